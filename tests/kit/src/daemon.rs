@@ -1,0 +1,163 @@
+//! Starting, finding and ending real daemons.
+//!
+//! A [`Daemon`] is a `skillsd serve` that a test started in the foreground. One that a client started by
+//! itself has no parent here, so [`end_at`] finds it by asking the kernel who listens at its socket.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use crate::home::Home;
+use crate::wait::{wait_for, within};
+use crate::wire::{Framing, Wire};
+
+/// A `skillsd serve` run by a test, killed when dropped.
+#[derive(Debug)]
+pub struct Daemon {
+    child: Child,
+    socket: PathBuf,
+    log: PathBuf,
+}
+
+impl Daemon {
+    /// Starts `exe serve` in `home` and returns when it accepts connections.
+    #[track_caller]
+    pub fn start(home: &Home, exe: impl AsRef<Path>) -> Daemon {
+        let log = home.runtime_dir().join("serve.log");
+        let file = File::create(&log).expect("a log can be written");
+        let child = home
+            .command(exe.as_ref())
+            .arg("serve")
+            .stdout(Stdio::null())
+            .stderr(file)
+            .spawn()
+            .expect("the daemon's program can be run");
+        let mut daemon = Daemon { child, socket: home.socket(), log };
+        let socket = daemon.socket.clone();
+        wait_for("the daemon to accept a connection", || {
+            if let Some(status) = daemon.child.try_wait().expect("our child can be waited for") {
+                panic!("the daemon ended with {status}: {}", daemon.log());
+            }
+            UnixStream::connect(&socket).ok()
+        });
+        daemon
+    }
+
+    /// Opens a new connection.
+    #[track_caller]
+    pub fn connect(&self, framing: Framing) -> Wire {
+        Wire::connect(&self.socket, framing).expect("a running daemon accepts connections")
+    }
+
+    /// Returns the process id.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Returns what the daemon wrote to its standard error.
+    pub fn log(&self) -> String {
+        fs::read_to_string(&self.log).unwrap_or_default()
+    }
+
+    /// Kills the daemon with no warning, as a crash or the kernel would.
+    #[track_caller]
+    pub fn kill(mut self) {
+        self.child.kill().expect("our child can be killed");
+        self.child.wait().expect("our child can be waited for");
+    }
+
+    /// Waits for the daemon to end by itself, and returns its exit code.
+    #[track_caller]
+    pub fn wait(mut self) -> Option<i32> {
+        let child = &mut self.child;
+        let status = wait_for("the daemon to end", || child.try_wait().expect("it is our child"));
+        status.code()
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        // Both fail when it has ended already, which is what is wanted.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Returns the process that listens at `socket`, as the kernel knows it; `None` when nobody does.
+pub fn listener(socket: &Path) -> Option<u32> {
+    let stream = UnixStream::connect(socket).ok()?;
+    let peer = rustix::net::sockopt::socket_peercred(&stream).ok()?;
+    u32::try_from(peer.pid.as_raw_nonzero().get()).ok()
+}
+
+/// Kills process `pid` with no warning and waits until it is gone.
+#[track_caller]
+pub fn kill(pid: u32) {
+    signal(pid, Signal::KILL).expect("the process can be killed");
+    wait_for("a killed process to go", || gone(pid).then_some(()));
+}
+
+/// Tells whether process `pid` runs no more.
+pub fn gone(pid: u32) -> bool {
+    // A process whose parent does not wait for it stays as a zombie: gone for our purposes.
+    let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { return true };
+    stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z'))
+}
+
+/// Ends whoever listens at `socket`: kindly, then by force. Quiet when nobody does.
+pub(crate) fn end_at(socket: &Path) {
+    // Never this process: a test may listen there itself.
+    let Some(pid) = listener(socket).filter(|pid| *pid != std::process::id()) else { return };
+    if let Ok(mut wire) = Wire::connect(socket, Framing::Lines) {
+        let _ = wire.send_bytes(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"server/shutdown\"}\n");
+        if within(Duration::from_secs(5), || gone(pid).then_some(())).is_some() {
+            return;
+        }
+    }
+    let _ = signal(pid, Signal::KILL);
+    within(Duration::from_secs(5), || gone(pid).then_some(()));
+}
+
+/// Returns the daemon's own account of itself, asked over `socket`.
+#[track_caller]
+pub fn status(socket: &Path) -> Value {
+    let mut wire = Wire::connect(socket, Framing::Lines).expect("a daemon listens");
+    wire.call("server/status", &serde_json::json!({}))
+}
+
+fn signal(pid: u32, signal: Signal) -> io::Result<()> {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    let pid = pid.ok_or(io::ErrorKind::InvalidInput)?;
+    kill_process(pid, signal).map_err(io::Error::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixListener;
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn the_kernel_names_the_listener() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let socket = dir.path().join("s");
+        assert_eq!(listener(&socket), None);
+        let _listening = UnixListener::bind(&socket).expect("a socket can be bound");
+        assert_eq!(listener(&socket), Some(std::process::id()));
+    }
+
+    #[test]
+    fn a_killed_child_counts_as_gone_before_it_is_waited_for() {
+        let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().expect("cat can be run");
+        assert!(!gone(child.id()));
+        kill(child.id());
+        child.wait().expect("our child");
+    }
+}

@@ -1,0 +1,147 @@
+//! The second opinion: what a profile lists, found by reading file after file.
+//!
+//! Slow, literal and short on purpose, written from the published rules of the agents and sharing no code
+//! with the product: no watching, no caching, no spans, `std::fs` and a loop.
+//! Where the live index and this reader disagree, one of them is wrong, and this one can be read in five
+//! minutes. It answers only what the default list holds: names, paths and descriptions, in order.
+
+mod agentskills;
+mod claude_code;
+mod frontmatter;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+pub use agentskills::agentskills;
+pub use claude_code::claude_code;
+
+/// Where an agent stands: all that the two profiles read besides files.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// The agent's working directory, absolute.
+    pub cwd: PathBuf,
+    /// HOME.
+    pub home: PathBuf,
+    /// CLAUDE_CONFIG_DIR, when it is set.
+    pub claude_config_dir: Option<PathBuf>,
+}
+
+/// One listed skill.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skill {
+    /// What the agent calls it.
+    pub name: String,
+    /// Its SKILL.md as reached, symbolic links kept.
+    pub path: PathBuf,
+    /// What the agent is told about it.
+    pub description: String,
+}
+
+impl Place {
+    /// Returns the place of an agent that works in `cwd` with HOME at `home`.
+    pub fn new(cwd: impl Into<PathBuf>, home: impl Into<PathBuf>) -> Place {
+        Place { cwd: cwd.into(), home: home.into(), claude_config_dir: None }
+    }
+
+    /// Returns the working directory and its parents up to the top of the worktree, nearest first; the
+    /// working directory alone when it lies in no worktree.
+    fn upward(&self) -> Vec<PathBuf> {
+        let ancestors: Vec<PathBuf> = self.cwd.ancestors().map(Path::to_path_buf).collect();
+        match ancestors.iter().position(|dir| dir.join(".git").symlink_metadata().is_ok()) {
+            Some(top) => ancestors[..=top].to_vec(),
+            None => vec![self.cwd.clone()],
+        }
+    }
+}
+
+/// Returns the entries of `dir` that are directories, links followed, sorted by the bytes of their names;
+/// nothing when it cannot be read.
+fn sub_dirs(dir: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(dir) else { return Vec::new() };
+    let mut dirs: Vec<PathBuf> =
+        entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
+    dirs.sort_by(|one, other| one.file_name().cmp(&other.file_name()));
+    dirs
+}
+
+/// Returns the last part of a path, with bytes that are not UTF-8 replaced.
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Home;
+
+    #[track_caller]
+    fn check(text: &str, cwd: &str, agentskills_names: &[&str], claude_code_names: &[&str]) {
+        let home = Home::new();
+        let top = home.worktree("w", text);
+        let place = Place::new(top.join(cwd), home.path());
+        let names = |skills: Vec<Skill>| -> Vec<String> {
+            skills.into_iter().map(|skill| skill.name).collect()
+        };
+        assert_eq!(names(agentskills(&place)), agentskills_names, "agentskills");
+        assert_eq!(names(claude_code(&place)), claude_code_names, "claude-code");
+    }
+
+    #[test]
+    fn nearest_root_first_and_each_name_once() {
+        check(
+            "//- /.claude/skills/a/SKILL.md\n---\nname: a\ndescription: top\n---\n\
+             //- /.agents/skills/c/SKILL.md\n---\nname: c\ndescription: top\n---\n\
+             //- /sub/.claude/skills/a/SKILL.md\n---\nname: a\ndescription: sub\n---\n\
+             //- /sub/.claude/skills/b/SKILL.md\n---\nname: b\ndescription: sub\n---\n",
+            "sub",
+            &["a", "b", "c"],
+            &["a", "b"],
+        );
+    }
+
+    #[test]
+    fn depth_hidden_and_nested_follow_each_profile() {
+        check(
+            "//- /.claude/skills/one/SKILL.md\n---\nname: one\ndescription: d\n---\n\
+             //- /.claude/skills/one/inner/SKILL.md\n---\nname: inner\ndescription: d\n---\n\
+             //- /.claude/skills/g/two/SKILL.md\n---\nname: two\ndescription: d\n---\n\
+             //- /.claude/skills/1/2/3/4/5/6/SKILL.md\n---\nname: six\ndescription: d\n---\n\
+             //- /.claude/skills/1/2/3/4/5/66/7/SKILL.md\n---\nname: seven\ndescription: d\n---\n\
+             //- /.claude/skills/.h/SKILL.md\n---\nname: hidden\ndescription: d\n---\n\
+             //- /.claude/skills/node_modules/n/SKILL.md\n---\nname: n\ndescription: d\n---\n\
+             //- /.claude/skills/SKILL.md\n---\nname: root\ndescription: d\n---\n",
+            "",
+            &["six", "two", "one"],
+            &["one"],
+        );
+    }
+
+    #[test]
+    fn a_real_directory_is_listed_once() {
+        check(
+            "//- /real/s/SKILL.md\n---\nname: s\ndescription: d\n---\n\
+             //- /.claude/skills/a link=../../real/s\n\
+             //- /.claude/skills/b link=../../real/s\n\
+             //- /.claude/skills/loop link=.\n\
+             //- /.claude/skills/gone link=nowhere\n",
+            "",
+            &["s"],
+            &["a"],
+        );
+    }
+
+    #[test]
+    fn what_each_profile_needs_and_hides() {
+        check(
+            "//- /.claude/skills/a/SKILL.md\n---\nname: other\n---\nFirst line.\n\
+             //- /.claude/skills/b/SKILL.md\n---\ndescription: no name\n---\n\
+             //- /.claude/skills/c/SKILL.md\n---\nname: 12\ndescription: a: b\n---\n\
+             //- /.claude/skills/d/SKILL.md\n---\nname: d\ndescription: d\npaths: src/**\n---\n\
+             //- /.claude/skills/e/SKILL.md\n---\nname: e\ndescription: e\ndisable-model-invocation: yes\n---\n\
+             //- /.claude/skills/f/SKILL.md\n---\nname: f\ndescription: ''\n---\n",
+            "",
+            &["12"],
+            &["a", "b", "c", "f"],
+        );
+    }
+}

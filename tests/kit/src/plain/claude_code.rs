@@ -1,0 +1,51 @@
+//! Claude Code: one level deep, the directory is the command, nothing is required.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::frontmatter::{Frontmatter, body_of};
+use super::{Place, Skill, name_of, sub_dirs};
+
+/// Lists what profile `claude-code` shows at `place`.
+pub fn claude_code(place: &Place) -> Vec<Skill> {
+    let config = place.claude_config_dir.clone().unwrap_or_else(|| place.home.join(".claude"));
+    let mut roots = vec![PathBuf::from("/etc/claude-code/.claude/skills"), config.join("skills")];
+    roots.extend(place.upward().iter().map(|dir| dir.join(".claude/skills")));
+
+    let mut targets = HashSet::new();
+    let mut names = HashSet::new();
+    let mut listed = Vec::new();
+    for dir in roots.iter().flat_map(|root| sub_dirs(root)) {
+        let name = name_of(&dir);
+        if name.starts_with('.') || name == "synced" {
+            continue;
+        }
+        let path = dir.join("SKILL.md");
+        let Some(text) = read(&path) else { continue };
+        let Ok(target) = fs::canonicalize(&dir) else { continue };
+        if !targets.insert(target) || !names.insert(name.clone()) {
+            continue;
+        }
+        let frontmatter = Frontmatter::strict_or_quoted(&text).unwrap_or_default();
+        if frontmatter.is_true("disable-model-invocation") || !frontmatter.items("paths").is_empty()
+        {
+            continue;
+        }
+        let description = frontmatter.text("description").unwrap_or_else(|| first_line(&text));
+        listed.push(Skill { name, path, description });
+    }
+    listed
+}
+
+fn read(path: &Path) -> Option<String> {
+    if !path.is_file() {
+        return None;
+    }
+    Some(String::from_utf8_lossy(&fs::read(path).ok()?).into_owned())
+}
+
+fn first_line(text: &str) -> String {
+    let line = body_of(text).lines().map(str::trim).find(|line| !line.is_empty());
+    line.unwrap_or_default().to_owned()
+}
