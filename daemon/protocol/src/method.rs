@@ -1,0 +1,213 @@
+//! The one table of methods.
+//!
+//! Server registration, typed client calls and the protocol reference are all derived from it, so
+//! a method exists here or nowhere. A row names the method, its parameters, its result, and says
+//! what it does in sentences that stand in the reference as they are.
+//! Invariant: names are unique and sorted by area as in the reference.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::error::RpcError;
+use crate::wire::{
+    CancelParams, DirsParams, DirsResult, ExplainParams, ExplainResult, GetParams, GetResult,
+    InitializeParams, InitializeResult, ListParams, ListResult, ReadParams, ReadResult,
+    ResourcesParams, ResourcesResult, ShutdownParams, ShutdownResult, StatusParams, StatusResult,
+    SyncParams, SyncResult, WorktreeCloseParams, WorktreeCloseResult, WorktreeListParams,
+    WorktreeListResult, WorktreeOpenParams, WorktreeOpenResult,
+};
+
+/// A row of the table: what the reference says about one method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Method {
+    /// The name on the wire.
+    pub name: &'static str,
+    /// The name of the parameters' type in [`crate::wire`].
+    pub params: &'static str,
+    /// The name of the result's type in [`crate::wire`]; empty for a notification.
+    pub result: &'static str,
+    /// What it does, one to three sentences.
+    pub doc: &'static str,
+    /// The protocol version that introduced it.
+    pub since: &'static str,
+}
+
+/// A method that is answered: ties its name to its types for server and client alike.
+pub trait Request {
+    /// The name on the wire.
+    const METHOD: &'static str;
+    /// What the caller sends.
+    type Params: Serialize + DeserializeOwned + Send + 'static;
+    /// What the server answers.
+    type Result: Serialize + DeserializeOwned + Send + 'static;
+}
+
+/// A method that is not answered.
+pub trait Notification {
+    /// The name on the wire.
+    const METHOD: &'static str;
+    /// What the sender says.
+    type Params: Serialize + DeserializeOwned + Send + 'static;
+}
+
+/// The requests, by name, for `match` and for registration.
+pub mod names {
+    macro_rules! names {
+        ($($constant:ident = $name:literal,)*) => {$(
+            #[doc = concat!("`", $name, "`")]
+            pub const $constant: &str = $name;
+        )*};
+    }
+
+    names! {
+        INITIALIZE = "initialize",
+        SERVER_STATUS = "server/status",
+        SERVER_SYNC = "server/sync",
+        SERVER_SHUTDOWN = "server/shutdown",
+        WORKTREE_OPEN = "worktree/open",
+        WORKTREE_CLOSE = "worktree/close",
+        WORKTREE_LIST = "worktree/list",
+        SKILLS_LIST = "skills/list",
+        SKILLS_DIRS = "skills/dirs",
+        SKILLS_GET = "skills/get",
+        SKILLS_EXPLAIN = "skills/explain",
+        SKILLS_RESOURCES = "skills/resources",
+        SKILLS_READ = "skills/read",
+        CANCEL_REQUEST = "$/cancelRequest",
+    }
+}
+
+macro_rules! requests {
+    ($($unit:ident, $name:ident, $params:ident => $result:ident, $since:literal, $doc:literal;)*) => {
+        /// Every request, in the order of the reference.
+        pub const METHODS: &[Method] = &[$(Method {
+            name: names::$name,
+            params: stringify!($params),
+            result: stringify!($result),
+            doc: $doc,
+            since: $since,
+        },)*];
+
+        $(
+            #[doc = $doc]
+            #[derive(Debug, Clone, Copy)]
+            pub struct $unit;
+
+            impl Request for $unit {
+                const METHOD: &'static str = names::$name;
+                type Params = $params;
+                type Result = $result;
+            }
+        )*
+    };
+}
+
+requests! {
+    Initialize, INITIALIZE, InitializeParams => InitializeResult, "1.0",
+    "Introduces client and server: versions, what each can do, the limits. Optional: any method may come first. An environment given here holds for every later call on the connection that brings none of its own.";
+    ServerStatus, SERVER_STATUS, StatusParams => StatusResult, "1.0",
+    "Says how the daemon is: its version, age, memory, watches and connections, every open worktree with its skills by state, how often each layer was rebuilt and why, and what is unwell.";
+    ServerSync, SERVER_SYNC, SyncParams => SyncResult, "1.0",
+    "Answers once everything that finished on the disk before the call is visible to later calls.";
+    ServerShutdown, SERVER_SHUTDOWN, ShutdownParams => ShutdownResult, "1.0",
+    "Stops the daemon: no new connections, running calls are answered, then this one, then it exits.";
+    WorktreeOpen, WORKTREE_OPEN, WorktreeOpenParams => WorktreeOpenResult, "1.0",
+    "Pins the worktree of a directory, so that it stays indexed while nobody asks. Any other call opens it as well, without the pin.";
+    WorktreeClose, WORKTREE_CLOSE, WorktreeCloseParams => WorktreeCloseResult, "1.0",
+    "Takes back the pin of `worktree/open`; a worktree without one is freed when nobody has used it for a while.";
+    WorktreeList, WORKTREE_LIST, WorktreeListParams => WorktreeListResult, "1.0",
+    "Lists the open worktrees with their skills by state and what is unwell.";
+    SkillsList, SKILLS_LIST, ListParams => ListResult, "1.0",
+    "Lists the skills that the profile's agent would show its model, in that agent's own order; `include` asks for the others as well, each with the reason. With `since` only what changed.";
+    SkillsDirs, SKILLS_DIRS, DirsParams => DirsResult, "1.0",
+    "Lists the directories of the skills that `skills/list` lists, in the same order.";
+    SkillsGet, SKILLS_GET, GetParams => GetResult, "1.0",
+    "Gives one skill: its entry, all its frontmatter as JSON, the source range of each key and value, and its diagnostics. Never the body.";
+    SkillsExplain, SKILLS_EXPLAIN, ExplainParams => ExplainResult, "1.0",
+    "Says why a skill is there or is not: each root considered, each candidate found, each rule applied with the agent and version that it is taken from, and what to do. With neither a name nor a path it explains the working directory: the roots and how many skills each gave.";
+    SkillsResources, SKILLS_RESOURCES, ResourcesParams => ResourcesResult, "1.0",
+    "Lists the files of a skill beside its SKILL.md, sorted by relative path.";
+    SkillsRead, SKILLS_READ, ReadParams => ReadResult, "1.0",
+    "Reads a file beneath a skill's directory, or a part of it; a path that leads outside is refused.";
+}
+
+/// Every notification, in the order of the reference.
+pub const NOTIFICATIONS: &[Method] = &[Method {
+    name: names::CANCEL_REQUEST,
+    params: "CancelParams",
+    result: "",
+    doc: CANCEL_DOC,
+    since: "1.0",
+}];
+
+const CANCEL_DOC: &str = "Cancels a running request of the same connection; it is then answered with -32800, unless it had finished. An unknown id is ignored.";
+
+#[doc = "Cancels a running request of the same connection."]
+#[derive(Debug, Clone, Copy)]
+pub struct CancelRequest;
+
+impl Notification for CancelRequest {
+    const METHOD: &'static str = names::CANCEL_REQUEST;
+    type Params = CancelParams;
+}
+
+/// Reads the parameters of a method from the text of the request's `params` member.
+///
+/// Absent and null count as an empty object. A list is refused: parameters go by name.
+pub fn parse_params<P: DeserializeOwned>(params: Option<&str>) -> Result<P, RpcError> {
+    let text = match params.map(str::trim) {
+        // The dispatcher gives an empty list for absent parameters.
+        None | Some("" | "null" | "[]") => "{}",
+        Some(text) => text,
+    };
+    if text.starts_with('[') {
+        return Err(RpcError::invalid_params("the parameters are a list")
+            .with_hint("Send the parameters as an object; every parameter has a name."));
+    }
+    serde_json::from_str(text)
+        .map_err(|error| RpcError::invalid_params(format!("the parameters do not fit: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_documented() {
+        let mut seen = std::collections::BTreeSet::new();
+        for method in METHODS.iter().chain(NOTIFICATIONS) {
+            assert!(seen.insert(method.name), "{} twice", method.name);
+            assert!(method.doc.ends_with('.'), "{}: a sentence", method.name);
+        }
+        assert_eq!(METHODS.len(), 13);
+    }
+
+    #[test]
+    fn a_request_knows_its_row() {
+        assert_eq!(SkillsList::METHOD, "skills/list");
+        assert!(
+            METHODS.iter().any(|it| it.name == SkillsList::METHOD && it.result == "ListResult")
+        );
+    }
+
+    #[test]
+    fn absent_parameters_are_an_empty_object() {
+        for text in [None, Some("null"), Some("{}"), Some(" {} "), Some("[]")] {
+            assert_eq!(parse_params::<ListParams>(text), Ok(ListParams::default()));
+        }
+    }
+
+    #[test]
+    fn lists_and_misfits_are_refused() {
+        let error = parse_params::<ListParams>(Some("[1]")).expect_err("a list");
+        assert_eq!(error.code, crate::error::INVALID_PARAMS);
+        let error = parse_params::<ReadParams>(Some("{}")).expect_err("no relative");
+        assert!(error.message.contains("missing field `relative`"), "{}", error.message);
+    }
+
+    #[test]
+    fn unknown_parameters_are_ignored() {
+        let params = parse_params::<ListParams>(Some(r#"{"cwd":"/w","later":1}"#));
+        assert_eq!(params.expect("fits").cwd.as_deref(), Some("/w"));
+    }
+}

@@ -1,0 +1,45 @@
+//! The wire types: one struct per method's parameters and result, one file per area.
+//!
+//! They are plain data with the names of the protocol, and know nothing of the model they are made
+//! from; the conversions are the server's. Every field is documented because the reference is
+//! generated from here.
+//! Invariant: a result's field is always present unless its documentation says otherwise, and an
+//! unknown field in parameters is ignored.
+
+mod context;
+mod entry;
+mod explain;
+mod health;
+mod position;
+mod server;
+mod skills;
+mod worktree;
+
+pub use context::{Context, Contextual, Freshness};
+pub use entry::{DiagnosticCounts, Entry, Scope, State};
+pub use explain::{Evidence, ExplainParams, ExplainResult, Outcome, Step, StepKind, Verdict};
+pub use health::Health;
+pub use position::{Diagnostic, FieldRanges, Position, Range, Severity};
+pub use server::{
+    CancelParams, ClientInfo, InitializeParams, InitializeResult, LayerRebuilds, Rebuilds,
+    ServerCapabilities, ServerInfo, ShutdownParams, ShutdownResult, StatusParams, StatusResult,
+    SyncParams, SyncResult, Watches,
+};
+pub use skills::{
+    DirsParams, DirsResult, GetParams, GetResult, Include, ListParams, ListResult, Only,
+    ReadParams, ReadResult, Removed, Resource, ResourcesParams, ResourcesResult,
+};
+pub use worktree::{
+    SkillCounts, Worktree, WorktreeCloseParams, WorktreeCloseResult, WorktreeListParams,
+    WorktreeListResult, WorktreeOpenParams, WorktreeOpenResult,
+};
+
+// Clients in loosely typed languages write null for "nothing", also where a list is meant.
+fn null_is_default<'de, D, T>(d: D) -> Result<T, D::Error>
+where
+    D: serde::Deserializer<'de>,
+    T: Default + serde::Deserialize<'de>,
+{
+    use serde::Deserialize as _;
+    Ok(Option::<T>::deserialize(d)?.unwrap_or_default())
+}

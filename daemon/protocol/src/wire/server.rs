@@ -1,0 +1,183 @@
+//! The types of `initialize`, `server/*` and `$/cancelRequest`.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::limits::Limits;
+use crate::message::RequestId;
+use crate::path::PathEncoding;
+use crate::wire::context::skills_params;
+use crate::wire::{Health, Worktree};
+
+/// Who the client is and what it brings.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct InitializeParams {
+    /// The client's name and version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_info: Option<ClientInfo>,
+    /// The protocol version that the client was written for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub protocol_version: Option<String>,
+    /// What the client can do; none are defined yet.
+    #[serde(deserialize_with = "crate::wire::null_is_default")]
+    pub capabilities: Map<String, Value>,
+    /// The variables that discovery depends on, for every later call on this connection.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub environment: Option<BTreeMap<String, String>>,
+    /// How the values of `environment` are written; absent when they are plain text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path_encoding: Option<PathEncoding>,
+}
+
+/// A client's name and version.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClientInfo {
+    /// The program's name.
+    pub name: String,
+    /// The program's version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+}
+
+/// Who the server is and what it offers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InitializeResult {
+    /// The server's name and version.
+    pub server_info: ServerInfo,
+    /// The protocol version that the server speaks.
+    pub protocol_version: String,
+    /// What the server can do.
+    pub capabilities: ServerCapabilities,
+    /// The bounds that the server holds its clients to.
+    pub limits: Limits,
+    /// Names this run of the daemon; clocks of another one are not comparable.
+    pub boot_id: String,
+}
+
+/// The server's name and version.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerInfo {
+    /// `skillsd`.
+    pub name: String,
+    /// The program's version.
+    pub version: String,
+}
+
+/// What the server can do.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ServerCapabilities {
+    /// The names of the methods that it answers.
+    pub methods: Vec<String>,
+    /// The names of the profiles that it knows, the default first.
+    pub profiles: Vec<String>,
+}
+
+/// `server/status` takes no parameters.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StatusParams {}
+
+/// How the daemon is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StatusResult {
+    /// The program's version.
+    pub version: String,
+    /// The protocol version that it speaks.
+    pub protocol_version: String,
+    /// The process's id.
+    pub pid: u32,
+    /// How long it has been running, in whole seconds.
+    pub uptime: u64,
+    /// Its resident memory in bytes; null where the system does not tell.
+    pub rss: Option<u64>,
+    /// How many directories it watches.
+    pub watches: Watches,
+    /// How many connections are open, this one included.
+    pub connections: u32,
+    /// The open worktrees.
+    pub worktrees: Vec<Worktree>,
+    /// How often each layer was rebuilt since the start, and why.
+    pub rebuilds: Rebuilds,
+    /// Names this run of the daemon.
+    pub boot_id: String,
+    /// The socket it listens on; null when it serves within another process.
+    pub socket: Option<String>,
+    /// How `socket` is written; absent when it is plain text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path_encoding: Option<PathEncoding>,
+    /// What is unwell.
+    #[serde(default)]
+    pub health: Vec<Health>,
+}
+
+/// How many directories are watched.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Watches {
+    /// Watches in use by this daemon.
+    pub used: u64,
+    /// The system's limit for this user; null where it has none or does not tell.
+    pub limit: Option<u64>,
+}
+
+/// How often each layer was rebuilt.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Rebuilds {
+    /// Files parsed.
+    pub files: LayerRebuilds,
+    /// Roots scanned.
+    pub roots: LayerRebuilds,
+    /// Views resolved.
+    pub views: LayerRebuilds,
+}
+
+/// How often one layer was rebuilt, and why.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LayerRebuilds {
+    /// How often in all.
+    pub count: u64,
+    /// How often for each cause.
+    pub causes: BTreeMap<String, u64>,
+}
+
+skills_params! {
+    /// What to wait for: the worktree of `cwd`, or everything when there is none.
+    SyncParams {}
+}
+
+/// The point in time that is now visible.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SyncResult {
+    /// The clock after the sync.
+    pub clock: String,
+    /// What is unwell.
+    #[serde(default)]
+    pub health: Vec<Health>,
+}
+
+/// `server/shutdown` takes no parameters.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShutdownParams {}
+
+/// Which daemon is stopping.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ShutdownResult {
+    /// The process's id.
+    pub pid: u32,
+    /// The run that ends.
+    pub boot_id: String,
+}
+
+/// Which request to cancel.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CancelParams {
+    /// The request's id, on the same connection.
+    pub id: RequestId,
+}
