@@ -30,12 +30,16 @@ pub struct Method {
     pub doc: &'static str,
     /// The protocol version that introduced it.
     pub since: &'static str,
+    /// Whether a caller whose connection broke before the answer may just ask again.
+    pub repeatable: bool,
 }
 
 /// A method that is answered: ties its name to its types for server and client alike.
 pub trait Request {
     /// The name on the wire.
     const METHOD: &'static str;
+    /// Whether a caller whose connection broke before the answer may just ask again.
+    const REPEATABLE: bool;
     /// What the caller sends.
     type Params: Serialize + DeserializeOwned + Send + 'static;
     /// What the server answers.
@@ -77,8 +81,13 @@ pub mod names {
     }
 }
 
+// The words of the table's last column: after a broken connection the call may be made again.
+const AGAIN: bool = true;
+const ONCE: bool = false;
+
 macro_rules! requests {
-    ($($unit:ident, $name:ident, $params:ident => $result:ident, $since:literal, $doc:literal;)*) => {
+    ($($unit:ident, $name:ident, $params:ident => $result:ident, $since:literal, $repeatable:ident,
+        $doc:literal;)*) => {
         /// Every request, in the order of the reference.
         pub const METHODS: &[Method] = &[$(Method {
             name: names::$name,
@@ -86,6 +95,7 @@ macro_rules! requests {
             result: stringify!($result),
             doc: $doc,
             since: $since,
+            repeatable: $repeatable,
         },)*];
 
         $(
@@ -95,6 +105,7 @@ macro_rules! requests {
 
             impl Request for $unit {
                 const METHOD: &'static str = names::$name;
+                const REPEATABLE: bool = $repeatable;
                 type Params = $params;
                 type Result = $result;
             }
@@ -103,31 +114,31 @@ macro_rules! requests {
 }
 
 requests! {
-    Initialize, INITIALIZE, InitializeParams => InitializeResult, "1.0",
+    Initialize, INITIALIZE, InitializeParams => InitializeResult, "1.0", AGAIN,
     "Introduces client and server: versions, what each can do, the limits. Optional: any method may come first. An environment given here holds for every later call on the connection that brings none of its own.";
-    ServerStatus, SERVER_STATUS, StatusParams => StatusResult, "1.0",
+    ServerStatus, SERVER_STATUS, StatusParams => StatusResult, "1.0", AGAIN,
     "Says how the daemon is: its version, age, memory, watches and connections, every open worktree with its skills by state, how often each layer was rebuilt and why, and what is unwell.";
-    ServerSync, SERVER_SYNC, SyncParams => SyncResult, "1.0",
+    ServerSync, SERVER_SYNC, SyncParams => SyncResult, "1.0", AGAIN,
     "Answers once everything that finished on the disk before the call is visible to later calls.";
-    ServerShutdown, SERVER_SHUTDOWN, ShutdownParams => ShutdownResult, "1.0",
+    ServerShutdown, SERVER_SHUTDOWN, ShutdownParams => ShutdownResult, "1.0", ONCE,
     "Stops the daemon: no new connections, running calls are answered, then this one, then it exits.";
-    WorktreeOpen, WORKTREE_OPEN, WorktreeOpenParams => WorktreeOpenResult, "1.0",
+    WorktreeOpen, WORKTREE_OPEN, WorktreeOpenParams => WorktreeOpenResult, "1.0", AGAIN,
     "Pins the worktree of a directory, so that it stays indexed while nobody asks. Any other call opens it as well, without the pin.";
-    WorktreeClose, WORKTREE_CLOSE, WorktreeCloseParams => WorktreeCloseResult, "1.0",
+    WorktreeClose, WORKTREE_CLOSE, WorktreeCloseParams => WorktreeCloseResult, "1.0", AGAIN,
     "Takes back the pin of `worktree/open`; a worktree without one is freed when nobody has used it for a while.";
-    WorktreeList, WORKTREE_LIST, WorktreeListParams => WorktreeListResult, "1.0",
+    WorktreeList, WORKTREE_LIST, WorktreeListParams => WorktreeListResult, "1.0", AGAIN,
     "Lists the open worktrees with their skills by state and what is unwell.";
-    SkillsList, SKILLS_LIST, ListParams => ListResult, "1.0",
+    SkillsList, SKILLS_LIST, ListParams => ListResult, "1.0", AGAIN,
     "Lists the skills that the profile's agent would show its model, in that agent's own order; `include` asks for the others as well, each with the reason. With `since` only what changed.";
-    SkillsDirs, SKILLS_DIRS, DirsParams => DirsResult, "1.0",
+    SkillsDirs, SKILLS_DIRS, DirsParams => DirsResult, "1.0", AGAIN,
     "Lists the directories of the skills that `skills/list` lists, in the same order.";
-    SkillsGet, SKILLS_GET, GetParams => GetResult, "1.0",
+    SkillsGet, SKILLS_GET, GetParams => GetResult, "1.0", AGAIN,
     "Gives one skill: its entry, all its frontmatter as JSON, the source range of each key and value, and its diagnostics. Never the body.";
-    SkillsExplain, SKILLS_EXPLAIN, ExplainParams => ExplainResult, "1.0",
+    SkillsExplain, SKILLS_EXPLAIN, ExplainParams => ExplainResult, "1.0", AGAIN,
     "Says why a skill is there or is not: each root considered, each candidate found, each rule applied with the agent and version that it is taken from, and what to do. With neither a name nor a path it explains the working directory: the roots and how many skills each gave.";
-    SkillsResources, SKILLS_RESOURCES, ResourcesParams => ResourcesResult, "1.0",
+    SkillsResources, SKILLS_RESOURCES, ResourcesParams => ResourcesResult, "1.0", AGAIN,
     "Lists the files of a skill beside its SKILL.md, sorted by relative path.";
-    SkillsRead, SKILLS_READ, ReadParams => ReadResult, "1.0",
+    SkillsRead, SKILLS_READ, ReadParams => ReadResult, "1.0", AGAIN,
     "Reads a file beneath a skill's directory, or a part of it; a path that leads outside is refused.";
 }
 
@@ -138,6 +149,7 @@ pub const NOTIFICATIONS: &[Method] = &[Method {
     result: "",
     doc: CANCEL_DOC,
     since: "1.0",
+    repeatable: true,
 }];
 
 const CANCEL_DOC: &str = "Cancels a running request of the same connection; it is then answered with -32800, unless it had finished. An unknown id is ignored.";
