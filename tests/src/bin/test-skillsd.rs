@@ -1,0 +1,5 @@
+//! `skillsd`, built here so that the tests of this package can run it.
+
+fn main() -> std::process::ExitCode {
+    skillsd::main()
+}

@@ -1,0 +1,133 @@
+//! Rust source without what is not code: comments, texts and test modules.
+//!
+//! Small and lexical on purpose. It keeps line breaks, so that a finding has its line.
+
+/// Returns `text` with comments and the insides of string and character literals replaced by blanks.
+pub(crate) fn code_only(text: &str) -> String {
+    let mut code = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let length = token(rest, code.chars().next_back());
+        let (token, after) = rest.split_at(length);
+        if length == first.len_utf8() {
+            code.push(first);
+        } else {
+            code.extend(token.chars().map(|c| if c == '\n' { c } else { ' ' }));
+        }
+        rest = after;
+    }
+    code
+}
+
+/// Returns how many bytes of `rest` are one comment or literal, or else one character.
+fn token(rest: &str, before: Option<char>) -> usize {
+    let after_word = before.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    if rest.starts_with("//") {
+        return rest.find('\n').unwrap_or(rest.len());
+    }
+    if rest.starts_with("/*") {
+        return rest.find("*/").map_or(rest.len(), |at| at + 2);
+    }
+    if !after_word && let Some(length) = raw_string(rest) {
+        return length;
+    }
+    if rest.starts_with('"') {
+        return quoted(rest, '"');
+    }
+    if rest.starts_with('\'') {
+        // A lifetime has no closing mark right behind its first character.
+        let mut chars = rest.char_indices().skip(1);
+        let is_escape = chars.next().is_some_and(|(_, c)| c == '\\');
+        let closes = chars.next().is_some_and(|(_, c)| c == '\'');
+        return if is_escape || closes { quoted(rest, '\'') } else { 1 };
+    }
+    rest.chars().next().map_or(0, char::len_utf8)
+}
+
+fn raw_string(rest: &str) -> Option<usize> {
+    let body = rest.strip_prefix("br").or_else(|| rest.strip_prefix('r'))?;
+    let hashes = body.len() - body.trim_start_matches('#').len();
+    let inside = body[hashes..].strip_prefix('"')?;
+    let end = format!("\"{}", "#".repeat(hashes));
+    let start = rest.len() - inside.len();
+    Some(inside.find(&end).map_or(rest.len(), |at| start + at + end.len()))
+}
+
+fn quoted(rest: &str, mark: char) -> usize {
+    let mut chars = rest.char_indices().skip(1);
+    while let Some((at, c)) = chars.next() {
+        if c == '\\' {
+            chars.next();
+        } else if c == mark {
+            return at + 1;
+        }
+    }
+    rest.len()
+}
+
+/// Returns `code` (already without comments and texts) with its test modules blanked.
+pub(crate) fn without_tests(code: &str) -> String {
+    let mut kept = String::with_capacity(code.len());
+    let mut rest = code;
+    while let Some(at) = rest.find("#[cfg(test)]") {
+        kept.push_str(&rest[..at]);
+        let length = item(&rest[at..]);
+        kept.extend(rest[at..at + length].chars().filter(|c| *c == '\n'));
+        rest = &rest[at + length..];
+    }
+    kept.push_str(rest);
+    kept
+}
+
+/// Returns the length of the item that starts `code`: up to its closing brace, or its semicolon.
+fn item(code: &str) -> usize {
+    let mut depth = 0;
+    for (at, c) in code.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' if depth == 1 => return at + 1,
+            '}' => depth -= 1,
+            ';' if depth == 0 => return at + 1,
+            _ => {}
+        }
+    }
+    code.len()
+}
+
+/// Returns the lines (from 1) on which `words` stands in `code` as whole words.
+pub(crate) fn lines_with(code: &str, words: &str) -> Vec<usize> {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let stands_alone = |line: &str, at: usize| {
+        let before = line[..at].chars().next_back();
+        let after = line[at + words.len()..].chars().next();
+        let ends_in_word = words.chars().next_back().is_some_and(is_word);
+        !before.is_some_and(is_word) && !(ends_in_word && after.is_some_and(is_word))
+    };
+    let lines = code.lines().enumerate();
+    lines
+        .filter(|(_, line)| line.match_indices(words).any(|(at, _)| stands_alone(line, at)))
+        .map(|(index, _)| index + 1)
+        .collect()
+}
+
+#[test]
+fn comments_and_texts_are_no_code() {
+    let text =
+        "a(\"std::fs\"); // std::env\n/* x\n */ let l: &'a str = r#\"b\"c\"#; '\"'; d('\\'');";
+    let code = code_only(text);
+    assert!(!code.contains("std::") && !code.contains('c'), "{code}");
+    assert!(code.contains("let l: &'a str =") && code.contains("d("), "{code}");
+    assert_eq!(code.lines().count(), text.lines().count());
+}
+
+#[test]
+fn test_modules_are_left_out_and_lines_kept() {
+    let code = "a\n#[cfg(test)]\nmod tests {\n fn f() { b }\n}\nc\n#[cfg(test)]\nuse d;\ne\n";
+    assert_eq!(without_tests(code), "a\n\n\n\n\nc\n\n\ne\n");
+}
+
+#[test]
+fn words_are_whole() {
+    assert_eq!(lines_with("xstd::fs\nstd::fs::read\nstd::fsx", "std::fs"), [2]);
+    assert_eq!(lines_with("tokio_notify::x\nnotify::Event", "notify::"), [2]);
+}

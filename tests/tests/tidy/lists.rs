@@ -1,0 +1,86 @@
+//! Lists that must be complete: decisions, tests named in documents, test files.
+
+use std::collections::BTreeSet;
+
+use crate::tree::{Source, none, rust_sources, sources, text_of};
+
+/// Finds files of `dir` that `page` does not link to, and links of `page` into `dir` that lead nowhere.
+fn unlisted(page: &str, dir: &str, files: &[String]) -> Vec<String> {
+    let links: BTreeSet<&str> =
+        page.split("](").skip(1).filter_map(|rest| rest.split(')').next()).collect();
+    let listed: BTreeSet<&str> = links.into_iter().filter(|link| link.starts_with(dir)).collect();
+    let there: BTreeSet<&str> = files.iter().map(String::as_str).collect();
+    let missing = there.difference(&listed).map(|path| format!("`{path}` is not listed"));
+    let dead = listed.difference(&there).map(|path| format!("`{path}` is listed and not there"));
+    missing.chain(dead).collect()
+}
+
+/// Finds tests that `page` names, as `Test: `name`.`, and that no file has.
+fn unkept(page: &str, sources: &[Source]) -> Vec<String> {
+    let mut findings = Vec::new();
+    for line in page.lines() {
+        let Some((_, tests)) = line.split_once("Test: ").or_else(|| line.split_once("Tests: "))
+        else {
+            continue;
+        };
+        for name in tests.split('`').skip(1).step_by(2) {
+            let declaration = format!("fn {}(", name.rsplit("::").next().unwrap_or(name));
+            if !sources.iter().any(|source| source.text.contains(&declaration)) {
+                findings.push(format!("no test `{name}` keeps: {line}"));
+            }
+        }
+    }
+    findings
+}
+
+/// Finds files beside a `main.rs` that it does not declare: they would not be compiled, and all be green.
+fn undeclared(main: &Source, sources: &[Source]) -> Vec<String> {
+    let dir = main.path.trim_end_matches("main.rs");
+    let beside =
+        sources.iter().filter_map(|source| source.path.strip_prefix(dir)?.strip_suffix(".rs"));
+    beside
+        .filter(|name| !name.contains('/') && *name != "main")
+        .filter(|name| !main.text.contains(&format!("mod {name};")))
+        .map(|name| format!("`{dir}{name}.rs` is not declared in `{}`", main.path))
+        .collect()
+}
+
+#[test]
+fn each_decision_is_listed_in_the_architecture() {
+    let files: Vec<String> = sources().into_iter().map(|source| source.path).collect();
+    let decisions: Vec<String> =
+        files.into_iter().filter(|path| path.starts_with("docs/adr/")).collect();
+    assert!(!decisions.is_empty());
+    none(&unlisted(&text_of("ARCHITECTURE.md"), "docs/adr/", &decisions));
+}
+
+#[test]
+fn each_invariant_names_a_test_that_exists() {
+    let page = text_of("ARCHITECTURE.md");
+    assert!(page.contains("Test: `"), "the architecture names no test at all");
+    none(&unkept(&page, &rust_sources()));
+}
+
+#[test]
+fn each_test_file_is_declared() {
+    let sources = rust_sources();
+    let mains = sources.iter().filter(|source| source.path.starts_with("tests/tests/"));
+    let mains = mains.filter(|source| source.path.ends_with("/main.rs"));
+    none(&mains.flat_map(|main| undeclared(main, &sources)).collect::<Vec<_>>());
+}
+
+#[test]
+fn lists_that_are_not_complete_are_noticed() {
+    let files = ["docs/adr/1.md".to_owned(), "docs/adr/2.md".to_owned()];
+    let page = "see [one](docs/adr/1.md) and [three](docs/adr/3.md)";
+    assert_eq!(unlisted(page, "docs/adr/", &files).len(), 2);
+
+    let sources = [Source::new("a.rs", "#[test]\nfn it_holds() {}\n")];
+    assert!(unkept("It holds. Test: `it_holds`.", &sources).is_empty());
+    assert_eq!(unkept("It holds. Tests: `it_holds`, `m::that_too`.", &sources).len(), 1);
+
+    let main = Source::new("tests/tests/e2e/main.rs", "mod one;\n");
+    let sources = ["one", "two", "one/deep"]
+        .map(|name| Source::new(&format!("tests/tests/e2e/{name}.rs"), ""));
+    assert_eq!(undeclared(&main, &sources).len(), 1);
+}

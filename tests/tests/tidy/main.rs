@@ -1,0 +1,12 @@
+//! The tree itself under test: what no compiler checks and every reader relies on.
+//!
+//! Each check is a function from text to findings, with a test on a small bad example beside it, so that
+//! a check that can no longer fail is noticed. The tests at the bottom of each file run it on the tree.
+
+mod code;
+mod lists;
+mod manifests;
+mod shape;
+mod tree;
+mod units;
+mod walls;

@@ -1,0 +1,263 @@
+//! Who may depend on whom, as the manifests say it; and under which licences the rest comes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::tree::{none, text_of, top};
+
+/// The directions of the architecture: each package and those of ours that it may name.
+const DIRECTIONS: &[(&str, &[&str])] = &[
+    ("skills-core", &[]),
+    ("skills-protocol", &[]),
+    ("skills-engine", &["skills-core"]),
+    ("skills-client", &["skills-protocol"]),
+    ("skills-lsp", &["skills-core", "skills-protocol"]),
+    (
+        "skillsd",
+        &["skills-core", "skills-protocol", "skills-engine", "skills-client", "skills-lsp"],
+    ),
+    ("skills-testkit", &[]),
+    (
+        "skills-tests",
+        &[
+            "skills-core",
+            "skills-protocol",
+            "skills-engine",
+            "skills-client",
+            "skills-lsp",
+            "skillsd",
+            "skills-testkit",
+        ],
+    ),
+];
+
+/// Crates that belong to some rooms only. Tests may use any.
+const HOLDERS: &[(&str, &[&str])] = &[
+    ("granit-parser", &["skills-core"]),
+    ("notify", &["skills-engine"]),
+    ("rusqlite", &["skills-engine"]),
+    ("clap", &["skills-client", "skillsd"]),
+    ("tower-lsp-server", &["skills-lsp"]),
+    ("jsonrpsee", &["skills-protocol", "skillsd"]),
+    ("listenfd", &["skillsd"]),
+    ("sd-notify", &["skillsd"]),
+];
+
+/// How many packages the lock file may hold; raise it on purpose, with the reason in the commit.
+const PACKAGES: usize = 260;
+
+fn metadata(args: &[&str]) -> Value {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let output = Command::new(cargo)
+        .current_dir(top())
+        .args(["metadata", "--offline", "--format-version", "1"])
+        .args(args)
+        .output()
+        .expect("cargo can be run");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("cargo prints JSON")
+}
+
+fn members() -> Vec<Value> {
+    list(&metadata(&["--no-deps"])["packages"])
+}
+
+fn list(value: &Value) -> Vec<Value> {
+    value.as_array().cloned().unwrap_or_default()
+}
+
+fn text<'a>(value: &'a Value, key: &str) -> &'a str {
+    value[key].as_str().unwrap_or_default()
+}
+
+/// Returns a package's dependencies: name, and whether only its tests and benches use it.
+fn dependencies(package: &Value) -> Vec<(String, bool)> {
+    let dependencies = list(&package["dependencies"]);
+    dependencies
+        .iter()
+        .map(|dependency| (text(dependency, "name").to_owned(), text(dependency, "kind") == "dev"))
+        .collect()
+}
+
+fn wrong_ways(packages: &[Value]) -> Vec<String> {
+    let mut findings = Vec::new();
+    let names: Vec<&str> = packages.iter().map(|package| text(package, "name")).collect();
+    for package in packages {
+        let name = text(package, "name");
+        let Some((_, may)) = DIRECTIONS.iter().find(|(of, _)| *of == name) else {
+            findings.push(format!("`{name}` has no place in the table of directions"));
+            continue;
+        };
+        for (dependency, _) in dependencies(package) {
+            if names.contains(&dependency.as_str()) && !may.contains(&dependency.as_str()) {
+                findings.push(format!("`{name}` must not depend on `{dependency}`"));
+            }
+        }
+    }
+    findings
+}
+
+fn strangers(packages: &[Value]) -> Vec<String> {
+    let mut findings = Vec::new();
+    for package in packages.iter().filter(|package| text(package, "name") != "skills-tests") {
+        let name = text(package, "name");
+        for (dependency, _) in dependencies(package).iter().filter(|(_, is_dev)| !is_dev) {
+            let holders = HOLDERS.iter().find(|(of, _)| of == dependency);
+            if holders.is_some_and(|(_, holders)| !holders.contains(&name)) {
+                findings.push(format!("`{dependency}` does not belong in `{name}`"));
+            }
+        }
+    }
+    findings
+}
+
+/// Returns direct dependencies that are not ours, each with the members that name it.
+fn outside(packages: &[Value]) -> BTreeMap<String, BTreeSet<String>> {
+    let names: Vec<&str> = packages.iter().map(|package| text(package, "name")).collect();
+    let mut outside: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for package in packages {
+        for (dependency, _) in dependencies(package) {
+            if !names.contains(&dependency.as_str()) {
+                outside.entry(dependency).or_default().insert(text(package, "name").to_owned());
+            }
+        }
+    }
+    outside
+}
+
+/// Holds the table rows ``| `crate` | … |`` of `page` against the crates that are there.
+fn page_faults(page: &str, crates: &BTreeSet<String>) -> Vec<String> {
+    let mut findings = Vec::new();
+    let mut seen = BTreeSet::new();
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` |"));
+    for (name, rest) in rows {
+        if !crates.contains(name) {
+            findings.push(format!("`{name}` has a line and is no direct dependency"));
+        }
+        if !seen.insert(name.to_owned()) {
+            findings.push(format!("`{name}` has two lines"));
+        }
+        if rest.split('|').all(|cell| cell.trim().len() < 15) {
+            findings.push(format!("the line of `{name}` does not say why"));
+        }
+    }
+    findings.extend(crates.difference(&seen).map(|name| format!("`{name}` has no line")));
+    findings
+}
+
+/// Tells whether a licence expression can be met with `allowed` licences alone.
+fn is_allowed(expression: &str, allowed: &BTreeSet<String>) -> bool {
+    let expression = expression.replace(['(', ')'], "").replace('/', " OR ");
+    // `AND` binds tighter than `OR`, and the expressions of real crates need no more than that, except
+    // `(A OR B) AND C`, where reading it as `A OR (B AND C)` would be too lenient: hence each `AND` first.
+    expression.split(" AND ").all(|part| part.split(" OR ").any(|one| allowed.contains(one.trim())))
+}
+
+fn allowed_licences(deny: &str) -> BTreeSet<String> {
+    let list = deny.split("allow = [").nth(1).and_then(|rest| rest.split(']').next());
+    let lines =
+        list.unwrap_or_default().lines().map(str::trim).filter(|line| line.starts_with('"'));
+    lines.map(|line| line.trim_matches(|c| c == '"' || c == ',').to_owned()).collect()
+}
+
+#[test]
+fn dependencies_point_one_way() {
+    none(&wrong_ways(&members()));
+}
+
+#[test]
+fn crates_stay_in_their_rooms() {
+    none(&strangers(&members()));
+}
+
+#[test]
+fn each_dependency_has_its_line_in_the_docs() {
+    let crates = outside(&members()).into_keys().collect();
+    none(&page_faults(&text_of("docs/dependencies.md"), &crates));
+}
+
+#[test]
+fn licences_are_those_we_allow() {
+    let allowed = allowed_licences(&text_of("deny.toml"));
+    let target = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
+    let packages = list(&metadata(&["--locked", "--filter-platform", &target])["packages"]);
+    assert!(packages.len() > 50, "cargo named {} packages only", packages.len());
+    let refused = packages.iter().filter(|package| !is_allowed(text(package, "license"), &allowed));
+    let name = |package| format!("`{}`: {}", text(package, "name"), text(package, "license"));
+    none(&refused.map(name).collect::<Vec<_>>());
+}
+
+#[test]
+fn the_lock_file_does_not_grow_unseen() {
+    let n_packages = text_of("Cargo.lock").matches("[[package]]").count();
+    assert!(n_packages <= PACKAGES, "{n_packages} packages, {PACKAGES} were agreed on");
+}
+
+#[test]
+fn versions_are_stated_once_in_the_workspace() {
+    for package in members() {
+        let manifest = std::fs::read_to_string(text(&package, "manifest_path"));
+        let manifest = manifest.expect("cargo has just read it");
+        let tables = manifest.split("\n[").filter(|table| table.contains("dependencies]\n"));
+        for line in tables.flat_map(|table| table.lines().skip(1)).filter(|line| line.contains('='))
+        {
+            let name = text(&package, "name");
+            assert!(line.contains("workspace = true"), "`{name}` states a version: {line}");
+        }
+    }
+}
+
+#[test]
+fn bad_manifests_are_noticed() {
+    let package = |name: &str, dependencies: &[&str]| {
+        let dependencies: Vec<Value> = dependencies
+            .iter()
+            .map(|name| serde_json::json!({"name": name, "kind": null}))
+            .collect();
+        serde_json::json!({"name": name, "dependencies": dependencies})
+    };
+    let packages = [
+        package("skills-core", &["skills-engine", "serde"]),
+        package("skills-engine", &["skills-core", "clap"]),
+        package("skills-more", &[]),
+    ];
+    assert_eq!(
+        wrong_ways(&packages),
+        [
+            "`skills-core` must not depend on `skills-engine`",
+            "`skills-more` has no place in the table of directions"
+        ]
+    );
+    assert_eq!(strangers(&packages), ["`clap` does not belong in `skills-engine`"]);
+    assert_eq!(outside(&packages).into_keys().collect::<Vec<_>>(), ["clap", "serde"]);
+}
+
+#[test]
+fn a_page_that_is_not_complete_is_noticed() {
+    let crates = BTreeSet::from(["a".to_owned(), "b".to_owned()]);
+    let row = |name: &str| format!("| `{name}` | core | a reason that is one |\n");
+    assert!(page_faults(&(row("a") + &row("b")), &crates).is_empty());
+    assert_eq!(page_faults(&row("a"), &crates), ["`b` has no line"]);
+    assert_eq!(page_faults(&(row("a") + &row("b") + &row("c")), &crates).len(), 1);
+    assert_eq!(page_faults(&(row("a") + &row("b") + &row("b")), &crates).len(), 1);
+    assert_eq!(page_faults(&(row("a") + "| `b` | core | short |\n"), &crates).len(), 1);
+}
+
+#[test]
+fn licence_expressions_are_read() {
+    let allowed = allowed_licences("x\nallow = [\n  \"MIT\",\n  # why\n  \"Unicode-3.0\",\n]\n");
+    assert_eq!(allowed.len(), 2);
+    for (expression, is_good) in [
+        ("MIT", true),
+        ("GPL-3.0", false),
+        ("GPL-3.0 OR MIT", true),
+        ("GPL-3.0/MIT", true),
+        ("MIT AND GPL-3.0", false),
+        ("(MIT OR GPL-3.0) AND Unicode-3.0", true),
+        ("", false),
+    ] {
+        assert_eq!(is_allowed(expression, &allowed), is_good, "{expression}");
+    }
+}

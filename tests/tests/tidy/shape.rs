@@ -1,0 +1,132 @@
+//! How files look: a module doc, a size that can be read, a name that says what is inside.
+
+use std::path::Path;
+
+use crate::code::code_only;
+use crate::tree::{Source, none, rust_sources, sources, top};
+
+/// Over this many lines a file is named, over the second it fails.
+const LARGE: usize = 500;
+const TOO_LARGE: usize = 800;
+
+const SAY_NOTHING: &[&str] =
+    &["utils", "util", "helpers", "helper", "common", "manager", "misc", "shared", "types"];
+
+fn undocumented(sources: &[Source]) -> Vec<String> {
+    let has_doc = |text: &str| {
+        let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        first.strip_prefix("//! ").is_some_and(|doc| doc.len() > 10 && !doc.contains("Placeholder"))
+    };
+    let without = sources.iter().filter(|source| !has_doc(&source.text));
+    without
+        .map(|source| format!("{}: begins without a module doc (`//! …`)", source.path))
+        .collect()
+}
+
+fn too_large(sources: &[Source]) -> Vec<String> {
+    let lines = |source: &Source| source.text.lines().count();
+    let large = sources.iter().filter(|source| lines(source) > TOO_LARGE);
+    large
+        .map(|source| format!("{}: {} lines; find its second room", source.path, lines(source)))
+        .collect()
+}
+
+fn badly_named(sources: &[Source]) -> Vec<String> {
+    let mut findings = Vec::new();
+    for Source { path, .. } in sources {
+        let name = Path::new(path).file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+        if name == "mod" {
+            findings.push(format!("{path}: `foo.rs` beside `foo/`, never `foo/mod.rs`"));
+        }
+        let dirs = path.split('/').filter(|part| SAY_NOTHING.contains(part)).count();
+        if dirs > 0 || SAY_NOTHING.contains(&name) {
+            findings.push(format!("{path}: the name does not say what is inside"));
+        }
+    }
+    findings
+}
+
+/// Finds unchecked exceptions to lints: `allow` stays silent when its reason has gone, `expect` does not.
+fn silenced(sources: &[Source]) -> Vec<String> {
+    let is_allow = |line: &str| line.contains("#[allow(") || line.contains("#![allow(");
+    let is_bare = |line: &str| line.contains("#[ignore]") || line.contains("#[should_panic]");
+    let mut findings = Vec::new();
+    for source in sources {
+        for (index, line) in code_only(&source.text).lines().enumerate() {
+            if is_allow(line) || is_bare(line) {
+                findings.push(format!("{}:{}: `{}`", source.path, index + 1, line.trim()));
+            }
+        }
+    }
+    findings
+}
+
+/// Finds paths of the machine that the work is done on.
+fn local(sources: &[Source], places: &[String]) -> Vec<String> {
+    let mut findings = Vec::new();
+    for source in sources {
+        for (index, line) in source.text.lines().enumerate() {
+            if let Some(place) = places.iter().find(|place| line.contains(place.as_str())) {
+                findings.push(format!("{}:{}: names `{place}`", source.path, index + 1));
+            }
+        }
+    }
+    findings
+}
+
+/// Returns the directories that the checkout and the user's files are in, with a closing `/`.
+fn here() -> Vec<String> {
+    let top = top();
+    let home = std::env::var("HOME").unwrap_or_default();
+    let places = [top.parent().and_then(Path::to_str).unwrap_or_default().to_owned(), home];
+    // A place such as `/` or `/w` is no one's in particular.
+    places.into_iter().filter(|place| place.len() > 3).map(|place| format!("{place}/")).collect()
+}
+
+#[test]
+fn every_file_begins_with_a_module_doc() {
+    none(&undocumented(&rust_sources()));
+}
+
+#[test]
+fn files_stay_readable() {
+    let sources = rust_sources();
+    for source in sources.iter().filter(|source| source.text.lines().count() > LARGE) {
+        println!("{}: {} lines", source.path, source.text.lines().count());
+    }
+    none(&too_large(&sources));
+}
+
+#[test]
+fn names_say_what_is_inside() {
+    none(&badly_named(&rust_sources()));
+}
+
+#[test]
+fn exceptions_to_lints_say_why_and_are_checked() {
+    none(&silenced(&rust_sources()));
+}
+
+#[test]
+fn no_file_names_a_place_on_this_machine() {
+    none(&local(&sources(), &here()));
+}
+
+#[test]
+fn bad_shapes_are_noticed() {
+    let bad = |path: &str, text: &str| [Source::new(path, text)];
+    assert_eq!(undocumented(&bad("a.rs", "use std::fs;\n//! Late.")).len(), 1);
+    assert_eq!(undocumented(&bad("a.rs", "//! Placeholder for it.\n")).len(), 1);
+    assert!(undocumented(&bad("a.rs", "\n//! Owns the thing.\n")).is_empty());
+    assert_eq!(too_large(&bad("a.rs", &"x\n".repeat(TOO_LARGE + 1))).len(), 1);
+    assert!(too_large(&bad("a.rs", &"x\n".repeat(TOO_LARGE))).is_empty());
+    for path in ["a/mod.rs", "a/utils.rs", "helpers/a.rs"] {
+        assert_eq!(badly_named(&bad(path, "")).len(), 1, "{path}");
+    }
+    assert!(badly_named(&bad("tests/kit/src/home.rs", "")).is_empty());
+    assert_eq!(silenced(&bad("a.rs", "// #[allow(x)]\n#[allow(dead_code)]\n#[ignore]\n")).len(), 2);
+    assert_eq!(
+        local(&bad("a.md", "see\n/srv/me/x"), &["/srv/me/".to_owned()]),
+        ["a.md:2: names `/srv/me/`"]
+    );
+}

@@ -1,0 +1,183 @@
+//! Who may name what in code: the architecture's "never" rules 1 to 5, where a manifest cannot say it.
+
+use crate::code::{code_only, lines_with, without_tests};
+use crate::tree::{Source, none, rust_sources};
+
+/// Words that must not stand in the code of some files.
+struct Wall {
+    /// Files under one of these are meant; empty means all.
+    within: &'static [&'static str],
+    /// Files under one of these are not.
+    except: &'static [&'static str],
+    words: &'static [&'static str],
+    why: &'static str,
+}
+
+const LIBRARIES: &[&str] =
+    &["daemon/core/src", "daemon/protocol/src", "daemon/engine/src", "client/src", "lsp/src"];
+
+const WALLS: &[Wall] = &[
+    Wall {
+        within: &["daemon/core/src"],
+        except: &[],
+        words: &[
+            "std::fs",
+            "std::env",
+            "std::net",
+            "std::process",
+            "std::thread",
+            "std::os::unix::net",
+            "std::io",
+            "Instant::now",
+            "SystemTime::now",
+        ],
+        why: "core takes text and values and touches no file, environment, clock, thread or network",
+    },
+    Wall {
+        within: &["daemon/core/src"],
+        except: &[],
+        words: &["Serialize", "Deserialize", "serde::"],
+        why: "core's model types are not wire types",
+    },
+    Wall {
+        within: &["daemon/engine/src", "lsp/src", "daemon/core/src", "daemon/protocol/src"],
+        except: &[],
+        words: &[
+            "UnixStream",
+            "UnixListener",
+            "TcpStream",
+            "TcpListener",
+            "std::net",
+            "tokio::net",
+            "rustix::net",
+        ],
+        why: "sockets belong to the daemon and the client",
+    },
+    Wall {
+        within: &["lsp/src"],
+        except: &[],
+        words: &["skills_engine", "skills_client"],
+        why: "the language server is handed a source of snapshots and does not know whose",
+    },
+    Wall {
+        within: &[],
+        except: &["lsp/src"],
+        words: &["tower_lsp"],
+        why: "LSP types stay inside lsp/",
+    },
+    Wall {
+        within: &[],
+        except: &[
+            "client/src/cli.rs",
+            "client/src/cli/",
+            "daemon/src/main.rs",
+            "daemon/src/cli.rs",
+        ],
+        words: &["clap"],
+        why: "clap stays in the files of the command line",
+    },
+    Wall {
+        within: LIBRARIES,
+        except: &[],
+        words: &["println!", "eprintln!", "print!", "eprint!", "dbg!"],
+        why: "a library does not print",
+    },
+    Wall {
+        within: &["daemon/core/src", "daemon/protocol/src", "daemon/engine/src", "lsp/src"],
+        except: &[],
+        words: &["current_dir"],
+        why: "the current directory matters at start-up only",
+    },
+    Wall {
+        within: &[],
+        except: &[],
+        words: &["set_current_dir"],
+        why: "nothing changes the current directory of a process",
+    },
+];
+
+/// Crates that one file alone may name, and the package that file is in.
+const KEPT_IN_ONE_FILE: &[(&str, &str)] =
+    &[("notify::", "daemon/engine/src"), ("granit_parser::", "daemon/core/src")];
+
+fn is_ours(path: &str) -> bool {
+    // Tests may look behind every wall.
+    !path.starts_with("tests/") && !path.contains("/tests/") && !path.contains("/benches/")
+}
+
+fn product_code(sources: &[Source]) -> Vec<(&str, String)> {
+    let ours = sources.iter().filter(|source| is_ours(&source.path));
+    ours.map(|source| (source.path.as_str(), without_tests(&code_only(&source.text)))).collect()
+}
+
+fn broken(walls: &[Wall], sources: &[Source]) -> Vec<String> {
+    let mut findings = Vec::new();
+    for (path, code) in product_code(sources) {
+        let is_under = |places: &[&str]| places.iter().any(|place| path.starts_with(place));
+        let meant = walls.iter().filter(|wall| wall.within.is_empty() || is_under(wall.within));
+        for wall in meant.filter(|wall| !is_under(wall.except)) {
+            for word in wall.words {
+                let lines = lines_with(&code, word);
+                let lines =
+                    lines.iter().map(|line| format!("{path}:{line}: `{word}`: {}", wall.why));
+                findings.extend(lines);
+            }
+        }
+    }
+    findings
+}
+
+fn spread(word: &str, home: &str, sources: &[Source]) -> Vec<String> {
+    let code = product_code(sources);
+    let files: Vec<&str> = code
+        .iter()
+        .filter(|(_, code)| !lines_with(code, word).is_empty())
+        .map(|(path, _)| *path)
+        .collect();
+    match files.as_slice() {
+        [only] if only.starts_with(home) => Vec::new(),
+        [] => vec![format!("`{word}` stands in no file: has the crate gone?")],
+        files => vec![format!("`{word}` belongs in one file of {home} and stands in {files:?}")],
+    }
+}
+
+#[test]
+fn the_walls_between_the_rooms_stand() {
+    none(&broken(WALLS, &rust_sources()));
+}
+
+#[test]
+fn notify_and_granit_are_each_named_in_one_file() {
+    let sources = rust_sources();
+    let findings = KEPT_IN_ONE_FILE.iter().flat_map(|(word, home)| spread(word, home, &sources));
+    none(&findings.collect::<Vec<_>>());
+}
+
+#[test]
+fn a_wall_notices_code_and_nothing_else() {
+    let sources = [
+        Source::new(
+            "daemon/core/src/a.rs",
+            "// std::fs\nuse std::fs;\n#[cfg(test)]\nuse std::env;\n",
+        ),
+        Source::new("client/src/b.rs", "use std::fs;\nfn f() { println!(\"std::env\"); }\n"),
+        Source::new("tests/c.rs", "use tower_lsp::x;\n"),
+        Source::new("client/src/cli/d.rs", "use clap::Parser;\n"),
+        Source::new("client/src/e.rs", "use clap::Parser;\n"),
+    ];
+    let findings = broken(WALLS, &sources);
+    let places: Vec<&str> =
+        findings.iter().map(|finding| finding.split(": ").next().unwrap_or_default()).collect();
+    assert_eq!(places, ["daemon/core/src/a.rs:2", "client/src/b.rs:2", "client/src/e.rs:1"]);
+}
+
+#[test]
+fn a_crate_in_two_files_or_none_is_noticed() {
+    let one = [Source::new("daemon/engine/src/watch.rs", "use notify::Event;")];
+    assert!(spread("notify::", "daemon/engine/src", &one).is_empty());
+    assert_eq!(spread("notify::", "daemon/core/src", &one).len(), 1);
+    assert_eq!(spread("granit_parser::", "daemon/core/src", &one).len(), 1);
+    let two = ["a", "b"]
+        .map(|name| Source::new(&format!("daemon/engine/src/{name}.rs"), "use notify::Event;"));
+    assert_eq!(spread("notify::", "daemon/engine/src", &two).len(), 1);
+}
