@@ -1,0 +1,275 @@
+//! The `---` lines: where the frontmatter starts, where it ends, where the body starts.
+//!
+//! The rule every agent shares comes first: a first line of `---` opens, the next line of `---`
+//! closes, blanks after the dashes do not matter. Where that finds nothing, what was evidently
+//! meant is taken and said in a diagnostic. This file looks at lines only and knows no YAML.
+
+use crate::diagnostic::Diagnostic;
+use crate::parse::line::{Line, is_key, lines};
+use crate::text::Span;
+
+/// How the frontmatter starts.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Opening {
+    /// `---` is the first line.
+    FirstLine,
+    /// `---` comes after blank lines, a comment, a heading or other text.
+    Later,
+    /// The keys start without a `---`.
+    Missing,
+}
+
+/// How the frontmatter ends.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Closing {
+    /// A line of `---`.
+    Dashes,
+    /// A line of more than three dashes.
+    LongDashes,
+    /// `---` with the body's first words on the same line.
+    Glued,
+    /// `...`, the end of a document in YAML.
+    Dots,
+    /// A `---` that is indented.
+    Indented,
+    /// Nothing ends it.
+    Missing,
+}
+
+/// Where the parts of a document are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Fence {
+    pub(super) opening: Opening,
+    pub(super) closing: Closing,
+    pub(super) open: Span,
+    pub(super) content: Span,
+    pub(super) close: Option<Span>,
+    pub(super) body: Span,
+}
+
+/// How many lines may stand before a `---` that is still taken for the opening one.
+const MAX_LINES_BEFORE: usize = 40;
+
+/// Finds the frontmatter of `text`, which starts at `start`.
+pub(super) fn find(text: &str, start: usize) -> Option<Fence> {
+    let first = lines(text, start).next()?;
+    if is_dashes(text, first) {
+        return Some(close(text, Opening::FirstLine, first.whole(), first.next));
+    }
+    let first = lines(text, start).find(|line| !line.is_blank())?;
+    if is_key(text, first) {
+        return keys_without_opening(text, first);
+    }
+    let open = later_opening(text, start)?;
+    Some(close(text, Opening::Later, open.whole(), open.next))
+}
+
+/// Says what is unusual about the `---` lines.
+pub(super) fn diagnose(text: &str, fence: &Fence, diagnostics: &mut Vec<Diagnostic>) {
+    match fence.opening {
+        Opening::FirstLine => {}
+        Opening::Later => diagnostics.push(
+            Diagnostic::error(
+                "yaml/text-before-frontmatter",
+                before(text, fence.open.start),
+                "something stands before the opening `---`",
+            )
+            .with_help(
+                "Make `---` the first line of the file; agents see no frontmatter otherwise.",
+            ),
+        ),
+        Opening::Missing => diagnostics.push(
+            Diagnostic::error(
+                "yaml/missing-opening",
+                fence.open,
+                "the frontmatter has no opening `---`",
+            )
+            .with_help("Add a first line of `---`; agents see no frontmatter otherwise."),
+        ),
+    }
+    let odd = match fence.closing {
+        Closing::Dashes => return,
+        Closing::Missing => {
+            diagnostics.push(
+                Diagnostic::error(
+                    "yaml/unclosed-frontmatter",
+                    fence.open,
+                    "the frontmatter is never closed",
+                )
+                .with_help("Add a line of `---` after the last key."),
+            );
+            return;
+        }
+        Closing::LongDashes => "more than three dashes",
+        Closing::Glued => "`---` with text behind it",
+        Closing::Dots => "`...`",
+        Closing::Indented => "an indented `---`",
+    };
+    diagnostics.push(
+        Diagnostic::error(
+            "yaml/odd-closing",
+            fence.close.unwrap_or(fence.open),
+            format!("the frontmatter is closed by {odd}"),
+        )
+        .with_help("Close it with a line that is exactly `---`; agents read on otherwise."),
+    );
+}
+
+/// What stands before the opening line, without the blanks around it; at least one byte.
+fn before(text: &str, end: usize) -> Span {
+    let found = Span::new(0, end).slice(text);
+    let trimmed = found.trim();
+    if trimmed.is_empty() {
+        return Span::new(0, end);
+    }
+    let start = found.len() - found.trim_start().len();
+    Span::new(start, start + trimmed.len())
+}
+
+/// Ends a frontmatter whose content starts at `start`.
+fn close(text: &str, opening: Opening, open: Span, start: usize) -> Fence {
+    let (closing, line) = match closing_line(text, start) {
+        Some((closing, line)) => (closing, line),
+        None => {
+            let end = unclosed_end(text, start);
+            let content = Span::new(start, end);
+            let body = Span::new(end, text.len());
+            return Fence { opening, closing: Closing::Missing, open, content, close: None, body };
+        }
+    };
+    let (close, body_start) = if closing == Closing::Glued {
+        let dashes = Span::new(line.start, line.start + 3);
+        (dashes, dashes.end)
+    } else {
+        (line.whole(), line.next)
+    };
+    let content = Span::new(start, line.line_start);
+    let body = Span::new(body_start, text.len());
+    Fence { opening, closing, open, content, close: Some(close), body }
+}
+
+/// Finds the line that ends the content.
+///
+/// The first `---` wins. Another line that could be meant so is taken when no `---` follows, or
+/// when what follows it does not go on with keys: then the `---` is a rule in the body.
+fn closing_line(text: &str, start: usize) -> Option<(Closing, Line)> {
+    let mut candidate: Option<(Closing, Line)> = None;
+    let mut keys_go_on = None;
+    for line in lines(text, start) {
+        if candidate.is_some() && keys_go_on.is_none() && !line.is_blank() {
+            keys_go_on = Some(is_key(text, line));
+        }
+        match closing_of(text, line) {
+            Some(Closing::Dashes) => {
+                let exact = (Closing::Dashes, line);
+                return Some(if keys_go_on == Some(false) {
+                    candidate.unwrap_or(exact)
+                } else {
+                    exact
+                });
+            }
+            Some(closing) if candidate.is_none() => candidate = Some((closing, line)),
+            _ => {}
+        }
+    }
+    candidate
+}
+
+fn closing_of(text: &str, line: Line) -> Option<Closing> {
+    let content = line.content(text);
+    let rest = match content.strip_prefix("---") {
+        Some(rest) => rest,
+        None => return (content == "..." && line.indent == 0).then_some(Closing::Dots),
+    };
+    if line.indent > 0 {
+        return rest.is_empty().then_some(Closing::Indented);
+    }
+    Some(match rest {
+        "" => Closing::Dashes,
+        _ if rest.bytes().all(|byte| byte == b'-') => Closing::LongDashes,
+        _ => Closing::Glued,
+    })
+}
+
+/// Where an unclosed frontmatter stops: at the blank lines after which no key comes.
+fn unclosed_end(text: &str, start: usize) -> usize {
+    let mut blank = None;
+    let mut heading = false;
+    for line in lines(text, start) {
+        if line.is_blank() {
+            blank = blank.or(Some(line.line_start));
+        } else if line.is_comment(text) {
+            // Between keys a comment, after a blank line perhaps the body's heading: what comes
+            // next decides.
+            heading |= blank.is_some();
+        } else if is_key(text, line) || (line.indent > 0 && !heading) {
+            blank = None;
+            heading = false;
+        } else if blank.is_some() {
+            break;
+        }
+    }
+    blank.unwrap_or(text.len())
+}
+
+/// Keys on the first lines, followed by a closing `---`.
+fn keys_without_opening(text: &str, first: Line) -> Option<Fence> {
+    let known = ["name:", "description:"];
+    if first.indent > 0 || !known.iter().any(|key| first.content(text).starts_with(key)) {
+        return None;
+    }
+    let end = lines(text, first.next).find(|line| {
+        is_dashes(text, *line) || !(line.indent > 0 || line.is_blank() || may_be_yaml(text, *line))
+    })?;
+    if !is_dashes(text, end) {
+        return None;
+    }
+    Some(close(text, Opening::Missing, Span::empty(first.line_start), first.line_start))
+}
+
+fn may_be_yaml(text: &str, line: Line) -> bool {
+    is_key(text, line)
+        || matches!(line.content(text).as_bytes(), [b'-', b' ', ..] | [b'#' | b']' | b'}', ..])
+}
+
+/// A `---` below other text, when keys follow it: a heading, a comment or a fence came first.
+fn later_opening(text: &str, start: usize) -> Option<Line> {
+    let mut seen_text = false;
+    for line in lines(text, start).take(MAX_LINES_BEFORE) {
+        if is_dashes(text, line) {
+            return frontmatter_follows(text, line.next).then_some(line);
+        }
+        let content = line.content(text);
+        // A code block further down shows an example; only one that wraps the file is meant.
+        if seen_text && (content.starts_with("```") || content.starts_with("~~~")) {
+            return None;
+        }
+        seen_text |= !content.is_empty();
+    }
+    None
+}
+
+/// Whether the lines up to the next `---` start with a key and hold a name or a description.
+fn frontmatter_follows(text: &str, start: usize) -> bool {
+    let mut named = false;
+    let mut first = true;
+    for line in lines(text, start) {
+        if closing_of(text, line) == Some(Closing::Dashes) {
+            return named;
+        }
+        let content = line.content(text);
+        if content.is_empty() || content.starts_with('#') {
+            continue;
+        }
+        if first && !is_key(text, line) {
+            return false;
+        }
+        first = false;
+        named |= content.starts_with("name:") || content.starts_with("description:");
+    }
+    false
+}
+
+fn is_dashes(text: &str, line: Line) -> bool {
+    line.indent == 0 && line.content(text) == "---"
+}

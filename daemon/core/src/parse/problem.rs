@@ -1,0 +1,142 @@
+//! Findings about YAML: codes, wording, and what to do.
+//!
+//! One function per finding, so that the wording of all of them can be read in one place. The
+//! text of a message never depends on an agent; who drops what is said by those who know.
+
+use crate::diagnostic::Diagnostic;
+use crate::parse::error::{YamlError, YamlErrorKind as Kind};
+use crate::text::Span;
+
+const QUOTE_IT: &str = "Put the whole value in quotes.";
+
+/// A piece of YAML that is refused.
+pub(super) fn refused(error: &YamlError) -> Diagnostic {
+    let (code, help) = match error.kind {
+        Kind::UnquotedColon => ("yaml/unquoted-colon", QUOTE_IT),
+        Kind::ReservedStart(_) | Kind::UnknownAlias | Kind::MissingAnchorName | Kind::BadTag => {
+            ("yaml/unquoted-start", QUOTE_IT)
+        }
+        Kind::DashOnKeyLine => {
+            ("yaml/unquoted-start", "Put the value in quotes, or start the list on the next line.")
+        }
+        Kind::ControlCharacter(_) => ("yaml/control-character", "Remove the character."),
+        Kind::UnclosedQuote => ("yaml/syntax", "Close the quote at the end of the value."),
+        Kind::UnindentedContinuation => {
+            ("yaml/unindented-continuation", "Indent every line of the value after its first.")
+        }
+        Kind::TextAfterQuote => {
+            ("yaml/syntax", "Quote the whole value, and write the quotes inside it as `\\\"`.")
+        }
+        Kind::BadEscape => ("yaml/syntax", "Write a backslash as `\\\\`, or use single quotes."),
+        Kind::UnclosedBracket(_) => {
+            ("yaml/syntax", "Close the bracket, or put the whole value in quotes.")
+        }
+        Kind::StrayBracket | Kind::BracketItem => (
+            "yaml/syntax",
+            "Put the items that are not single words in quotes, or the whole value.",
+        ),
+        Kind::TabIndentation => ("yaml/tab-indentation", "Indent with spaces."),
+        Kind::BlockHeader => {
+            ("yaml/syntax", "Move the text to the next line and indent it, or drop the `|` or `>`.")
+        }
+        Kind::MissingColon => {
+            ("yaml/syntax", "Write `key: value`, or indent the line to continue the value above.")
+        }
+        Kind::Indentation => ("yaml/syntax", "Indent the line as its neighbours are."),
+        Kind::CommentInside => {
+            ("yaml/syntax", "Move the comment above the key, or quote the value.")
+        }
+        Kind::TooDeep => ("yaml/too-deep", "Nest fewer lists and mappings."),
+        Kind::Directive => ("yaml/syntax", "Remove the line: a frontmatter has no directives."),
+        Kind::SecondDocument => ("yaml/syntax", "Keep everything between one pair of `---` lines."),
+        Kind::ByteOrderMark => ("yaml/control-character", "Remove the invisible character."),
+        Kind::Other => ("yaml/syntax", "Put the value in quotes, or correct the line."),
+    };
+    Diagnostic::error(code, error.span, error.message.clone()).with_help(help)
+}
+
+/// `[`, `{` and their like at the start of what is meant as text.
+pub(super) fn unquoted_start(span: Span, found: &str) -> Diagnostic {
+    let message = match found {
+        "[" | "{" => format!("`{found}` starts a list or mapping here, with text behind its end"),
+        "*" => "`*` starts the name of an alias here, not text".to_owned(),
+        "&" => "`&` starts the name of an anchor here, not text".to_owned(),
+        "!" => "`!` starts a tag here, not text".to_owned(),
+        _ => format!("a value without quotes cannot start with `{found}`"),
+    };
+    Diagnostic::error("yaml/unquoted-start", span, message).with_help(QUOTE_IT)
+}
+
+/// The same where YAML accepts it but agents read something else.
+pub(super) fn surprising_start(span: Span, found: &str) -> Diagnostic {
+    let mut diagnostic = unquoted_start(span, found);
+    diagnostic.severity = crate::diagnostic::Severity::Warning;
+    diagnostic
+}
+
+/// A line at the level of the keys that has no key.
+pub(super) fn stray(span: Span, line: &str) -> Diagnostic {
+    let word = line.split_whitespace().next().unwrap_or(line);
+    let message = match line.split_once(':') {
+        Some((key, _)) if !key.is_empty() && !key.contains(' ') => {
+            format!("no blank after the colon of `{key}`")
+        }
+        _ if super::line::is_word(word) => format!("`{word}` has no colon"),
+        _ => "this line is neither a key nor part of a value".to_owned(),
+    };
+    Diagnostic::error("yaml/syntax", span, message)
+        .with_help("Write `key: value`, or indent the line to continue the value above.")
+}
+
+/// Lines at the level of the keys that go on with the value above.
+pub(super) fn unindented(span: Span) -> Diagnostic {
+    refused(&YamlError::new(Kind::UnindentedContinuation, span))
+}
+
+/// A key that is indented deeper than those above.
+pub(super) fn misplaced_key(span: Span, key: &str) -> Diagnostic {
+    Diagnostic::error(
+        "yaml/syntax",
+        span,
+        format!("`{key}` is indented deeper than the keys above"),
+    )
+    .with_help("Indent all keys alike.")
+}
+
+/// A frontmatter that is not made of keys.
+pub(super) fn not_a_mapping(span: Span) -> Diagnostic {
+    Diagnostic::error("yaml/not-a-mapping", span, "the frontmatter holds no `key: value` lines")
+        .with_help("Write lines of `name: …` and `description: …`.")
+}
+
+/// The second and every later entry with the same key.
+pub(super) fn duplicate_key(span: Span, key: &str) -> Diagnostic {
+    Diagnostic::error("yaml/duplicate-key", span, format!("`{key}` is there a second time"))
+        .with_help("Keep one of them; readers that accept both use the last.")
+}
+
+/// A comment that ends what is meant to go on.
+pub(super) fn comment_cuts_value(span: Span) -> Diagnostic {
+    Diagnostic::warning("yaml/comment-cuts-value", span, "` #` starts a comment and ends the value")
+        .with_help("Put the whole value in quotes, or the comment on a line of its own.")
+}
+
+/// An alias inside the value that it stands for.
+pub(super) fn recursive_alias(span: Span) -> Diagnostic {
+    Diagnostic::error(
+        "yaml/recursive-alias",
+        span,
+        "the alias stands for a value that it is part of",
+    )
+    .with_help("Write the value out.")
+}
+
+/// A frontmatter that is too long to be read whole.
+pub(super) fn too_large(span: Span, bytes: usize) -> Diagnostic {
+    Diagnostic::error(
+        "yaml/too-large",
+        span,
+        format!("the frontmatter is longer than {bytes} bytes"),
+    )
+    .with_help("Move what is long into the body or into files beside it.")
+}

@@ -1,0 +1,235 @@
+//! Reading a value that YAML refuses as the text that was meant.
+//!
+//! Works on the lines of one value. Nothing is lost but line breaks, outer quotes, the header of
+//! a block and NUL bytes.
+
+use crate::diagnostic::Diagnostic;
+use crate::parse::error::{YamlError, YamlErrorKind};
+use crate::parse::events::{self, Notes};
+use crate::parse::line::{Line, quoted_end};
+use crate::parse::problem;
+use crate::parse::tree::{Entry, ScalarStyle, Value, ValueKind};
+use crate::text::Span;
+
+/// A value that was read as text.
+pub(super) struct Leaf {
+    pub(super) value: Value,
+    /// Comment lines that stood in it.
+    pub(super) comments: Vec<Span>,
+}
+
+/// Reads `lines`, the first of which starts with the value, as one text.
+pub(super) fn read(text: &str, lines: &[Line]) -> Leaf {
+    let first = lines[0];
+    if let Some(header) = block_header(first.content(text)) {
+        return match header.len() == first.content(text).len() {
+            true => Leaf { value: block(text, lines, header), comments: Vec::new() },
+            false => {
+                let blanks = first.content(text)[header.len()..].trim_start().len();
+                let inner = first.from(first.end - blanks);
+                let mut leaf = prose(text, &[&[inner], &lines[1..]].concat());
+                leaf.value.span.start = first.start;
+                leaf
+            }
+        };
+    }
+    let leaf = prose(text, lines);
+    let span = leaf.value.span;
+    match strict(text, span) {
+        Some(value) => Leaf { value, comments: leaf.comments },
+        None => {
+            let joined = leaf.value.as_str().map(unquote).unwrap_or_default();
+            Leaf { value: Value::plain(span, joined), comments: leaf.comments }
+        }
+    }
+}
+
+/// Says what is wrong with a value that was read as text.
+pub(super) fn diagnose(text: &str, value: &Value, error: &YamlError) -> Diagnostic {
+    use YamlErrorKind as Kind;
+    let written = value.span.slice(text);
+    let first = Span::new(value.span.start, value.span.start + 1);
+    let line_end = value.span.start + written.find(['\n', '\r']).unwrap_or(written.len());
+    let on_first_line = Span::new(value.span.start, line_end);
+    match (written.as_bytes().first(), error.kind) {
+        (
+            _,
+            Kind::TooDeep | Kind::ControlCharacter(_) | Kind::TabIndentation | Kind::ByteOrderMark,
+        ) => problem::refused(error),
+        (Some(b'"' | b'\''), Kind::BadEscape | Kind::TextAfterQuote) => problem::refused(error),
+        (Some(b'"' | b'\''), _) if open_at_end(written) == Some(true) => {
+            problem::refused(&YamlError::new(Kind::UnclosedQuote, on_first_line))
+        }
+        (Some(b'"' | b'\''), Kind::UnquotedColon) => {
+            problem::refused(&YamlError::new(Kind::TextAfterQuote, error.span))
+        }
+        (Some(open @ (b'[' | b'{')), _) => match open_at_end(written) {
+            Some(true) => {
+                let open = char::from(*open);
+                problem::refused(&YamlError::new(Kind::UnclosedBracket(open), on_first_line))
+            }
+            None => problem::unquoted_start(first, first.slice(text)),
+            Some(false) => problem::refused(error),
+        },
+        (Some(b'*' | b'&' | b'!' | b'@' | b'`' | b'%' | b','), _) => {
+            problem::unquoted_start(first, first.slice(text))
+        }
+        _ => problem::refused(error),
+    }
+}
+
+/// Appends unindented lines to the text of the entry above them.
+pub(super) fn append(text: &str, entry: &mut Entry, lines: &[Line]) {
+    let ValueKind::Scalar { text: value, .. } = &mut entry.value.kind else { return };
+    for line in lines.iter().filter(|line| !line.is_insignificant(text)) {
+        value.push(' ');
+        value.push_str(line.content(text));
+        entry.value.span.end = line.end;
+    }
+    entry.span.end = entry.value.span.end;
+    entry.recovered = true;
+}
+
+/// Removes the quotes that are meant to enclose a text, closed or not.
+pub(super) fn unquote(written: &str) -> String {
+    let bytes = written.as_bytes();
+    let Some(quote @ (b'"' | b'\'')) = bytes.first().copied() else { return written.to_owned() };
+    let inner = match quoted_end(bytes, 0) {
+        None => &written[1..],
+        Some(end) if end == written.len() => &written[1..end - 1],
+        Some(end) if bytes.len() > end && bytes.ends_with(&[quote]) && is_inner(written, end) => {
+            &written[1..written.len() - 1]
+        }
+        Some(_) => return written.to_owned(),
+    };
+    match quote {
+        b'"' => inner.replace("\\\"", "\""),
+        _ => inner.replace("''", "'"),
+    }
+}
+
+/// Returns whether a quote or bracket that the value starts with is open at its end; nothing when
+/// it starts with neither or has more text behind the closing one.
+pub(super) fn open_at_end(value: &str) -> Option<bool> {
+    let bytes = value.as_bytes();
+    let end = match bytes.first()? {
+        b'"' | b'\'' => quoted_end(bytes, 0),
+        b'[' | b'{' => bracket_end(bytes),
+        _ => return None,
+    };
+    let Some(end) = end else { return Some(true) };
+    let rest = value.get(end..)?.trim_start_matches([' ', '\t']);
+    (rest.is_empty() || rest.starts_with('#')).then_some(false)
+}
+
+/// Returns the index after the bracket that closes the first one.
+fn bracket_end(bytes: &[u8]) -> Option<usize> {
+    let mut depth = 0_usize;
+    let mut at = 0;
+    let mut may_quote = true;
+    while let Some(&byte) = bytes.get(at) {
+        match byte {
+            b'"' | b'\'' if may_quote => {
+                at = quoted_end(bytes, at)?;
+                may_quote = false;
+                continue;
+            }
+            b'[' | b'{' => depth += 1,
+            b']' | b'}' => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some(at + 1);
+                }
+            }
+            _ => {}
+        }
+        may_quote =
+            byte.is_ascii_whitespace() && may_quote || matches!(byte, b'[' | b'{' | b',' | b':');
+        at += 1;
+    }
+    None
+}
+
+/// Whether the quote that ends at `end` belongs to a word inside the text: in `"Say "x" now"` the
+/// second one opens a quotation, in `"x" and "y"` it closes one.
+fn is_inner(written: &str, end: usize) -> bool {
+    let before =
+        written[..end - 1].chars().next_back().is_none_or(|it| it.is_whitespace() || it == '(');
+    let after = written[end..].chars().next().is_some_and(char::is_alphanumeric);
+    before || after
+}
+
+/// Joins the lines of a value by one blank; comment lines are left out.
+fn prose(text: &str, lines: &[Line]) -> Leaf {
+    let mut comments = Vec::new();
+    let mut joined = String::new();
+    let mut end = lines[0].start;
+    let base = lines[0].indent;
+    for (index, line) in lines.iter().enumerate() {
+        if index > 0 && line.is_comment(text) {
+            comments.push(line.span());
+            continue;
+        }
+        if line.is_blank() || (index > 0 && line.is_item(text) && line.indent < base) {
+            continue;
+        }
+        if !joined.is_empty() {
+            joined.push(' ');
+        }
+        joined.extend(line.content(text).chars().filter(|it| *it != '\0'));
+        end = line.end;
+    }
+    Leaf { value: Value::plain(Span::new(lines[0].start, end), joined), comments }
+}
+
+/// Reads a value in quotes or brackets that goes on in unindented lines, which alone is fine.
+fn strict(text: &str, span: Span) -> Option<Value> {
+    if open_at_end(span.slice(text)) != Some(false) {
+        return None;
+    }
+    let value = events::read(text, span, &mut Notes::default()).ok()??;
+    (value.span.start == span.start).then_some(value)
+}
+
+/// Returns the header of a block, `|` or `>` with its indicators.
+fn block_header(content: &str) -> Option<&str> {
+    let rest = content.strip_prefix(['|', '>'])?;
+    let indicators =
+        rest.bytes().take_while(|byte| matches!(byte, b'+' | b'-' | b'1'..=b'9')).count();
+    let header = &content[..=indicators];
+    let after = &content[header.len()..];
+    if after.trim_start().starts_with('#') {
+        return Some(content);
+    }
+    (after.is_empty() || after.starts_with([' ', '\t'])).then_some(header)
+}
+
+/// Reads the lines below a block's header.
+fn block(text: &str, lines: &[Line], header: &str) -> Value {
+    let body = &lines[1..];
+    let base =
+        body.iter().filter(|line| !line.is_blank()).map(|line| line.indent).min().unwrap_or(0);
+    let last = body.iter().rposition(|line| !line.is_blank()).map_or(0, |at| at + 1);
+    let literal = header.starts_with('|');
+    let mut joined = String::new();
+    for line in &body[..last] {
+        let content = Span::new((line.line_start + base).min(line.end), line.end).slice(text);
+        if !literal && !joined.is_empty() && !joined.ends_with('\n') && !content.is_empty() {
+            joined.push(' ');
+        }
+        joined.extend(content.chars().filter(|it| *it != '\0'));
+        if literal || content.is_empty() {
+            joined.push('\n');
+        }
+    }
+    while joined.ends_with('\n') {
+        joined.pop();
+    }
+    if !header.contains('-') && !joined.is_empty() {
+        joined.push('\n');
+    }
+    let end = body[..last].last().map_or(lines[0].end, |line| line.end);
+    let style = if literal { ScalarStyle::Literal } else { ScalarStyle::Folded };
+    let span = Span::new(lines[0].start, end);
+    Value { span, kind: ValueKind::Scalar { style, text: joined } }
+}
