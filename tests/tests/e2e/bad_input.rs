@@ -1,0 +1,344 @@
+//! What real disks hold besides skills: each oddity is named where it lies, and harms nothing else.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use skills_testkit::fixture::{lay_out, skill_text, write_skill};
+use skills_testkit::{Daemon, Home, Wire};
+
+use crate::support::{Live, PROFILES, entries, entry, exe, listed, run, stderr, stdout};
+
+/// A good skill beside each bad one: it must stay listed.
+const GOOD: &str = "//- /.agents/skills/good/SKILL.md\n---\nname: good\ndescription: d\n---\n\
+     //- /.claude/skills/good/SKILL.md\n---\nname: good\ndescription: d\n---\n";
+
+/// No answer may take this long, however odd the disk: a stall is what this looks for, not slowness.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Lays `text` out beside a good skill, and asserts that the one at `.agents/skills/bad` is not listed, is
+/// explained with its path and a reason that holds one of `words`, and that the good one is still there.
+#[track_caller]
+fn check(text: &str, words: &[&str]) {
+    let mut live = Live::start();
+    let top = live.home.worktree("w", GOOD);
+    lay_out(&top, text);
+    live.wire.set_patience(PATIENCE);
+    let mut ask = |method: &str, params: Value| live.wire.call(method, &params);
+    let answers = Answers {
+        default: ask("skills/list", json!({"cwd": top})),
+        all: ask("skills/list", json!({"cwd": top, "include": ["all"]})),
+        explained: ask("skills/explain", json!({"cwd": top, "path": top.join(BAD)})),
+    };
+    answers.check(words);
+    assert!(!live.daemon.log().contains("panicked"), "{}", live.daemon.log());
+}
+
+const BAD: &str = ".agents/skills/bad/SKILL.md";
+
+/// What a client was told about the good skill and the bad one.
+struct Answers {
+    default: Value,
+    all: Value,
+    explained: Value,
+}
+
+impl Answers {
+    #[track_caller]
+    fn check(&self, words: &[&str]) {
+        let names: Vec<String> =
+            listed(&self.default).into_iter().map(|skill| skill.name).collect();
+        assert_eq!(names, ["good"]);
+
+        let has_word = |text: &str| {
+            let text = text.to_lowercase();
+            words.iter().any(|word| text.contains(word))
+        };
+        let all = entries(&self.all);
+        let bad = entry(&all, BAD);
+        assert_eq!(bad["state"], "invalid", "{bad}");
+        assert!(bad["reason"].as_str().is_some_and(has_word), "not one of {words:?}: {bad}");
+
+        assert_eq!(self.explained["verdict"]["state"], "invalid", "{}", self.explained);
+        assert!(self.explained["path"].as_str().is_some_and(|it| it.ends_with(BAD)));
+        assert!(has_word(&self.explained.to_string()), "{}", self.explained);
+    }
+}
+
+#[test]
+fn a_directory_named_skill_md() {
+    check("//- /.agents/skills/bad/SKILL.md/x.md\n", &["directory"]);
+}
+
+#[test]
+fn a_pipe_that_nobody_writes_to() {
+    check("//- /.agents/skills/bad/SKILL.md fifo\n", &["pipe", "fifo", "regular file"]);
+}
+
+#[test]
+fn a_device_without_end() {
+    check("//- /.agents/skills/bad/SKILL.md link=/dev/zero\n", &["device", "regular file"]);
+}
+
+#[test]
+fn a_link_to_nowhere() {
+    check("//- /.agents/skills/bad/SKILL.md link=nowhere\n", &["link", "no such", "not exist"]);
+}
+
+#[test]
+fn a_link_to_itself() {
+    check("//- /.agents/skills/bad/SKILL.md link=SKILL.md\n", &["loop", "too many", "link"]);
+}
+
+#[test]
+fn an_empty_file() {
+    check("//- /.agents/skills/bad/SKILL.md\n", &["empty"]);
+}
+
+#[test]
+fn a_file_of_a_hundred_megabytes() {
+    check(
+        "//- /.agents/skills/bad/SKILL.md size=104857600\n---\nname: bad\ndescription: d\n---\n",
+        &["large", "big", "mib", "limit"],
+    );
+}
+
+#[test]
+fn bytes_that_are_not_utf8() {
+    check(
+        "//- /.agents/skills/bad/SKILL.md bytes\n---\nname: bad\ndescription: caf\\xe9\n---\n",
+        &["utf-8"],
+    );
+}
+
+#[test]
+fn a_file_without_frontmatter() {
+    check("//- /.agents/skills/bad/SKILL.md\n# Only a heading\n", &["frontmatter", "name"]);
+}
+
+#[test]
+fn frontmatter_that_never_ends() {
+    check("//- /.agents/skills/bad/SKILL.md\n---\nname: bad\n", &["close", "end", "---"]);
+}
+
+#[test]
+fn a_file_that_may_not_be_read() {
+    const NOBODY: u32 = 65_534;
+    if !rustix::process::geteuid().is_root() {
+        // As ourselves a mode is enough.
+        check("//- /.agents/skills/bad/SKILL.md mode=0000\n", &["permission", "read"]);
+        return;
+    }
+    // Root reads everything, so daemon and client run as somebody else, from a copy that they may execute.
+    let home = Home::of_user(NOBODY);
+    let program = home.work().join("skillsd");
+    fs::copy(exe(), &program).expect("our program can be copied");
+    let top = home.worktree("w", GOOD);
+    lay_out(
+        &top,
+        "//- /.agents/skills/bad/SKILL.md mode=0000\n//- /.agents/skills/shut/ dir mode=0000\n",
+    );
+    let _daemon = Daemon::start(&home, &program);
+    let ask = |args: &[&str]| -> Value {
+        let output = home.command(&program).args(args).arg("--json").current_dir(&top).output();
+        let output = output.expect("our program can be run");
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", stderr(&output)))
+    };
+    let answers = Answers {
+        default: ask(&["list"]),
+        all: ask(&["list", "--all"]),
+        explained: ask(&["explain", BAD]),
+    };
+    answers.check(&["permission", "read"]);
+}
+
+#[test]
+fn a_file_that_grows_while_it_is_read() {
+    let mut live = Live::start();
+    let top = live.home.worktree("w", GOOD);
+    let path = write_skill(&top.join(".agents/skills/grows"), "grows", "d");
+    let is_done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut file = fs::File::options().append(true).open(&path).expect("it was written");
+            while !is_done.load(Ordering::Relaxed) {
+                file.write_all(&[b'x'; 4096]).expect("the disk has room");
+                if file.metadata().expect("it is open").len() > 4 << 20 {
+                    file.set_len(100).expect("a file can be cut");
+                }
+            }
+        });
+        live.wire.set_patience(PATIENCE);
+        for _ in 0..50 {
+            let result = live.wire.call("skills/list", &json!({"cwd": top}));
+            assert!(listed(&result).iter().any(|skill| skill.name == "good"), "{result}");
+        }
+        is_done.store(true, Ordering::Relaxed);
+    });
+    fs::write(&path, skill_text("grows", "done")).expect("a file can be written");
+    assert_eq!(live.check(&top, "agentskills"), 2);
+}
+
+#[test]
+fn roots_that_vanish_and_come_back() {
+    let mut live = Live::start();
+    let top = live.home.worktree("w", GOOD);
+    for _ in 0..5 {
+        assert_eq!(live.check(&top, "agentskills"), 1);
+        fs::remove_dir_all(top.join(".agents")).expect("it was there");
+        fs::rename(top.join(".claude"), top.join("aside")).expect("it was there");
+        assert_eq!(live.check(&top, "agentskills"), 0);
+        assert_eq!(live.check(&top, "claude-code"), 0);
+        lay_out(&top, GOOD);
+        fs::remove_dir_all(top.join("aside")).expect("it was there");
+    }
+}
+
+#[test]
+fn a_worktree_that_vanishes_and_comes_back() {
+    let mut live = Live::start();
+    let top = live.home.worktree("w", GOOD);
+    write_skill(&live.home.path().join(".agents/skills/mine"), "mine", "d");
+    assert_eq!(live.check(&top, "agentskills"), 2);
+    fs::remove_dir_all(&top).expect("it was there");
+    live.wire.set_patience(PATIENCE);
+    // Refused or what HOME has: but not what was there before, and not nothing.
+    match live.wire.try_call("skills/list", &json!({"cwd": top})) {
+        Ok(result) => assert!(listed(&result).iter().all(|skill| skill.name == "mine"), "{result}"),
+        Err(error) => assert!(error.message.contains(top.to_str().expect("plain")), "{error}"),
+    }
+    live.home.worktree("w", GOOD);
+    assert_eq!(live.check(&top, "agentskills"), 2);
+}
+
+#[test]
+fn names_that_are_not_utf8_survive_the_wire() {
+    let mut live = Live::start();
+    let top = live.home.worktree("w", GOOD);
+    lay_out(
+        &top,
+        "//- /.agents/skills/caf\\xe9/SKILL.md\n---\nname: cafe\ndescription: d\n---\n\
+         //- /.agents/skills/50%/SKILL.md\n---\nname: half\ndescription: d\n---\n\
+         //- /.claude/skills/caf\\xe9/SKILL.md\n---\nname: cafe\ndescription: d\n---\n",
+    );
+    let all = live.list_all(&top, "agentskills");
+    let cafe = entry(&all, "/.agents/skills/caf%E9/SKILL.md");
+    assert_eq!((&cafe["pathEncoding"], &cafe["state"]), (&json!("percent"), &json!("active")));
+    let half = entry(&all, "/.agents/skills/50%/SKILL.md");
+    assert_eq!(half["pathEncoding"], Value::Null, "a plain path stays plain: {half}");
+
+    // The escaped form is understood when it comes back.
+    let params = json!({"cwd": top, "path": cafe["path"], "pathEncoding": "percent"});
+    let got = live.wire.call("skills/get", &params);
+    assert_eq!(got["skill"]["name"], "cafe", "{got}");
+
+    let all = live.list_all(&top, "claude-code");
+    assert!(all.iter().any(|entry| entry["name"] == "caf\u{fffd}"), "{all:#?}");
+    // And the command line prints them without failing.
+    let output = run(&live.home, &top, &["list", "--all"]);
+    assert!(output.status.success() && stdout(&output).contains("cafe"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_worktree_inside_another_is_its_own() {
+    let mut live = Live::start();
+    let outer = live.home.worktree("w", "");
+    let inner = live.home.worktree("w/inner", "");
+    write_skill(&outer.join(".agents/skills/outer"), "outer", "d");
+    write_skill(&inner.join(".agents/skills/inner"), "inner", "d");
+    for profile in PROFILES {
+        live.check(&outer, profile);
+        live.check(&inner, profile);
+    }
+    let all = live.list_all(&inner, "agentskills");
+    assert_eq!(all.len(), 1, "{all:#?}");
+    // The inner one ends: what is above counts from now on.
+    fs::remove_dir_all(inner.join(".git")).expect("it was there");
+    assert_eq!(live.check(&inner, "agentskills"), 2);
+}
+
+#[test]
+fn a_loop_of_links_ends() {
+    let mut live = Live::start();
+    let top = live.home.worktree(
+        "w",
+        "//- /.agents/skills/g/loop link=..\n//- /.agents/skills/g/self link=self\n\
+         //- /.agents/skills/g/deep/a/SKILL.md\n---\nname: a\ndescription: d\n---\n",
+    );
+    live.wire.set_patience(PATIENCE);
+    assert_eq!(live.check(&top, "agentskills"), 1);
+}
+
+#[test]
+fn yaml_made_to_hurt_does_not() {
+    let mut live = Live::start();
+    let top = live.home.worktree("w", GOOD);
+    let aliases = (0..20).fold("a0: &a0 [x, x, x, x, x, x, x, x]\n".to_owned(), |text, index| {
+        let item = format!("*a{index}");
+        let items = vec![item.as_str(); 8].join(", ");
+        format!("{text}a{next}: &a{next} [{items}]\n", next = index + 1)
+    });
+    for (name, text) in [
+        ("deep", "[".repeat(100_000)),
+        ("braces", "{a: ".repeat(20_000)),
+        ("laughs", aliases),
+        ("keys", "k: v\n".repeat(50_000)),
+        ("indent", (0..2000).map(|n| format!("{}k:\n", " ".repeat(n))).collect()),
+        ("nul", "x: \0\0\0\n".to_owned()),
+    ] {
+        let text = format!("---\nname: {name}\ndescription: d\nx: {text}\n---\nbody\n");
+        let dir = top.join(".agents/skills").join(name);
+        fs::create_dir_all(&dir).expect("a directory can be made");
+        fs::write(dir.join("SKILL.md"), text).expect("a file can be written");
+    }
+    live.wire.set_patience(PATIENCE);
+    let all = live.list_all(&top, "agentskills");
+    assert_eq!(all.len(), 8, "{all:#?}");
+    assert!(
+        listed(&live.wire.call("skills/list", &json!({"cwd": top})))
+            .iter()
+            .any(|s| s.name == "good")
+    );
+}
+
+#[test]
+fn ten_thousand_skills_in_one_root() {
+    const MANY: usize = 10_000;
+    let mut live = Live::start();
+    let top = live.home.worktree("w", "");
+    let root = top.join(".agents/skills");
+    for index in 0..MANY {
+        let name = format!("skill-{index:05}");
+        write_skill(&root.join(&name), &name, "one of very many");
+    }
+    live.wire.set_patience(Duration::from_secs(60));
+    let paths = pages(&mut live.wire, &top);
+    assert_eq!(paths.len(), MANY);
+    assert!(paths.is_sorted(), "the order is that of the directory names");
+
+    // A change is seen at once, and a small question does not cost what the large one did.
+    write_skill(&root.join("added"), "added", "d");
+    let begin = Instant::now();
+    let added = live.wire.call("skills/get", &json!({"cwd": top, "name": "added"}));
+    assert_eq!(added["skill"]["name"], "added");
+    assert!(begin.elapsed() < PATIENCE, "{:?}", begin.elapsed());
+    assert_eq!(pages(&mut live.wire, &top).len(), MANY + 1);
+}
+
+/// Lists everything, page by page.
+fn pages(wire: &mut Wire, cwd: &Path) -> Vec<PathBuf> {
+    let mut paths = Vec::new();
+    let mut cursor = Value::Null;
+    loop {
+        let params = json!({"cwd": cwd, "limit": 3000, "cursor": cursor});
+        let result = wire.call("skills/list", &params);
+        paths.extend(listed(&result).into_iter().map(|skill| skill.path));
+        cursor = result["nextCursor"].clone();
+        if cursor.is_null() {
+            return paths;
+        }
+    }
+}

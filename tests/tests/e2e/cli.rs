@@ -1,0 +1,168 @@
+//! The command line: exit codes, `--json` as the wire has it, and the same answers without a daemon.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use skills_testkit::daemon::listener;
+use skills_testkit::fixture::write_skill;
+use skills_testkit::{Framing, Home, Wire};
+
+use crate::support::{run, run_json, stderr, stdout};
+
+const TREE: &str = "//- /.agents/skills/a/SKILL.md\n---\nname: a\ndescription: first\n---\nBody.\n\
+     //- /.agents/skills/b/SKILL.md\n---\nname: b\ndescription: x: y\npaths: src/**\n---\n\
+     //- /.claude/skills/a/SKILL.md\n---\nname: a\ndescription: second\n---\n\
+     //- /.claude/skills/c/SKILL.md\n---\nname: c\n---\n";
+
+/// Removes what differs from call to call by its nature.
+fn without_clock(mut value: Value) -> Value {
+    if let Some(object) = value.as_object_mut() {
+        object.remove("clock");
+    }
+    value
+}
+
+#[test]
+fn json_is_the_wire_result() {
+    let home = Home::new();
+    let top = home.worktree("w", TREE);
+    let cases = [
+        (vec!["list"], "skills/list", json!({})),
+        (vec!["list", "--all"], "skills/list", json!({"include": ["all"]})),
+        (
+            vec!["list", "--all", "--profile", "claude-code"],
+            "skills/list",
+            json!({"include": ["all"], "profile": "claude-code"}),
+        ),
+        (vec!["show", "a"], "skills/get", json!({"name": "a"})),
+        (vec!["explain", "c"], "skills/explain", json!({"name": "c"})),
+    ];
+    for (args, method, mut params) in cases {
+        let printed = run_json(&home, &top, &args);
+        let mut wire = Wire::connect(&home.socket(), Framing::Lines).expect("the daemon runs now");
+        params["cwd"] = json!(top);
+        let answered = wire.call(method, &params);
+        assert_eq!(without_clock(printed), without_clock(answered), "{args:?}");
+    }
+}
+
+#[test]
+fn without_a_daemon_the_answers_are_the_same() {
+    let with = Home::new();
+    let top = with.worktree("w", TREE);
+    write_skill(&with.path().join(".agents/skills/mine"), "mine", "d");
+    for args in [
+        vec!["list"],
+        vec!["list", "--all"],
+        vec!["list", "--all", "--profile", "claude-code"],
+        vec!["show", "a"],
+        vec!["explain", "c"],
+        vec!["explain", "b", "--profile", "claude-code"],
+    ] {
+        let alone = run_json(&with, &top, &[args.as_slice(), &["--no-daemon"]].concat());
+        assert_eq!(listener(&with.socket()), None, "`--no-daemon` starts none");
+        let served = run_json(&with, &top, &args);
+        assert_eq!(without_clock(alone), without_clock(served), "{args:?}");
+        assert!(run(&with, &top, &["stop"]).status.success());
+    }
+}
+
+#[test]
+fn human_output_is_the_same_without_a_daemon() {
+    let home = Home::new();
+    let top = home.worktree("w", TREE);
+    for args in [vec!["list", "--all"], vec!["explain", "c"], vec!["show", "a"]] {
+        let served = run(&home, &top, &args);
+        let alone = run(&home, &top, &[args.as_slice(), &["--no-daemon"]].concat());
+        assert_eq!(stdout(&served), stdout(&alone), "{args:?}");
+        assert!(!stdout(&served).contains('\u{1b}'), "no colour in a pipe: {}", stdout(&served));
+    }
+}
+
+#[track_caller]
+fn check_code(home: &Home, cwd: &Path, args: &[&str], code: i32) -> String {
+    let output = run(home, cwd, args);
+    assert_eq!(
+        output.status.code(),
+        Some(code),
+        "{args:?}: {}{}",
+        stdout(&output),
+        stderr(&output)
+    );
+    stdout(&output) + &stderr(&output)
+}
+
+#[test]
+fn exit_codes_are_those_documented() {
+    let home = Home::new();
+    let top = home.worktree("w", TREE);
+    check_code(&home, &top, &["list"], 0);
+    check_code(&home, &top, &["show", "a"], 0);
+    check_code(&home, &top, &["status"], 0);
+    check_code(&home, &top, &["sync"], 0);
+    check_code(&home, &top, &["stop"], 0);
+    check_code(&home, &top, &["--help"], 0);
+    check_code(&home, &top, &["no-such-command"], 2);
+    check_code(&home, &top, &["list", "--no-such-flag"], 2);
+    check_code(&home, &top, &["list", "--profile", "no-such"], 2);
+    let said = check_code(&home, &top, &["show", "aa"], 1);
+    assert!(said.contains("`a`"), "the neighbour is named: {said}");
+}
+
+#[test]
+fn no_daemon_to_be_had_is_exit_code_3() {
+    let home = Home::new();
+    let top = home.worktree("w", TREE);
+    // A file where the directory of the socket should be: no daemon can start.
+    std::fs::write(home.runtime_dir().join("skillsd"), "").expect("a file can be written");
+    let said = check_code(&home, &top, &["list"], 3);
+    assert!(home.redact(&said).contains("$RUN/skillsd"), "{said}");
+    check_code(&home, &top, &["list", "--no-daemon"], 0);
+}
+
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let home = Home::new();
+    let top = home.worktree("w", TREE);
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let mut command = crate::support::skillsd(&home, &["list", "--all"]);
+    let status = command.current_dir(&top).stdout(writer).status().expect("it can be run");
+    assert_eq!(status.code(), Some(0));
+}
+
+#[test]
+fn a_place_without_skills_says_where_it_looked() {
+    let home = Home::new();
+    let top = home.worktree("w", "");
+    let output = run(&home, &top, &["list"]);
+    assert!(output.status.success());
+    let said = home.redact(&(stdout(&output) + &stderr(&output)));
+    assert!(said.contains("$WORK/w/.agents/skills") || said.contains(".agents/skills"), "{said}");
+}
+
+#[test]
+fn dir_and_cwd_name_the_place() {
+    let home = Home::new();
+    let top = home.worktree("w", TREE);
+    let elsewhere = home.work();
+    let by_argument = run_json(&home, &elsewhere, &["list", "w"]);
+    let by_flag = run_json(&home, &elsewhere, &["--cwd", "w", "list"]);
+    let in_place = run_json(&home, &top, &["list"]);
+    assert_eq!(by_argument["skills"], in_place["skills"]);
+    assert_eq!(by_flag["skills"], in_place["skills"]);
+    assert_eq!(in_place["skills"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn all_profiles_side_by_side() {
+    let home = Home::new();
+    let top = home.worktree("w", TREE);
+    let output = run(&home, &top, &["explain", "c", "--profile", "all"]);
+    let text = stdout(&output);
+    assert!(
+        text.contains("agentskills") && text.contains("claude-code"),
+        "{text}{}",
+        stderr(&output)
+    );
+}

@@ -1,0 +1,76 @@
+//! Every repository of the corpus as a worktree: the live list is the plain reader's list.
+//!
+//! The corpus is real and not ours; it is unpacked for the test and never part of the repository.
+//! `SKILLSD_CORPUS` says where it lies; without it this test says what it left out.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use skills_testkit::Home;
+
+use crate::support::{Live, PROFILES, assert_same, listed, oracle, run_json};
+
+#[test]
+fn corpus_worktrees_list_what_the_plain_reader_reads() {
+    let Some(corpus) = std::env::var_os("SKILLSD_CORPUS") else {
+        println!("left out: 109 real repositories, because SKILLSD_CORPUS is not set");
+        return;
+    };
+    let mut live = Live::start();
+    let repositories = unpack(&live.home, Path::new(&corpus));
+    assert!(repositories.len() > 100, "only {} repositories", repositories.len());
+
+    let mut n_skills = 0;
+    for top in &repositories {
+        for cwd in working_dirs(top) {
+            for profile in PROFILES {
+                n_skills += live.check(&cwd, profile);
+            }
+        }
+    }
+    // Collections keep their skills in `skills/`, where no profile looks: show them to one.
+    for top in repositories.iter().filter(|top| top.join("skills").is_dir()) {
+        if !top.join(".agents").exists() {
+            fs::create_dir(top.join(".agents")).expect("a directory can be made");
+            symlink("../skills", top.join(".agents/skills")).expect("a link can be made");
+            n_skills += live.check(top, "agentskills");
+        }
+    }
+    assert!(n_skills > 1500, "only {n_skills} skills were compared");
+
+    // The same through the command line, for some of them: a process each.
+    for top in repositories.iter().step_by(10) {
+        for profile in PROFILES {
+            let result = run_json(&live.home, top, &["list", "--profile", profile]);
+            assert_same(&listed(&result), &oracle(&live.home, top, profile), top, profile);
+        }
+    }
+    println!("{n_skills} listed skills in {} repositories", repositories.len());
+}
+
+/// Unpacks the corpus into `home`, each repository a worktree of its own.
+fn unpack(home: &Home, corpus: &Path) -> Vec<PathBuf> {
+    let archive = corpus.join("dev.tar.gz");
+    let status = home.command("tar").arg("xzf").arg(&archive).arg("-C").arg(home.work()).status();
+    assert!(status.expect("tar can be run").success(), "failed to unpack `{}`", archive.display());
+    let entries = fs::read_dir(home.work().join("dev")).expect("the archive holds `dev`");
+    let mut tops: Vec<PathBuf> =
+        entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
+    tops.sort();
+    for top in &tops {
+        home.git(top, &["init", "-q", "-b", "main", "--template="]);
+    }
+    tops
+}
+
+/// Returns the top, and each directory below it that has skills of its own.
+fn working_dirs(top: &Path) -> BTreeSet<PathBuf> {
+    let walk = ignore::WalkBuilder::new(top).standard_filters(false).build();
+    let dirs = walk.flatten().filter(|entry| entry.file_type().is_some_and(|kind| kind.is_dir()));
+    let roots =
+        dirs.filter(|entry| ["skills", "skill"].iter().any(|name| entry.file_name() == *name));
+    let holders = roots.filter_map(|entry| Some(entry.path().parent()?.parent()?.to_path_buf()));
+    holders.chain([top.to_path_buf()]).filter(|dir| dir.starts_with(top)).collect()
+}

@@ -1,0 +1,165 @@
+//! How daemons come and go: spawned once, replaced when killed, stopped when told.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::net::UnixListener;
+use std::process::Child;
+
+use serde_json::json;
+use skills_testkit::daemon::{gone, kill, listener, status};
+use skills_testkit::fixture::write_skill;
+use skills_testkit::{Daemon, Framing, Home, Wire, wait_for};
+
+use crate::support::{
+    Live, assert_same, exe, listed, oracle, run, run_json, skillsd, stderr, stdout,
+};
+
+const ONE_SKILL: &str = "//- /.agents/skills/a/SKILL.md\n---\nname: a\ndescription: d\n---\n";
+
+#[test]
+fn clients_that_come_at_once_share_one_daemon() {
+    let home = Home::new();
+    let top = home.worktree("w", ONE_SKILL);
+    let start = || -> Child {
+        let mut command = skillsd(&home, &["list", "--json"]);
+        command.current_dir(&top).stdout(std::process::Stdio::piped());
+        command.stderr(std::process::Stdio::piped()).spawn().expect("our program can be run")
+    };
+    let clients: Vec<Child> = (0..6).map(|_| start()).collect();
+    for client in clients {
+        let output = client.wait_with_output().expect("our child");
+        assert!(output.status.success(), "{}", stderr(&output));
+        let result = serde_json::from_slice(&output.stdout).expect("the result is JSON");
+        assert_same(&listed(&result), &oracle(&home, &top, "agentskills"), &top, "agentskills");
+    }
+    assert_eq!(daemons_of(&home), 1);
+}
+
+/// Counts the processes that serve in `home`: those whose working files are in its runtime directory.
+fn daemons_of(home: &Home) -> usize {
+    let run = home.runtime_dir();
+    let opens = |process: &fs::DirEntry| {
+        let fds = fs::read_dir(process.path().join("fd")).into_iter().flatten().flatten();
+        fds.filter_map(|fd| fs::read_link(fd.path()).ok()).any(|target| target.starts_with(&run))
+    };
+    fs::read_dir("/proc").expect("/proc is there").flatten().filter(opens).count()
+}
+
+#[test]
+fn after_a_kill_the_next_client_gets_the_right_answer() {
+    let home = Home::new();
+    let top = home.worktree("w", ONE_SKILL);
+    for round in 0..3 {
+        let result = run_json(&home, &top, &["list"]);
+        assert_same(&listed(&result), &oracle(&home, &top, "agentskills"), &top, "agentskills");
+        let pid = listener(&home.socket()).expect("the client left a daemon behind");
+        kill(pid);
+        write_skill(&top.join(format!(".claude/skills/n{round}")), &format!("n{round}"), "new");
+    }
+    assert!(home.socket().exists(), "a killed daemon leaves its socket");
+    let result = run_json(&home, &top, &["list"]);
+    assert_eq!(listed(&result).len(), 4);
+}
+
+#[test]
+fn a_stale_socket_is_taken_over() {
+    let home = Home::new();
+    let socket = home.socket();
+    fs::create_dir(socket.parent().expect("it has one")).expect("a directory can be made");
+    fs::set_permissions(socket.parent().expect("it has one"), fs::Permissions::from_mode(0o700))
+        .expect("our directory takes a mode");
+    drop(UnixListener::bind(&socket).expect("a socket can be bound"));
+    assert!(socket.exists() && listener(&socket).is_none());
+    let daemon = Daemon::start(&home, exe());
+    assert_eq!(listener(&socket), Some(daemon.pid()));
+}
+
+#[test]
+fn a_second_daemon_leaves_the_first_alone() {
+    let live = Live::start();
+    let output = run(&live.home, &live.home.work(), &["serve"]);
+    assert!(!output.status.success(), "{}", stdout(&output));
+    assert!(stderr(&output).contains(&live.daemon.pid().to_string()), "{}", stderr(&output));
+    assert_eq!(listener(&live.home.socket()), Some(live.daemon.pid()));
+}
+
+#[test]
+fn the_socket_and_its_directory_are_private() {
+    let live = Live::start();
+    let socket = live.home.socket();
+    let mode = |path: &std::path::Path| {
+        fs::metadata(path).expect("it is there").permissions().mode() & 0o777
+    };
+    assert_eq!(mode(&socket), 0o600);
+    assert_eq!(mode(socket.parent().expect("it has one")), 0o700);
+}
+
+#[test]
+fn a_runtime_directory_of_somebody_else_is_refused() {
+    if !rustix::process::geteuid().is_root() {
+        println!("left out: only root can give a directory away");
+        return;
+    }
+    let home = Home::new();
+    let top = home.worktree("w", ONE_SKILL);
+    let dir = home.runtime_dir().join("skillsd");
+    fs::create_dir(&dir).expect("a directory can be made");
+    chown(&dir, Some(65_534), None).expect("root can give it away");
+    for command in ["serve", "list"] {
+        let output = run(&home, &top, &[command]);
+        assert!(!output.status.success(), "{command}: {}", stdout(&output));
+        let message = home.redact(&stderr(&output));
+        assert!(message.contains("$RUN/skillsd"), "{command}: {message}");
+    }
+    assert_eq!(listener(&home.socket()), None);
+    assert_eq!(fs::read_dir(&dir).expect("it is there").count(), 0);
+}
+
+#[test]
+fn a_runtime_directory_open_to_others_is_refused() {
+    let home = Home::new();
+    let dir = home.runtime_dir().join("skillsd");
+    fs::create_dir(&dir).expect("a directory can be made");
+    fs::set_permissions(&dir, fs::Permissions::from_mode(0o777)).expect("it takes a mode");
+    let output = run(&home, &home.work(), &["serve"]);
+    assert!(!output.status.success(), "{}", stdout(&output));
+    assert!(home.redact(&stderr(&output)).contains("$RUN/skillsd"), "{}", stderr(&output));
+}
+
+#[test]
+fn stop_ends_it_and_says_so_when_there_was_none() {
+    let home = Home::new();
+    let top = home.worktree("w", ONE_SKILL);
+    run_json(&home, &top, &["list"]);
+    let pid = listener(&home.socket()).expect("the client left a daemon behind");
+    let output = run(&home, &top, &["stop"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    wait_for("the stopped daemon to go", || gone(pid).then_some(()));
+    assert_eq!(listener(&home.socket()), None);
+
+    let output = run(&home, &top, &["stop"]);
+    assert_eq!(listener(&home.socket()), None, "`stop` starts no daemon");
+    let said = stdout(&output) + &stderr(&output);
+    assert!(!said.trim().is_empty());
+}
+
+#[test]
+fn shutdown_answers_before_it_goes() {
+    let live = Live::start();
+    let mut wire = live.daemon.connect(Framing::Lines);
+    wire.call("server/shutdown", &json!({}));
+    let Live { daemon, home, .. } = live;
+    assert_eq!(daemon.wait(), Some(0));
+    assert!(!home.socket().exists(), "it takes its socket with it");
+}
+
+#[test]
+fn an_idle_daemon_answers_status_about_itself() {
+    let mut live = Live::start();
+    let top = live.home.worktree("w", ONE_SKILL);
+    live.list_all(&top, "agentskills");
+    let status = status(&live.home.socket());
+    assert_eq!(status["pid"], live.daemon.pid());
+    assert!(status.to_string().contains(top.to_str().expect("a plain path")), "{status}");
+    assert!(Wire::connect(&live.home.socket(), Framing::Lines).is_ok());
+}

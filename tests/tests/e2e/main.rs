@@ -1,0 +1,20 @@
+//! The real program over real sockets and real files.
+//!
+//! Each test has a home of its own and at most a few daemons; none sleeps. Where an answer has an
+//! independent one, the plain reader of the test kit, the two are compared; there are no recorded lists.
+
+mod support;
+
+mod sample;
+
+mod corpus;
+
+mod rounds;
+
+mod lifecycle;
+
+mod wire;
+
+mod bad_input;
+
+mod cli;

@@ -1,0 +1,161 @@
+//! A thousand changes, each followed at once by a list that must show it.
+//!
+//! One daemon and one connection, so that a round costs milliseconds and the watcher is always busy with
+//! the round before. The order is drawn from a fixed seed: a failure names its round and can be repeated.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use skills_testkit::fixture::{skill_text, write_skill};
+
+use crate::support::{Live, PROFILES};
+
+const ROUNDS: usize = 1000;
+
+#[test]
+fn a_thousand_rounds_show_each_change_at_once() {
+    let mut live = Live::start();
+    let top = live.home.worktree("w", "//- /.gitignore\n/other/\n");
+    let mut disk = Disk { top: top.clone(), dice: Dice(0x5eed), n_made: 0 };
+    for branch in ["one", "two"] {
+        live.home.git(&top, &["checkout", "-q", "-b", branch]);
+        for name in ["a", "b", branch] {
+            write_skill(&top.join(".agents/skills").join(name), name, &format!("on {branch}"));
+        }
+        live.home.git(&top, &["add", "-A"]);
+        live.home.git(&top, &["commit", "-q", "-m", branch]);
+    }
+    for round in 0..ROUNDS {
+        let what = match disk.dice.below(24) {
+            // The costly one, in its proportion.
+            0 => {
+                live.home.git(&top, &["checkout", "-q", "-f", ["one", "two"][round % 2]]);
+                "git checkout".to_owned()
+            }
+            _ => disk.change(),
+        };
+        let profile = PROFILES[round % 2];
+        // Named before the check, so that a failure shows it.
+        println!("round {round}: {what}");
+        live.check(&top, profile);
+    }
+}
+
+/// The worktree's skill roots, changed at random.
+struct Disk {
+    top: PathBuf,
+    dice: Dice,
+    n_made: usize,
+}
+
+impl Disk {
+    /// Makes one change and says which.
+    fn change(&mut self) -> String {
+        let dirs = self.skill_dirs();
+        if dirs.len() > 40 {
+            let root = self.top.join(".agents/skills");
+            let _ = fs::remove_dir_all(root);
+            return "removed a whole root".to_owned();
+        }
+        let place = self.place();
+        let some = (!dirs.is_empty()).then(|| dirs[self.dice.below(dirs.len())].clone());
+        match (self.dice.below(9), some) {
+            (0, Some(dir)) => {
+                self.overwrite(&dir);
+                format!("wrote `{}`", dir.display())
+            }
+            (1, Some(dir)) => {
+                // As editors save: a new file moved over the old one.
+                let text = skill_text(&self.name(), "saved by renaming");
+                fs::write(dir.join(".SKILL.md.swp"), text).expect("a file can be written");
+                fs::rename(dir.join(".SKILL.md.swp"), dir.join("SKILL.md")).expect("and moved");
+                format!("replaced `{}`", dir.display())
+            }
+            (2, Some(dir)) => {
+                fs::remove_file(dir.join("SKILL.md")).expect("it was there");
+                format!("deleted the file in `{}`", dir.display())
+            }
+            (3, Some(dir)) => {
+                fs::remove_dir_all(&dir).expect("it was there");
+                format!("deleted `{}`", dir.display())
+            }
+            (4, Some(dir)) => {
+                let to = dir.with_file_name(self.name());
+                if !to.exists() {
+                    fs::rename(&dir, &to).expect("a directory can be renamed");
+                }
+                format!("renamed `{}` to `{}`", dir.display(), to.display())
+            }
+            (5, Some(dir)) => {
+                // Renamed, and written to under its new name before anybody could look.
+                let to = dir.with_file_name(self.name());
+                if !to.exists() {
+                    fs::rename(&dir, &to).expect("a directory can be renamed");
+                    self.overwrite(&to);
+                }
+                format!("renamed to and wrote `{}`", to.display())
+            }
+            (6, _) => {
+                let aside = self.top.join("other").join(self.name());
+                write_skill(&aside.join("moved"), "moved", "moved in as a whole");
+                let to = place.join(self.name());
+                fs::create_dir_all(&place).expect("a root can be made");
+                if !to.exists() {
+                    fs::rename(&aside, &to).expect("a directory can be moved");
+                }
+                format!("moved `{}` in", to.display())
+            }
+            _ => {
+                let depth = self.dice.below(3);
+                let dir = (0..depth).fold(place, |dir, _| dir.join(self.name())).join(self.name());
+                write_skill(&dir, &self.name(), "made with its parents");
+                format!("made `{}`", dir.display())
+            }
+        }
+    }
+
+    fn overwrite(&mut self, dir: &Path) {
+        let text = match self.dice.below(5) {
+            0 => "---\nname: broken\n".to_owned(),
+            1 => format!("---\nname: {}\ndescription: x\npaths: src/**\n---\n", self.name()),
+            _ => skill_text(&self.name(), &format!("text {}", self.dice.below(100))),
+        };
+        fs::write(dir.join("SKILL.md"), text).expect("a file can be written");
+    }
+
+    fn place(&mut self) -> PathBuf {
+        let roots = [".agents/skills", ".claude/skills", ".opencode/skill"];
+        self.top.join(roots[self.dice.below(roots.len())])
+    }
+
+    /// Returns one of few names, so that they collide, or at times a new one.
+    fn name(&mut self) -> String {
+        if self.dice.below(4) == 0 {
+            self.n_made += 1;
+            return format!("n{}", self.n_made);
+        }
+        ["a", "b", "c", "d", "e", "f"][self.dice.below(6)].to_owned()
+    }
+
+    fn skill_dirs(&self) -> Vec<PathBuf> {
+        let walk = ignore::WalkBuilder::new(&self.top)
+            .standard_filters(false)
+            .filter_entry(|entry| entry.file_name() != ".git" && entry.file_name() != "other")
+            .sort_by_file_path(Path::cmp)
+            .build();
+        let files = walk.flatten().filter(|entry| entry.file_name() == "SKILL.md");
+        files.filter_map(|entry| Some(entry.path().parent()?.to_path_buf())).collect()
+    }
+}
+
+/// Marsaglia's xorshift: chance that can be repeated.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % limit as u64).expect("it is below a usize")
+    }
+}

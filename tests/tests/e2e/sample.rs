@@ -1,0 +1,75 @@
+//! The bundled sample worktree: what the README shows.
+
+use serde_json::json;
+use skills_testkit::Home;
+
+use crate::support::{
+    Live, PROFILES, assert_same, entry, listed, oracle, run, run_json, sample, stdout,
+};
+
+/// Copies the sample to a worktree of its own: in place it would be a part of this repository.
+fn copy(home: &Home) -> std::path::PathBuf {
+    let top = home.worktree("sample", "//- /README.md\nA small monorepo.\n");
+    let status = home.command("cp").arg("-R").arg(sample().join(".")).arg(&top).status();
+    assert!(status.expect("cp can be run").success());
+    top
+}
+
+#[test]
+fn the_sample_lists_what_the_plain_reader_reads() {
+    let home = Home::new();
+    let top = copy(&home);
+    for cwd in [top.clone(), top.join("packages/web"), top.join("packages/web/src/components")] {
+        for profile in PROFILES {
+            let result = run_json(&home, &cwd, &["list", "--profile", profile]);
+            let expected = oracle(&home, &cwd, profile);
+            assert!(expected.len() >= 3, "{expected:?}");
+            assert_same(&listed(&result), &expected, &cwd, profile);
+        }
+    }
+}
+
+#[test]
+fn each_left_out_skill_says_why() {
+    let mut live = Live::start();
+    let top = copy(&live.home);
+    let all = live.list_all(&top, "agentskills");
+    let state = |suffix: &str| {
+        let entry = entry(&all, suffix);
+        (entry["state"].as_str().unwrap_or_default(), entry["reason"].as_str().unwrap_or_default())
+    };
+    assert_eq!(state(".agents/skills/commit/SKILL.md").0, "active");
+    assert_eq!(state(".agents/skills/api-changes/SKILL.md").0, "active");
+    assert_eq!(state(".agents/skills/database-migration/SKILL.md").0, "conditional");
+
+    let (shadowed, reason) = state(".claude/skills/commit/SKILL.md");
+    assert_eq!(shadowed, "shadowed");
+    assert!(reason.contains(".agents/skills/commit"), "{reason}");
+
+    let (invalid, reason) = state(".claude/skills/changelog/SKILL.md");
+    assert_eq!(invalid, "invalid");
+    assert!(reason.contains("description"), "{reason}");
+}
+
+#[test]
+fn the_unquoted_colon_is_found_where_it_stands() {
+    let mut live = Live::start();
+    let top = copy(&live.home);
+    let got = live.wire.call("skills/get", &json!({"cwd": top, "name": "api-changes"}));
+    let text = got.to_string();
+    let description = got["skill"]["description"].as_str().unwrap_or_default();
+    assert!(description.ends_with("working tree."), "{text}");
+    let diagnostics = got["diagnostics"].as_array().expect("a list of findings");
+    let line = |finding: &serde_json::Value| finding["range"]["start"]["line"].as_u64();
+    assert!(diagnostics.iter().any(|finding| line(finding) == Some(3)), "{text}");
+}
+
+#[test]
+fn explain_answers_why_a_skill_is_not_seen() {
+    let home = Home::new();
+    let top = copy(&home);
+    let output = run(&home, &top, &["explain", "changelog"]);
+    let text = home.redact(&stdout(&output));
+    assert!(text.contains("description"), "{text}");
+    assert!(text.contains(".claude/skills/changelog/SKILL.md"), "{text}");
+}

@@ -1,0 +1,152 @@
+//! What the end-to-end tests share: the program, and the comparison with the plain reader.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+use skills_testkit::plain::{self, Place, Skill};
+use skills_testkit::{Daemon, Framing, Home, Wire};
+
+/// The profiles that the plain reader knows.
+pub(crate) const PROFILES: [&str; 2] = ["agentskills", "claude-code"];
+
+/// Returns the path of the real program.
+pub(crate) fn exe() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_test-skillsd"))
+}
+
+/// Returns the path of the bundled sample worktree.
+pub(crate) fn sample() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("samples/worktree")
+}
+
+/// Returns `skillsd` in `home`, to be given arguments.
+pub(crate) fn skillsd(home: &Home, args: &[&str]) -> Command {
+    let mut command = home.command(exe());
+    command.args(args);
+    command
+}
+
+/// Runs `skillsd` in `cwd` and returns what came out.
+#[track_caller]
+pub(crate) fn run(home: &Home, cwd: &Path, args: &[&str]) -> Output {
+    skillsd(home, args).current_dir(cwd).output().expect("our program can be run")
+}
+
+/// Runs `skillsd … --json`, which must succeed, and returns its output as JSON.
+#[track_caller]
+pub(crate) fn run_json(home: &Home, cwd: &Path, args: &[&str]) -> Value {
+    let output = run(home, cwd, &[args, &["--json"]].concat());
+    assert!(output.status.success(), "{args:?}: {} {}", output.status, stderr(&output));
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|cause| panic!("{args:?}: {cause}: {}", stdout(&output)))
+}
+
+/// Returns what a command printed.
+pub(crate) fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// Returns what a command complained about.
+pub(crate) fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A daemon in a home of its own, and one connection to it.
+pub(crate) struct Live {
+    // The order is the order of dropping: the connection, the daemon, the files.
+    pub(crate) wire: Wire,
+    pub(crate) daemon: Daemon,
+    pub(crate) home: Home,
+}
+
+impl Live {
+    /// Starts a daemon in a new home.
+    #[track_caller]
+    pub(crate) fn start() -> Live {
+        Live::start_in(Home::new())
+    }
+
+    /// Starts a daemon in `home`.
+    #[track_caller]
+    pub(crate) fn start_in(home: Home) -> Live {
+        let daemon = Daemon::start(&home, exe());
+        let wire = daemon.connect(Framing::Header);
+        Live { wire, daemon, home }
+    }
+
+    /// Returns the entries of `skills/list` for `cwd`, all states.
+    #[track_caller]
+    pub(crate) fn list_all(&mut self, cwd: &Path, profile: &str) -> Vec<Value> {
+        let params = json!({"cwd": cwd, "profile": profile, "include": ["all"]});
+        entries(&self.wire.call("skills/list", &params))
+    }
+
+    /// Compares the default list with the plain reader's: names, paths and order.
+    #[track_caller]
+    pub(crate) fn check(&mut self, cwd: &Path, profile: &str) -> usize {
+        let params = json!({"cwd": cwd, "profile": profile});
+        let listed = listed(&self.wire.call("skills/list", &params));
+        let expected = oracle(&self.home, cwd, profile);
+        assert_same(&listed, &expected, cwd, profile);
+        expected.len()
+    }
+}
+
+/// Returns the entries of a list result.
+#[track_caller]
+pub(crate) fn entries(result: &Value) -> Vec<Value> {
+    result["skills"].as_array().unwrap_or_else(|| panic!("no list: {result}")).clone()
+}
+
+/// Returns what a list result lists, in the plain reader's form.
+#[track_caller]
+pub(crate) fn listed(result: &Value) -> Vec<Skill> {
+    entries(result).iter().map(skill).collect()
+}
+
+fn skill(entry: &Value) -> Skill {
+    let text = |key: &str| entry[key].as_str().unwrap_or_default().to_owned();
+    Skill { name: text("name"), path: text("path").into(), description: text("description") }
+}
+
+/// Returns what the plain reader lists.
+pub(crate) fn oracle(home: &Home, cwd: &Path, profile: &str) -> Vec<Skill> {
+    let place = Place::new(cwd, home.path());
+    match profile {
+        "agentskills" => plain::agentskills(&place),
+        "claude-code" => plain::claude_code(&place),
+        other => panic!("the plain reader does not know profile `{other}`"),
+    }
+}
+
+/// Fails with the difference when two lists are not the same.
+#[track_caller]
+pub(crate) fn assert_same(listed: &[Skill], expected: &[Skill], cwd: &Path, profile: &str) {
+    if listed == expected {
+        return;
+    }
+    let show = |skills: &[Skill], than: &[Skill]| -> String {
+        let lines = skills.iter().filter(|skill| !than.contains(skill));
+        lines.map(|skill| format!("  {skill:?}\n")).collect()
+    };
+    panic!(
+        "{profile} at {}: {} listed, {} expected\nonly listed:\n{}only expected:\n{}(none of either: another order)",
+        cwd.display(),
+        listed.len(),
+        expected.len(),
+        show(listed, expected),
+        show(expected, listed),
+    );
+}
+
+/// Returns the one entry whose path ends with `suffix`.
+#[track_caller]
+pub(crate) fn entry<'a>(entries: &'a [Value], suffix: &str) -> &'a Value {
+    let ends = |entry: &&Value| entry["path"].as_str().is_some_and(|path| path.ends_with(suffix));
+    let found: Vec<&Value> = entries.iter().filter(ends).collect();
+    match found.as_slice() {
+        [one] => one,
+        _ => panic!("{} entries end with `{suffix}`: {entries:#?}", found.len()),
+    }
+}
