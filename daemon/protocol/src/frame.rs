@@ -361,7 +361,7 @@ mod tests {
                 let error = loop {
                     match decode() {
                         Ok(Some(Frame::Message(bytes))) => {
-                            seen.push(String::from_utf8(bytes.to_vec()).unwrap())
+                            seen.push(String::from_utf8(bytes.to_vec()).unwrap());
                         }
                         // How much of a long line had arrived depends on the pieces.
                         Ok(Some(Frame::TooLong { .. })) => seen.push("(too long)".to_owned()),

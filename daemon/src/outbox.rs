@@ -1,0 +1,139 @@
+//! What a connection has yet to write.
+//!
+//! Small messages are gathered in one buffer, so that answers which are ready together
+//! leave in one write; the text of a large answer is never copied, it is queued as it is,
+//! shared with whoever else sends it, and written with its head and tail in one vectored
+//! write. The outbox has no bound of its own: its owner stops asking for answers while
+//! [`Outbox::is_full`].
+
+use std::collections::VecDeque;
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::{Buf, Bytes, BytesMut};
+use serde::Serialize;
+use skills_protocol::frame::Framing;
+use tokio::io::AsyncWrite;
+
+use crate::dispatch::Reply;
+
+/// From this size on a text is queued, not copied. Copying this much takes about as long as
+/// the allocation and the second slice that queueing costs.
+const LARGE: usize = 16 * 1024;
+
+/// With this much unwritten, the peer is not reading and gets no further answers made.
+const FULL: usize = 1024 * 1024;
+
+/// As many slices as one write takes: four large answers, each with head and tail.
+const SLICES: usize = 8;
+
+#[derive(Debug, Default)]
+pub(crate) struct Outbox {
+    /// What is written first; large texts and what stands between them.
+    chunks: VecDeque<Bytes>,
+    /// What is written last, still growing.
+    tail: BytesMut,
+    /// Bytes in `chunks`.
+    queued: usize,
+    /// Room to put an envelope together in, kept for its capacity.
+    envelope: Vec<u8>,
+}
+
+impl Outbox {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.queued == 0 && self.tail.is_empty()
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.queued + self.tail.len() >= FULL
+    }
+
+    /// Queues a reply.
+    pub(crate) fn push(&mut self, framing: Framing, reply: Reply) {
+        const END: &[u8] = b"}";
+        self.envelope.clear();
+        self.envelope.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+        self.put_json(&reply.id);
+        let answer = match reply.outcome {
+            Ok(answer) => {
+                self.envelope.extend_from_slice(br#","result":"#);
+                Some(answer)
+            }
+            Err(error) => {
+                self.envelope.extend_from_slice(br#","error":"#);
+                self.put_json(&error);
+                None
+            }
+        };
+        let length = answer.as_ref().map_or(0, |answer| answer.json().len());
+        framing.put_head(self.envelope.len() + length + END.len(), &mut self.tail);
+        self.tail.extend_from_slice(&self.envelope);
+        match answer {
+            Some(answer) if length >= LARGE => {
+                self.queued += self.tail.len() + length;
+                self.chunks.push_back(self.tail.split().freeze());
+                self.chunks.push_back(Bytes::from_owner(answer));
+            }
+            Some(answer) => self.tail.extend_from_slice(answer.json().as_bytes()),
+            None => {}
+        }
+        self.tail.extend_from_slice(END);
+        self.tail.extend_from_slice(framing.tail());
+    }
+
+    fn put_json(&mut self, value: &impl Serialize) {
+        serde_json::to_writer(&mut self.envelope, value)
+            .expect("ids and errors are plain text and numbers");
+    }
+
+    /// Writes until nothing is left.
+    pub(crate) fn poll_write_out<S>(
+        &mut self,
+        stream: &mut S,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<()>>
+    where
+        S: AsyncWrite + Unpin,
+    {
+        while !self.is_empty() {
+            let mut stream = Pin::new(&mut *stream);
+            let written = if self.chunks.is_empty() {
+                ready!(stream.as_mut().poll_write(cx, &self.tail))?
+            } else {
+                let mut slices = [IoSlice::new(&[]); SLICES];
+                let pieces = self.chunks.iter().map(|chunk| &chunk[..]).chain([&self.tail[..]]);
+                let n_slices = slices
+                    .iter_mut()
+                    .zip(pieces)
+                    .map(|(slice, piece)| *slice = IoSlice::new(piece))
+                    .count();
+                ready!(stream.as_mut().poll_write_vectored(cx, &slices[..n_slices]))?
+            };
+            if written == 0 {
+                return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
+            }
+            self.advance(written);
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    fn advance(&mut self, mut written: usize) {
+        while let Some(chunk) = self.chunks.front_mut() {
+            let part = written.min(chunk.len());
+            chunk.advance(part);
+            written -= part;
+            self.queued -= part;
+            if !chunk.is_empty() {
+                return;
+            }
+            self.chunks.pop_front();
+        }
+        if written == self.tail.len() {
+            // Unlike `advance`, this keeps the capacity in front.
+            self.tail.clear();
+        } else {
+            self.tail.advance(written);
+        }
+    }
+}

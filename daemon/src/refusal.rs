@@ -1,0 +1,41 @@
+//! The errors that the transport itself answers with.
+//!
+//! Each is a sentence for a person and, where something can be done, a hint. What handlers
+//! refuse is theirs; nothing here knows a skill.
+
+use skills_protocol::error::{PARSE_ERROR, RpcError};
+use skills_protocol::frame::FrameError;
+
+pub(crate) fn not_a_request(cause: &serde_json::Error) -> RpcError {
+    RpcError::invalid_request(format!("the message is not a JSON-RPC 2.0 request: {cause}")).with_hint(
+        "A request has `jsonrpc` \"2.0\", an `id` that is a text or a whole number, a `method`, and perhaps `params`.",
+    )
+}
+
+pub(crate) fn panicked() -> RpcError {
+    RpcError::internal("the call failed by a mistake in skillsd")
+        .with_hint("Run `skillsd logs` to see the cause.")
+}
+
+pub(crate) fn request_too_long(length: u64, limit: u64) -> RpcError {
+    RpcError::too_large(
+        format!("the message of {length} bytes or more is over the limit of {limit}"),
+        limit,
+    )
+    .with_hint("Send less in one request; this one was skipped.")
+}
+
+pub(crate) fn answer_too_long(length: u64, limit: u64) -> RpcError {
+    RpcError::too_large(format!("the answer of {length} bytes is over the limit of {limit}"), limit)
+        .with_hint("Ask for less at a time, for example with `limit` and `cursor`.")
+}
+
+pub(crate) fn bad_frame(cause: &FrameError) -> RpcError {
+    RpcError::new(PARSE_ERROR, cause.to_string())
+        .with_hint("Send `Content-Length: N`, an empty line and N bytes of JSON; or one line of JSON per message.")
+}
+
+pub(crate) fn too_many_connections(limit: u32) -> RpcError {
+    RpcError::internal(format!("skillsd already serves {limit} connections"))
+        .with_hint("Close some of them, then try again.")
+}

@@ -1,0 +1,380 @@
+//! Serves connections: those that a listener accepts, and single streams.
+//!
+//! Owns the limits that no single connection can keep: how many there are, and whose they
+//! are. A connection of another user is dropped before a byte of it is read.
+
+use std::future::Future;
+use std::io;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use futures_util::future::{BoxFuture, FutureExt};
+use jsonrpsee::Methods;
+use skills_protocol::frame::Framing;
+use skills_protocol::limits::Limits;
+use tokio::io::unix::AsyncFd;
+use tokio::io::{AsyncWriteExt, Interest};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
+
+use crate::connection::{Connection, Link};
+use crate::dispatch::Reply;
+use crate::outbox::Outbox;
+use crate::peer::Peer;
+use crate::refusal;
+
+/// How long calls in flight may take to finish once the daemon is to exit.
+const DRAIN: Duration = Duration::from_secs(5);
+
+/// How long accepting rests after it failed, which means that descriptors or memory are short.
+const ACCEPT_REST: Duration = Duration::from_millis(100);
+
+/// What all connections share.
+#[derive(Debug)]
+pub(crate) struct Server {
+    methods: Methods,
+    limits: Limits,
+    closing: CancellationToken,
+    open: Arc<AtomicU32>,
+    served: AtomicUsize,
+}
+
+impl Server {
+    /// Returns a server that serves until `closing`, and keeps the number of connections in `open`.
+    pub(crate) fn new(
+        methods: Methods,
+        limits: Limits,
+        closing: CancellationToken,
+        open: Arc<AtomicU32>,
+    ) -> Arc<Self> {
+        Arc::new(Self { methods, limits, closing, open, served: AtomicUsize::new(0) })
+    }
+
+    /// Serves one stream until either side ends it.
+    pub(crate) fn serve_stream<S: Link>(
+        &self,
+        stream: S,
+    ) -> impl Future<Output = ()> + Send + use<S> {
+        let id = self.served.fetch_add(1, Ordering::Relaxed) + 1;
+        let peer = Arc::new(Peer::new(id));
+        let connection =
+            Connection::new(stream, self.methods.clone(), self.limits, peer, &self.closing);
+        let open = Open::count(&self.open);
+        async move {
+            let _open = open;
+            if let Err(error) = connection.run().await {
+                tracing::debug!(connection = id, %error, "connection lost");
+            }
+        }
+    }
+
+    /// Accepts connections until the daemon is to exit; the tasks are what is left to wait for.
+    pub(crate) async fn accept(&self, listener: &UnixListener) -> JoinSet<()> {
+        let mut tasks = JoinSet::new();
+        let uid = rustix::process::getuid().as_raw();
+        loop {
+            let accepted = tokio::select! {
+                biased;
+                () = self.closing.cancelled() => return tasks,
+                accepted = listener.accept() => accepted,
+                Some(_) = tasks.join_next() => continue,
+            };
+            match accepted {
+                Ok((stream, _)) => self.admit(stream, uid, &mut tasks),
+                Err(error) => {
+                    tracing::warn!(%error, "failed to accept a connection");
+                    sleep(ACCEPT_REST).await;
+                }
+            }
+        }
+    }
+
+    fn admit(&self, stream: UnixStream, uid: u32, tasks: &mut JoinSet<()>) {
+        match stream.peer_cred() {
+            Ok(peer) if peer.uid() == uid => {}
+            Ok(peer) => {
+                tracing::warn!(uid = peer.uid(), "connection of another user refused");
+                return;
+            }
+            Err(error) => {
+                tracing::warn!(%error, "connection of an unknown user refused");
+                return;
+            }
+        }
+        if self.open.load(Ordering::Relaxed) >= self.limits.connections {
+            tracing::warn!(limit = self.limits.connections, "connection over the limit refused");
+            tasks.spawn(refuse(stream, self.limits.connections));
+            return;
+        }
+        tasks.spawn(self.serve_stream(stream));
+    }
+}
+
+/// Waits for connections to end by themselves, for a bounded time.
+pub(crate) async fn drain(mut tasks: JoinSet<()>) {
+    let all = async { while tasks.join_next().await.is_some() {} };
+    if timeout(DRAIN, all).await.is_err() {
+        tracing::warn!(connections = tasks.len(), "calls were still running and are given up");
+    }
+}
+
+/// Says why, without waiting for what the peer has to say or for its reading.
+async fn refuse(mut stream: UnixStream, limit: u32) {
+    let mut outbox = Outbox::default();
+    outbox.push(Framing::ContentLength, Reply::error(None, refusal::too_many_connections(limit)));
+    // A peer that does not listen is refused all the same.
+    let _ = timeout(ACCEPT_REST, std::future::poll_fn(|cx| outbox.poll_write_out(&mut stream, cx)))
+        .await;
+    let _ = stream.shutdown().await;
+}
+
+/// A connection in the count.
+struct Open(Arc<AtomicU32>);
+
+impl Open {
+    fn count(open: &Arc<AtomicU32>) -> Self {
+        open.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(open))
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Link for UnixStream {
+    fn hang_up(&self) -> BoxFuture<'static, ()> {
+        // A descriptor of its own has its own readiness; the stream's must not be touched.
+        let fd = self.as_fd().try_clone_to_owned();
+        async move {
+            if let Err(error) = wait_for_hang_up(fd).await {
+                tracing::debug!(%error, "nobody watches whether the peer hangs up");
+                std::future::pending().await
+            }
+        }
+        .boxed()
+    }
+}
+
+async fn wait_for_hang_up(fd: io::Result<std::os::fd::OwnedFd>) -> io::Result<()> {
+    let fd = AsyncFd::register_with_interest(fd?, Interest::WRITABLE)?;
+    loop {
+        let mut guard = fd.ready(Interest::WRITABLE).await?;
+        if guard.ready().is_write_closed() {
+            return Ok(());
+        }
+        guard.clear_ready();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, Permissions};
+    use std::io::{Read, Write};
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::net::UnixStream as BlockingStream;
+    use std::path::PathBuf;
+    use std::sync::atomic::AtomicBool;
+
+    use rustix::process::Uid;
+    use rustix::thread::set_thread_res_uid;
+    use skills_protocol::method::{ServerStatus, ServerSync};
+    use skills_protocol::wire::{StatusParams, SyncParams};
+    use tempfile::TempDir;
+    use tokio::io::AsyncReadExt;
+    use tokio::task::{JoinHandle, spawn_blocking};
+    use tokio::time::Instant;
+
+    use super::*;
+    use crate::answer::{Answer, Outcome};
+    use crate::dispatch::register;
+
+    #[derive(Default)]
+    struct Bench {
+        begun: AtomicBool,
+        given_up: AtomicBool,
+    }
+
+    struct GivesUp(Arc<Bench>);
+
+    impl Drop for GivesUp {
+        fn drop(&mut self) {
+            self.0.given_up.store(true, Ordering::SeqCst);
+        }
+    }
+
+    async fn immediate(_: Arc<Bench>, _: Arc<Peer>, _: StatusParams) -> Outcome {
+        Answer::new(&"status")
+    }
+
+    async fn endless(bench: Arc<Bench>, _: Arc<Peer>, _: SyncParams) -> Outcome {
+        let _gives_up = GivesUp(bench);
+        std::future::pending().await
+    }
+
+    async fn slow(bench: Arc<Bench>, _: Arc<Peer>, _: SyncParams) -> Outcome {
+        bench.begun.store(true, Ordering::SeqCst);
+        sleep(Duration::from_millis(20)).await;
+        Answer::new(&"sync")
+    }
+
+    /// A server at a socket that everybody can reach, so that only it keeps others out.
+    struct Rig {
+        top: TempDir,
+        bench: Arc<Bench>,
+        server: Arc<Server>,
+        accepting: JoinHandle<JoinSet<()>>,
+    }
+
+    fn rig_with(limits: Limits, register_sync: fn(&mut Methods, &Arc<Bench>)) -> Rig {
+        let top = TempDir::new().unwrap();
+        fs::set_permissions(top.path(), Permissions::from_mode(0o755)).unwrap();
+        let listener = UnixListener::bind(top.path().join("sock")).unwrap();
+        fs::set_permissions(top.path().join("sock"), Permissions::from_mode(0o666)).unwrap();
+        let bench = Arc::new(Bench::default());
+        let mut methods = Methods::new();
+        register::<ServerStatus, _, _, _>(&mut methods, &bench, immediate);
+        register_sync(&mut methods, &bench);
+        let server = Server::new(methods, limits, CancellationToken::new(), Arc::default());
+        let accepting = tokio::spawn({
+            let server = Arc::clone(&server);
+            async move { server.accept(&listener).await }
+        });
+        Rig { top, bench, server, accepting }
+    }
+
+    fn rig() -> Rig {
+        rig_with(Limits::default(), |methods, bench| {
+            register::<ServerSync, _, _, _>(methods, bench, endless)
+        })
+    }
+
+    impl Rig {
+        fn socket(&self) -> PathBuf {
+            self.top.path().join("sock")
+        }
+
+        async fn connect(&self) -> UnixStream {
+            UnixStream::connect(self.socket()).await.unwrap()
+        }
+
+        fn open(&self) -> u32 {
+            self.server.open.load(Ordering::Relaxed)
+        }
+    }
+
+    async fn call(stream: &mut UnixStream, method: &str) {
+        let call = format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"{method}\"}}\n");
+        stream.write_all(call.as_bytes()).await.unwrap();
+    }
+
+    async fn hear(stream: &mut UnixStream) -> String {
+        let mut buffer = vec![0; 1000];
+        let length = stream.read(&mut buffer).await.unwrap();
+        String::from_utf8(buffer[..length].to_vec()).unwrap()
+    }
+
+    /// Waits for a condition, for a bounded time.
+    async fn until(condition: impl Fn() -> bool) {
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while !condition() {
+            assert!(Instant::now() < deadline, "the condition never held");
+            sleep(Duration::from_millis(1)).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn connection_over_the_limit_is_told_why() {
+        let rig = rig_with(Limits { connections: 2, ..Limits::default() }, |_, _| {});
+        let mut first = rig.connect().await;
+        call(&mut first, "server/status").await;
+        assert!(hear(&mut first).await.contains("status"));
+        let mut second = rig.connect().await;
+        call(&mut second, "server/status").await;
+        assert!(hear(&mut second).await.contains("status"));
+        let mut third = rig.connect().await;
+        let mut heard = String::new();
+        third.read_to_string(&mut heard).await.unwrap();
+        assert!(heard.starts_with("Content-Length: "), "{heard}");
+        assert!(heard.contains("skillsd already serves 2 connections"), "{heard}");
+        drop(first);
+        until(|| rig.open() == 1).await;
+        let mut fourth = rig.connect().await;
+        call(&mut fourth, "server/status").await;
+        assert!(hear(&mut fourth).await.contains("status"));
+    }
+
+    #[tokio::test]
+    async fn connection_of_another_user_is_dropped_unread() {
+        if !rustix::process::getuid().is_root() {
+            // Only root can become somebody else.
+            return;
+        }
+        let rig = rig();
+        let socket = rig.socket();
+        let foreign = move || {
+            let nobody = Uid::from_raw(65_534);
+            // Of this thread alone, which ends after it.
+            set_thread_res_uid(nobody, nobody, nobody).unwrap();
+            let mut stream = BlockingStream::connect(socket).unwrap();
+            // Fails when the connection is dropped already, which is the point.
+            let _ =
+                stream.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"server/status\"}\n");
+            let mut heard = String::new();
+            let _ = stream.read_to_string(&mut heard);
+            heard
+        };
+        let heard = spawn_blocking(|| std::thread::spawn(foreign).join().unwrap()).await.unwrap();
+        assert_eq!(heard, "");
+        let mut own = rig.connect().await;
+        call(&mut own, "server/status").await;
+        assert!(hear(&mut own).await.contains("status"));
+    }
+
+    #[tokio::test]
+    async fn call_is_given_up_when_its_client_hangs_up() {
+        let rig = rig();
+        let mut stream = rig.connect().await;
+        call(&mut stream, "server/sync").await;
+        call(&mut stream, "server/status").await;
+        assert!(hear(&mut stream).await.contains("status"));
+        assert!(!rig.bench.given_up.load(Ordering::SeqCst));
+        drop(stream);
+        until(|| rig.bench.given_up.load(Ordering::SeqCst) && rig.open() == 0).await;
+    }
+
+    #[tokio::test]
+    async fn call_goes_on_when_its_client_has_only_said_all() {
+        let rig = rig_with(Limits::default(), |methods, bench| {
+            register::<ServerSync, _, _, _>(methods, bench, slow)
+        });
+        let mut stream = rig.connect().await;
+        call(&mut stream, "server/sync").await;
+        stream.shutdown().await.unwrap();
+        let mut heard = String::new();
+        stream.read_to_string(&mut heard).await.unwrap();
+        assert_eq!(heard, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"sync\"}\n");
+    }
+
+    #[tokio::test]
+    async fn drain_waits_for_answers() {
+        let rig = rig_with(Limits::default(), |methods, bench| {
+            register::<ServerSync, _, _, _>(methods, bench, slow)
+        });
+        let mut idle = rig.connect().await;
+        let mut busy = rig.connect().await;
+        call(&mut busy, "server/sync").await;
+        until(|| rig.open() == 2 && rig.bench.begun.load(Ordering::SeqCst)).await;
+        rig.server.closing.cancel();
+        drain(rig.accepting.await.unwrap()).await;
+        assert!(hear(&mut busy).await.contains("sync"));
+        assert_eq!(hear(&mut idle).await, "");
+        assert_eq!(rig.server.open.load(Ordering::Relaxed), 0);
+    }
+}

@@ -1,0 +1,363 @@
+//! The socket file's life: one daemon claims its place, and leaves none behind.
+//!
+//! The order is what makes it safe: the directory is checked, then the lock is taken, and
+//! only its holder looks at the socket. A file that nobody answers at is removed only after
+//! a connection was refused. The lock is held as long as the process lives and its file is
+//! never removed, because another process may be waiting on it.
+//! Where the socket is, is decided by `skills_protocol::socket`.
+
+use std::fs::{self, File, Permissions};
+use std::io;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{FlockOperation, Mode, OFlags, flock};
+use rustix::io::Errno;
+use skills_client::directory::{self, DirectoryError};
+use skills_protocol::socket::SocketLocation;
+
+/// How long a daemon that is on its way out may keep the lock: its drain and some more.
+const PATIENCE: Duration = Duration::from_secs(7);
+
+/// How often it is looked whether that one has gone. A lock that can be waited for with a
+/// deadline does not exist.
+const INTERVAL: Duration = Duration::from_millis(10);
+
+/// The place at which this process, and no other, is the daemon.
+#[derive(Debug)]
+pub(crate) struct Endpoint {
+    /// Taken by whoever accepts.
+    listener: Option<UnixListener>,
+    /// The socket file that we made; none when it was handed to us, or is retired.
+    made: Option<SocketFile>,
+    /// Released by the kernel, however the process ends.
+    _lock: File,
+}
+
+/// A socket file, so that it is known again.
+#[derive(Debug)]
+struct SocketFile {
+    path: PathBuf,
+    device: u64,
+    inode: u64,
+}
+
+/// Why this process cannot be the daemon.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ClaimError {
+    #[error(transparent)]
+    Directory(#[from] DirectoryError),
+    #[error("skillsd is already running at `{}`", .socket.display())]
+    AlreadyRunning { socket: PathBuf },
+    #[error("another skillsd is starting or stopping: it holds `{}`", .lock.display())]
+    Busy { lock: PathBuf },
+    #[error("failed to lock `{}`", .lock.display())]
+    Lock { lock: PathBuf, source: io::Error },
+    #[error("`{}` is in the way: it is not a socket", .path.display())]
+    NotASocket { path: PathBuf },
+    #[error("failed to find out who listens at `{}`", .socket.display())]
+    Probe { socket: PathBuf, source: io::Error },
+    #[error("failed to listen at `{}`", .socket.display())]
+    Listen { socket: PathBuf, source: io::Error },
+}
+
+impl ClaimError {
+    /// Returns what to do about it.
+    pub(crate) fn hint(&self) -> Option<String> {
+        match self {
+            Self::Directory(error) => error.hint(),
+            Self::AlreadyRunning { .. } => {
+                Some("Run `skillsd status` to see it, or `skillsd stop` to end it.".to_owned())
+            }
+            Self::Busy { .. } => Some("Try again in a few seconds.".to_owned()),
+            Self::NotASocket { path } => Some(format!("Move `{}` away.", path.display())),
+            Self::Lock { .. } | Self::Probe { .. } | Self::Listen { .. } => None,
+        }
+    }
+}
+
+impl Endpoint {
+    /// Claims the place, making its directory and its socket, or taking over the socket
+    /// that the service manager listens at.
+    pub(crate) fn claim(
+        location: &SocketLocation,
+        handed_over: Option<UnixListener>,
+    ) -> Result<Self, ClaimError> {
+        Self::claim_within(location, handed_over, PATIENCE)
+    }
+
+    fn claim_within(
+        location: &SocketLocation,
+        handed_over: Option<UnixListener>,
+        patience: Duration,
+    ) -> Result<Self, ClaimError> {
+        directory::prepare(location)?;
+        let lock = take_lock(location, patience)?;
+        let (listener, made) = match handed_over {
+            Some(listener) => (listener, None),
+            None => {
+                let (listener, file) = listen(location.path())?;
+                (listener, Some(file))
+            }
+        };
+        Ok(Self { listener: Some(listener), made, _lock: lock })
+    }
+
+    /// Gives the listener to whoever accepts; there is one.
+    pub(crate) fn take_listener(&mut self) -> Option<UnixListener> {
+        self.listener.take()
+    }
+
+    /// Removes the socket file, so that clients start another daemon; the lock stays.
+    pub(crate) fn retire(&mut self) {
+        let Some(made) = self.made.take() else { return };
+        if SocketFile::at(&made.path)
+            .is_ok_and(|found| found.inode == made.inode && found.device == made.device)
+        {
+            // A file that stays is found dead by the next daemon.
+            let _ = fs::remove_file(&made.path);
+        }
+    }
+}
+
+impl Drop for Endpoint {
+    fn drop(&mut self) {
+        self.retire();
+    }
+}
+
+impl SocketFile {
+    fn at(path: &Path) -> io::Result<Self> {
+        let found = fs::symlink_metadata(path)?;
+        Ok(Self { path: path.to_owned(), device: found.dev(), inode: found.ino() })
+    }
+}
+
+fn take_lock(location: &SocketLocation, patience: Duration) -> Result<File, ClaimError> {
+    let path = location.daemon_lock();
+    let failed = |error: Errno| ClaimError::Lock { lock: path.clone(), source: error.into() };
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = rustix::fs::open(&path, flags, Mode::RUSR | Mode::WUSR).map_err(failed)?;
+    let started = Instant::now();
+    loop {
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(file.into()),
+            Err(Errno::WOULDBLOCK) => {}
+            Err(error) => return Err(failed(error)),
+        }
+        // Whoever holds it is the daemon, or has not begun to listen, or has stopped.
+        if is_alive(location.path())? {
+            return Err(ClaimError::AlreadyRunning { socket: location.path().to_owned() });
+        }
+        if started.elapsed() >= patience {
+            return Err(ClaimError::Busy { lock: path });
+        }
+        thread::sleep(INTERVAL);
+    }
+}
+
+/// Returns whether somebody listens. Everything but a plain no counts as an error or a yes.
+fn is_alive(socket: &Path) -> Result<bool, ClaimError> {
+    match UnixStream::connect(socket) {
+        Ok(_) => Ok(true),
+        Err(error) => match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => Ok(false),
+            // Its queue is full, which a dead one's never is.
+            io::ErrorKind::WouldBlock => Ok(true),
+            _ => Err(ClaimError::Probe { socket: socket.to_owned(), source: error }),
+        },
+    }
+}
+
+fn listen(socket: &Path) -> Result<(UnixListener, SocketFile), ClaimError> {
+    let failed = |source| ClaimError::Listen { socket: socket.to_owned(), source };
+    match fs::symlink_metadata(socket) {
+        Ok(found) if !found.file_type().is_socket() => {
+            return Err(ClaimError::NotASocket { path: socket.to_owned() });
+        }
+        Ok(_) if is_alive(socket)? => {
+            return Err(ClaimError::AlreadyRunning { socket: socket.to_owned() });
+        }
+        Ok(_) => fs::remove_file(socket).map_err(failed)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(failed(error)),
+    }
+    let listener = UnixListener::bind(socket).map_err(failed)?;
+    // Until here the mode of the directory alone keeps others out, which is enough.
+    fs::set_permissions(socket, Permissions::from_mode(0o600)).map_err(failed)?;
+    let file = SocketFile::at(socket).map_err(failed)?;
+    Ok((listener, file))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::chown;
+    use std::sync::Barrier;
+
+    use skills_protocol::socket::{SocketEnvironment, choose};
+    use tempfile::TempDir;
+
+    use super::*;
+
+    const NO_PATIENCE: Duration = Duration::ZERO;
+
+    fn place() -> (TempDir, SocketLocation) {
+        let top = TempDir::new().unwrap();
+        let xdg_runtime_dir = Some(top.path().into());
+        let location =
+            choose(&SocketEnvironment { xdg_runtime_dir, ..SocketEnvironment::default() }).unwrap();
+        (top, location)
+    }
+
+    fn claim(location: &SocketLocation) -> Result<Endpoint, ClaimError> {
+        Endpoint::claim_within(location, None, NO_PATIENCE)
+    }
+
+    fn mode(path: &Path) -> u32 {
+        fs::symlink_metadata(path).unwrap().mode() & 0o777
+    }
+
+    #[test]
+    fn everything_is_private() {
+        let (_top, location) = place();
+        let endpoint = claim(&location).unwrap();
+        assert_eq!(mode(location.directory()), 0o700);
+        assert_eq!(mode(location.path()), 0o600);
+        assert_eq!(mode(&location.daemon_lock()), 0o600);
+        UnixStream::connect(location.path()).unwrap();
+        drop(endpoint);
+        assert!(!location.path().exists());
+        assert!(location.daemon_lock().exists());
+    }
+
+    #[test]
+    fn stale_socket_is_taken_over() {
+        let (_top, location) = place();
+        directory::prepare(&location).unwrap();
+        // Dropping a listener leaves the file, as a killed daemon does.
+        drop(UnixListener::bind(location.path()).unwrap());
+        assert!(location.path().exists());
+        let _endpoint = claim(&location).unwrap();
+        UnixStream::connect(location.path()).unwrap();
+    }
+
+    #[test]
+    fn live_daemon_is_left_alone() {
+        let (_top, location) = place();
+        let _endpoint = claim(&location).unwrap();
+        let error = claim(&location).unwrap_err();
+        assert!(matches!(error, ClaimError::AlreadyRunning { .. }), "{error}");
+        assert!(error.hint().unwrap().contains("skillsd status"));
+        UnixStream::connect(location.path()).unwrap();
+    }
+
+    #[test]
+    fn listener_without_the_lock_is_left_alone() {
+        let (_top, location) = place();
+        directory::prepare(&location).unwrap();
+        let _foreign = UnixListener::bind(location.path()).unwrap();
+        assert!(matches!(claim(&location), Err(ClaimError::AlreadyRunning { .. })));
+        UnixStream::connect(location.path()).unwrap();
+    }
+
+    #[test]
+    fn of_many_at_the_same_moment_one_wins() {
+        let (_top, location) = place();
+        let barrier = Barrier::new(8);
+        let results: Vec<_> = thread::scope(|scope| {
+            let claims: Vec<_> = (0..8)
+                .map(|_| {
+                    scope.spawn(|| {
+                        barrier.wait();
+                        // The winner needs a moment until it listens.
+                        Endpoint::claim_within(&location, None, Duration::from_secs(5))
+                    })
+                })
+                .collect();
+            claims.into_iter().map(|claim| claim.join().unwrap()).collect()
+        });
+        assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1);
+        for error in results.iter().filter_map(|result| result.as_ref().err()) {
+            assert!(matches!(error, ClaimError::AlreadyRunning { .. }), "{error}");
+        }
+        UnixStream::connect(location.path()).unwrap();
+    }
+
+    #[test]
+    fn successor_waits_for_one_that_is_leaving() {
+        let (_top, location) = place();
+        let mut leaving = claim(&location).unwrap();
+        leaving.retire();
+        drop(leaving.take_listener());
+        assert!(matches!(claim(&location), Err(ClaimError::Busy { .. })));
+        thread::scope(|scope| {
+            let successor =
+                scope.spawn(|| Endpoint::claim_within(&location, None, Duration::from_secs(5)));
+            thread::sleep(3 * INTERVAL);
+            drop(leaving);
+            let _endpoint = successor.join().unwrap().unwrap();
+            UnixStream::connect(location.path()).unwrap();
+        });
+    }
+
+    #[test]
+    fn socket_of_a_successor_is_not_removed() {
+        let (_top, location) = place();
+        let endpoint = claim(&location).unwrap();
+        fs::remove_file(location.path()).unwrap();
+        let _other = UnixListener::bind(location.path()).unwrap();
+        drop(endpoint);
+        UnixStream::connect(location.path()).unwrap();
+    }
+
+    #[test]
+    fn file_in_the_way_is_not_removed() {
+        let (_top, location) = place();
+        directory::prepare(&location).unwrap();
+        fs::write(location.path(), "precious").unwrap();
+        assert!(matches!(claim(&location), Err(ClaimError::NotASocket { .. })));
+        assert_eq!(fs::read_to_string(location.path()).unwrap(), "precious");
+    }
+
+    #[test]
+    fn link_in_place_of_the_lock_is_refused() {
+        let (top, location) = place();
+        directory::prepare(&location).unwrap();
+        std::os::unix::fs::symlink(top.path().join("elsewhere"), location.daemon_lock()).unwrap();
+        assert!(matches!(claim(&location), Err(ClaimError::Lock { .. })));
+        assert!(!top.path().join("elsewhere").exists());
+    }
+
+    #[test]
+    fn directory_of_another_user_is_refused() {
+        let (_top, location) = place();
+        directory::prepare(&location).unwrap();
+        if chown(location.directory(), Some(65_534), None).is_err() {
+            // Only root can give a directory away.
+            return;
+        }
+        let error = claim(&location).unwrap_err();
+        let expected = format!(
+            "the directory `{}` belongs to user 65534, not to you (user 0)",
+            location.directory().display()
+        );
+        assert_eq!(error.to_string(), expected);
+        assert!(error.hint().is_some());
+        assert!(!location.daemon_lock().exists());
+    }
+
+    #[test]
+    fn handed_over_socket_is_kept_at_the_end() {
+        let (_top, location) = place();
+        directory::prepare(&location).unwrap();
+        let managed = UnixListener::bind(location.path()).unwrap();
+        let endpoint =
+            Endpoint::claim_within(&location, Some(managed.try_clone().unwrap()), NO_PATIENCE)
+                .unwrap();
+        drop(endpoint);
+        UnixStream::connect(location.path()).unwrap();
+    }
+}
