@@ -1,1 +1,24 @@
-//! Placeholder.
+//! What a SKILL.md means.
+//!
+//! Text and values go in, values come out. This crate touches no file, clock, environment,
+//! thread, process or network; whoever owns those hands in what they hold. Its model types are
+//! not wire types: conversions live at the boundaries, in the crates that own them.
+//!
+//! Read it in this order: a text and its places, what is found in it, a SKILL.md as a tree, as
+//! fields, as a record; then the agents' rules, and what follows from them for one place.
+
+pub mod text;
+
+pub mod diagnostic;
+
+pub mod parse;
+
+pub mod fields;
+
+pub mod skill;
+
+pub mod path;
+
+pub mod profile;
+
+pub mod resolve;

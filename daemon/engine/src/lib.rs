@@ -1,1 +1,200 @@
-//! Placeholder.
+//! The disk side of skillsd: it watches, reads, and publishes what each agent sees.
+//!
+//! [`Engine`] is a handle to one thread that owns everything that changes. Handlers ask it for
+//! a [`View`], an immutable snapshot; a `cached` answer never leaves the caller's thread.
+//! Nothing here knows a socket or a wire format.
+//!
+//! Read it in this order: the disk and the hints (what comes in), the forest (what is known),
+//! the ground (how it is kept true), the run (who asks for what, when), the views (what goes
+//! out).
+
+pub mod disk;
+
+pub mod hints;
+
+pub mod watch;
+
+mod forest;
+
+mod recorder;
+
+mod pool;
+
+mod ground;
+
+mod run;
+
+mod status;
+
+mod view;
+
+use std::collections::HashMap;
+use std::io;
+use std::path::Path;
+use std::sync::mpsc::{self, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+
+use arc_swap::ArcSwap;
+use skills_core::path::AbsPath;
+use skills_core::resolve::Site;
+use tokio::sync::oneshot;
+
+use crate::disk::{DEFAULT_READ_LIMIT, Disk, RealDisk};
+use crate::ground::Ground;
+use crate::hints::{Inbox, StartHints};
+use crate::run::{Event, Published, Request};
+
+pub use crate::ground::Counters;
+pub use crate::run::Freshness;
+pub use crate::status::{Rebuilds, Status, WorktreeStatus};
+pub use crate::view::{Health, View, ViewKey};
+
+/// What an engine is made of.
+pub struct Options {
+    /// Where hints come from; none reads the disk at every request.
+    pub hints: Option<Box<dyn StartHints>>,
+    /// How the disk is read.
+    pub disk: Arc<dyn Disk>,
+    /// How much of a SKILL.md is read, in bytes.
+    pub read_limit: u64,
+    /// Identifies this run; part of every clock.
+    pub boot_id: String,
+}
+
+impl Options {
+    /// Returns options for the machine's own disk without a source of hints.
+    pub fn new(boot_id: String) -> Self {
+        Self { hints: None, disk: Arc::new(RealDisk), read_limit: DEFAULT_READ_LIMIT, boot_id }
+    }
+}
+
+/// Why the engine could not answer.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The engine's thread has ended.
+    #[error("the engine has stopped")]
+    Stopped,
+    /// The engine's thread could not be started.
+    #[error("failed to start the engine's thread")]
+    Start(#[source] io::Error),
+}
+
+/// A handle to a running engine; cheap to clone.
+#[derive(Clone)]
+pub struct Engine {
+    events: Sender<Event>,
+    published: Arc<Published>,
+    thread: Arc<Mutex<Option<JoinHandle<()>>>>,
+}
+
+impl Engine {
+    /// Starts an engine.
+    ///
+    /// # Errors
+    /// Its thread cannot be started. A source of hints that cannot be started is no error: the
+    /// engine then reads the disk at every request, and every view's health says so.
+    pub fn start(options: Options) -> Result<Self, EngineError> {
+        let (events, receiver) = mpsc::channel();
+        let published: Arc<Published> = Arc::new(ArcSwap::from_pointee(HashMap::new()));
+        let waker = events.clone();
+        let inbox = Inbox::new(move || {
+            // The engine's thread may have ended.
+            let _ = waker.send(Event::Hints);
+        });
+        let watching = options.hints.is_some();
+        let source = options.hints.and_then(|it| match it.start(inbox.clone()) {
+            Ok(source) => Some(source),
+            Err(error) => {
+                tracing::warn!(%error, "cannot watch; the disk is read at every request");
+                None
+            }
+        });
+        let us = rustix::process::geteuid().as_raw();
+        let state = run::Engine {
+            ground: Ground::new(options.disk, source, inbox.clone(), us, options.read_limit),
+            inbox,
+            published: Arc::clone(&published),
+            boot_id: options.boot_id,
+            watch_limit: watch_limit(),
+            us,
+            watching,
+            views: HashMap::new(),
+            worktrees: std::collections::BTreeMap::new(),
+            tick: 0,
+            cookies: run::Cookies::default(),
+            rebuilds: Rebuilds::default(),
+            unused: false,
+        };
+        let thread = thread::Builder::new()
+            .name("engine".into())
+            .spawn(move || state.run(&receiver))
+            .map_err(EngineError::Start)?;
+        Ok(Self { events, published, thread: Arc::new(Mutex::new(Some(thread))) })
+    }
+
+    /// Returns the published view without waiting, if there is one.
+    pub fn cached(&self, key: &ViewKey) -> Option<Arc<View>> {
+        self.published.load().get(key).cloned()
+    }
+
+    /// Returns a view that is at least that fresh.
+    pub async fn view(
+        &self,
+        key: ViewKey,
+        site: impl FnOnce() -> Site,
+        freshness: Freshness,
+    ) -> Result<Arc<View>, EngineError> {
+        if freshness == Freshness::Cached
+            && let Some(view) = self.cached(&key)
+        {
+            return Ok(view);
+        }
+        let site = Arc::new(site());
+        self.ask(|reply| Event::View(Request { key: Arc::new(key), site, freshness, reply })).await
+    }
+
+    /// Opens the worktree of a view and keeps it until it is closed. Returns the view.
+    pub async fn open(&self, key: ViewKey, site: Site) -> Result<Arc<View>, EngineError> {
+        let (key, site) = (Arc::new(key), Arc::new(site));
+        let freshness = Freshness::Synced;
+        self.ask(|reply| Event::Pin(Request { key, site, freshness, reply })).await
+    }
+
+    /// Closes a worktree that was opened. Returns whether it was open.
+    pub async fn close(&self, top: AbsPath) -> Result<bool, EngineError> {
+        self.ask(|reply| Event::Unpin(top, reply)).await
+    }
+
+    /// Waits until everything is visible that was finished before. Returns the clock.
+    pub async fn sync(&self) -> Result<String, EngineError> {
+        self.ask(Event::Sync).await
+    }
+
+    /// Returns how the engine is.
+    pub async fn status(&self) -> Result<Status, EngineError> {
+        self.ask(Event::Status).await
+    }
+
+    /// Ends the engine and waits for its thread.
+    pub fn stop(&self) {
+        // It may have ended already.
+        let _ = self.events.send(Event::Stop);
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            // A panic in there has been reported by the panic hook.
+            let _ = thread.join();
+        }
+    }
+
+    async fn ask<T>(&self, event: impl FnOnce(oneshot::Sender<T>) -> Event) -> Result<T, EngineError> {
+        let (reply, answer) = oneshot::channel();
+        self.events.send(event(reply)).map_err(|_| EngineError::Stopped)?;
+        answer.await.map_err(|_| EngineError::Stopped)
+    }
+}
+
+fn watch_limit() -> Option<u64> {
+    let path = Path::new("/proc/sys/fs/inotify/max_user_watches");
+    std::fs::read_to_string(path).ok()?.trim().parse().ok()
+}

@@ -1,0 +1,117 @@
+//! Absolute paths.
+//!
+//! The current directory matters to no one after start-up, so every path that enters this
+//! crate is absolute and free of `.` and `..`. Nothing here looks at the disk: a path is text.
+
+use std::fmt;
+use std::ops::Deref;
+use std::path::{Component, Path, PathBuf};
+
+/// An absolute path without `.` and `..` components.
+///
+/// Symbolic links are not resolved: this is the path as somebody reached it.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct AbsPath(PathBuf);
+
+/// Why a path was refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PathError {
+    /// The path does not begin at the root directory.
+    Relative(PathBuf),
+    /// The path climbs with `..`, which means nothing before links are resolved.
+    Climbs(PathBuf),
+}
+
+impl AbsPath {
+    /// Returns `path` as an absolute path, with `.` components and doubled slashes removed.
+    ///
+    /// # Errors
+    /// The path is relative, or holds a `..` component.
+    pub fn new(path: &Path) -> Result<Self, PathError> {
+        if !path.is_absolute() {
+            return Err(PathError::Relative(path.to_owned()));
+        }
+        if path.components().any(|it| it == Component::ParentDir) {
+            return Err(PathError::Climbs(path.to_owned()));
+        }
+        Ok(Self(path.components().collect()))
+    }
+
+    /// Returns this path with `name` below it.
+    #[must_use]
+    pub fn child(&self, name: impl AsRef<Path>) -> Self {
+        Self(self.0.join(name))
+    }
+
+    /// Returns the path's ancestors, itself first and the root directory last.
+    pub fn ancestors(&self) -> impl Iterator<Item = Self> + '_ {
+        self.0.ancestors().map(|it| Self(it.to_owned()))
+    }
+
+    /// Returns the directory that holds this path; none for the root directory.
+    pub fn parent(&self) -> Option<Self> {
+        self.0.parent().map(|it| Self(it.to_owned()))
+    }
+
+    /// Returns the path as an owned [`PathBuf`].
+    pub fn into_path_buf(self) -> PathBuf {
+        self.0
+    }
+}
+
+impl Deref for AbsPath {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl AsRef<Path> for AbsPath {
+    fn as_ref(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl fmt::Debug for AbsPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0.display())
+    }
+}
+
+impl fmt::Display for PathError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Relative(path) => write!(f, "path `{}` is not absolute", path.display()),
+            Self::Climbs(path) => write!(f, "path `{}` contains `..`", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for PathError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dots_and_doubled_slashes_are_removed() {
+        let path = AbsPath::new(Path::new("/a/.//b/")).unwrap();
+        assert_eq!(&*path, Path::new("/a/b"));
+    }
+
+    #[test]
+    fn relative_and_climbing_paths_are_refused() {
+        let relative = AbsPath::new(Path::new("a/b")).unwrap_err();
+        assert_eq!(relative.to_string(), "path `a/b` is not absolute");
+        let climbing = AbsPath::new(Path::new("/a/../b")).unwrap_err();
+        assert_eq!(climbing.to_string(), "path `/a/../b` contains `..`");
+    }
+
+    #[test]
+    fn ancestors_end_at_the_root() {
+        let path = AbsPath::new(Path::new("/a/b")).unwrap();
+        let all: Vec<_> = path.ancestors().map(AbsPath::into_path_buf).collect();
+        assert_eq!(all, [Path::new("/a/b"), Path::new("/a"), Path::new("/")]);
+    }
+}

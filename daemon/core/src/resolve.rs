@@ -1,0 +1,332 @@
+//! Resolution: from the disk, a profile and a place to the list an agent would make.
+//!
+//! [`resolve`] is a pure function of a [`Site`] and a [`Tree`]. It walks the profile's roots in
+//! the agent's order, judges every file it meets, settles who wins each name, and keeps the
+//! reason for everything it left out, so that `explain` needs no second look at the disk.
+
+mod explain;
+mod judge;
+mod precedence;
+mod tree;
+mod walk;
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::path::AbsPath;
+use crate::profile::{Base, Profile, RootRule, Scope, Stop};
+use crate::skill::{SkillRecord, Spot};
+
+pub use explain::{Explanation, Query, Step, StepKind, Verdict, explain};
+pub use tree::{Fault, FaultKind, FileId, Item, ItemKind, Listing, Place, SkillFile, Tree};
+
+/// The variables a view depends on, by name.
+pub type Environment = BTreeMap<String, OsString>;
+
+/// Where somebody asks from, and by whose rules.
+#[derive(Clone, Debug)]
+pub struct Site {
+    /// The rules.
+    pub profile: Arc<Profile>,
+    /// The directory the agent works in.
+    pub cwd: AbsPath,
+    /// Directories the caller added, in its order.
+    pub additional: Vec<AbsPath>,
+    /// The values of the variables that the profile names.
+    pub environment: Environment,
+}
+
+/// What an agent would see, and everything it would not.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Resolution {
+    /// The top of the git worktree; outside git the working directory.
+    pub worktree: AbsPath,
+    /// Whether the worktree is one of git's.
+    pub in_git: bool,
+    /// The ancestor at which the search for the worktree's top stopped, because it belongs to
+    /// neither the user nor root.
+    pub foreign: Option<AbsPath>,
+    /// Every root that was considered, in scan order.
+    pub roots: Vec<Root>,
+    /// Every SKILL.md that was met, in scan order, whatever became of it.
+    pub candidates: Vec<Candidate>,
+    /// False while the tree had not answered everything.
+    pub complete: bool,
+}
+
+/// One root that was considered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Root {
+    /// Where it is.
+    pub path: AbsPath,
+    /// What its entries are called.
+    pub scope: Scope,
+    /// What was found there.
+    pub outcome: RootOutcome,
+    /// Its candidates, as a range of [`Resolution::candidates`].
+    pub candidates: Range<usize>,
+    /// What was passed over below it, and why.
+    pub skips: Vec<Skip>,
+}
+
+/// What was found at a root.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RootOutcome {
+    /// Nothing is there.
+    Missing,
+    /// It was walked.
+    Walked,
+    /// Something is there that cannot be walked.
+    Fault(Fault),
+    /// Its base is not known, for example because `HOME` is not set: the reason.
+    NoBase(String),
+    /// Not known yet.
+    Pending,
+}
+
+/// Something passed over below a root.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Skip {
+    /// What was passed over.
+    pub path: AbsPath,
+    /// Why.
+    pub reason: SkipReason,
+}
+
+/// Why something below a root was passed over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SkipReason {
+    /// A directory whose name begins with a dot.
+    Hidden,
+    /// A directory of a name that is never entered.
+    SkippedName,
+    /// A directory of a name that the agent keeps for itself.
+    ReservedName,
+    /// Further below the root than the agent goes.
+    TooDeep(u16),
+    /// A symbolic link that the agent does not follow.
+    Link,
+    /// A SKILL.md directly in the root.
+    RootSkill,
+    /// A file named like SKILL.md in the wrong case.
+    WrongCase,
+    /// A directory that was already walked: where.
+    SameDirectory(AbsPath),
+    /// A directory or link that could not be used.
+    Fault(Fault),
+}
+
+/// One SKILL.md, and what became of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    /// The name as this agent reads it; our own reading where the agent drops the file.
+    pub name: String,
+    /// The description as this agent reads it; our own reading where it drops the file.
+    pub description: Option<String>,
+    /// The SKILL.md, as reached.
+    pub path: AbsPath,
+    /// The index of its root in [`Resolution::roots`].
+    pub root: usize,
+    /// What the file says; none when it could not be read.
+    pub file: Option<SkillFile>,
+    /// What became of it.
+    pub state: State,
+    /// Why, where the state is not plain.
+    pub reason: Option<Reason>,
+    /// Repairs and oddities that did not change the state.
+    pub notes: Vec<Reason>,
+}
+
+impl Candidate {
+    /// Returns the skill's directory, as reached.
+    pub fn dir(&self) -> AbsPath {
+        self.path.parent().unwrap_or_else(|| self.path.clone())
+    }
+
+    /// Returns what the file says, if it could be read.
+    pub fn record(&self) -> Option<&SkillRecord> {
+        self.file.as_ref().map(|it| &*it.record)
+    }
+}
+
+/// What became of a skill, in the wire's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum State {
+    /// The agent shows it to the model.
+    Active,
+    /// It has `paths` that nothing has matched yet.
+    Conditional,
+    /// Another skill of the same name, or the same file by another way, wins.
+    Shadowed,
+    /// The agent drops the file.
+    Invalid,
+    /// Not for the model.
+    Hidden,
+}
+
+impl State {
+    /// All states, in the order of their rank on the wire.
+    pub const ALL: [Self; 5] =
+        [Self::Active, Self::Conditional, Self::Shadowed, Self::Hidden, Self::Invalid];
+
+    /// Returns the word used on the wire.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Conditional => "conditional",
+            Self::Shadowed => "shadowed",
+            Self::Invalid => "invalid",
+            Self::Hidden => "hidden",
+        }
+    }
+}
+
+/// Why a skill is in its state.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reason {
+    /// The rule that decided, by its stable name.
+    pub rule: &'static str,
+    /// What happened, as a sentence fragment.
+    pub message: String,
+    /// The place in the file, where there is one.
+    pub at: Option<Spot>,
+    /// What a person can do, as a sentence.
+    pub next: String,
+    /// The winner of the name, as an index into [`Resolution::candidates`].
+    pub winner: Option<usize>,
+}
+
+impl Resolution {
+    /// Returns what this agent would show the model, in its order.
+    pub fn listed(&self) -> impl Iterator<Item = &Candidate> {
+        self.candidates.iter().filter(|it| it.state == State::Active)
+    }
+
+    /// Returns how many candidates are in that state.
+    pub fn count(&self, state: State) -> usize {
+        self.candidates.iter().filter(|it| it.state == state).count()
+    }
+}
+
+/// Resolves what the site's agent would see.
+pub fn resolve(site: &Site, tree: &dyn Tree) -> Resolution {
+    let mut complete = true;
+    let Worktree { top, in_git, foreign } = worktree(&site.cwd, tree, &mut complete);
+    let mut walker = walk::Walker::new(tree);
+    let mut roots: Vec<Root> = Vec::new();
+    for rule in &site.profile.roots {
+        for place in root_paths(site, rule, &top) {
+            let start = walker.candidates.len();
+            let (path, outcome, skips) = match place {
+                Ok(path) => {
+                    let (outcome, skips) = walker.root(&path, rule, roots.len());
+                    (path, outcome, skips)
+                }
+                Err((path, why)) => (path, RootOutcome::NoBase(why), Vec::new()),
+            };
+            let candidates = start..walker.candidates.len();
+            roots.push(Root { path, scope: rule.scope, outcome, candidates, skips });
+        }
+    }
+    complete &= walker.complete;
+    let mut candidates: Vec<_> =
+        walker.candidates.into_iter().map(|it| judge::judge(&site.profile, it)).collect();
+    precedence::settle(&site.profile, &mut candidates);
+    Resolution { worktree: top, in_git, foreign, roots, candidates, complete }
+}
+
+/// The worktree a working directory belongs to.
+struct Worktree {
+    top: AbsPath,
+    in_git: bool,
+    foreign: Option<AbsPath>,
+}
+
+/// Finds the top of the git worktree that holds `cwd`; outside git that is `cwd` itself.
+///
+/// The search stops at an ancestor that belongs to neither the user nor root, as git's own
+/// does (`safe.directory`): what a stranger put above us decides nothing.
+fn worktree(cwd: &AbsPath, tree: &dyn Tree, complete: &mut bool) -> Worktree {
+    let outside = |foreign| Worktree { top: cwd.clone(), in_git: false, foreign };
+    for dir in cwd.ancestors() {
+        if dir != *cwd {
+            match tree.look(&dir) {
+                None => *complete = false,
+                Some(Place::Directory { foreign: true }) => return outside(Some(dir)),
+                Some(_) => {}
+            }
+        }
+        match tree.look(&dir.child(".git")) {
+            None => *complete = false,
+            Some(Place::Directory { .. } | Place::File) => {
+                return Worktree { top: dir, in_git: true, foreign: None };
+            }
+            Some(_) => {}
+        }
+    }
+    outside(None)
+}
+
+type RootPath = Result<AbsPath, (AbsPath, String)>;
+
+fn root_paths(site: &Site, rule: &RootRule, worktree: &AbsPath) -> Vec<RootPath> {
+    let bases: Vec<RootPath> = match &rule.base {
+        Base::Home => vec![variable(site, "HOME").map_err(|why| no_base("~", why))],
+        Base::Variable { name, below_home } => vec![
+            variable(site, name)
+                .or_else(|_| variable(site, "HOME").map(|home| home.child(below_home.as_ref())))
+                .map_err(|why| no_base("~", why)),
+        ],
+        Base::Absolute(path) => vec![
+            AbsPath::new(path.as_ref().as_ref())
+                .map_err(|error| no_base(path, error.to_string())),
+        ],
+        Base::Additional => site.additional.iter().cloned().map(Ok).collect(),
+        Base::Ancestors { stop } => ancestors(&site.cwd, worktree, *stop).map(Ok).collect(),
+    };
+    let below = |base: RootPath, relative: &str| match base {
+        Ok(base) => Ok(base.child(relative)),
+        Err((path, why)) => Err((path.child(relative), why)),
+    };
+    bases
+        .into_iter()
+        .flat_map(|base| rule.relative.iter().map(move |it| below(base.clone(), it)))
+        .collect()
+}
+
+fn ancestors(
+    cwd: &AbsPath,
+    worktree: &AbsPath,
+    stop: Stop,
+) -> impl Iterator<Item = AbsPath> + use<> {
+    let last = match stop {
+        Stop::Cwd => cwd.clone(),
+        Stop::Worktree => worktree.clone(),
+        Stop::Filesystem => cwd.ancestors().last().unwrap_or_else(|| cwd.clone()),
+    };
+    let all: Vec<_> = cwd.ancestors().take_while(|it| it.starts_with(&last)).collect();
+    all.into_iter()
+}
+
+fn variable(site: &Site, name: &str) -> Result<AbsPath, String> {
+    let value = site.environment.get(name).map(OsString::as_os_str).unwrap_or(OsStr::new(""));
+    if value.is_empty() {
+        return Err(format!("`{name}` is not set"));
+    }
+    AbsPath::new(value.as_ref()).map_err(|error| format!("`{name}`: {error}"))
+}
+
+/// A stand-in path for a root whose base is not known, so that `explain` can still name it.
+fn no_base(shown: &str, why: String) -> (AbsPath, String) {
+    let path = PathBuf::from("/").join(shown);
+    let path = AbsPath::new(&path).unwrap_or_else(|_| {
+        AbsPath::new("/".as_ref()).expect("the root directory is an absolute path")
+    });
+    (path, why)
+}
+
+#[cfg(test)]
+mod tests;

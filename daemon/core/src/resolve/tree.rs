@@ -1,0 +1,162 @@
+//! The disk as the resolver sees it: questions with answers that may not be known yet.
+//!
+//! The resolver is pure, so it asks a [`Tree`]. An answer of `None` means "not known yet": the
+//! tree notes the question, the resolver leaves that part out and says that its result is not
+//! complete, the engine fetches what was asked, and the resolver runs again. A tree answers
+//! the same question in the same way until the disk changes.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::path::AbsPath;
+use crate::skill::SkillRecord;
+
+/// The identity of a file or directory: what two paths share when they reach the same thing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileId {
+    /// The device's number.
+    pub device: u64,
+    /// The inode's number on that device.
+    pub inode: u64,
+}
+
+/// What stands at a path once symbolic links are followed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Nothing.
+    Missing,
+    /// A directory.
+    Directory {
+        /// Whether it belongs to neither the user nor root.
+        foreign: bool,
+    },
+    /// A regular file.
+    File,
+    /// A named pipe, socket or device: the word for it.
+    Special(&'static str),
+    /// It could not be looked at, or a link on the way leads nowhere.
+    Fault(Fault),
+}
+
+/// Why something on the disk could not be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// What kind of trouble.
+    pub kind: FaultKind,
+    /// More about it: a link's target, the operating system's words. May be empty.
+    pub detail: String,
+}
+
+/// The kinds of trouble.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FaultKind {
+    /// A symbolic link leads to nothing.
+    Dangling,
+    /// Symbolic links lead round in a circle.
+    Loop,
+    /// Permission was denied.
+    Denied,
+    /// It is a directory and should be a file.
+    IsDirectory,
+    /// It is a file and should be a directory.
+    NotDirectory,
+    /// It is a named pipe, a socket or a device.
+    Special,
+    /// It kept changing while it was read.
+    Changing,
+    /// It went away between being seen and being read.
+    Vanished,
+    /// Any other failure of the operating system.
+    Io,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let detail = &self.detail;
+        match self.kind {
+            FaultKind::Dangling => write!(f, "is a symbolic link to nothing: `{detail}`"),
+            FaultKind::Loop => write!(f, "is a symbolic link that leads round in a circle"),
+            FaultKind::Denied => write!(f, "may not be read: permission denied"),
+            FaultKind::IsDirectory => write!(f, "is a directory, not a file"),
+            FaultKind::NotDirectory => write!(f, "is not a directory"),
+            FaultKind::Special => write!(f, "is a {detail}, not a regular file"),
+            FaultKind::Changing => write!(f, "kept changing while it was read"),
+            FaultKind::Vanished => write!(f, "went away while it was read"),
+            FaultKind::Io => write!(f, "could not be read: {detail}"),
+        }
+    }
+}
+
+impl Fault {
+    /// Returns what a person can do about it, as a sentence.
+    pub fn next(&self) -> &'static str {
+        match self.kind {
+            FaultKind::Dangling => "Recreate the link's target, or remove the link.",
+            FaultKind::Loop => "Remove one of the links in the circle.",
+            FaultKind::Denied => "Give yourself read permission with `chmod u+r`.",
+            FaultKind::IsDirectory => {
+                "Rename the directory, and put a regular file named SKILL.md in its place."
+            }
+            FaultKind::NotDirectory => "Replace the file by a directory.",
+            FaultKind::Special => "Replace it by a regular file.",
+            FaultKind::Changing => "It is read again as soon as it is left alone.",
+            FaultKind::Vanished => "Ask again; the list follows the disk.",
+            FaultKind::Io => "Check the file system that holds it.",
+        }
+    }
+}
+
+/// The entries of one directory that discovery may care about, sorted by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listing {
+    /// The directory's identity.
+    pub id: FileId,
+    /// Sub-directories, symbolic links, and whatever is called SKILL.md in any case.
+    pub items: Box<[Item]>,
+}
+
+/// One entry of a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// Its name.
+    pub name: OsString,
+    /// What it is, links not followed.
+    pub kind: ItemKind,
+}
+
+/// What a directory entry is, links not followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ItemKind {
+    /// A directory.
+    Directory,
+    /// A regular file.
+    File,
+    /// A symbolic link.
+    Link,
+    /// A named pipe, socket or device: the word for it.
+    Special(&'static str),
+}
+
+/// A file that was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SkillFile {
+    /// The file's identity, links followed.
+    pub id: FileId,
+    /// What it says.
+    pub record: Arc<SkillRecord>,
+    /// Set when the last good reading is kept because a newer one failed.
+    pub stale: Option<Fault>,
+}
+
+/// The questions the resolver asks. `None`: not known yet.
+pub trait Tree {
+    /// What stands at `path`, symbolic links followed on the whole way?
+    fn look(&self, path: &AbsPath) -> Option<Place>;
+
+    /// What does the directory at `path` hold?
+    fn list(&self, path: &AbsPath) -> Option<Result<Arc<Listing>, Fault>>;
+
+    /// What does the SKILL.md at `path` say?
+    fn read(&self, path: &AbsPath) -> Option<Result<SkillFile, Fault>>;
+}

@@ -1,0 +1,228 @@
+//! The walk below one root: which SKILL.md files are met, and what is passed over.
+//!
+//! Depth-first, entries in the order of their names' bytes, a directory's own SKILL.md before
+//! those below it: the same tree always gives the same order, whatever the file system's is.
+
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+use super::tree::{Fault, FaultKind, FileId, Item, ItemKind, Listing, Place, SkillFile, Tree};
+use super::{RootOutcome, Skip, SkipReason};
+use crate::path::AbsPath;
+use crate::profile::{Links, RootRule, Walk};
+
+/// The one file name that makes a directory a skill.
+pub(super) const SKILL_FILE: &str = "SKILL.md";
+
+/// A SKILL.md as it was met, before it is judged.
+pub(super) struct Met {
+    pub(super) path: AbsPath,
+    pub(super) root: usize,
+    pub(super) file: Result<SkillFile, Fault>,
+}
+
+/// Walks roots one after the other, collecting what it meets.
+pub(super) struct Walker<'a> {
+    tree: &'a dyn Tree,
+    pub(super) candidates: Vec<Met>,
+    pub(super) complete: bool,
+}
+
+/// The walk of one root.
+struct Descent<'a> {
+    walk: &'a Walk,
+    root: usize,
+    skips: Vec<Skip>,
+    /// Directories already walked below this root, with the depth and path they were met at.
+    /// One is walked again only from a place nearer to the root, so that links can neither
+    /// hide what lies within the depth limit nor make the walk endless.
+    walked: HashMap<FileId, (u16, AbsPath)>,
+}
+
+impl<'a> Walker<'a> {
+    pub(super) fn new(tree: &'a dyn Tree) -> Self {
+        Self { tree, candidates: Vec::new(), complete: true }
+    }
+
+    pub(super) fn root(
+        &mut self,
+        path: &AbsPath,
+        rule: &RootRule,
+        root: usize,
+    ) -> (RootOutcome, Vec<Skip>) {
+        match self.tree.look(path) {
+            None => {
+                self.complete = false;
+                return (RootOutcome::Pending, Vec::new());
+            }
+            Some(Place::Missing) => return (RootOutcome::Missing, Vec::new()),
+            Some(Place::Directory { .. }) => {}
+            Some(Place::File) => return (not_directory(""), Vec::new()),
+            Some(Place::Special(word)) => return (not_directory(word), Vec::new()),
+            Some(Place::Fault(fault)) => return (RootOutcome::Fault(fault), Vec::new()),
+        }
+        let mut descent =
+            Descent { walk: &rule.walk, root, skips: Vec::new(), walked: HashMap::new() };
+        let outcome = match self.directory(&mut descent, path, 0) {
+            Ok(()) => RootOutcome::Walked,
+            Err(fault) => RootOutcome::Fault(fault),
+        };
+        (outcome, descent.skips)
+    }
+
+    fn directory(&mut self, descent: &mut Descent, path: &AbsPath, depth: u16) -> Result<(), Fault> {
+        let Some(listing) = self.tree.list(path) else {
+            self.complete = false;
+            return Ok(());
+        };
+        let listing = listing?;
+        match descent.walked.get(&listing.id) {
+            Some((earlier, first)) if *earlier <= depth => {
+                let reason = SkipReason::SameDirectory(first.clone());
+                descent.skip(path.clone(), reason);
+                return Ok(());
+            }
+            _ => descent.walked.insert(listing.id, (depth, path.clone())),
+        };
+        let is_skill = self.skill_files(descent, path, depth, &listing);
+        if is_skill && depth > 0 && !descent.walk.into_skills {
+            return Ok(());
+        }
+        for item in &listing.items {
+            if is_skill_name(&item.name) && item.kind != ItemKind::Directory {
+                continue;
+            }
+            if let Some(child) = self.enter(descent, path, depth, item)
+                && let Err(fault) = self.directory(descent, &child, depth + 1)
+            {
+                descent.skip(child, SkipReason::Fault(fault));
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes up the directory's SKILL.md. Returns whether there is one.
+    fn skill_files(
+        &mut self,
+        descent: &mut Descent,
+        dir: &AbsPath,
+        depth: u16,
+        listing: &Listing,
+    ) -> bool {
+        let mut found = false;
+        for item in listing.items.iter().filter(|it| is_skill_name(&it.name)) {
+            let path = dir.child(&item.name);
+            if item.name != SKILL_FILE {
+                if item.kind != ItemKind::Directory {
+                    descent.skip(path, SkipReason::WrongCase);
+                }
+            } else if depth == 0 && !descent.walk.root_skill {
+                descent.skip(path, SkipReason::RootSkill);
+            } else if item.kind == ItemKind::Link && !descent.walk.file_links {
+                descent.skip(path, SkipReason::Link);
+            } else if let Some(file) = self.read(&path, item.kind) {
+                // A directory of that name is a mistake to report, and may hold skills itself.
+                found |= item.kind != ItemKind::Directory;
+                self.candidates.push(Met { path, root: descent.root, file });
+            } else {
+                found = true;
+                self.complete = false;
+            }
+        }
+        found
+    }
+
+    fn read(&self, path: &AbsPath, kind: ItemKind) -> Option<Result<SkillFile, Fault>> {
+        let place = match kind {
+            ItemKind::Directory => Place::Directory { foreign: false },
+            ItemKind::File => Place::File,
+            ItemKind::Special(word) => Place::Special(word),
+            ItemKind::Link => self.tree.look(path)?,
+        };
+        let fault = |kind, detail: &str| Some(Err(Fault { kind, detail: detail.to_owned() }));
+        match place {
+            Place::File => self.tree.read(path),
+            Place::Directory { .. } => fault(FaultKind::IsDirectory, ""),
+            Place::Special(word) => fault(FaultKind::Special, word),
+            Place::Missing => fault(FaultKind::Vanished, ""),
+            Place::Fault(found) => Some(Err(found)),
+        }
+    }
+
+    /// Returns the path of a sub-directory that is to be walked.
+    fn enter(
+        &mut self,
+        descent: &mut Descent,
+        dir: &AbsPath,
+        depth: u16,
+        item: &Item,
+    ) -> Option<AbsPath> {
+        let path = dir.child(&item.name);
+        match item.kind {
+            ItemKind::Directory => {}
+            ItemKind::File | ItemKind::Special(_) => return None,
+            ItemKind::Link => match self.tree.look(&path) {
+                None => {
+                    self.complete = false;
+                    return None;
+                }
+                Some(Place::Directory { .. }) => {}
+                Some(Place::Fault(fault)) => {
+                    descent.skip(path, SkipReason::Fault(fault));
+                    return None;
+                }
+                Some(Place::Missing | Place::File | Place::Special(_)) => return None,
+            },
+        }
+        match descent.walk.refusal(&item.name, depth, item.kind == ItemKind::Link) {
+            Some(reason) => {
+                descent.skip(path, reason);
+                None
+            }
+            None => Some(path),
+        }
+    }
+}
+
+impl Descent<'_> {
+    fn skip(&mut self, path: AbsPath, reason: SkipReason) {
+        self.skips.push(Skip { path, reason });
+    }
+}
+
+impl Walk {
+    /// Returns why the directory `name`, found `depth` directories below the root, is not
+    /// entered; none when it is.
+    fn refusal(&self, name: &OsStr, depth: u16, link: bool) -> Option<SkipReason> {
+        let is = |it: &crate::profile::Text| name == it.as_ref();
+        if !self.hidden && name.as_bytes().starts_with(b".") {
+            return Some(SkipReason::Hidden);
+        }
+        if self.skipped.iter().any(is) {
+            return Some(SkipReason::SkippedName);
+        }
+        if depth == 0 && self.reserved.iter().any(is) {
+            return Some(SkipReason::ReservedName);
+        }
+        if let Some(max) = self.max_depth
+            && depth >= max
+        {
+            return Some(SkipReason::TooDeep(max));
+        }
+        match self.directory_links {
+            Links::Always => None,
+            Links::FirstLevel if depth == 0 || !link => None,
+            Links::Never if !link => None,
+            Links::FirstLevel | Links::Never => Some(SkipReason::Link),
+        }
+    }
+}
+
+fn is_skill_name(name: &OsStr) -> bool {
+    name.eq_ignore_ascii_case(SKILL_FILE)
+}
+
+fn not_directory(word: &str) -> RootOutcome {
+    RootOutcome::Fault(Fault { kind: FaultKind::NotDirectory, detail: word.to_owned() })
+}

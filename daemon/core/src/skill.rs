@@ -1,0 +1,268 @@
+//! One SKILL.md as a record: what its text says, before any agent's rules are applied.
+//!
+//! The record is what the index keeps for each file, so it holds no body: the fields that
+//! discovery needs, the text up to the body (for everything else the frontmatter says), and
+//! the findings with their places. It is our own per-key reading; whether an agent would read
+//! the file the same way is for [`crate::resolve`] to say.
+
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::fields;
+use crate::parse::{Document, Frontmatter, Value, parse};
+use crate::text::{LineIndex, Span, decode};
+
+/// A place in a text as a person counts: both numbers start at 1, columns count characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Spot {
+    /// The line, from 1.
+    pub line: u32,
+    /// The character in the line, from 1.
+    pub column: u32,
+}
+
+/// A diagnostic with its places counted out, for records that keep no text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// What was found.
+    pub diagnostic: Diagnostic,
+    /// Where it begins.
+    pub start: Spot,
+    /// Where it ends.
+    pub end: Spot,
+}
+
+/// A field's text and where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Field {
+    /// The value as text; empty for a null.
+    pub text: Box<str>,
+    /// Where the value begins; for a missing value, where its key ends.
+    pub at: Spot,
+    /// Whether the value is a list or a map, which no agent reads as text.
+    pub structured: bool,
+}
+
+/// How the frontmatter stands as YAML.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Yaml {
+    /// There is no frontmatter.
+    Absent,
+    /// The whole block is valid YAML.
+    Strict,
+    /// The block is not valid YAML; its keys were read one by one.
+    Broken {
+        /// What the YAML parser said first.
+        message: Box<str>,
+        /// Where.
+        at: Spot,
+    },
+}
+
+/// Facts about the file that the text alone does not tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileFacts {
+    /// The file's size in bytes.
+    pub size: u64,
+    /// Whether only the first part of the file was read.
+    pub truncated: bool,
+    /// The hash of the bytes that were read (BLAKE3, 32 bytes).
+    pub hash: [u8; 32],
+}
+
+/// What one SKILL.md says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SkillRecord {
+    /// Facts about the file.
+    pub facts: FileFacts,
+    /// The text up to the body: delimiters and frontmatter, without a byte order mark.
+    pub head: Box<str>,
+    /// How the frontmatter stands as YAML.
+    pub yaml: Yaml,
+    /// The `name` field.
+    pub name: Option<Field>,
+    /// The `description` field.
+    pub description: Option<Field>,
+    /// The globs of `paths`, split; empty when the skill is not conditional.
+    pub paths: Box<[Box<str>]>,
+    /// `disable-model-invocation`.
+    pub disable_model_invocation: bool,
+    /// `user-invocable`.
+    pub user_invocable: bool,
+    /// The first line of the body that is not blank, trimmed.
+    pub first_body_line: Option<Box<str>>,
+    /// Whether the file begins with a byte order mark.
+    pub bom: bool,
+    /// Whether the text up to the body holds CRLF line ends.
+    pub crlf: bool,
+    /// Where the first bytes stand that are not UTF-8.
+    pub invalid_utf8: Option<Spot>,
+    /// What was found wrong or doubtful, in the order of the text.
+    pub findings: Box<[Finding]>,
+}
+
+impl SkillRecord {
+    /// Reads a record from a file's bytes. Never fails: what cannot be read is a finding.
+    pub fn read(bytes: &[u8], facts: FileFacts) -> Self {
+        let decoded = decode(bytes);
+        let text = decoded.text.as_str();
+        let document = parse(text);
+        let index = LineIndex::new(text);
+        let spots = Spots { text, index: &index };
+        let head = &text[..document.body.start];
+        let mut findings: Vec<_> = document
+            .diagnostics
+            .iter()
+            .map(|it| spots.finding(it.clone()))
+            .chain(decoded.invalid_utf8.map(|span| spots.finding(not_utf8(span))))
+            .chain(facts.truncated.then(|| spots.finding(too_large(text.len(), facts.size))))
+            .collect();
+        findings.sort_by_key(|it| it.diagnostic.span.start);
+        let frontmatter = document.frontmatter.as_ref();
+        let field = |key: &str| frontmatter.and_then(|it| spots.field(it, key));
+        let value = |key: &str| frontmatter.and_then(|it| it.get(key)).map(|it| &it.value);
+        let flag = |key: &str, default| {
+            value(key).and_then(|it| fields::boolean(it, text)).unwrap_or(default)
+        };
+        Self {
+            facts,
+            head: head.into(),
+            yaml: spots.yaml(&document),
+            name: field("name"),
+            description: field("description"),
+            paths: value("paths").map(|it| globs(it, text)).unwrap_or_default(),
+            disable_model_invocation: flag("disable-model-invocation", false),
+            user_invocable: flag("user-invocable", true),
+            first_body_line: first_line(document.body.slice(text)),
+            bom: decoded.bom,
+            crlf: head.contains("\r\n"),
+            invalid_utf8: decoded.invalid_utf8.map(|it| spots.spot(it.start)),
+            findings: findings.into(),
+        }
+    }
+
+    /// Returns how many findings have that severity.
+    pub fn count(&self, severity: Severity) -> usize {
+        self.findings.iter().filter(|it| it.diagnostic.severity == severity).count()
+    }
+
+    /// Parses the frontmatter again, with the ranges of every key and value.
+    ///
+    /// The index keeps text, not trees: parsing takes microseconds and is asked for rarely.
+    pub fn document(&self) -> Document {
+        parse(&self.head)
+    }
+}
+
+/// Counts places in one text.
+struct Spots<'a> {
+    text: &'a str,
+    index: &'a LineIndex,
+}
+
+impl Spots<'_> {
+    fn spot(&self, offset: usize) -> Spot {
+        let position = self.index.position(offset);
+        let line_start = offset - position.column as usize;
+        let column = self.text[line_start..offset].chars().count() as u32 + 1;
+        Spot { line: position.line + 1, column }
+    }
+
+    fn finding(&self, diagnostic: Diagnostic) -> Finding {
+        let Span { start, end } = diagnostic.span;
+        Finding { diagnostic, start: self.spot(start), end: self.spot(end) }
+    }
+
+    fn field(&self, frontmatter: &Frontmatter, key: &str) -> Option<Field> {
+        let entry = frontmatter.get(key)?;
+        let text = fields::text(&entry.value, self.text);
+        let at = if entry.value.span.is_empty() { entry.key.span.end } else { entry.value.span.start };
+        Some(Field {
+            structured: text.is_none(),
+            text: text.unwrap_or_default().into(),
+            at: self.spot(at),
+        })
+    }
+
+    fn yaml(&self, document: &Document) -> Yaml {
+        match document.frontmatter.as_ref().map(|it| &it.strict) {
+            None => Yaml::Absent,
+            Some(Ok(())) => Yaml::Strict,
+            Some(Err(error)) => Yaml::Broken {
+                message: error.message.as_str().into(),
+                at: self.spot(error.span.start),
+            },
+        }
+    }
+}
+
+fn globs(value: &Value, text: &str) -> Box<[Box<str>]> {
+    fields::globs(value, text).into_iter().map(Into::into).collect()
+}
+
+fn first_line(body: &str) -> Option<Box<str>> {
+    body.lines().map(str::trim).find(|it| !it.is_empty()).map(Into::into)
+}
+
+fn not_utf8(span: Span) -> Diagnostic {
+    Diagnostic {
+        code: "yaml/not-utf8",
+        severity: Severity::Error,
+        span,
+        message: "the file is not UTF-8 from here on".into(),
+        help: Some("Save the file as UTF-8; some agents drop it as it is.".into()),
+    }
+}
+
+fn too_large(read: usize, size: u64) -> Diagnostic {
+    Diagnostic {
+        code: "body/too-large",
+        severity: Severity::Warning,
+        span: Span::new(read, read),
+        message: format!("only the first {read} of {size} bytes were read"),
+        help: Some("Move long material to files under `references/` that are read on demand.".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> SkillRecord {
+        let facts = FileFacts { size: text.len() as u64, truncated: false, hash: [0; 32] };
+        SkillRecord::read(text.as_bytes(), facts)
+    }
+
+    #[test]
+    fn fields_carry_the_place_where_they_stand() {
+        let record = read("---\nname: a\ndescription: é b\npaths: src/*.{rs,toml}, docs/\n---\n\n# T\n");
+        let description = record.description.unwrap();
+        assert_eq!(&*description.text, "é b");
+        assert_eq!(description.at, Spot { line: 3, column: 14 });
+        assert_eq!(record.paths.len(), 2);
+        assert_eq!(record.first_body_line.as_deref(), Some("# T"));
+        assert_eq!(record.yaml, Yaml::Strict);
+    }
+
+    #[test]
+    fn a_broken_block_still_gives_its_fields_and_says_where_it_broke() {
+        let record = read("---\nname: a\ndescription: Use when: asked\n---\nbody\n");
+        assert_eq!(&*record.description.unwrap().text, "Use when: asked");
+        let Yaml::Broken { at, .. } = record.yaml else { panic!("{:?}", record.yaml) };
+        assert_eq!(at.line, 3);
+    }
+
+    #[test]
+    fn bytes_that_are_not_utf8_are_located() {
+        let bytes = b"---\nname: a\ndescription: caf\xe9\n---\n";
+        let facts = FileFacts { size: bytes.len() as u64, truncated: false, hash: [0; 32] };
+        let record = SkillRecord::read(bytes, facts);
+        assert_eq!(record.invalid_utf8, Some(Spot { line: 3, column: 17 }));
+        assert!(record.findings.iter().any(|it| it.diagnostic.code == "yaml/not-utf8"));
+    }
+
+    #[test]
+    fn switches_are_read_in_all_their_spellings() {
+        let record = read("---\nname: a\ndisable-model-invocation: yes\nuser-invocable: off\n---\n");
+        assert!(record.disable_model_invocation);
+        assert!(!record.user_invocable);
+    }
+}

@@ -1,0 +1,263 @@
+//! Reading the disk: the only file of this crate that opens anything.
+//!
+//! Every call is by absolute path, never follows what it was not asked to follow, and never
+//! blocks on what is not a regular file. [`Disk`] is a trait so that tests can stand in for
+//! the real one; the engine is handed its disk.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags};
+use skills_core::resolve::FileId;
+
+/// How much of a SKILL.md is read, in bytes, unless the options say otherwise: 256 KiB.
+pub const DEFAULT_READ_LIMIT: u64 = 256 * 1024;
+
+/// What a directory entry is, links not followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// A directory.
+    Directory,
+    /// A regular file.
+    File,
+    /// A symbolic link.
+    Link,
+    /// A named pipe, socket or device: the word for it.
+    Special(&'static str),
+}
+
+/// A file's identity and the marks by which a change shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stat {
+    /// Which file it is.
+    pub id: FileId,
+    /// What it is.
+    pub kind: Kind,
+    /// Its size in bytes.
+    pub size: u64,
+    /// When its content last changed: seconds and nanoseconds.
+    pub modified: (i64, i64),
+    /// When it or its attributes last changed.
+    pub changed: (i64, i64),
+    /// Who owns it.
+    pub owner: u32,
+}
+
+/// A directory as it was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Directory {
+    /// The directory itself.
+    pub stat: Stat,
+    /// Its entries without `.` and `..`, in no order.
+    pub entries: Vec<(OsString, Kind)>,
+}
+
+/// A regular file as it was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// The file as it was after reading.
+    pub stat: Stat,
+    /// Its first bytes.
+    pub bytes: Vec<u8>,
+    /// Whether there were more.
+    pub truncated: bool,
+}
+
+/// Why a file was not read.
+#[derive(Debug)]
+pub enum ReadError {
+    /// It is not a regular file but this.
+    NotRegular(Kind),
+    /// It kept changing while it was read.
+    Changing,
+    /// The operating system refused.
+    Io(io::Error),
+}
+
+impl From<io::Error> for ReadError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl From<rustix::io::Errno> for ReadError {
+    fn from(error: rustix::io::Errno) -> Self {
+        Self::Io(error.into())
+    }
+}
+
+/// The disk, as the engine reads it.
+pub trait Disk: Send + Sync {
+    /// Returns what stands at `path`, a link itself where it is one.
+    fn stat(&self, path: &Path) -> io::Result<Stat>;
+
+    /// Returns a symbolic link's target, as stored.
+    fn target(&self, path: &Path) -> io::Result<PathBuf>;
+
+    /// Reads a directory. `path` may end in a symbolic link.
+    fn list(&self, path: &Path) -> io::Result<Directory>;
+
+    /// Reads at most `limit` bytes of a regular file. `path` may end in a symbolic link.
+    fn read(&self, path: &Path, limit: u64) -> Result<File, ReadError>;
+}
+
+/// The machine's own disk.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RealDisk;
+
+/// How often a file that changes while it is read is tried.
+const READ_TRIES: usize = 3;
+
+impl Disk for RealDisk {
+    fn stat(&self, path: &Path) -> io::Result<Stat> {
+        let stat = fs::statat(fs::CWD, path, AtFlags::SYMLINK_NOFOLLOW)?;
+        Ok(Stat::from_raw(&stat))
+    }
+
+    fn target(&self, path: &Path) -> io::Result<PathBuf> {
+        let target = fs::readlinkat(fs::CWD, path, Vec::new())?;
+        Ok(OsString::from_vec(target.into_bytes()).into())
+    }
+
+    fn list(&self, path: &Path) -> io::Result<Directory> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        let fd = fs::openat(fs::CWD, path, flags, Mode::empty())?;
+        let stat = Stat::from_raw(&fs::fstat(&fd)?);
+        let mut entries = Vec::new();
+        for entry in Dir::new(fd)? {
+            let entry = entry?;
+            let name = entry.file_name().to_bytes();
+            if name == b"." || name == b".." {
+                continue;
+            }
+            let name = OsString::from_vec(name.to_vec());
+            let kind = match entry.file_type() {
+                // Some file systems do not say.
+                FileType::Unknown => match self.stat(&path.join(&name)) {
+                    Ok(stat) => stat.kind,
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                    Err(error) => return Err(error),
+                },
+                known => Kind::from_raw(known),
+            };
+            entries.push((name, kind));
+        }
+        Ok(Directory { stat, entries })
+    }
+
+    fn read(&self, path: &Path, limit: u64) -> Result<File, ReadError> {
+        // NONBLOCK: opening a named pipe or a device must not wait.
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let fd = fs::openat(fs::CWD, path, flags, Mode::empty())?;
+        let mut before = Stat::from_raw(&fs::fstat(&fd)?);
+        if before.kind != Kind::File {
+            return Err(ReadError::NotRegular(before.kind));
+        }
+        let mut bytes = Vec::new();
+        for _ in 0..READ_TRIES {
+            bytes.clear();
+            read_from_start(&fd, limit, before.size, &mut bytes)?;
+            let after = Stat::from_raw(&fs::fstat(&fd)?);
+            if before == after {
+                let truncated = after.size > bytes.len() as u64;
+                return Ok(File { stat: after, bytes, truncated });
+            }
+            before = after;
+        }
+        Err(ReadError::Changing)
+    }
+}
+
+fn read_from_start(
+    fd: &std::os::fd::OwnedFd,
+    limit: u64,
+    size: u64,
+    bytes: &mut Vec<u8>,
+) -> io::Result<()> {
+    // One byte more than the size, so that one read call sees the end.
+    let wanted = usize::try_from(limit.min(size.saturating_add(1))).unwrap_or(usize::MAX);
+    bytes.resize(wanted, 0);
+    let mut filled = 0;
+    while filled < wanted {
+        match rustix::io::pread(fd, &mut bytes[filled..], filled as u64) {
+            Ok(0) => break,
+            Ok(n) => filled += n,
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    bytes.truncate(filled);
+    Ok(())
+}
+
+impl Kind {
+    fn from_raw(file_type: FileType) -> Self {
+        match file_type {
+            FileType::Directory => Self::Directory,
+            FileType::RegularFile => Self::File,
+            FileType::Symlink => Self::Link,
+            FileType::Fifo => Self::Special("named pipe"),
+            FileType::Socket => Self::Special("socket"),
+            FileType::CharacterDevice | FileType::BlockDevice => Self::Special("device"),
+            FileType::Unknown => Self::Special("thing of an unknown kind"),
+        }
+    }
+}
+
+impl Stat {
+    // The fields' types differ between platforms.
+    #[expect(clippy::unnecessary_cast, clippy::cast_sign_loss, clippy::cast_possible_wrap, reason = "platform types")]
+    fn from_raw(stat: &fs::Stat) -> Self {
+        Self {
+            id: FileId { device: stat.st_dev as u64, inode: stat.st_ino as u64 },
+            kind: Kind::from_raw(FileType::from_raw_mode(stat.st_mode)),
+            size: stat.st_size as u64,
+            modified: (stat.st_mtime as i64, stat.st_mtime_nsec as i64),
+            changed: (stat.st_ctime as i64, stat.st_ctime_nsec as i64),
+            owner: stat.st_uid,
+        }
+    }
+}
+
+/// Returns whether a name is SKILL.md in any case.
+pub(crate) fn is_skill_name(name: &std::ffi::OsStr) -> bool {
+    name.as_bytes().eq_ignore_ascii_case(b"SKILL.md")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pipe_is_refused_without_waiting() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("SKILL.md");
+        fs::mknodat(fs::CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        let error = RealDisk.read(&path, 10).unwrap_err();
+        assert!(matches!(error, ReadError::NotRegular(Kind::Special("named pipe"))));
+    }
+
+    #[test]
+    fn only_the_limit_is_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        std::fs::write(&path, b"0123456789").unwrap();
+        let file = RealDisk.read(&path, 4).unwrap();
+        assert_eq!((&file.bytes[..], file.truncated), (&b"0123"[..], true));
+        let file = RealDisk.read(&path, 10).unwrap();
+        assert_eq!((&file.bytes[..], file.truncated), (&b"0123456789"[..], false));
+    }
+
+    #[test]
+    fn a_directory_lists_kinds_without_following_links() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("d")).unwrap();
+        std::os::unix::fs::symlink("nowhere", dir.path().join("l")).unwrap();
+        let mut listed = RealDisk.list(dir.path()).unwrap().entries;
+        listed.sort();
+        assert_eq!(listed, [("d".into(), Kind::Directory), ("l".into(), Kind::Link)]);
+        assert_eq!(RealDisk.target(&dir.path().join("l")).unwrap(), Path::new("nowhere"));
+    }
+}

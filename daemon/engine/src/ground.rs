@@ -1,0 +1,492 @@
+//! The forest kept true to the disk: arm, read, and take back on hints.
+//!
+//! Whoever asks for what is not known ([`Ground::fulfil`]) gets it armed first and read second,
+//! so that no change falls between. Hints mark nodes ([`Ground::mark`]); marked nodes are armed
+//! again where their watch may be lost and read again ([`Ground::refresh`]), parents before
+//! children. Where watching is not to be had, nodes are compared with the disk by their file
+//! times ([`Ground::sweep`]), which opens nothing and so makes no events of its own.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use rustix::io::Errno;
+use skills_core::resolve::{Fault, FaultKind, FileId, Item, Listing, SkillFile};
+use skills_core::skill::{FileFacts, SkillRecord};
+
+use crate::disk::{Disk, Kind, ReadError, Stat, is_skill_name};
+use crate::forest::{FileState, Forest, Need, Node, Probe, Seen, Serial, Watch, join, parent};
+use crate::hints::{ArmError, HintSource, Hints, Inbox};
+use crate::pool;
+
+/// How often the disk was asked, by what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Directories read.
+    pub listed: u64,
+    /// Files read and parsed.
+    pub read: u64,
+    /// Names looked up.
+    pub probed: u64,
+    /// Nodes compared with the disk by their times.
+    pub swept: u64,
+    /// How often hints were lost and everything was looked at again.
+    pub lost: u64,
+}
+
+/// The disk side of the engine.
+pub(crate) struct Ground {
+    pub(crate) forest: Forest,
+    pub(crate) counters: Counters,
+    disk: Arc<dyn Disk>,
+    source: Option<Box<dyn HintSource>>,
+    inbox: Inbox,
+    us: u32,
+    read_limit: u64,
+    /// Which nodes are the same directory, reached through bind mounts.
+    same: HashMap<FileId, BTreeSet<OsString>>,
+    /// Whether a watch was given up since the last refresh.
+    freed: bool,
+}
+
+/// What a directory job found: its listing, and its SKILL.md where that is a regular file.
+struct Listed {
+    listing: Result<(Seen, Arc<Listing>), Fault>,
+    skill: Option<FileState>,
+}
+
+impl Ground {
+    pub(crate) fn new(
+        disk: Arc<dyn Disk>,
+        source: Option<Box<dyn HintSource>>,
+        inbox: Inbox,
+        us: u32,
+        read_limit: u64,
+    ) -> Self {
+        let forest = Forest::default();
+        let counters = Counters::default();
+        Self { forest, counters, disk, source, inbox, us, read_limit, same: HashMap::new(), freed: false }
+    }
+
+    /// Whether there is a source of hints.
+    pub(crate) fn hears(&self) -> bool {
+        self.source.is_some()
+    }
+
+    /// Places a cookie; false when there is no source of hints that could bring it back.
+    pub(crate) fn cookie(&mut self, ticket: u64) -> bool {
+        let Some(source) = &mut self.source else { return false };
+        source.cookie(ticket).inspect_err(|error| tracing::warn!(%error, "no cookie")).is_ok()
+    }
+
+    /// Finds out what was asked for.
+    pub(crate) fn fulfil(&mut self, mut needs: Vec<Need>) {
+        needs.sort();
+        needs.dedup();
+        let mut lists = Vec::new();
+        let mut reads = Vec::new();
+        for need in needs {
+            match need {
+                Need::Look(path) => self.look(&path),
+                Need::List(dir) => {
+                    self.arm(&dir);
+                    self.inbox.set_interest(Path::new(&dir), None);
+                    lists.push(dir);
+                }
+                Need::Read { dir, name } => {
+                    self.arm(&dir);
+                    self.widen_interest(&dir, &name);
+                    reads.push((dir, name));
+                }
+            }
+        }
+        self.list(&lists);
+        self.read(&reads);
+    }
+
+    /// Probes its way along a path until what stands there is known.
+    fn look(&mut self, path: &Path) {
+        while let Err(unknown) = self.forest.locate(path, self.us, &mut |_| {}) {
+            self.arm(&unknown.dir);
+            self.widen_interest(&unknown.dir, &unknown.name);
+            let probe = self.probe(&unknown.dir, &unknown.name);
+            if let Some(node) = self.forest.get_mut(&unknown.dir) {
+                node.probes.insert(unknown.name, probe);
+            }
+        }
+    }
+
+    /// Lets hints about a name through, before the name is read: a hint that is dropped in
+    /// between would be a change that nobody ever sees.
+    fn widen_interest(&self, dir: &OsStr, name: &OsStr) {
+        let Some(node) = self.forest.get(dir) else { return };
+        let names = node.interest().map(|mut names| {
+            names.insert(name.to_owned());
+            names
+        });
+        self.inbox.set_interest(Path::new(dir), names);
+    }
+
+    fn probe(&mut self, dir: &OsStr, name: &OsStr) -> Probe {
+        self.counters.probed += 1;
+        let path = join(dir, name);
+        let path = Path::new(&path);
+        match self.disk.stat(path) {
+            Ok(stat) => match stat.kind {
+                Kind::Directory => Probe::Directory { owner: stat.owner },
+                Kind::File => Probe::File,
+                Kind::Special(word) => Probe::Special(word),
+                Kind::Link => match self.disk.target(path) {
+                    Ok(target) => Probe::Link(target),
+                    Err(error) => missing_or(&error),
+                },
+            },
+            Err(error) => missing_or(&error),
+        }
+    }
+
+    /// Makes sure that a directory is a node and under watch.
+    fn arm(&mut self, path: &OsStr) {
+        let node = self.forest.ensure(path);
+        if node.watch != Watch::Unarmed {
+            return;
+        }
+        node.watch = match &mut self.source {
+            None => Watch::Refused,
+            Some(source) => match source.arm(Path::new(path)) {
+                Ok(()) => Watch::Armed,
+                // Whoever saw it go has been told, and will say so.
+                Err(ArmError::Missing) => Watch::Unarmed,
+                Err(ArmError::Limit) => Watch::OverLimit,
+                Err(ArmError::Io(error)) => {
+                    tracing::debug!(path = %Path::new(path).display(), %error, "not watched");
+                    Watch::Refused
+                }
+            },
+        };
+        let seen = self.disk.stat(Path::new(path)).ok().map(Seen::now);
+        let before = node.seen.map(|it| it.stat.id);
+        if node.seen.is_none() {
+            // What is read from now on is compared with this.
+            node.seen = seen;
+        }
+        let now = seen.map(|it| it.stat.id);
+        if let Some(id) = before.filter(|it| Some(*it) != now)
+            && let Some(paths) = self.same.get_mut(&id)
+        {
+            paths.remove(path);
+        }
+        if let Some(id) = now {
+            self.same.entry(id).or_default().insert(path.to_owned());
+        }
+    }
+
+    fn list(&mut self, dirs: &[OsString]) {
+        let (disk, limit) = (&*self.disk, self.read_limit);
+        let found = pool::map(dirs, |dir| list_directory(disk, dir, limit));
+        for (dir, listed) in dirs.iter().zip(found) {
+            self.counters.listed += 1;
+            self.counters.read += u64::from(listed.skill.is_some());
+            if let Some(node) = self.forest.get_mut(dir) {
+                node.take_listing(listed);
+            }
+        }
+    }
+
+    fn read(&mut self, files: &[(OsString, OsString)]) {
+        let (disk, limit) = (&*self.disk, self.read_limit);
+        let found = pool::map(files, |(dir, name)| read_skill(disk, dir, name, limit));
+        for ((dir, name), state) in files.iter().zip(found) {
+            self.counters.read += 1;
+            if let Some(node) = self.forest.get_mut(dir) {
+                node.files.insert(name.clone(), state);
+            }
+        }
+    }
+
+    /// Marks what hints speak of.
+    pub(crate) fn mark(&mut self, hints: &Hints) {
+        if hints.lost {
+            self.counters.lost += 1;
+            self.forest.iter_mut().for_each(|(_, it)| it.unarm());
+            self.sweep(|_| true);
+        }
+        for path in &hints.replaced {
+            for below in self.forest.tree(path.as_os_str()) {
+                self.mark_one(&below, true);
+            }
+            self.mark_one(parent(path.as_os_str()), false);
+        }
+        for path in &hints.changed {
+            self.mark_one(path.as_os_str(), false);
+            self.mark_one(parent(path.as_os_str()), false);
+        }
+    }
+
+    /// Marks a node, and those that are the same directory and so share its watch.
+    fn mark_one(&mut self, path: &OsStr, replaced: bool) {
+        let Some(node) = self.forest.get(path) else { return };
+        let same = node.seen.and_then(|it| self.same.get(&it.stat.id));
+        let others = same.into_iter().flatten().map(OsString::as_os_str);
+        for path in others.chain([path]) {
+            if let Some(node) = self.forest.get_mut(path) {
+                node.dirty = true;
+                if replaced {
+                    node.unarm();
+                }
+            }
+        }
+    }
+
+    /// Compares nodes with the disk without opening anything; marks those that differ.
+    pub(crate) fn sweep(&mut self, which: impl Fn(&Node) -> bool) {
+        let chosen = self.forest.iter().filter(|(_, it)| which(it));
+        for path in chosen.map(|(path, _)| path.clone()).collect::<Vec<_>>() {
+            self.counters.swept += 1;
+            // Armed before it is compared: a change after this makes a hint.
+            self.arm(&path);
+            let now = self.disk.stat(Path::new(&path)).ok();
+            let Some(node) = self.forest.get_mut(&path) else { continue };
+            if now.map(|it| it.id) != node.seen.map(|it| it.stat.id) {
+                node.unarm();
+            }
+            let holds = |seen: Option<Seen>, now: Option<Stat>| {
+                matches!((seen, now), (Some(seen), Some(now)) if seen.holds(&now))
+            };
+            let disk = &*self.disk;
+            let file_holds = |(name, it): (&OsString, &FileState)| {
+                holds(it.seen, disk.stat(Path::new(&join(&path, name))).ok())
+            };
+            if node.watch == Watch::Unarmed
+                || !holds(node.seen, now)
+                || !node.files.iter().all(file_holds)
+            {
+                node.dirty = true;
+            }
+        }
+    }
+
+    /// Reads every marked node again. Returns the numbers of those whose answers changed.
+    pub(crate) fn refresh(&mut self) -> Vec<Serial> {
+        let mut changed = Vec::new();
+        if std::mem::take(&mut self.freed) {
+            // There may be room now for those that were over the limit.
+            for (_, node) in self.forest.iter_mut().filter(|(_, it)| it.watch == Watch::OverLimit) {
+                node.unarm();
+                node.dirty = true;
+            }
+        }
+        // Keys sort parents before children, so that what a parent lost is not read in vain.
+        let dirty: Vec<_> =
+            self.forest.iter().filter(|(_, it)| it.dirty).map(|(path, _)| path.clone()).collect();
+        for path in dirty {
+            if self.refresh_one(&path) == Some(true)
+                && let Some(node) = self.forest.get(&path)
+            {
+                changed.push(node.serial);
+            }
+        }
+        changed
+    }
+
+    /// Reads one node again. Returns whether its answers changed; none when it is gone.
+    fn refresh_one(&mut self, path: &OsStr) -> Option<bool> {
+        self.forest.get(path)?;
+        self.arm(path);
+        let stat = self.disk.stat(Path::new(path)).ok().map(Seen::now);
+        let names: Vec<_> = self.forest.get(path)?.probes.keys().cloned().collect();
+        let probes: BTreeMap<_, _> =
+            names.into_iter().map(|name| (name.clone(), self.probe(path, &name))).collect();
+        let node = self.forest.get_mut(path)?;
+        node.seen = stat;
+        node.dirty = false;
+        let directories: BTreeSet<OsString> =
+            node.directories().into_iter().map(OsStr::to_owned).collect();
+        let mut changed = node.probes != probes;
+        node.probes = probes;
+        if node.listing.is_some() {
+            self.counters.listed += 1;
+            let listed = list_entries(&*self.disk, path);
+            changed |= node.listing.as_ref() != Some(&listed.clone().map(|it| it.1));
+            if let Ok((seen, _)) = &listed {
+                node.seen = Some(*seen);
+            }
+            node.listing = Some(listed.map(|it| it.1));
+        }
+        for (name, old) in std::mem::take(&mut node.files) {
+            let state = self.recheck(path, &name, old);
+            changed |= state.1;
+            if let Some(state) = state.0 {
+                self.forest.get_mut(path)?.files.insert(name, state);
+            }
+        }
+        let still = self.forest.get(path)?.directories();
+        let lost: Vec<_> =
+            directories.iter().filter(|it| !still.contains(it.as_os_str())).cloned().collect();
+        for name in lost {
+            self.forget_tree(&join(path, &name));
+        }
+        Some(changed)
+    }
+
+    /// Returns a file's state as it is now, and whether it changed; no state when it is gone.
+    fn recheck(&mut self, dir: &OsStr, name: &OsStr, old: FileState) -> (Option<FileState>, bool) {
+        let path = join(dir, name);
+        match self.disk.stat(Path::new(&path)) {
+            Ok(now) if old.seen.is_some_and(|it| it.holds(&now)) => (Some(old), false),
+            Ok(now) if now.kind == Kind::File => {
+                self.counters.read += 1;
+                let new = read_skill(&*self.disk, dir, name, self.read_limit);
+                let new = new.or_keep(&old);
+                let changed = new.result != old.result;
+                (Some(new), changed)
+            }
+            Ok(_) | Err(_) => (None, true),
+        }
+    }
+
+    fn forget_tree(&mut self, path: &OsStr) {
+        let gone = self.forest.remove_tree(path);
+        self.forget(&gone);
+    }
+
+    /// Removes the nodes that nobody uses.
+    pub(crate) fn retain(&mut self, used: &HashSet<Serial>) {
+        let gone = self.forest.retain(|it| used.contains(&it.serial));
+        self.forget(&gone);
+    }
+
+    fn forget(&mut self, gone: &[OsString]) {
+        for path in gone {
+            if let Some(source) = &mut self.source {
+                source.disarm(Path::new(path));
+                self.freed = true;
+            }
+            self.inbox.set_interest(Path::new(path), None);
+        }
+        if gone.is_empty() {
+            return;
+        }
+        let gone: BTreeSet<_> = gone.iter().collect();
+        let forest = &mut self.forest;
+        self.same.retain(|_, paths| {
+            let before = paths.len();
+            paths.retain(|it| !gone.contains(it));
+            if paths.len() < before {
+                // The watch was shared: what is left of it has to be armed again.
+                for path in paths.iter() {
+                    if let Some(node) = forest.get_mut(path) {
+                        node.unarm();
+                        node.dirty = true;
+                    }
+                }
+            }
+            !paths.is_empty()
+        });
+    }
+}
+
+impl Node {
+    fn take_listing(&mut self, listed: Listed) {
+        if let Some(skill) = listed.skill {
+            self.files.insert("SKILL.md".into(), skill);
+        }
+        if let Ok((seen, _)) = &listed.listing {
+            self.seen = Some(*seen);
+        }
+        self.listing = Some(listed.listing.map(|it| it.1));
+    }
+}
+
+impl FileState {
+    /// Keeps the last good reading, marked stale, when this one failed for a passing reason.
+    fn or_keep(self, old: &Self) -> Self {
+        match (&self.result, &old.result) {
+            (Err(fault), Ok(good)) if matches!(fault.kind, FaultKind::Changing | FaultKind::Io) => {
+                let stale = SkillFile { stale: Some(fault.clone()), ..good.clone() };
+                Self { seen: None, result: Ok(stale) }
+            }
+            _ => self,
+        }
+    }
+}
+
+fn list_directory(disk: &dyn Disk, dir: &OsStr, limit: u64) -> Listed {
+    let listing = list_entries(disk, dir);
+    let name = OsStr::new("SKILL.md");
+    let has_skill = |listing: &Listing| {
+        listing.items.iter().any(|it| it.name == name && it.kind == Kind::File.into())
+    };
+    let skill = match &listing {
+        Ok((_, listing)) if has_skill(listing) => Some(read_skill(disk, dir, name, limit)),
+        Ok(_) | Err(_) => None,
+    };
+    Listed { listing, skill }
+}
+
+fn list_entries(disk: &dyn Disk, dir: &OsStr) -> Result<(Seen, Arc<Listing>), Fault> {
+    let directory = disk.list(Path::new(dir)).map_err(|error| fault(&error))?;
+    let mut items: Vec<Item> = directory
+        .entries
+        .into_iter()
+        .filter(|(name, kind)| {
+            matches!(kind, Kind::Directory | Kind::Link) || is_skill_name(name)
+        })
+        .map(|(name, kind)| Item { name, kind: kind.into() })
+        .collect();
+    items.sort_by(|a, b| a.name.cmp(&b.name));
+    let seen = Seen::now(directory.stat);
+    Ok((seen, Arc::new(Listing { id: directory.stat.id, items: items.into() })))
+}
+
+fn read_skill(disk: &dyn Disk, dir: &OsStr, name: &OsStr, limit: u64) -> FileState {
+    match disk.read(Path::new(&join(dir, name)), limit) {
+        Ok(file) => {
+            let facts = FileFacts {
+                size: file.stat.size,
+                truncated: file.truncated,
+                hash: *blake3::hash(&file.bytes).as_bytes(),
+            };
+            let record = Arc::new(SkillRecord::read(&file.bytes, facts));
+            let result = Ok(SkillFile { id: file.stat.id, record, stale: None });
+            FileState { seen: Some(Seen::now(file.stat)), result }
+        }
+        Err(error) => FileState { seen: None, result: Err(read_fault(&error)) },
+    }
+}
+
+fn read_fault(error: &ReadError) -> Fault {
+    match error {
+        ReadError::NotRegular(Kind::Directory) => {
+            Fault { kind: FaultKind::IsDirectory, detail: String::new() }
+        }
+        ReadError::NotRegular(Kind::Special(word)) => {
+            Fault { kind: FaultKind::Special, detail: (*word).to_owned() }
+        }
+        ReadError::NotRegular(Kind::File | Kind::Link) | ReadError::Changing => {
+            Fault { kind: FaultKind::Changing, detail: String::new() }
+        }
+        ReadError::Io(error) => fault(error),
+    }
+}
+
+fn fault(error: &io::Error) -> Fault {
+    let kind = match error.kind() {
+        io::ErrorKind::NotFound => FaultKind::Vanished,
+        io::ErrorKind::PermissionDenied => FaultKind::Denied,
+        io::ErrorKind::NotADirectory => FaultKind::NotDirectory,
+        _ if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => FaultKind::Loop,
+        _ => FaultKind::Io,
+    };
+    let detail = if kind == FaultKind::Io { error.to_string() } else { String::new() };
+    Fault { kind, detail }
+}
+
+fn missing_or(error: &io::Error) -> Probe {
+    match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Probe::Missing,
+        _ => Probe::Fault(fault(error)),
+    }
+}

@@ -1,0 +1,93 @@
+//! The forest as the resolver's tree: answers from memory, questions noted.
+
+use std::cell::RefCell;
+use std::ffi::OsStr;
+use std::sync::Arc;
+
+use skills_core::path::AbsPath;
+use skills_core::resolve::{Fault, ItemKind, Listing, Place, SkillFile, Tree};
+
+use crate::forest::{Forest, Need, Serial, parent};
+
+/// Answers from a forest, noting what it could not answer and what each answer depends on.
+pub(crate) struct Recorder<'a> {
+    forest: &'a Forest,
+    us: u32,
+    notes: RefCell<Notes>,
+}
+
+/// What was noted.
+#[derive(Default)]
+pub(crate) struct Notes {
+    /// The questions that could not be answered.
+    pub(crate) needs: Vec<Need>,
+    /// The nodes that the answers depend on, with repetitions.
+    pub(crate) visited: Vec<Serial>,
+}
+
+impl<'a> Recorder<'a> {
+    pub(crate) fn new(forest: &'a Forest, us: u32) -> Self {
+        Self { forest, us, notes: RefCell::default() }
+    }
+
+    pub(crate) fn into_notes(self) -> Notes {
+        self.notes.into_inner()
+    }
+
+    /// Runs `ask` with a place to note visited nodes; notes the need when it has no answer.
+    fn answer<T>(&self, ask: impl FnOnce(&mut dyn FnMut(Serial)) -> Result<T, Need>) -> Option<T> {
+        let mut notes = self.notes.borrow_mut();
+        let Notes { needs, visited } = &mut *notes;
+        match ask(&mut |serial| visited.push(serial)) {
+            Ok(answer) => Some(answer),
+            Err(need) => {
+                needs.push(need);
+                None
+            }
+        }
+    }
+}
+
+impl Tree for Recorder<'_> {
+    fn look(&self, path: &AbsPath) -> Option<Place> {
+        self.answer(|visit| match self.forest.locate(path, self.us, visit) {
+            Ok(located) => Ok(located.place),
+            Err(_) => Err(look(path)),
+        })
+    }
+
+    fn list(&self, path: &AbsPath) -> Option<Result<Arc<Listing>, Fault>> {
+        self.answer(|visit| {
+            let physical = self.forest.directory(path, self.us, visit).map_err(|_| look(path))?;
+            let node = self.forest.get(&physical);
+            node.into_iter().for_each(|it| visit(it.serial));
+            node.and_then(|it| it.listing.clone()).ok_or(Need::List(physical))
+        })
+    }
+
+    fn read(&self, path: &AbsPath) -> Option<Result<SkillFile, Fault>> {
+        self.answer(|visit| {
+            // Mostly a file that a physical directory lists, sometimes a link to one.
+            let physical = if self.forest.listed(path, ItemKind::File, visit) {
+                path.as_os_str().to_owned()
+            } else {
+                self.forest.locate(path, self.us, visit).map_err(|_| look(path))?.path
+            };
+            let dir = parent(&physical);
+            let name = file_name(&physical);
+            let node = self.forest.get(dir);
+            node.into_iter().for_each(|it| visit(it.serial));
+            let state = node.and_then(|it| it.files.get(name));
+            let need = || Need::Read { dir: dir.to_owned(), name: name.to_owned() };
+            state.map(|it| it.result.clone()).ok_or_else(need)
+        })
+    }
+}
+
+fn look(path: &AbsPath) -> Need {
+    Need::Look(path.to_path_buf())
+}
+
+fn file_name(path: &OsStr) -> &OsStr {
+    std::path::Path::new(path).file_name().unwrap_or(path)
+}

@@ -1,0 +1,488 @@
+//! The engine's thread: one loop, one closed set of events.
+//!
+//! The loop takes what waits, brings the forest up to date, resolves the views that what
+//! changed bears on, publishes, and answers. If it is not in [`Event`], it does not cause work.
+//!
+//! **Read your writes.** A `synced` request waits for a cookie placed after it arrived. Hints
+//! and cookies come through one queue in the kernel's order, so when the cookie is back every
+//! change that was finished before the request has been marked, and is read before the answer.
+//! Requests that arrive while a cookie is out share the next one. Where cookies are not to be
+//! had, and for `verified`, the disk is swept instead.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use arc_swap::ArcSwap;
+use skills_core::path::AbsPath;
+use skills_core::resolve::{Resolution, Site, State, resolve};
+use tokio::sync::oneshot;
+
+use crate::forest::{Serial, Watch};
+use crate::ground::Ground;
+use crate::hints::Inbox;
+use crate::recorder::Recorder;
+use crate::status::{Rebuilds, Status, WorktreeStatus};
+use crate::view::{Health, View, ViewKey};
+
+/// How long a cookie is waited for before the disk is swept instead. A cookie takes
+/// microseconds; one that takes this long is not coming.
+const COOKIE_PATIENCE: Duration = Duration::from_secs(1);
+
+/// How many views are kept; of more, the longest unused goes.
+const MAX_VIEWS: usize = 256;
+
+/// How long a view is kept that nobody asks for.
+const VIEW_IDLE: Duration = Duration::from_secs(3600);
+
+/// How often one view may ask for more before it is published as it is. Each round answers
+/// every question of the last, so only a disk that grows faster than it is read gets here.
+const MAX_ROUNDS: usize = 1000;
+
+/// The views as last published, for answers that need no waiting.
+pub(crate) type Published = ArcSwap<HashMap<Arc<ViewKey>, Arc<View>>>;
+
+/// What the engine's thread works on.
+pub(crate) enum Event {
+    /// Something waits in the inbox.
+    Hints,
+    /// Somebody wants a view.
+    View(Request),
+    /// Somebody wants to know that all is seen that happened before.
+    Sync(oneshot::Sender<String>),
+    /// Keep the worktree of this view until it is closed again.
+    Pin(Request),
+    /// The opposite; the answer says whether it was open.
+    Unpin(AbsPath, oneshot::Sender<bool>),
+    /// Somebody wants to know how we are.
+    Status(oneshot::Sender<Status>),
+    /// End.
+    Stop,
+}
+
+/// A view that somebody waits for.
+pub(crate) struct Request {
+    pub(crate) key: Arc<ViewKey>,
+    pub(crate) site: Arc<Site>,
+    pub(crate) freshness: Freshness,
+    pub(crate) reply: oneshot::Sender<Arc<View>>,
+}
+
+/// How fresh an answer has to be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Freshness {
+    /// The latest published view.
+    Cached,
+    /// All that was finished before the request is visible.
+    #[default]
+    Synced,
+    /// As `Synced`, and compared with the disk file by file.
+    Verified,
+}
+
+/// Somebody waiting for a cookie.
+enum Waiter {
+    View { request: Request, pin: bool },
+    Sync(oneshot::Sender<String>),
+}
+
+/// The engine's thread's own state; nobody shares it.
+pub(crate) struct Engine {
+    pub(crate) ground: Ground,
+    pub(crate) inbox: Inbox,
+    pub(crate) published: Arc<Published>,
+    pub(crate) boot_id: String,
+    pub(crate) watch_limit: Option<u64>,
+    pub(crate) us: u32,
+    /// Whether hints were wanted: without them health says so.
+    pub(crate) watching: bool,
+    pub(crate) views: HashMap<Arc<ViewKey>, Held>,
+    pub(crate) worktrees: BTreeMap<AbsPath, Worktree>,
+    pub(crate) tick: u64,
+    pub(crate) cookies: Cookies,
+    pub(crate) rebuilds: Rebuilds,
+    pub(crate) unused: bool,
+}
+
+/// A view as the engine holds it.
+pub(crate) struct Held {
+    view: Arc<View>,
+    /// The nodes its resolution depends on.
+    depends: Depends,
+    used: Instant,
+}
+
+/// A set of nodes, sorted.
+#[derive(PartialEq)]
+struct Depends(Vec<Serial>);
+
+impl Depends {
+    fn new(mut visited: Vec<Serial>) -> Self {
+        visited.sort_unstable();
+        visited.dedup();
+        visited.shrink_to_fit();
+        Self(visited)
+    }
+
+    fn contains(&self, serial: Serial) -> bool {
+        self.0.binary_search(&serial).is_ok()
+    }
+}
+
+/// A worktree that views are in.
+#[derive(Default)]
+pub(crate) struct Worktree {
+    number: u32,
+    pins: u32,
+}
+
+/// Cookies on their way, and who waits for them.
+#[derive(Default)]
+pub(crate) struct Cookies {
+    /// The last ticket. Its upper half goes up when one was given up.
+    ticket: u64,
+    out: Option<Instant>,
+    waiting: Vec<Waiter>,
+    next: Vec<Waiter>,
+}
+
+impl Engine {
+    /// Runs until told to stop or everybody who could ask is gone.
+    pub(crate) fn run(mut self, events: &Receiver<Event>) {
+        while let Some(first) = self.next_event(events) {
+            let mut event = first;
+            while let Some(now) = event {
+                if !self.take(now) {
+                    return;
+                }
+                event = events.try_recv().ok();
+            }
+            self.turn();
+        }
+    }
+
+    /// Waits for an event. `Some(None)`: the cookie that is out has taken too long.
+    fn next_event(&self, events: &Receiver<Event>) -> Option<Option<Event>> {
+        let Some(since) = self.cookies.out else { return events.recv().ok().map(Some) };
+        let left = COOKIE_PATIENCE.saturating_sub(since.elapsed());
+        match events.recv_timeout(left) {
+            Ok(event) => Some(Some(event)),
+            Err(RecvTimeoutError::Timeout) => Some(None),
+            Err(RecvTimeoutError::Disconnected) => None,
+        }
+    }
+
+    /// Takes up one event. Returns false when it is the last.
+    fn take(&mut self, event: Event) -> bool {
+        match event {
+            Event::Hints => {}
+            Event::View(request) => match request.freshness {
+                Freshness::Cached => self.answer(Waiter::View { request, pin: false }),
+                Freshness::Synced | Freshness::Verified => {
+                    self.cookies.next.push(Waiter::View { request, pin: false });
+                }
+            },
+            Event::Pin(request) => self.cookies.next.push(Waiter::View { request, pin: true }),
+            Event::Sync(reply) => self.cookies.next.push(Waiter::Sync(reply)),
+            Event::Unpin(top, reply) => {
+                let open = self.unpin(&top);
+                // Whoever asked may be gone.
+                let _ = reply.send(open);
+            }
+            Event::Status(reply) => {
+                let _ = reply.send(self.status());
+            }
+            Event::Stop => return false,
+        }
+        true
+    }
+
+    /// One turn of the loop: hints, cookies, the disk, the views, the answers.
+    fn turn(&mut self) {
+        self.place_cookie();
+        let hints = self.inbox.take();
+        let mut done = Vec::new();
+        if hints.lost || hints.cookie == Some(self.cookies.ticket) {
+            // After lost hints everything is compared with the disk, which is as good.
+            done = std::mem::take(&mut self.cookies.waiting);
+            self.cookies.out = None;
+        } else if self.cookies.out.is_some_and(|it| it.elapsed() >= COOKIE_PATIENCE) {
+            tracing::warn!("a cookie did not come back; looking at everything instead");
+            self.cookies.give_up();
+            self.ground.sweep(|_| true);
+            done = std::mem::take(&mut self.cookies.waiting);
+        }
+        if !hints.is_empty() {
+            self.ground.mark(&hints);
+        }
+        self.settle(&done);
+        self.drop_unused();
+        for waiter in done {
+            self.answer(waiter);
+        }
+        self.place_cookie();
+    }
+
+    /// Sends the next cookie out for those who wait for one.
+    fn place_cookie(&mut self) {
+        if self.cookies.out.is_some() || self.cookies.next.is_empty() {
+            return;
+        }
+        self.cookies.ticket += 1;
+        let waiters = std::mem::take(&mut self.cookies.next);
+        if self.ground.cookie(self.cookies.ticket) {
+            self.cookies.waiting = waiters;
+            self.cookies.out = Some(Instant::now());
+            return;
+        }
+        self.ground.sweep(|_| true);
+        self.settle(&waiters);
+        for waiter in waiters {
+            self.answer(waiter);
+        }
+    }
+
+    /// Brings forest and views up to date with what is marked and what the waiters demand.
+    fn settle(&mut self, waiters: &[Waiter]) {
+        for waiter in waiters {
+            let Waiter::View { request, .. } = waiter else { continue };
+            let Some(held) = self.views.get(&request.key) else { continue };
+            let depends = &held.depends;
+            let verified = request.freshness == Freshness::Verified;
+            self.ground.sweep(|it| depends.contains(it.serial) && (verified || it.deaf()));
+        }
+        loop {
+            let changed = self.ground.refresh();
+            if changed.is_empty() {
+                break;
+            }
+            let stale: Vec<_> = self
+                .views
+                .iter()
+                .filter(|(_, it)| changed.iter().any(|serial| it.depends.contains(*serial)))
+                .map(|(key, it)| (Arc::clone(key), Arc::clone(&it.view.site)))
+                .collect();
+            for (key, site) in stale {
+                self.rebuilds.changed += 1;
+                self.resolve(key, site);
+            }
+        }
+    }
+
+    /// Resolves a view, fetching what it asks for, and publishes it if it came out different.
+    fn resolve(&mut self, key: Arc<ViewKey>, site: Arc<Site>) -> Arc<View> {
+        let mut rounds = 0;
+        let (resolution, depends) = loop {
+            let recorder = Recorder::new(&self.ground.forest, self.us);
+            let resolution = resolve(&site, &recorder);
+            let notes = recorder.into_notes();
+            rounds += 1;
+            if notes.needs.is_empty() || rounds >= MAX_ROUNDS {
+                break (resolution, Depends::new(notes.visited));
+            }
+            self.ground.fulfil(notes.needs);
+        };
+        let health = self.health(&resolution, &depends);
+        let before = self.views.get(&key);
+        let used = before.map_or_else(Instant::now, |it| it.used);
+        self.unused |= before.is_some_and(|it| it.depends != depends);
+        let same = before
+            .filter(|it| it.view.resolution == resolution && it.view.health == health)
+            .map(|it| Arc::clone(&it.view));
+        let is_new = same.is_none();
+        let view = same.unwrap_or_else(|| {
+            let clock = self.clock(&resolution.worktree);
+            Arc::new(View::new(Arc::clone(&key), site, resolution, clock, health))
+        });
+        self.views.insert(key, Held { view: Arc::clone(&view), depends, used });
+        if is_new {
+            self.publish();
+        }
+        view
+    }
+
+    fn clock(&mut self, top: &AbsPath) -> String {
+        self.tick += 1;
+        let next = self.worktrees.len() as u32 + 1;
+        let worktree = self.worktrees.entry(top.clone()).or_default();
+        if worktree.number == 0 {
+            worktree.number = next;
+        }
+        format!("{}:{}:{}:{}", self.boot_id, worktree.number, self.rebuilds.total(), self.tick)
+    }
+
+    fn publish(&self) {
+        let views = self.views.iter().map(|(key, it)| (Arc::clone(key), Arc::clone(&it.view)));
+        self.published.store(Arc::new(views.collect()));
+    }
+
+    fn answer(&mut self, waiter: Waiter) {
+        // In all cases: whoever asked may be gone.
+        match waiter {
+            Waiter::Sync(reply) => {
+                let clock = format!("{}:0:{}:{}", self.boot_id, self.rebuilds.total(), self.tick);
+                let _ = reply.send(clock);
+            }
+            Waiter::View { request, pin } => {
+                let Request { key, site, reply, .. } = request;
+                let view = match self.views.get_mut(&key) {
+                    Some(held) => {
+                        held.used = Instant::now();
+                        Arc::clone(&held.view)
+                    }
+                    None => {
+                        self.rebuilds.opened += 1;
+                        self.resolve(key, site)
+                    }
+                };
+                if pin {
+                    self.worktrees.entry(view.resolution.worktree.clone()).or_default().pins += 1;
+                }
+                let _ = reply.send(view);
+            }
+        }
+    }
+
+    fn unpin(&mut self, top: &AbsPath) -> bool {
+        let Some(worktree) = self.worktrees.get_mut(top).filter(|it| it.pins > 0) else {
+            return false;
+        };
+        worktree.pins -= 1;
+        if worktree.pins == 0 {
+            self.views.retain(|_, it| it.view.resolution.worktree != *top);
+            self.unused = true;
+            self.publish();
+        }
+        true
+    }
+
+    /// Lets go of views that nobody asks for, and of what only they needed.
+    fn drop_unused(&mut self) {
+        let pinned = |it: &Held| {
+            self.worktrees.get(&it.view.resolution.worktree).is_some_and(|it| it.pins > 0)
+        };
+        let mut idle: Vec<_> = self
+            .views
+            .iter()
+            .filter(|(_, it)| !pinned(it))
+            .map(|(key, it)| (it.used, Arc::clone(key)))
+            .collect();
+        let surplus = idle.len().saturating_sub(MAX_VIEWS);
+        idle.sort_by_key(|(used, _)| *used);
+        let old = |used: &Instant| used.elapsed() > VIEW_IDLE;
+        let gone: Vec<_> = idle
+            .into_iter()
+            .enumerate()
+            .filter(|(index, (used, _))| *index < surplus || old(used))
+            .map(|(_, (_, key))| key)
+            .collect();
+        if !gone.is_empty() {
+            for key in gone {
+                self.views.remove(&key);
+            }
+            self.unused = true;
+            self.publish();
+        }
+        if std::mem::take(&mut self.unused) {
+            let used = self.views.values().flat_map(|it| it.depends.0.iter().copied()).collect();
+            self.ground.retain(&used);
+            let live: BTreeSet<_> =
+                self.views.values().map(|it| it.view.resolution.worktree.clone()).collect();
+            self.worktrees.retain(|top, it| it.pins > 0 || live.contains(top));
+        }
+    }
+
+    fn health(&self, resolution: &Resolution, depends: &Depends) -> Vec<Health> {
+        let mut health = Vec::new();
+        let nodes = || {
+            let deaf = self.ground.forest.iter().filter(|(_, it)| it.deaf());
+            deaf.filter(|(_, it)| depends.contains(it.serial))
+        };
+        if self.watching && !self.ground.hears() {
+            health.push(Health {
+                code: "no-watcher",
+                message: "the disk cannot be watched and is read at every request instead".into(),
+                hint: "Raise the number of watchers with `sysctl fs.inotify.max_user_instances`.",
+                path: None,
+            });
+        }
+        let over_limit = nodes().filter(|(_, it)| it.watch == Watch::OverLimit).count();
+        if over_limit > 0 {
+            health.push(Health {
+                code: "watch-limit",
+                message: format!(
+                    "the system's limit on inotify watches is reached; {over_limit} directories are read at every request instead"
+                ),
+                hint: "Raise it with `sysctl fs.inotify.max_user_watches`.",
+                path: None,
+            });
+        }
+        let refused = nodes().find(|(_, it)| it.watch == Watch::Refused);
+        if let Some((path, _)) = refused.filter(|_| self.ground.hears()) {
+            health.push(Health {
+                code: "not-watched",
+                message: "a directory cannot be watched and is read at every request instead".into(),
+                hint: "Give yourself read permission to it, if it is yours.",
+                path: Some(path.clone()),
+            });
+        }
+        if let Some(foreign) = &resolution.foreign {
+            health.push(Health {
+                code: "foreign-ancestor",
+                message: "the search for the worktree's top stopped at a directory of another user".into(),
+                hint: "Work as the user who owns the worktree, or change its owner.",
+                path: Some(foreign.clone().into_path_buf().into()),
+            });
+        }
+        if !resolution.complete {
+            health.push(Health {
+                code: "incomplete",
+                message: "the disk changed faster than it could be read".into(),
+                hint: "Ask again.",
+                path: None,
+            });
+        }
+        health
+    }
+
+    fn status(&self) -> Status {
+        let nodes = self.ground.forest.iter();
+        let worktrees = self.worktrees.iter().map(|(top, worktree)| {
+            let views = self.views.values().filter(|it| it.view.resolution.worktree == *top);
+            let mut skills = BTreeMap::new();
+            // One view stands for the worktree: the one used last.
+            if let Some(held) = views.clone().max_by_key(|it| it.used) {
+                for state in State::ALL {
+                    skills.insert(state, held.view.resolution.count(state));
+                }
+            }
+            let mut health: Vec<_> = views.clone().flat_map(|it| it.view.health.clone()).collect();
+            health.sort_by_key(|it| it.code);
+            health.dedup();
+            WorktreeStatus {
+                path: top.clone(),
+                views: views.count(),
+                pinned: worktree.pins > 0,
+                skills,
+                health,
+            }
+        });
+        Status {
+            boot_id: self.boot_id.clone(),
+            worktrees: worktrees.collect(),
+            watches: nodes.filter(|(_, it)| it.watch == Watch::Armed).count(),
+            watch_limit: self.watch_limit,
+            rebuilds: self.rebuilds,
+            counters: self.ground.counters,
+        }
+    }
+}
+
+impl Cookies {
+    /// The ticket that is out is not coming back; a late one must not be taken for the next.
+    fn give_up(&mut self) {
+        self.out = None;
+        self.ticket = ((self.ticket >> 32) + 1) << 32;
+    }
+}

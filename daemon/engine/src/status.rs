@@ -1,0 +1,57 @@
+//! How the engine is, for `status` and `doctor`.
+
+use std::collections::BTreeMap;
+
+use skills_core::path::AbsPath;
+use skills_core::resolve::State;
+
+use crate::ground::Counters;
+use crate::view::Health;
+
+/// How the engine is.
+#[derive(Clone, Debug)]
+pub struct Status {
+    /// Identifies this run of the daemon; part of every clock.
+    pub boot_id: String,
+    /// The worktrees that views are in, by path.
+    pub worktrees: Vec<WorktreeStatus>,
+    /// How many directories are watched.
+    pub watches: usize,
+    /// How many the system allows this user in all, where it says.
+    pub watch_limit: Option<u64>,
+    /// How often views were resolved, and why.
+    pub rebuilds: Rebuilds,
+    /// How often the disk was asked, by what.
+    pub counters: Counters,
+}
+
+/// One worktree.
+#[derive(Clone, Debug)]
+pub struct WorktreeStatus {
+    /// Its top.
+    pub path: AbsPath,
+    /// How many views are in it.
+    pub views: usize,
+    /// Whether somebody opened it to keep.
+    pub pinned: bool,
+    /// How many skills are in each state, as its most recently used view sees them.
+    pub skills: BTreeMap<State, usize>,
+    /// What is not well in any of its views.
+    pub health: Vec<Health>,
+}
+
+/// How often views were resolved, by cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rebuilds {
+    /// Somebody asked for a view that was not there.
+    pub opened: u64,
+    /// Something it depends on changed.
+    pub changed: u64,
+}
+
+impl Rebuilds {
+    /// Returns how often views were resolved in all.
+    pub fn total(self) -> u64 {
+        self.opened + self.changed
+    }
+}
