@@ -5,7 +5,7 @@
 
 use std::future::Future;
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -14,7 +14,6 @@ use futures_util::future::{BoxFuture, FutureExt};
 use jsonrpsee::Methods;
 use skills_protocol::frame::Framing;
 use skills_protocol::limits::Limits;
-use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncWriteExt, Interest};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::task::JoinSet;
@@ -162,14 +161,15 @@ impl Link for UnixStream {
     }
 }
 
-async fn wait_for_hang_up(fd: io::Result<std::os::fd::OwnedFd>) -> io::Result<()> {
-    let fd = AsyncFd::register_with_interest(fd?, Interest::WRITABLE)?;
+async fn wait_for_hang_up(fd: io::Result<OwnedFd>) -> io::Result<()> {
+    let stream = UnixStream::from_std(fd?.into())?;
     loop {
-        let mut guard = fd.ready(Interest::WRITABLE).await?;
-        if guard.ready().is_write_closed() {
+        if stream.ready(Interest::WRITABLE).await?.is_write_closed() {
             return Ok(());
         }
-        guard.clear_ready();
+        // Says that it is not writable, so that the next turn waits for news.
+        let _: io::Result<()> =
+            stream.try_io(Interest::WRITABLE, || Err(io::ErrorKind::WouldBlock.into()));
     }
 }
 
