@@ -1,1 +1,21 @@
-//! Placeholder.
+//! Talks to skillsd: finds it, starts it when it does not run, and calls it.
+//!
+//! Two ways in. [`blocking`] is for a process that asks once and goes: no runtime, one write, one
+//! read. [`connection`] is for a process that stays: calls in parallel, cancellation, and
+//! [`client`] above it, which connects again after the daemon was restarted.
+//! Feature `cli` adds the `skillsd` commands that are built on the first.
+//! It never looks at skills itself, and decides nothing that the daemon decides.
+
+pub mod blocking;
+pub mod client;
+pub mod connection;
+pub mod directory;
+pub mod environment;
+pub mod error;
+pub mod peer;
+pub mod spawn;
+
+#[cfg(feature = "cli")]
+pub mod cli;
+
+pub use error::ClientError;

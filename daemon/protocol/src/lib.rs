@@ -23,6 +23,9 @@ pub mod wire;
 /// minor grows with every addition, so that a client can tell whether a method may exist.
 pub const PROTOCOL_VERSION: &str = "1.0";
 
+/// The profile that applies when a call names none.
+pub const DEFAULT_PROFILE: &str = "agentskills";
+
 /// Returns whether a client and a server with these protocol versions can work together.
 ///
 /// They can when the majors are equal; a version that does not parse is never compatible.

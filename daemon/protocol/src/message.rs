@@ -109,12 +109,17 @@ pub struct Incoming {
     /// The notification's parameters.
     #[serde(default)]
     pub params: Option<Box<RawValue>>,
-    /// The answer, when the call succeeded.
-    #[serde(default)]
+    /// The answer, when the call succeeded; it may be a JSON null.
+    #[serde(default, deserialize_with = "present")]
     pub result: Option<Box<RawValue>>,
     /// The answer, when it did not.
     #[serde(default)]
     pub error: Option<RpcError>,
+}
+
+// A result of null is an answer; only a missing one is none.
+fn present<'de, D: Deserializer<'de>>(d: D) -> Result<Option<Box<RawValue>>, D::Error> {
+    Box::deserialize(d).map(Some)
 }
 
 #[cfg(test)]
@@ -129,6 +134,14 @@ mod tests {
         }
         assert!(serde_json::from_str::<RequestId>("1.5").is_err());
         assert!(serde_json::from_str::<RequestId>("18446744073709551615").is_err());
+    }
+
+    #[test]
+    fn a_null_result_is_an_answer() {
+        let answer: Incoming = serde_json::from_str(r#"{"id":1,"result":null}"#).expect("one");
+        assert_eq!(answer.result.as_deref().map(RawValue::get), Some("null"));
+        let note: Incoming = serde_json::from_str(r#"{"method":"x"}"#).expect("one");
+        assert!(note.result.is_none() && note.id.is_none());
     }
 
     #[test]

@@ -103,6 +103,11 @@ impl SocketLocation {
         self.beside(".start.lock")
     }
 
+    /// What a daemon that a client started says on its standard error: `v1.start.log`.
+    pub fn start_log(&self) -> PathBuf {
+        self.beside(".start.log")
+    }
+
     fn beside(&self, suffix: &str) -> PathBuf {
         let mut name = self.stem.clone();
         name.push(suffix);

@@ -1,0 +1,205 @@
+//! Calls over any blocking stream: for a process that asks once and goes.
+//!
+//! Requests are collected and written together when the first answer is wanted, so that several
+//! calls cost one round trip. There is no thread and no runtime.
+//! Invariant: answers that arrive before they are asked for are kept, so calls may be taken up in
+//! any order.
+
+use std::collections::HashMap;
+use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use bytes::BytesMut;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use skills_protocol::error::RpcError;
+use skills_protocol::frame::{Frame, FrameCodec, FrameError, Framing};
+use skills_protocol::message::{Call, Incoming, RequestId};
+use skills_protocol::method::Request;
+use tokio_util::codec::Decoder;
+
+use crate::ClientError;
+
+/// How long an answer may take. A cold index of a very large worktree takes seconds.
+pub const PATIENCE: Duration = Duration::from_mins(1);
+
+/// The largest answer that is taken; the daemon's own limit is far below.
+pub(crate) const MAX_ANSWER: usize = 64 * 1024 * 1024;
+
+const CHUNK: usize = 64 * 1024;
+
+/// A stream in both directions.
+pub trait Stream: Read + Write {}
+
+impl<T: Read + Write> Stream for T {}
+
+/// A connection to a daemon, or to a server in the same process.
+pub struct BlockingConnection<S> {
+    stream: S,
+    codec: FrameCodec,
+    // What was read and not yet decoded.
+    incoming: BytesMut,
+    // What was sent and not yet written.
+    outgoing: BytesMut,
+    next_id: i64,
+    early: HashMap<i64, Result<Box<RawValue>, RpcError>>,
+}
+
+/// A call that was sent: its id and what is awaited.
+#[must_use = "an answer that is not received is lost"]
+#[derive(Debug)]
+pub struct Sent {
+    id: i64,
+    method: &'static str,
+}
+
+impl BlockingConnection<UnixStream> {
+    /// Returns a connection over a socket, with [`PATIENCE`] for every answer.
+    pub fn over_socket(stream: UnixStream) -> Result<Self, ClientError> {
+        limit_patience(&stream)?;
+        Ok(Self::new(stream))
+    }
+}
+
+/// Makes reads and writes of a socket fail after [`PATIENCE`].
+pub fn limit_patience(stream: &UnixStream) -> io::Result<()> {
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))
+}
+
+impl<S: Stream> BlockingConnection<S> {
+    /// Returns a connection over this stream.
+    pub fn new(stream: S) -> Self {
+        Self {
+            stream,
+            codec: FrameCodec::new(Framing::ContentLength, MAX_ANSWER),
+            incoming: BytesMut::new(),
+            outgoing: BytesMut::new(),
+            next_id: 1,
+            early: HashMap::new(),
+        }
+    }
+
+    /// Calls a method and returns its result.
+    pub fn call<M: Request>(&mut self, params: &M::Params) -> Result<M::Result, ClientError> {
+        let sent = self.send::<M>(params)?;
+        self.receive::<M>(sent)
+    }
+
+    /// Queues a call; it is written when an answer is awaited.
+    pub fn send<M: Request>(&mut self, params: &M::Params) -> Result<Sent, ClientError> {
+        let id = self.next_id;
+        self.next_id += 1;
+        let call = Call::request(RequestId::Number(id), M::METHOD, params);
+        put(&call, M::METHOD, &mut self.outgoing)?;
+        Ok(Sent { id, method: M::METHOD })
+    }
+
+    /// Waits for the answer to a call.
+    pub fn receive<M: Request>(&mut self, sent: Sent) -> Result<M::Result, ClientError> {
+        let result = self.receive_text(sent)?;
+        serde_json::from_str(result.get())
+            .map_err(|source| ClientError::Form { method: M::METHOD, source })
+    }
+
+    /// Waits for the answer to a call and returns its result as it came.
+    #[expect(clippy::needless_pass_by_value, reason = "an answer comes once")]
+    pub fn receive_text(&mut self, sent: Sent) -> Result<Box<RawValue>, ClientError> {
+        self.flush()?;
+        loop {
+            if let Some(answer) = self.early.remove(&sent.id) {
+                return answer.map_err(ClientError::Rpc);
+            }
+            let message = self.read_message()?;
+            let incoming: Incoming = serde_json::from_slice(&message)
+                .map_err(|source| ClientError::Form { method: sent.method, source })?;
+            self.file(incoming)?;
+        }
+    }
+
+    /// Waits until the other side closes the connection.
+    pub fn wait_for_end(&mut self) -> Result<(), ClientError> {
+        self.flush()?;
+        loop {
+            match self.read_message() {
+                Ok(_) => {}
+                Err(error) if error.is_broken_connection() => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn file(&mut self, incoming: Incoming) -> Result<(), ClientError> {
+        let outcome = match (incoming.result, incoming.error) {
+            (_, Some(error)) => Err(error),
+            (Some(result), None) => Ok(result),
+            // A notification; a process that asks once listens to none.
+            (None, None) => return Ok(()),
+        };
+        match (incoming.id, outcome) {
+            (Some(RequestId::Number(id)), outcome) => {
+                self.early.insert(id, outcome);
+                Ok(())
+            }
+            // The daemon could not tell which request it refuses.
+            (_, Err(error)) => Err(error.into()),
+            (_, Ok(_)) => Ok(()),
+        }
+    }
+
+    fn flush(&mut self) -> Result<(), ClientError> {
+        if !self.outgoing.is_empty() {
+            self.stream.write_all(&self.outgoing).map_err(lost)?;
+            self.stream.flush().map_err(lost)?;
+            self.outgoing.clear();
+        }
+        Ok(())
+    }
+
+    fn read_message(&mut self) -> Result<bytes::Bytes, ClientError> {
+        loop {
+            match self.codec.decode(&mut self.incoming)? {
+                Some(Frame::Message(message)) => return Ok(message),
+                Some(Frame::TooLong { length }) => return Err(ClientError::TooLarge { length }),
+                None => {}
+            }
+            let filled = self.incoming.len();
+            self.incoming.resize(filled + CHUNK, 0);
+            let read = self.stream.read(&mut self.incoming[filled..]);
+            self.incoming.truncate(filled + read.as_ref().map_or(0, |n| *n));
+            match read {
+                Ok(0) if self.incoming.is_empty() => return Err(ClientError::Closed),
+                Ok(0) => return Err(FrameError::Truncated.into()),
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(lost(error)),
+            }
+        }
+    }
+}
+
+/// Puts a framed message behind what is in `out`.
+pub(crate) fn put<P: Serialize>(
+    call: &Call<'_, P>,
+    method: &'static str,
+    out: &mut BytesMut,
+) -> Result<(), ClientError> {
+    let message =
+        serde_json::to_vec(call).map_err(|source| ClientError::Form { method, source })?;
+    Framing::ContentLength.put(&message, out);
+    Ok(())
+}
+
+fn lost(error: io::Error) -> ClientError {
+    match error.kind() {
+        // What a socket with a timeout reports, depending on the system.
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+            ClientError::Silent { waited: PATIENCE }
+        }
+        io::ErrorKind::BrokenPipe
+        | io::ErrorKind::ConnectionReset
+        | io::ErrorKind::UnexpectedEof => ClientError::Closed,
+        _ => ClientError::Io(error),
+    }
+}

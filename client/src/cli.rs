@@ -1,0 +1,152 @@
+//! The `skillsd` commands that ask the daemon: the flags, and one file per command.
+//!
+//! The binary adds the commands that *are* a server (`serve`, `lsp`) and hands in how a server is
+//! run within this process, for `--no-daemon`; everything else about the command line is here.
+//! A command makes one or two calls, renders the result and returns an exit code. It looks at no
+//! skill itself, so `--json`, the human output and the daemon cannot disagree.
+
+pub mod exit;
+
+mod explain;
+mod failure;
+mod link;
+mod list;
+mod place;
+mod show;
+mod status;
+mod stop;
+mod style;
+mod sync;
+mod terminal;
+mod text;
+
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::blocking::Stream;
+use exit::Exit;
+use failure::CommandError;
+use terminal::Terminal;
+
+/// Runs a server within this process and returns a connection to it.
+pub type Local<'a> = &'a dyn Fn() -> io::Result<Box<dyn Stream>>;
+
+/// The commands of this crate alone; the binary composes its own from the same parts.
+#[derive(Debug, Parser)]
+#[command(name = "skillsd", version, about = ABOUT, max_term_width = 100)]
+pub struct Cli {
+    /// The flags that every command takes.
+    #[command(flatten)]
+    pub global: GlobalArgs,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What the program is, for the first line of its help.
+pub const ABOUT: &str = "Finds, explains and serves the agent skills (SKILL.md) of a worktree";
+
+/// The flags that every command takes, before or after its name.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Global options")]
+pub struct GlobalArgs {
+    /// Act as if started in DIR
+    #[arg(long, global = true, value_name = "DIR")]
+    pub cwd: Option<PathBuf>,
+    /// Count the skills of DIR as well (repeatable)
+    ///
+    /// Directories in the variable SKILLSD_ADD_DIRS, separated by colons, count besides.
+    #[arg(long = "add-dir", global = true, value_name = "DIR")]
+    pub add_dirs: Vec<PathBuf>,
+    /// Apply the rules of this agent, or of `all` in turn [default: agentskills]
+    ///
+    /// For example `claude-code`. With `all`, `list` and `explain` answer for each profile.
+    #[arg(long, global = true, value_name = "PROFILE")]
+    pub profile: Option<String>,
+    /// Print the daemon's answer as one line of JSON
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Index within this process in place of asking the daemon
+    #[arg(long, global = true)]
+    pub no_daemon: bool,
+    /// When to use colours
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_possible_values = true,
+        help = "When to use colours: auto, always, never"
+    )]
+    pub color: Color,
+}
+
+/// When output is coloured.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// The commands that ask the daemon.
+#[derive(Debug, Clone, Subcommand)]
+pub enum Command {
+    /// List the skills that an agent would see
+    List(list::ListArgs),
+    /// Show a skill's entry, frontmatter and findings
+    Show(show::ShowArgs),
+    /// Explain why a skill is seen, or why it is not
+    Explain(explain::ExplainArgs),
+    /// Show how the daemon is and what it watches
+    Status,
+    /// Wait until everything on the disk is visible
+    Sync,
+    /// Stop the daemon
+    Stop,
+}
+
+/// Runs a command and returns the process's exit code. Prints its own errors.
+pub fn run(global: &GlobalArgs, command: &Command, local: Local<'_>) -> ExitCode {
+    let terminal = Terminal::detect(global.color);
+    let outcome = execute(global, command, local, &terminal);
+    let exit = outcome.unwrap_or_else(|error| {
+        terminal.print_error(&error);
+        error.exit()
+    });
+    exit.into()
+}
+
+fn execute(
+    global: &GlobalArgs,
+    command: &Command,
+    local: Local<'_>,
+    terminal: &Terminal,
+) -> Result<Exit, CommandError> {
+    let cx = Cx { global, local, terminal };
+    match command {
+        Command::List(args) => list::run(&cx, args),
+        Command::Show(args) => show::run(&cx, args),
+        Command::Explain(args) => explain::run(&cx, args),
+        Command::Status => status::run(&cx),
+        Command::Sync => sync::run(&cx),
+        Command::Stop => stop::run(&cx),
+    }
+}
+
+/// What every command is given.
+struct Cx<'a> {
+    global: &'a GlobalArgs,
+    local: Local<'a>,
+    terminal: &'a Terminal,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,30 @@
+//! The exit codes, which scripts may rely on.
+
+use std::process::ExitCode;
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Exit {
+    /// Everything is fine. Also when the reader of our output has gone.
+    Fine = 0,
+    /// The answer is a finding: the skill is not active, or there is none of that name. Also when
+    /// the answer could not be written.
+    Findings = 1,
+    /// The command line cannot be acted on.
+    Usage = 2,
+    /// No daemon runs and none could be started.
+    NoDaemon = 3,
+    /// Daemon and command line do not speak the same protocol.
+    VersionMismatch = 4,
+    /// A permission, trust or configuration forbids it.
+    Denied = 5,
+    /// A bug of ours.
+    Bug = 70,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}

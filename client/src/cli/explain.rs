@@ -1,0 +1,165 @@
+//! `skillsd explain`: why a skill is there, or why not: the verdict, the steps, what to do.
+
+pub(super) mod tree;
+
+use std::fmt::Write as _;
+
+use clap::Args;
+use skills_protocol::method::SkillsExplain;
+use skills_protocol::wire::{ExplainParams, ExplainResult, State};
+
+use crate::ClientError;
+use crate::cli::Cx;
+use crate::cli::exit::Exit;
+use crate::cli::failure::CommandError;
+use crate::cli::link::Link;
+use crate::cli::place::{Place, Target};
+use crate::cli::style::{self, mark, paint};
+use crate::cli::terminal::Terminal;
+use crate::cli::text::{pad, plain, width, wrap};
+
+/// What to explain.
+#[derive(Debug, Clone, Args)]
+pub struct ExplainArgs {
+    /// A skill's name, a SKILL.md or a skill's directory; without it, every root is explained
+    #[arg(value_name = "NAME|PATH")]
+    target: Option<String>,
+}
+
+pub(super) fn run(cx: &Cx<'_>, args: &ExplainArgs) -> Result<Exit, CommandError> {
+    let place = Place::of(cx.global, None)?;
+    let mut link = Link::open(cx)?;
+    if place.wants_all_profiles() {
+        return run_all(cx, args, &mut link, &place);
+    }
+    let params = params(&place, args);
+    if cx.global.json {
+        let text = link.call_text::<SkillsExplain>(&params)?;
+        cx.terminal.print(&format!("{text}\n"))?;
+        return exit_of_text(text.get(), args);
+    }
+    let result = link.call::<SkillsExplain>(&params)?;
+    cx.terminal.print(&render(&result, cx.terminal))?;
+    cx.terminal.print_health(&result.health);
+    Ok(exit_of(result.verdict.state, args))
+}
+
+// One line for each profile; which of them sees the skill is the question asked.
+fn run_all(
+    cx: &Cx<'_>,
+    args: &ExplainArgs,
+    link: &mut Link,
+    place: &Place,
+) -> Result<Exit, CommandError> {
+    let mut results = Vec::new();
+    let mut exit = Exit::Fine;
+    for profile in link.server()?.capabilities.profiles.clone() {
+        let params = params(&place.with_profile(&profile), args);
+        let text = link.call_text::<SkillsExplain>(&params)?;
+        if cx.global.json {
+            cx.terminal.print(&format!("{text}\n"))?;
+        }
+        let result = parsed(text.get())?;
+        if exit_of(result.verdict.state, args) == Exit::Findings {
+            exit = Exit::Findings;
+        }
+        results.push(result);
+    }
+    if !cx.global.json {
+        cx.terminal.print(&render_profiles(&results, cx.terminal))?;
+    }
+    Ok(exit)
+}
+
+fn params(place: &Place, args: &ExplainArgs) -> ExplainParams {
+    let mut params = ExplainParams::default();
+    match args.target.as_deref().map(|target| place.target(target)) {
+        Some(Target::Path(path)) => params.path = place.fill(&mut params, Some(&path)),
+        Some(Target::Name(name)) => {
+            place.fill(&mut params, None);
+            params.name = Some(name);
+        }
+        None => {
+            place.fill(&mut params, None);
+        }
+    }
+    params
+}
+
+fn parsed(text: &str) -> Result<ExplainResult, ClientError> {
+    serde_json::from_str(text)
+        .map_err(|source| ClientError::Form { method: "skills/explain", source })
+}
+
+fn exit_of_text(text: &str, args: &ExplainArgs) -> Result<Exit, CommandError> {
+    Ok(exit_of(parsed(text)?.verdict.state, args))
+}
+
+fn exit_of(state: Option<State>, args: &ExplainArgs) -> Exit {
+    // Without a target there is no skill that could be missing.
+    let fine = args.target.is_none() || state.is_some_and(State::is_listed);
+    if fine { Exit::Fine } else { Exit::Findings }
+}
+
+/// Returns the verdict, the tree of steps, and what to do.
+pub(super) fn render(result: &ExplainResult, terminal: &Terminal) -> String {
+    let mut text = String::new();
+    let asked = result.name.is_some() || result.path.is_some() || result.verdict.state.is_some();
+    let lines =
+        wrap(&plain(&result.verdict.summary), terminal.width.map(|width| width - width.min(2)));
+    for (nth, line) in lines.iter().enumerate() {
+        let lead = match (asked, nth) {
+            (false, _) => String::new(),
+            (true, 0) => format!("{} ", mark(result.verdict.state)),
+            (true, _) => "  ".to_owned(),
+        };
+        let _ = writeln!(text, "{lead}{}", paint(style::HEADING, line));
+    }
+    let _ = writeln!(
+        text,
+        "\n{}",
+        paint(style::FAINT, format!("as {} finds skills", plain(&result.profile)))
+    );
+    text.push_str(&tree::render(&result.steps, terminal));
+    push_next(result, terminal, &mut text);
+    text
+}
+
+fn render_profiles(results: &[ExplainResult], terminal: &Terminal) -> String {
+    let profiles: Vec<String> = results.iter().map(|result| plain(&result.profile)).collect();
+    let columns = profiles.iter().map(|profile| width(profile)).max().unwrap_or(0);
+    let mut text = String::new();
+    for (result, profile) in results.iter().zip(&profiles) {
+        let mark = mark(result.verdict.state);
+        let room = terminal.width.map(|width| width.saturating_sub(columns + 4));
+        let lines = wrap(&plain(&result.verdict.summary), room);
+        let _ =
+            writeln!(text, "{mark} {}  {}", paint(style::NAME, pad(profile, columns)), lines[0]);
+        for line in &lines[1..] {
+            let _ = writeln!(text, "  {}  {line}", pad("", columns));
+        }
+    }
+    let _ = writeln!(text, "\nEvery step of one of them: `--profile NAME`");
+    text
+}
+
+fn push_next(result: &ExplainResult, terminal: &Terminal, text: &mut String) {
+    let mut next: Vec<String> = Vec::new();
+    let steps = result.steps.iter().filter_map(|step| step.next.as_deref());
+    for advice in result.verdict.next.as_deref().into_iter().chain(steps).map(plain) {
+        if !next.contains(&advice) {
+            next.push(advice);
+        }
+    }
+    if next.is_empty() {
+        return;
+    }
+    text.push('\n');
+    for advice in next {
+        let lines = wrap(&advice, terminal.width.map(|width| width.saturating_sub(6)));
+        let _ = writeln!(text, "{} {}", paint(style::HINT, "Next:"), lines[0]);
+        for line in &lines[1..] {
+            let _ = writeln!(text, "      {line}");
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! The steps of an explanation as a tree.
+//!
+//! The daemon sends flat steps in the order of discovery; this puts candidates under their root
+//! and rules under their candidate. It adds nothing to what the steps say.
+
+use std::fmt::Write as _;
+
+use skills_protocol::path::decode;
+use skills_protocol::wire::{Evidence, Outcome, Step, StepKind};
+
+use crate::cli::style::{self, mark, outcome_mark, paint};
+use crate::cli::terminal::Terminal;
+use crate::cli::text::{count, pad, plain, width, wrap};
+
+/// Returns the tree of all steps.
+pub(in crate::cli) fn render(steps: &[Step], terminal: &Terminal) -> String {
+    let mut text = String::new();
+    push_tree(&nodes(steps), terminal, &mut text);
+    text
+}
+
+/// Returns the roots among the steps, one line each, without what was found in them.
+pub(in crate::cli) fn roots_considered(steps: &[Step], terminal: &Terminal) -> String {
+    let roots = steps.iter().filter(|step| step.kind == StepKind::Root);
+    let roots: Vec<Node<'_>> = roots.map(|step| Node { step, children: Vec::new() }).collect();
+    let mut text = String::new();
+    for line in root_lines(&roots, terminal).into_iter().flat_map(|(_, lines)| lines) {
+        let _ = writeln!(text, "  {line}");
+    }
+    text
+}
+
+/// A step with the steps that belong to it.
+struct Node<'a> {
+    step: &'a Step,
+    children: Vec<Node<'a>>,
+}
+
+// Steps come in the order root, candidate, rule; one without the step it belongs under (a path
+// outside every root) stands for itself.
+fn nodes(steps: &[Step]) -> Vec<Node<'_>> {
+    let mut top: Vec<Node<'_>> = Vec::new();
+    for step in steps {
+        let node = Node { step, children: Vec::new() };
+        let siblings = match step.kind {
+            StepKind::Root => &mut top,
+            StepKind::Candidate => under(&mut top, StepKind::Root, step),
+            StepKind::Rule => {
+                let candidates = match top.last() {
+                    Some(last) if last.step.kind == StepKind::Root => {
+                        under(&mut top, StepKind::Root, step)
+                    }
+                    _ => &mut top,
+                };
+                under(candidates, StepKind::Candidate, step)
+            }
+        };
+        siblings.push(node);
+    }
+    top
+}
+
+// The children of the last node when it is one that `step` can belong under, else the list itself.
+fn under<'a, 'n>(
+    nodes: &'n mut Vec<Node<'a>>,
+    kind: StepKind,
+    step: &Step,
+) -> &'n mut Vec<Node<'a>> {
+    let belongs = nodes.last().is_some_and(|last| {
+        let elsewhere =
+            kind == StepKind::Root && step.root.is_some() && step.root != last.step.root;
+        last.step.kind == kind && !elsewhere
+    });
+    if belongs {
+        let last = nodes.len() - 1;
+        return &mut nodes[last].children;
+    }
+    nodes
+}
+
+fn push_tree(nodes: &[Node<'_>], terminal: &Terminal, text: &mut String) {
+    let lines = root_lines(nodes, terminal);
+    let n_lines = lines.len();
+    for (nth, (node, lines)) in lines.into_iter().enumerate() {
+        let is_last = nth + 1 == n_lines;
+        let (branch, below) = if is_last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
+        for (nth, line) in lines.iter().enumerate() {
+            let lead = if nth == 0 { branch } else { below };
+            let _ = writeln!(text, "{}{line}", paint(style::FAINT, lead));
+        }
+        if let Some(node) = node {
+            push_children(node, below, terminal, text);
+        }
+    }
+}
+
+fn push_children(node: &Node<'_>, lead: &str, terminal: &Terminal, text: &mut String) {
+    for (nth, child) in node.children.iter().enumerate() {
+        let is_last = nth + 1 == node.children.len();
+        let (branch, below) = if is_last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
+        let room = terminal.width.map(|all| all.saturating_sub(width(lead) + width(branch)));
+        for (nth, line) in step_lines(child.step, node.step, room, terminal).iter().enumerate() {
+            let lead = format!("{lead}{}", if nth == 0 { branch } else { below });
+            let _ = writeln!(text, "{}{line}", paint(style::FAINT, lead));
+        }
+        push_children(child, &format!("{lead}{below}"), terminal, text);
+    }
+}
+
+// The top level's lines. Roots that do not exist are named together: there are many, and only
+// their names matter.
+fn root_lines<'a, 'n>(
+    nodes: &'n [Node<'a>],
+    terminal: &Terminal,
+) -> Vec<(Option<&'n Node<'a>>, Vec<String>)> {
+    let columns = nodes
+        .iter()
+        .filter(|node| is_root(node) && !is_missing(node))
+        .map(|node| width(&root_name(node.step, terminal)))
+        .max()
+        .unwrap_or(0);
+    let mut lines = Vec::new();
+    let mut rest = nodes;
+    while let Some((node, after)) = rest.split_first() {
+        let n_missing = rest.iter().take_while(|node| is_missing(node)).count();
+        if n_missing > 0 {
+            lines.push((None, missing_lines(&rest[..n_missing], terminal)));
+            rest = &rest[n_missing..];
+            continue;
+        }
+        let room = terminal.width.map(|width| width.saturating_sub(3));
+        let texts = if is_root(node) {
+            vec![root_line(node.step, columns, terminal)]
+        } else {
+            step_lines(node.step, node.step, room, terminal)
+        };
+        lines.push((Some(node), texts));
+        rest = after;
+    }
+    lines
+}
+
+fn is_root(node: &Node<'_>) -> bool {
+    node.step.kind == StepKind::Root
+}
+
+fn is_missing(node: &Node<'_>) -> bool {
+    is_root(node) && node.step.outcome == Outcome::Missing && node.children.is_empty()
+}
+
+fn root_name(step: &Step, terminal: &Terminal) -> String {
+    step.root.as_deref().map_or_else(String::new, |root| terminal.path(root, step.path_encoding))
+}
+
+fn missing_lines(nodes: &[Node<'_>], terminal: &Terminal) -> Vec<String> {
+    let names: Vec<String> = nodes.iter().map(|node| root_name(node.step, terminal)).collect();
+    let lead = if names.len() == 1 { "not there:" } else { "none there:" };
+    let list = format!("{lead} {}", names.join(", "));
+    let lines = wrap(&list, terminal.width.map(|width| width.saturating_sub(5)));
+    let indented = lines.iter().enumerate().map(|(nth, line)| {
+        paint(style::FAINT, if nth == 0 { line.clone() } else { format!("  {line}") })
+    });
+    indented.collect()
+}
+
+fn root_line(step: &Step, columns: usize, terminal: &Terminal) -> String {
+    let mut facts = Vec::new();
+    match (step.outcome, step.found) {
+        (Outcome::Searched, Some(0)) => facts.push("no skills".to_owned()),
+        (Outcome::Searched, Some(found)) => facts.push(count(found, "skill")),
+        (Outcome::Missing, _) => facts.push("not there".to_owned()),
+        (Outcome::Unreadable, _) => facts.push("cannot be read".to_owned()),
+        (Outcome::Skipped, _) => facts.push("skipped".to_owned()),
+        (
+            Outcome::Searched | Outcome::Kept | Outcome::Dropped | Outcome::Passed | Outcome::Noted,
+            _,
+        ) => {}
+    }
+    facts.extend(step.scope.map(|scope| scope.to_string()));
+    facts.extend(step.reason.as_deref().map(plain));
+    let style = if step.outcome == Outcome::Unreadable { style::BAD } else { style::FAINT };
+    let name = paint(style::HEADING, pad(&root_name(step, terminal), columns));
+    format!("{name}  {}", paint(style, facts.join(" · ")))
+}
+
+fn step_lines(step: &Step, parent: &Step, room: Option<usize>, terminal: &Terminal) -> Vec<String> {
+    match step.kind {
+        StepKind::Root => vec![root_line(step, 0, terminal)],
+        StepKind::Candidate => candidate_lines(step, parent, room, terminal),
+        StepKind::Rule => rule_lines(step, room, terminal),
+    }
+}
+
+fn candidate_lines(
+    step: &Step,
+    parent: &Step,
+    room: Option<usize>,
+    terminal: &Terminal,
+) -> Vec<String> {
+    let mark = step.state.map_or_else(|| outcome_mark(step.outcome), |state| mark(Some(state)));
+    let name = candidate_name(step, parent, terminal);
+    let state = step.state.map(|state| paint(style::of_state(state), state));
+    let first = format!("{mark} {name}  {}", state.unwrap_or_default());
+    let mut lines = vec![first.trim_end().to_owned()];
+    push_reason(step, room, &mut lines);
+    lines
+}
+
+// Relative to its root, which stands right above.
+fn candidate_name(step: &Step, parent: &Step, terminal: &Terminal) -> String {
+    let Some(path) = step.path.as_deref() else {
+        return step.name.as_deref().map(plain).unwrap_or_default();
+    };
+    let root = parent.root.as_deref().filter(|_| parent.kind == StepKind::Root);
+    let beneath = root.and_then(|root| {
+        let root = decode(root, parent.path_encoding).ok()?;
+        let path = decode(path, step.path_encoding).ok()?;
+        Some(terminal.local_path(path.strip_prefix(root).ok()?))
+    });
+    beneath.unwrap_or_else(|| terminal.path(path, step.path_encoding))
+}
+
+fn push_reason(step: &Step, room: Option<usize>, lines: &mut Vec<String>) {
+    if let Some(reason) = &step.reason {
+        let wrapped = wrap(&plain(reason), room.map(|room| room.saturating_sub(2)));
+        lines.extend(wrapped.into_iter().map(|line| format!("  {line}")));
+    }
+}
+
+fn rule_lines(step: &Step, room: Option<usize>, terminal: &Terminal) -> Vec<String> {
+    let said = step.reason.as_deref().or(step.rule.as_deref()).map(plain).unwrap_or_default();
+    let mut lines = wrap(&said, room.map(|room| room.saturating_sub(2)));
+    lines[0] = format!("{} {}", outcome_mark(step.outcome), lines[0]);
+    for line in &mut lines[1..] {
+        line.insert_str(0, "  ");
+    }
+    if let Some(file) = &step.file {
+        let mut place = terminal.path(file, step.path_encoding);
+        for number in [step.line, step.column].into_iter().map_while(|number| number) {
+            let _ = write!(place, ":{number}");
+        }
+        lines.push(format!("  {place}"));
+    }
+    // What it passed is no news; whose rule stopped it is.
+    if step.outcome != Outcome::Passed
+        && let Some(source) = rule_source(step)
+    {
+        lines.push(format!("  {}", paint(style::FAINT, source)));
+    }
+    lines
+}
+
+fn rule_source(step: &Step) -> Option<String> {
+    let rule = plain(step.rule.as_deref()?);
+    let agent = step.agent.as_deref().map(|agent| format!(" of {}", plain(agent)));
+    let version = step.version.as_deref().map(|version| format!(" {}", plain(version)));
+    let evidence = step.evidence.map(|evidence| match evidence {
+        Evidence::Running => " (seen in the running agent)",
+        Evidence::Source => " (read in its source)",
+        Evidence::Documentation => " (from its documentation)",
+        Evidence::Configuration => " (your configuration)",
+    });
+    let [agent, version] = [agent, version].map(Option::unwrap_or_default);
+    Some(format!("rule {rule}{agent}{version}{}", evidence.unwrap_or_default()))
+}

@@ -1,0 +1,102 @@
+//! `skillsd list`: the skills that an agent would see, grouped by where they come from.
+//!
+//! The plain output asks the daemon for all skills and shows the listed ones, so that its last
+//! line can say how many are not shown. `--json` is the daemon's answer to what was asked for.
+
+pub(super) mod table;
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use skills_protocol::method::{SkillsExplain, SkillsList};
+use skills_protocol::wire::{ExplainParams, ExplainResult, Include, ListParams, ListResult};
+
+use crate::ClientError;
+use crate::cli::Cx;
+use crate::cli::exit::Exit;
+use crate::cli::failure::CommandError;
+use crate::cli::link::Link;
+use crate::cli::place::Place;
+use crate::cli::style::{self, paint};
+use crate::cli::text::plain;
+
+/// What to list.
+#[derive(Debug, Clone, Args)]
+pub struct ListArgs {
+    /// The directory that an agent would work in [default: this one]
+    #[arg(value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// List the skills that are not shown to the model as well, each with the reason
+    #[arg(long, short)]
+    all: bool,
+}
+
+pub(super) fn run(cx: &Cx<'_>, args: &ListArgs) -> Result<Exit, CommandError> {
+    let place = Place::of(cx.global, args.dir.as_deref())?;
+    let mut link = Link::open(cx)?;
+    if !place.wants_all_profiles() {
+        print_one(cx, args, &mut link, &place)?;
+        return Ok(Exit::Fine);
+    }
+    for (nth, profile) in link.server()?.capabilities.profiles.clone().iter().enumerate() {
+        if !cx.global.json {
+            let gap = if nth == 0 { "" } else { "\n" };
+            cx.terminal.print(&format!("{gap}{}\n\n", paint(style::HEADING, plain(profile))))?;
+        }
+        print_one(cx, args, &mut link, &place.with_profile(profile))?;
+    }
+    Ok(Exit::Fine)
+}
+
+fn print_one(
+    cx: &Cx<'_>,
+    args: &ListArgs,
+    link: &mut Link,
+    place: &Place,
+) -> Result<(), CommandError> {
+    let mut params = ListParams::default();
+    if args.all || !cx.global.json {
+        params.include = vec![Include::All];
+    }
+    place.fill(&mut params, None);
+    if cx.global.json {
+        let result = link.call_text::<SkillsList>(&params)?;
+        return cx.terminal.print(&format!("{result}\n"));
+    }
+    let result = whole_list(link, params)?;
+    let view = table::View {
+        all: args.all,
+        profile: place.profile_name(),
+        cwd: &place.cwd,
+        in_checkout: is_checkout(&place.cwd),
+    };
+    let mut text = table::render(&result, &view, cx.terminal);
+    if !result.skills.iter().any(|skill| skill.state.is_listed()) {
+        text.push_str(&table::render_none(&looked_in(link, place)?, &view, cx.terminal));
+    }
+    cx.terminal.print(&text)?;
+    cx.terminal.print_health(&result.health);
+    Ok(())
+}
+
+// Follows the cursor: the daemon may answer very long lists in parts.
+fn whole_list(link: &mut Link, mut params: ListParams) -> Result<ListResult, ClientError> {
+    let mut whole = link.call::<SkillsList>(&params)?;
+    while let Some(cursor) = whole.next_cursor.take() {
+        params.cursor = Some(cursor);
+        let part = link.call::<SkillsList>(&params)?;
+        whole.skills.extend(part.skills);
+        whole.next_cursor = part.next_cursor;
+    }
+    Ok(whole)
+}
+
+fn looked_in(link: &mut Link, place: &Place) -> Result<ExplainResult, ClientError> {
+    let mut params = ExplainParams::default();
+    place.fill(&mut params, None);
+    link.call::<SkillsExplain>(&params)
+}
+
+fn is_checkout(cwd: &Path) -> bool {
+    cwd.join("tests/samples/worktree").is_dir() && cwd.join("Cargo.toml").is_file()
+}

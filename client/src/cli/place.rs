@@ -1,0 +1,221 @@
+//! Where a command acts: the directory, the added directories, the profile and the environment.
+//!
+//! All that depends on this process's own directory and variables is read here, so that the
+//! daemon only ever sees absolute paths. Relative paths, also those of other arguments, are taken
+//! from `--cwd`, as git does with `-C`.
+
+use std::env;
+use std::ffi::OsString;
+use std::path::{Component, Path, PathBuf};
+
+use skills_protocol::env::SKILLSD_ADD_DIRS;
+use skills_protocol::path::{encode, encode_os, encoding_of};
+use skills_protocol::wire::{Context, Contextual};
+
+use crate::cli::GlobalArgs;
+use crate::cli::failure::CommandError;
+use crate::environment;
+
+/// The word that stands for every profile in turn.
+pub(super) const ALL_PROFILES: &str = "all";
+
+/// Where a command acts and whose rules apply.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    pub(super) cwd: PathBuf,
+    pub(super) profile: Option<String>,
+    add_dirs: Vec<PathBuf>,
+    environment: Vec<(&'static str, OsString)>,
+}
+
+/// What a user names on the command line: a skill by its name, or a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Target {
+    /// A skill's name.
+    Name(String),
+    /// A SKILL.md or a directory, absolute.
+    Path(PathBuf),
+}
+
+impl Place {
+    /// Returns the place that the flags name; `dir` is a command's own directory argument.
+    pub(super) fn of(global: &GlobalArgs, dir: Option<&Path>) -> Result<Self, CommandError> {
+        let here = env::current_dir().map_err(|error| {
+            CommandError::usage(format!("the current directory cannot be told: {error}"))
+                .with_hint("Change to a directory that exists, or pass `--cwd DIR`.")
+        });
+        // An absolute `--cwd` is good enough where the current directory has been removed.
+        let here = match &global.cwd {
+            Some(cwd) if cwd.is_absolute() => directory(cwd)?,
+            Some(cwd) => directory(&here?.join(cwd))?,
+            None => here?,
+        };
+        let mut add_dirs = Vec::new();
+        let listed = env::var_os(SKILLSD_ADD_DIRS).unwrap_or_default();
+        let listed = env::split_paths(&listed).filter(|dir| !dir.as_os_str().is_empty());
+        for dir in global.add_dirs.iter().cloned().chain(listed) {
+            add_dirs.push(directory(&here.join(dir))?);
+        }
+        let cwd = match dir {
+            Some(dir) => directory(&here.join(dir))?,
+            None => here,
+        };
+        let profile = global.profile.clone();
+        Ok(Self { cwd, profile, add_dirs, environment: environment::discovery() })
+    }
+
+    /// Puts the place into a call's parameters, and returns `path` as these parameters write it.
+    pub(super) fn fill(&self, params: &mut impl Contextual, path: Option<&Path>) -> Option<String> {
+        let values = self.environment.iter().map(|(_, value)| Path::new(value));
+        let dirs = self.add_dirs.iter().map(PathBuf::as_path);
+        let all = std::iter::once(self.cwd.as_path()).chain(dirs).chain(values).chain(path);
+        let encoding = encoding_of(all);
+        params.set_context(Context {
+            cwd: Some(encode(&self.cwd, encoding)),
+            profile: self.profile.clone(),
+            additional_dirs: self.add_dirs.iter().map(|dir| encode(dir, encoding)).collect(),
+            environment: Some(
+                self.environment
+                    .iter()
+                    .map(|(name, value)| ((*name).to_owned(), encode_os(value, encoding)))
+                    .collect(),
+            ),
+            path_encoding: encoding,
+            ..Context::default()
+        });
+        path.map(|path| encode(path, encoding))
+    }
+
+    /// Returns the same place under another profile.
+    pub(super) fn with_profile(&self, profile: &str) -> Self {
+        Self { profile: Some(profile.to_owned()), ..self.clone() }
+    }
+
+    /// Returns the profile's name as it applies.
+    pub(super) fn profile_name(&self) -> &str {
+        self.profile.as_deref().unwrap_or(skills_protocol::DEFAULT_PROFILE)
+    }
+
+    /// Returns whether every profile is asked for.
+    pub(super) fn wants_all_profiles(&self) -> bool {
+        self.profile.as_deref() == Some(ALL_PROFILES)
+    }
+
+    /// Refuses `--profile all` for a command that has one answer.
+    pub(super) fn single_profile(self) -> Result<Self, CommandError> {
+        if self.wants_all_profiles() {
+            return Err(CommandError::usage("`--profile all` is for `list` and `explain`")
+                .with_hint("Name one profile, for example `--profile claude-code`."));
+        }
+        Ok(self)
+    }
+
+    /// Tells whether an argument is a path or a name.
+    ///
+    /// A bare word is a name, even where a file is called so. With a slash in it, it is a path when
+    /// it is there or plainly is meant as one; names may hold slashes too.
+    pub(super) fn target(&self, argument: &str) -> Target {
+        let given = Path::new(argument);
+        let rooted = given.is_absolute()
+            || matches!(given.components().next(), Some(Component::CurDir | Component::ParentDir));
+        let path = self.cwd.join(given);
+        let is_path = rooted
+            || given.file_name().is_some_and(|name| name == "SKILL.md")
+            || (argument.contains('/') && path.symlink_metadata().is_ok());
+        if is_path { Target::Path(settled(&path)) } else { Target::Name(argument.to_owned()) }
+    }
+}
+
+fn directory(path: &Path) -> Result<PathBuf, CommandError> {
+    match path.metadata() {
+        Ok(found) if found.is_dir() => Ok(settled(path)),
+        Ok(_) => Err(CommandError::usage(format!("`{}` is not a directory", path.display()))),
+        Err(error) => {
+            let message =
+                format!("`{}` is not a directory that can be used: {error}", path.display());
+            Err(CommandError::usage(message))
+        }
+    }
+}
+
+// `a/./b` loses its dot. `..` is only known to the disk, because `a` may be a link; what no disk
+// can tell (a path that is not there) loses it by the text.
+fn settled(path: &Path) -> PathBuf {
+    if !path.components().any(|component| component == Component::ParentDir) {
+        return path.components().collect();
+    }
+    if let Ok(real) = path.canonicalize() {
+        return real;
+    }
+    let mut settled = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::ParentDir => {
+                settled.pop();
+            }
+            other => settled.push(other),
+        }
+    }
+    settled
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    use skills_protocol::path::PathEncoding;
+    use skills_protocol::wire::ListParams;
+    use tempfile::TempDir;
+
+    use super::*;
+
+    fn place(cwd: &Path) -> Place {
+        Place { cwd: cwd.to_owned(), profile: None, add_dirs: Vec::new(), environment: Vec::new() }
+    }
+
+    #[test]
+    fn a_bare_word_is_a_name_and_a_slash_makes_a_path_of_what_is_there() {
+        let top = TempDir::new().expect("made");
+        std::fs::create_dir_all(top.path().join("a/b")).expect("made");
+        std::fs::create_dir(top.path().join("commit")).expect("made");
+        let place = place(top.path());
+        let path = |relative| Target::Path(top.path().join(relative));
+        let name = |name: &str| Target::Name(name.to_owned());
+        assert_eq!(place.target("commit"), name("commit"));
+        assert_eq!(place.target("./commit"), path("commit"));
+        assert_eq!(place.target("a/b"), path("a/b"));
+        assert_eq!(place.target("ns/skill"), name("ns/skill"));
+        assert_eq!(place.target("gone/SKILL.md"), path("gone/SKILL.md"));
+        assert_eq!(place.target("./a/../gone"), path("gone"));
+        assert_eq!(place.target("/x//y/"), Target::Path("/x/y".into()));
+    }
+
+    #[test]
+    fn relative_directories_are_taken_from_cwd() {
+        let top = TempDir::new().expect("made");
+        std::fs::create_dir_all(top.path().join("w/sub")).expect("made");
+        let global = GlobalArgs {
+            cwd: Some(top.path().join("w")),
+            add_dirs: vec!["sub".into()],
+            ..GlobalArgs::default()
+        };
+        let found = Place::of(&global, Some(Path::new("sub"))).expect("there");
+        assert_eq!(found.cwd, top.path().join("w/sub"));
+        assert_eq!(found.add_dirs, [top.path().join("w/sub")]);
+        let error = Place::of(&global, Some(Path::new("gone"))).expect_err("not there");
+        assert!(error.message().contains("w/gone` is not a directory"), "{}", error.message());
+    }
+
+    #[test]
+    fn one_odd_path_encodes_all_of_the_call() {
+        let mut odd = place(Path::new(OsStr::from_bytes(b"/w/\xff")));
+        odd.environment = vec![("HOME", "/h%".into())];
+        let mut params = ListParams::default();
+        let path = odd.fill(&mut params, Some(Path::new("/p")));
+        assert_eq!(path.as_deref(), Some("/p"));
+        assert_eq!(params.cwd.as_deref(), Some("/w/%FF"));
+        assert_eq!(params.path_encoding, Some(PathEncoding::Percent));
+        assert_eq!(params.environment.expect("sent")["HOME"], "/h%25");
+    }
+}

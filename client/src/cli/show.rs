@@ -1,0 +1,142 @@
+//! `skillsd show`: one skill's entry, its frontmatter with line numbers, and its findings.
+
+use std::fmt::Write as _;
+
+use clap::Args;
+use serde_json::Value;
+use skills_protocol::method::SkillsGet;
+use skills_protocol::wire::{Diagnostic, Entry, GetParams, GetResult};
+
+use crate::cli::Cx;
+use crate::cli::exit::Exit;
+use crate::cli::failure::CommandError;
+use crate::cli::link::Link;
+use crate::cli::place::{Place, Target};
+use crate::cli::style::{self, mark, paint};
+use crate::cli::terminal::Terminal;
+use crate::cli::text::{pad, plain, width, wrap};
+
+/// What to show.
+#[derive(Debug, Clone, Args)]
+pub struct ShowArgs {
+    /// A skill's name, a SKILL.md or a skill's directory
+    #[arg(value_name = "NAME|PATH")]
+    target: String,
+}
+
+pub(super) fn run(cx: &Cx<'_>, args: &ShowArgs) -> Result<Exit, CommandError> {
+    let place = Place::of(cx.global, None)?.single_profile()?;
+    let mut params = GetParams::default();
+    match place.target(&args.target) {
+        Target::Path(path) => params.path = place.fill(&mut params, Some(&path)),
+        Target::Name(name) => {
+            place.fill(&mut params, None);
+            params.name = Some(name);
+        }
+    }
+    let mut link = Link::open(cx)?;
+    if cx.global.json {
+        cx.terminal.print(&format!("{}\n", link.call_text::<SkillsGet>(&params)?))?;
+        return Ok(Exit::Fine);
+    }
+    let result = link.call::<SkillsGet>(&params)?;
+    cx.terminal.print(&render(&result, cx.terminal))?;
+    cx.terminal.print_health(&result.health);
+    Ok(Exit::Fine)
+}
+
+/// Returns the skill for a person.
+pub(super) fn render(result: &GetResult, terminal: &Terminal) -> String {
+    let skill = &result.skill;
+    let mut text =
+        format!("{} {}\n", mark(Some(skill.state)), paint(style::NAME, plain(&skill.name)));
+    if let Some(description) = &skill.description {
+        push_wrapped("  ", &plain(description), terminal, &mut text);
+    }
+    text.push('\n');
+    push_facts(skill, terminal, &mut text);
+    push_frontmatter(result, terminal, &mut text);
+    if !result.diagnostics.is_empty() {
+        let _ = writeln!(text, "\n{}", paint(style::HEADING, "Findings"));
+        let file = terminal.path(&skill.path, skill.path_encoding);
+        for diagnostic in &result.diagnostics {
+            push_diagnostic(diagnostic, &file, terminal, &mut text);
+        }
+    }
+    text
+}
+
+fn push_facts(skill: &Entry, terminal: &Terminal, text: &mut String) {
+    let mut facts = vec![("state", paint(style::of_state(skill.state), skill.state))];
+    facts.extend(skill.reason.as_deref().map(|reason| ("reason", plain(reason))));
+    facts.push(("file", terminal.path(&skill.path, skill.path_encoding)));
+    let root = terminal.path(&skill.root, skill.path_encoding);
+    facts.push(("from", format!("{} · {root}", skill.scope)));
+    if !skill.paths.is_empty() {
+        let paths: Vec<String> = skill.paths.iter().map(|path| plain(path)).collect();
+        facts.push(("paths", paths.join(", ")));
+    }
+    facts.extend(skill.label.as_deref().map(|label| ("label", plain(label))));
+    facts.extend(skill.namespace.as_deref().map(|space| ("namespace", plain(space))));
+    let invoked = match (skill.model_invocable, skill.user_invocable) {
+        (true, true) => "the model and the user",
+        (true, false) => "the model only",
+        (false, true) => "the user only",
+        (false, false) => "nobody",
+    };
+    facts.push(("invoked by", invoked.to_owned()));
+    facts.push(("trusted", if skill.trusted { "yes" } else { "no" }.to_owned()));
+    if skill.stale {
+        let stale = "the file is broken right now; this is its last good version";
+        facts.push(("stale", paint(style::WAITING, stale)));
+    }
+    for (name, value) in facts {
+        let _ = writeln!(text, "  {}  {value}", paint(style::FAINT, pad(name, 10)));
+    }
+}
+
+fn push_frontmatter(result: &GetResult, terminal: &Terminal, text: &mut String) {
+    if result.frontmatter.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "\n{}", paint(style::HEADING, "Frontmatter"));
+    let keys: Vec<String> = result.frontmatter.keys().map(|key| plain(key)).collect();
+    let columns = keys.iter().map(|key| width(key)).max().unwrap_or(0).min(24);
+    for ((key, value), shown) in result.frontmatter.iter().zip(keys) {
+        let line = result.ranges.get(key).map(|ranges| ranges.key.start.line.to_string());
+        let line = format!("{:>4}", line.unwrap_or_default());
+        let room = terminal.width.map(|width| width.saturating_sub(columns + 8));
+        let lines = wrap(&value_text(value), room);
+        let _ =
+            writeln!(text, "{}  {}  {}", paint(style::FAINT, line), pad(&shown, columns), lines[0]);
+        for line in &lines[1..] {
+            let _ = writeln!(text, "      {}  {line}", pad("", columns));
+        }
+    }
+}
+
+fn value_text(value: &Value) -> String {
+    match value {
+        Value::String(text) => plain(text),
+        other => plain(&other.to_string()),
+    }
+}
+
+fn push_diagnostic(diagnostic: &Diagnostic, file: &str, terminal: &Terminal, text: &mut String) {
+    let severity = style::severity_word(diagnostic.severity);
+    let severity = paint(style::of_severity(diagnostic.severity), severity);
+    let code = paint(style::FAINT, format!("[{}]", plain(&diagnostic.code)));
+    let _ = writeln!(text, "  {severity}{code} {}", plain(&diagnostic.message));
+    let place =
+        diagnostic.range.map(|range| format!(":{}:{}", range.start.line, range.start.column));
+    let _ = writeln!(text, "    {file}{}", place.unwrap_or_default());
+    if let Some(help) = &diagnostic.help {
+        push_wrapped("    ", &format!("help: {}", plain(help)), terminal, text);
+    }
+}
+
+fn push_wrapped(indent: &str, line: &str, terminal: &Terminal, text: &mut String) {
+    for line in wrap(line, terminal.width.map(|width| width.saturating_sub(indent.len()))) {
+        let _ = writeln!(text, "{indent}{line}");
+    }
+}

@@ -1,0 +1,70 @@
+//! The few styles of the output, and the marks that go with them.
+//!
+//! Colour only repeats what a mark or a word says, so nothing is lost without it.
+
+use std::fmt::Display;
+
+use anstyle::{AnsiColor, Style};
+use skills_protocol::wire::{Outcome, Severity, State};
+
+pub(super) const HEADING: Style = Style::new().bold();
+pub(super) const NAME: Style = AnsiColor::Cyan.on_default().bold();
+pub(super) const FAINT: Style = Style::new().dimmed();
+pub(super) const GOOD: Style = AnsiColor::Green.on_default();
+pub(super) const WAITING: Style = AnsiColor::Yellow.on_default();
+pub(super) const BAD: Style = AnsiColor::Red.on_default();
+pub(super) const ERROR: Style = AnsiColor::Red.on_default().bold();
+pub(super) const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+pub(super) const HINT: Style = AnsiColor::Cyan.on_default().bold();
+
+/// Returns the text in this style.
+pub(super) fn paint(style: Style, text: impl Display) -> String {
+    format!("{style}{text}{style:#}")
+}
+
+/// Returns the style of a skill's state.
+pub(super) fn of_state(state: State) -> Style {
+    match state {
+        State::Active | State::Activated => GOOD,
+        State::Conditional | State::Untrusted => WAITING,
+        State::Invalid | State::Denied => BAD,
+        State::Shadowed | State::Hidden | State::Ignored => FAINT,
+    }
+}
+
+/// Returns the painted mark of a skill's state; `None` is a skill that is not there.
+pub(super) fn mark(state: Option<State>) -> String {
+    match state {
+        Some(state @ (State::Active | State::Activated)) => paint(of_state(state), "✓"),
+        Some(state @ (State::Conditional | State::Untrusted)) => paint(of_state(state), "○"),
+        Some(_) | None => paint(BAD, "✗"),
+    }
+}
+
+/// Returns the painted mark of a step's outcome.
+pub(super) fn outcome_mark(outcome: Outcome) -> String {
+    match outcome {
+        Outcome::Kept | Outcome::Passed | Outcome::Searched => paint(GOOD, "✓"),
+        Outcome::Dropped | Outcome::Unreadable => paint(BAD, "✗"),
+        Outcome::Noted | Outcome::Missing | Outcome::Skipped => paint(FAINT, "·"),
+    }
+}
+
+/// Returns the style of a finding.
+pub(super) fn of_severity(severity: Severity) -> Style {
+    match severity {
+        Severity::Error => ERROR,
+        Severity::Warning => WARNING,
+        Severity::Info | Severity::Hint => HINT,
+    }
+}
+
+/// Returns the word for a finding's severity.
+pub(super) fn severity_word(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info => "info",
+        Severity::Hint => "hint",
+    }
+}

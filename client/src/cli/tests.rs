@@ -1,0 +1,1 @@
+//! Snapshots of what the commands print, from hand-made answers.

@@ -1,0 +1,174 @@
+//! Text for a terminal: harmless, measured in columns, cut and wrapped.
+//!
+//! Names, descriptions and paths come from files that anybody may have written, so every one of
+//! them passes [`plain`] before it is shown: an escape sequence in a description must not reach
+//! the terminal, nor may hidden characters hide there.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Returns the text as one line without control and invisible characters, which are spelled out.
+pub(super) fn plain(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        push_harmless(word, &mut line);
+    }
+    line
+}
+
+/// Returns a path or another text whose blanks count, made harmless.
+pub(super) fn plain_exact(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    push_harmless(text, &mut line);
+    line
+}
+
+fn push_harmless(text: &str, line: &mut String) {
+    for c in text.chars() {
+        if is_harmful(c) {
+            line.extend(c.escape_unicode());
+        } else {
+            line.push(c);
+        }
+    }
+}
+
+fn is_harmful(c: char) -> bool {
+    // Control; zero width; direction marks, overrides and isolates; byte order mark; tags.
+    c.is_control()
+        || matches!(c,
+            '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// Returns how many columns the text takes.
+pub(super) fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// Returns the text filled up with blanks to this many columns.
+pub(super) fn pad(text: &str, columns: usize) -> String {
+    let blanks = columns.saturating_sub(width(text));
+    format!("{text}{}", " ".repeat(blanks))
+}
+
+/// Returns the text cut to this many columns, with an ellipsis where something is missing.
+pub(super) fn cut(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let mut kept = String::new();
+    let mut left = columns.saturating_sub(1);
+    for c in text.chars() {
+        let Some(rest) = left.checked_sub(c.width().unwrap_or(0)) else { break };
+        left = rest;
+        kept.push(c);
+    }
+    kept.truncate(kept.trim_end().len());
+    kept.push('…');
+    kept
+}
+
+/// Returns the text in lines of at most this many columns, broken at blanks where there are any.
+pub(super) fn wrap(text: &str, columns: Option<usize>) -> Vec<String> {
+    let Some(columns) = columns else { return vec![text.to_owned()] };
+    // Narrower than this is unreadable, and no screen is.
+    let columns = columns.max(20);
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().expect("there is always a line");
+        if line.is_empty() {
+            line.push_str(word);
+        } else if width(line) + 1 + width(word) <= columns {
+            line.push(' ');
+            line.push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines
+}
+
+/// Returns a number with its noun: `1 skill`, `2 skills`.
+pub(super) fn count(number: u64, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+/// Returns a size in bytes for a person: `18.3 MiB`.
+pub(super) fn size(bytes: u64) -> String {
+    const UNITS: [&str; 3] = ["KiB", "MiB", "GiB"];
+    if bytes < 1024 {
+        return count(bytes, "byte");
+    }
+    // Tenths, rounded down: a glance needs no more.
+    let mut tenths = bytes * 10 / 1024;
+    let mut unit = 0;
+    while tenths >= 10_240 && unit + 1 < UNITS.len() {
+        tenths /= 1024;
+        unit += 1;
+    }
+    format!("{}.{} {}", tenths / 10, tenths % 10, UNITS[unit])
+}
+
+/// Returns a stretch of time for a person, its two largest parts: `2 h 5 min`.
+pub(super) fn duration(seconds: u64) -> String {
+    let parts = [
+        (seconds / 86_400, "d"),
+        (seconds / 3600 % 24, "h"),
+        (seconds / 60 % 60, "min"),
+        (seconds % 60, "s"),
+    ];
+    let first = parts.iter().position(|(number, _)| *number > 0).unwrap_or(3);
+    let shown = parts[first..].iter().take(2).filter(|(number, _)| *number > 0);
+    let words: Vec<String> = shown.map(|(number, unit)| format!("{number} {unit}")).collect();
+    if words.is_empty() { "0 s".to_owned() } else { words.join(" ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escape_sequences_and_hidden_characters_are_spelled_out() {
+        assert_eq!(plain("a\u{1b}[31mb"), "a\\u{1b}[31mb");
+        assert_eq!(plain("a\u{202e}b\u{e0041}"), "a\\u{202e}b\\u{e0041}");
+        assert_eq!(plain(" two\n  lines\tand\r\ntab "), "two lines and tab");
+        assert_eq!(plain_exact("/a  b\n"), "/a  b\\u{a}");
+        assert_eq!(plain("émoji 👩‍💻 naïve"), "émoji 👩‍💻 naïve");
+    }
+
+    #[test]
+    fn text_is_cut_by_columns_not_by_characters() {
+        assert_eq!(cut("abcdef", 6), "abcdef");
+        assert_eq!(cut("abcdef", 4), "abc…");
+        assert_eq!(cut("日本語", 5), "日本…");
+        assert_eq!(cut("日本語", 4), "日…");
+        assert_eq!(cut("ab cd", 4), "ab…");
+        assert_eq!(pad("日", 4), "日  ");
+    }
+
+    #[test]
+    fn lines_break_at_blanks_and_long_words_stay_whole() {
+        let lines = wrap("one two three four five six", Some(20));
+        assert_eq!(lines, ["one two three four", "five six"]);
+        let lines = wrap("/a/very/long/path/that/is/wider ok", Some(20));
+        assert_eq!(lines, ["/a/very/long/path/that/is/wider", "ok"]);
+        assert_eq!(wrap("a b", None), ["a b"]);
+    }
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!(count(1, "skill"), "1 skill");
+        assert_eq!(count(0, "skill"), "0 skills");
+        assert_eq!(size(512), "512 bytes");
+        assert_eq!(size(1536), "1.5 KiB");
+        assert_eq!(size(19 * 1024 * 1024), "19.0 MiB");
+        assert_eq!(size(5000 * 1024 * 1024 * 1024), "5000.0 GiB");
+        assert_eq!(duration(0), "0 s");
+        assert_eq!(duration(59), "59 s");
+        assert_eq!(duration(7500), "2 h 5 min");
+        assert_eq!(duration(86_400 * 3 + 61), "3 d");
+    }
+}

@@ -1,0 +1,56 @@
+//! A client that stays: connects when it is first needed, and again after the daemon has gone.
+//!
+//! The daemon may be stopped, killed or replaced at any time, and the next call finds or starts
+//! another one. What it knew of this connection is lost with it: sessions are durable, but
+//! subscriptions have to be made again.
+
+use std::sync::Arc;
+
+use skills_protocol::method::Request;
+use tokio::sync::Mutex;
+
+use crate::ClientError;
+use crate::connection::Connection;
+use crate::spawn::{StartOptions, connect_or_start};
+
+/// Calls the daemon, whichever is running. Clones share the connection.
+#[derive(Clone)]
+pub struct Client {
+    options: Arc<StartOptions>,
+    // A tokio lock: whoever connects holds it, and the others wait for that connection.
+    connection: Arc<Mutex<Option<Connection>>>,
+}
+
+impl Client {
+    /// Returns a client that has not connected yet.
+    pub fn new(options: StartOptions) -> Self {
+        Self { options: Arc::new(options), connection: Arc::default() }
+    }
+
+    /// Calls a method. A connection that breaks is replaced, and a call that may be repeated is.
+    pub async fn call<M: Request>(&self, params: &M::Params) -> Result<M::Result, ClientError> {
+        let connection = self.connection().await?;
+        match connection.call::<M>(params).await {
+            Err(error) if error.is_broken_connection() && M::REPEATABLE => {
+                self.connection().await?.call::<M>(params).await
+            }
+            outcome => outcome,
+        }
+    }
+
+    /// Returns the living connection, made now if there is none.
+    pub async fn connection(&self) -> Result<Connection, ClientError> {
+        let mut slot = self.connection.lock().await;
+        if let Some(connection) = slot.as_ref().filter(|connection| !connection.is_closed()) {
+            return Ok(connection.clone());
+        }
+        let options = Arc::clone(&self.options);
+        // Starting a daemon waits on locks and a child.
+        let started = tokio::task::spawn_blocking(move || connect_or_start(&options));
+        let stream = started.await.map_err(std::io::Error::from)??;
+        stream.set_nonblocking(true)?;
+        let connection = Connection::new(tokio::net::UnixStream::from_std(stream)?);
+        *slot = Some(connection.clone());
+        Ok(connection)
+    }
+}

@@ -1,0 +1,273 @@
+//! Connecting to the daemon, and starting it when nobody listens.
+//!
+//! Many clients may do this at once. They agree through a lock file beside the socket: whoever
+//! holds it looks again and only then starts a daemon; the others keep trying to connect, which is
+//! what they are waiting for.
+//! Invariant: a daemon counts as alive when it accepts a connection, never because of a pid.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{FlockOperation, Mode, OFlags};
+use skills_protocol::env::SKILLSD_SOCKET;
+use skills_protocol::socket::{SocketLocation, SocketSource};
+
+use crate::{ClientError, directory, peer};
+
+/// What a started daemon writes on its standard output, as one line, once it listens.
+pub const READY: &str = "ready";
+
+/// How long a start may take.
+pub const DEADLINE: Duration = Duration::from_secs(10);
+
+const FIRST_DELAY: Duration = Duration::from_millis(10);
+const LONGEST_DELAY: Duration = Duration::from_secs(1);
+
+// Enough for a panic message with its place; a log would be of no use in an error.
+const LOG_LINES: usize = 8;
+const LOG_BYTES: u64 = 4096;
+
+/// Where the daemon listens, and how it is started.
+#[derive(Debug, Clone)]
+pub struct StartOptions {
+    /// Where it listens.
+    pub location: SocketLocation,
+    /// The program to run.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+    /// How long to wait until it listens.
+    pub deadline: Duration,
+}
+
+impl StartOptions {
+    /// Returns options that start this very program as `skillsd serve --spawned`.
+    pub fn new(location: SocketLocation) -> Result<Self, ClientError> {
+        let program = std::env::current_exe()
+            .map_err(|source| ClientError::Start { program: "skillsd".into(), source })?;
+        let arguments = vec!["serve".into(), "--spawned".into()];
+        Ok(Self { location, program, arguments, deadline: DEADLINE })
+    }
+}
+
+/// Connects to the daemon that listens, and fails when none does.
+pub fn connect(location: &SocketLocation) -> Result<UnixStream, ClientError> {
+    let socket = location.path();
+    try_connect(socket)?.ok_or_else(|| ClientError::NotRunning { socket: socket.to_owned() })
+}
+
+/// Connects to the daemon, starting it when none listens.
+pub fn connect_or_start(options: &StartOptions) -> Result<UnixStream, ClientError> {
+    let socket = options.location.path();
+    if let Some(stream) = try_connect(socket)? {
+        return Ok(stream);
+    }
+    directory::prepare(&options.location)?;
+    let mut wait = Wait::new(options.deadline);
+    let lock = StartLock::open(options.location.start_lock())?;
+    while !lock.try_take()? {
+        // Whoever holds the lock starts a daemon, and may still hold it while that one listens.
+        if let Some(stream) = try_connect(socket)? {
+            return Ok(stream);
+        }
+        wait.pause(socket)?;
+    }
+    // The one that held the lock before us may have succeeded in the meantime.
+    if let Some(stream) = try_connect(socket)? {
+        return Ok(stream);
+    }
+    let started = start(options, wait.left());
+    loop {
+        if let Some(stream) = try_connect(socket)? {
+            return Ok(stream);
+        }
+        // Only now: ours may have lost against one that was started without the lock.
+        if let Err(error) = started {
+            return Err(error);
+        }
+        wait.pause(socket)?;
+    }
+}
+
+// `None`: nobody listens. Both kinds also cover a socket file that a killed daemon left behind.
+fn try_connect(socket: &Path) -> Result<Option<UnixStream>, ClientError> {
+    let stream = match UnixStream::connect(socket) {
+        Ok(stream) => stream,
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused
+            ) =>
+        {
+            return Ok(None);
+        }
+        Err(source) => return Err(ClientError::Connect { socket: socket.to_owned(), source }),
+    };
+    match peer::uid(&stream)? {
+        Some(uid) if uid != rustix::process::getuid().as_raw() => {
+            Err(ClientError::ForeignPeer { socket: socket.to_owned(), uid })
+        }
+        Some(_) | None => Ok(Some(stream)),
+    }
+}
+
+/// Delays that double, up to a deadline.
+struct Wait {
+    started: Instant,
+    limit: Duration,
+    delay: Duration,
+}
+
+impl Wait {
+    fn new(limit: Duration) -> Self {
+        Self { started: Instant::now(), limit, delay: FIRST_DELAY }
+    }
+
+    fn left(&self) -> Duration {
+        self.limit.saturating_sub(self.started.elapsed())
+    }
+
+    fn pause(&mut self, socket: &Path) -> Result<(), ClientError> {
+        let left = self.left();
+        if left.is_zero() {
+            return Err(ClientError::NoAnswer { socket: socket.to_owned(), waited: self.limit });
+        }
+        thread::sleep(self.delay.min(left));
+        self.delay = (self.delay * 2).min(LONGEST_DELAY);
+        Ok(())
+    }
+}
+
+/// The lock under which a daemon is started; released when dropped.
+struct StartLock {
+    path: PathBuf,
+    file: File,
+}
+
+impl StartLock {
+    fn open(path: PathBuf) -> Result<Self, ClientError> {
+        // A link would let whoever placed it choose the file that we make and lock.
+        let flags = OFlags::CREATE | OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        match rustix::fs::open(&path, flags, Mode::RUSR | Mode::WUSR) {
+            Ok(descriptor) => Ok(Self { path, file: descriptor.into() }),
+            Err(error) => Err(ClientError::StartLock { path, source: error.into() }),
+        }
+    }
+
+    fn try_take(&self) -> Result<bool, ClientError> {
+        match rustix::fs::flock(&self.file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(true),
+            Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) => Ok(false),
+            Err(error) => {
+                Err(ClientError::StartLock { path: self.path.clone(), source: error.into() })
+            }
+        }
+    }
+}
+
+// Runs the daemon and waits until it says that it listens.
+fn start(options: &StartOptions, patience: Duration) -> Result<(), ClientError> {
+    let failed = |source| ClientError::Start { program: options.program.clone(), source };
+    let mut log = open_log(&options.location.start_log()).map_err(failed)?;
+    let mut command = Command::new(&options.program);
+    command
+        .args(&options.arguments)
+        // A directory that nobody wants to unmount.
+        .current_dir("/")
+        // Our terminal's interrupt is not meant for the daemon.
+        .process_group(0)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        // A file and not a pipe: a pipe would break when we go, and then every line would fail.
+        .stderr(log.try_clone().map_err(failed)?);
+    if options.location.source() == SocketSource::Variable {
+        command.env(SKILLSD_SOCKET, options.location.path());
+    }
+    let mut child = command.spawn().map_err(failed)?;
+    let said = child.stdout.take().and_then(|stdout| first_line(stdout, patience));
+    match said.as_deref() {
+        Some(line) if line.trim_end() == READY => {
+            reap(child);
+            Ok(())
+        }
+        Some(_) => Err(ClientError::Failed {
+            program: options.program.clone(),
+            status: end(&mut child),
+            log: last_lines(&mut log),
+        }),
+        // Slow rather than dead: it is left alone, a later client may find it ready.
+        None => {
+            reap(child);
+            let socket = options.location.path().to_owned();
+            Err(ClientError::NoAnswer { socket, waited: options.deadline })
+        }
+    }
+}
+
+fn open_log(path: &Path) -> io::Result<File> {
+    let flags = OFlags::CREATE
+        | OFlags::RDWR
+        | OFlags::TRUNC
+        | OFlags::APPEND
+        | OFlags::NOFOLLOW
+        | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR)?.into())
+}
+
+// `None` when nothing came in time; an empty line when the output ended.
+fn first_line(stdout: ChildStdout, patience: Duration) -> Option<String> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let mut line = String::new();
+        // What cannot be read is not the word we wait for.
+        let _ = BufReader::new(stdout.take(64)).read_line(&mut line);
+        // Nobody waits any more when it came too late.
+        let _ = sender.send(line);
+    });
+    receiver.recv_timeout(patience).ok()
+}
+
+// A client that stays must not keep a dead daemon as its zombie.
+fn reap(mut child: Child) {
+    thread::spawn(move || {
+        // How it ended is not ours to judge; the next call finds out that it is gone.
+        let _ = child.wait();
+    });
+}
+
+// How a child that closed its output ended; one that has not by then is of no use to anybody.
+fn end(child: &mut Child) -> String {
+    for _ in 0..50 {
+        match child.try_wait() {
+            Ok(Some(status)) => return status.to_string(),
+            Ok(None) => thread::sleep(FIRST_DELAY),
+            Err(error) => return error.to_string(),
+        }
+    }
+    // It may end by itself at this very moment.
+    let _ = child.kill();
+    let _ = child.wait();
+    "it closed its output and went on".to_owned()
+}
+
+fn last_lines(log: &mut File) -> String {
+    let read = |log: &mut File| -> io::Result<Vec<u8>> {
+        let size = log.seek(SeekFrom::End(0))?;
+        log.seek(SeekFrom::Start(size.saturating_sub(LOG_BYTES)))?;
+        let mut bytes = Vec::new();
+        log.take(LOG_BYTES).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    // The log only helps to understand; without it the error still says what failed.
+    let text = String::from_utf8_lossy(&read(log).unwrap_or_default()).into_owned();
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(LOG_LINES)..].join("\n")
+}
