@@ -203,3 +203,99 @@ fn lost(error: io::Error) -> ClientError {
         _ => ClientError::Io(error),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use skills_protocol::error::{SKILL_NOT_FOUND, TOO_LARGE};
+    use skills_protocol::method::{ServerSync, SkillsGet};
+    use skills_protocol::wire::{GetParams, SyncParams};
+
+    use super::*;
+    use crate::script::{answer, refusal, serve};
+
+    #[test]
+    fn calls_are_collected_and_answers_sorted_out() {
+        let mut first = None;
+        let (stream, asked) = serve(move |message| {
+            // The first is answered after the second, with a notification between them.
+            let clock = json!({"clock": format!("c{}", message["id"])});
+            match first.take() {
+                None => {
+                    first = Some(answer(message, &clock));
+                    Vec::new()
+                }
+                Some(first) => vec![
+                    answer(message, &clock),
+                    json!({"jsonrpc": "2.0", "method": "events/event", "params": {}}),
+                    first,
+                ],
+            }
+        });
+        let mut connection = BlockingConnection::over_socket(stream).expect("a socket");
+        let one = connection.send::<ServerSync>(&SyncParams::default()).expect("queued");
+        let two = connection.send::<ServerSync>(&SyncParams::default()).expect("queued");
+        assert_eq!(connection.receive::<ServerSync>(one).expect("answered").clock, "c1");
+        assert_eq!(connection.receive::<ServerSync>(two).expect("answered").clock, "c2");
+        let methods: Vec<_> = asked.try_iter().map(|message| message["method"].clone()).collect();
+        assert_eq!(methods, ["server/sync", "server/sync"]);
+    }
+
+    #[test]
+    fn refusals_are_errors_with_their_code() {
+        let (stream, _asked) = serve(|message| vec![refusal(message, SKILL_NOT_FOUND, "none")]);
+        let mut connection = BlockingConnection::new(stream);
+        let error = connection.call::<SkillsGet>(&GetParams::default());
+        assert!(matches!(error, Err(ClientError::Rpc(error)) if error.code == SKILL_NOT_FOUND));
+    }
+
+    #[test]
+    fn a_refusal_without_an_id_ends_the_wait() {
+        let (stream, _asked) = serve(|_| {
+            vec![
+                json!({"jsonrpc": "2.0", "id": null, "error": {"code": TOO_LARGE, "message": "m"}}),
+            ]
+        });
+        let error = BlockingConnection::new(stream).call::<ServerSync>(&SyncParams::default());
+        assert!(matches!(error, Err(ClientError::Rpc(error)) if error.code == TOO_LARGE));
+    }
+
+    #[test]
+    fn an_answer_of_another_form_names_the_method() {
+        let (stream, _asked) = serve(|message| vec![answer(message, &json!([]))]);
+        let error = BlockingConnection::new(stream).call::<ServerSync>(&SyncParams::default());
+        assert!(matches!(error, Err(ClientError::Form { method: "server/sync", .. })));
+    }
+
+    #[test]
+    fn a_server_that_goes_away_is_a_closed_connection() {
+        let (stream, server) = UnixStream::pair().expect("a pair");
+        drop(server);
+        let error = BlockingConnection::new(stream).call::<ServerSync>(&SyncParams::default());
+        assert!(matches!(error, Err(ClientError::Closed)), "{error:?}");
+
+        let (stream, mut server) = UnixStream::pair().expect("a pair");
+        server.write_all(b"Content-Length: 9\r\n\r\n{").expect("written");
+        server.shutdown(std::net::Shutdown::Write).expect("shut");
+        let error = BlockingConnection::new(stream).call::<ServerSync>(&SyncParams::default());
+        assert!(matches!(error, Err(ClientError::Frame(FrameError::Truncated))), "{error:?}");
+    }
+
+    #[test]
+    fn silence_ends_after_a_while() {
+        let (stream, _server) = UnixStream::pair().expect("a pair");
+        stream.set_read_timeout(Some(Duration::from_millis(20))).expect("a socket");
+        let error = BlockingConnection::new(stream).call::<ServerSync>(&SyncParams::default());
+        assert!(matches!(error, Err(ClientError::Silent { .. })), "{error:?}");
+    }
+
+    #[test]
+    fn waiting_for_the_end_passes_over_what_still_comes() {
+        let (stream, mut server) = UnixStream::pair().expect("a pair");
+        let mut note = BytesMut::new();
+        Framing::ContentLength.put(br#"{"method":"x"}"#, &mut note);
+        server.write_all(&note).expect("written");
+        drop(server);
+        BlockingConnection::new(stream).wait_for_end().expect("an end");
+    }
+}

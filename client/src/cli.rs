@@ -149,4 +149,6 @@ struct Cx<'a> {
 }
 
 #[cfg(test)]
+mod sample;
+#[cfg(test)]
 mod tests;

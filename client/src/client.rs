@@ -54,3 +54,57 @@ impl Client {
         Ok(connection)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::os::unix::net::UnixListener;
+    use std::thread;
+
+    use skills_protocol::method::{ServerShutdown, ServerSync};
+    use skills_protocol::socket::{SocketEnvironment, choose};
+    use skills_protocol::wire::{ShutdownParams, SyncParams};
+    use tempfile::TempDir;
+
+    use super::*;
+
+    const ANSWER: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"clock":"c"}}"#;
+
+    // Listens; hangs up on the first connection after its request, and answers on the others.
+    fn flaky(top: &TempDir) -> StartOptions {
+        let skillsd_socket = Some(top.path().join("s.sock").into());
+        let environment = SocketEnvironment { skillsd_socket, ..SocketEnvironment::default() };
+        let location = choose(&environment).expect("absolute");
+        let listener = UnixListener::bind(location.path()).expect("bound");
+        thread::spawn(move || {
+            for (nth, stream) in listener.incoming().enumerate() {
+                let mut stream = stream.expect("accepted");
+                let mut request = [0; 4096];
+                let read = stream.read(&mut request).expect("a request");
+                if nth > 0 && read > 0 {
+                    let answer = format!("Content-Length: {}\r\n\r\n{ANSWER}", ANSWER.len());
+                    stream.write_all(answer.as_bytes()).expect("the client reads");
+                }
+            }
+        });
+        let mut options = StartOptions::new(location).expect("this program");
+        options.program = "/bin/false".into();
+        options
+    }
+
+    #[tokio::test]
+    async fn a_broken_call_is_made_again_on_a_new_connection() {
+        let top = TempDir::new().expect("made");
+        let client = Client::new(flaky(&top));
+        let result = client.call::<ServerSync>(&SyncParams::default()).await;
+        assert_eq!(result.expect("the second time").clock, "c");
+    }
+
+    #[tokio::test]
+    async fn what_may_not_be_repeated_is_not() {
+        let top = TempDir::new().expect("made");
+        let client = Client::new(flaky(&top));
+        let error = client.call::<ServerShutdown>(&ShutdownParams {}).await;
+        assert!(matches!(error, Err(ClientError::Closed)), "{error:?}");
+    }
+}

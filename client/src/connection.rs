@@ -257,3 +257,134 @@ fn subscription(params: &RawValue) -> Option<String> {
     let subscribed: Subscribed = serde_json::from_str(params.get()).ok()?;
     Some(subscribed.subscription.to_string())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixStream;
+    use std::sync::mpsc::Receiver;
+    use std::time::Duration;
+
+    use serde_json::{Value, json};
+    use skills_protocol::error::SKILL_NOT_FOUND;
+    use skills_protocol::method::{ServerSync, SkillsGet};
+    use skills_protocol::wire::{GetParams, SyncParams};
+
+    use super::*;
+    use crate::script::{answer, refusal, serve};
+
+    const PATIENCE: Duration = Duration::from_secs(10);
+
+    fn over(stream: UnixStream) -> Connection {
+        stream.set_nonblocking(true).expect("a socket");
+        Connection::new(tokio::net::UnixStream::from_std(stream).expect("in a runtime"))
+    }
+
+    fn next(asked: &Receiver<Value>) -> Value {
+        asked.recv_timeout(PATIENCE).expect("the client sent it")
+    }
+
+    #[tokio::test]
+    async fn calls_run_side_by_side_and_answers_find_their_callers() {
+        let mut held = Vec::new();
+        let (stream, _asked) = serve(move |message| {
+            held.push(answer(message, &json!({"clock": format!("c{}", message["id"])})));
+            if held.len() < 3 { Vec::new() } else { held.drain(..).rev().collect() }
+        });
+        let connection = over(stream);
+        let params = SyncParams::default();
+        let call = || connection.call::<ServerSync>(&params);
+        let (one, two, three) = tokio::join!(call(), call(), call());
+        let clocks = [one, two, three].map(|result| result.expect("answered").clock);
+        assert_eq!(clocks, ["c1", "c2", "c3"]);
+    }
+
+    #[tokio::test]
+    async fn refusals_are_errors_and_the_connection_goes_on() {
+        let (stream, _asked) = serve(|message| vec![refusal(message, SKILL_NOT_FOUND, "none")]);
+        let connection = over(stream);
+        for _ in 0..2 {
+            let error = connection.call::<SkillsGet>(&GetParams::default()).await;
+            assert!(matches!(error, Err(ClientError::Rpc(error)) if error.code == SKILL_NOT_FOUND));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_dropped_call_is_cancelled_and_leaves_nothing_behind() {
+        let (stream, asked) = serve(|_| Vec::new());
+        let connection = over(stream);
+        let params = SyncParams::default();
+        let call = connection.call::<ServerSync>(&params);
+        let dropped = tokio::time::timeout(Duration::from_millis(5), call).await;
+        assert!(dropped.is_err(), "nobody answers");
+        assert!(connection.shared.state().waiting.is_empty());
+        let sent = tokio::task::spawn_blocking(move || [next(&asked), next(&asked)]).await;
+        let [request, cancel] = sent.expect("both were sent");
+        assert_eq!(request["method"], "server/sync");
+        assert_eq!(cancel["method"], "$/cancelRequest");
+        assert_eq!(cancel["params"], json!({"id": request["id"]}));
+    }
+
+    #[tokio::test]
+    async fn the_end_of_the_stream_fails_every_call() {
+        let (stream, server) = UnixStream::pair().expect("a pair");
+        let connection = over(stream);
+        let params = SyncParams::default();
+        let call = connection.call::<ServerSync>(&params);
+        let end = async {
+            tokio::task::yield_now().await;
+            drop(server);
+        };
+        let (outcome, ()) = tokio::join!(call, end);
+        assert!(matches!(outcome, Err(ClientError::Closed)), "{outcome:?}");
+        let again = connection.call::<ServerSync>(&params).await;
+        assert!(matches!(again, Err(ClientError::Closed)), "{again:?}");
+        assert!(connection.is_closed());
+        assert!(connection.next_note().await.is_none());
+    }
+
+    #[tokio::test]
+    async fn unread_notes_of_a_subscription_are_replaced_by_the_newest() {
+        let note = |subscription: &str, clock: &str| {
+            let params = json!({"subscription": subscription, "result": {"clock": clock}});
+            json!({"jsonrpc": "2.0", "method": "events/event", "params": params})
+        };
+        let (stream, _asked) = serve(move |message| {
+            let clock = json!({"clock": "c"});
+            vec![note("a", "1"), note("b", "2"), note("a", "3"), answer(message, &clock)]
+        });
+        let connection = over(stream);
+        connection.call::<ServerSync>(&SyncParams::default()).await.expect("answered");
+        let mut seen = Vec::new();
+        for _ in 0..2 {
+            let note = connection.next_note().await.expect("a note");
+            let params = serde_json::from_str::<Value>(note.params.expect("some").get());
+            seen.push(params.expect("JSON")["result"]["clock"].clone());
+        }
+        assert_eq!(seen, ["3", "2"]);
+    }
+
+    #[tokio::test]
+    async fn an_in_memory_stream_does_as_well_and_gives_the_same_answer() {
+        let reply = |message: &Value| vec![answer(message, &json!({"clock": "c", "health": []}))];
+        let (mut near, far) = tokio::io::duplex(64);
+        let connection = Connection::new(far);
+        let server = async {
+            let mut frames = FramedRead::new(&mut near, FrameCodec::detecting(1 << 20));
+            let Some(Ok(Frame::Message(message))) = frames.next().await else { panic!("none") };
+            let message: Value = serde_json::from_slice(&message).expect("JSON");
+            let mut out = BytesMut::new();
+            for reply in reply(&message) {
+                Framing::ContentLength.put(reply.to_string().as_bytes(), &mut out);
+            }
+            near.write_all(&out).await.expect("read by the connection");
+        };
+        let params = SyncParams::default();
+        let (called, ()) = tokio::join!(connection.call_text::<ServerSync>(&params), server);
+        let called = called.expect("answered");
+
+        let (stream, _asked) = serve(reply);
+        let mut blocking = crate::blocking::BlockingConnection::new(stream);
+        let sent = blocking.send::<ServerSync>(&params).expect("queued");
+        assert_eq!(blocking.receive_text(sent).expect("answered").get(), called.get());
+    }
+}

@@ -18,4 +18,7 @@ pub mod spawn;
 #[cfg(feature = "cli")]
 pub mod cli;
 
+#[cfg(test)]
+mod script;
+
 pub use error::ClientError;

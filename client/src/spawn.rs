@@ -271,3 +271,126 @@ fn last_lines(log: &mut File) -> String {
     let lines: Vec<&str> = text.lines().collect();
     lines[lines.len().saturating_sub(LOG_LINES)..].join("\n")
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixListener;
+
+    use skills_protocol::socket::{SocketEnvironment, choose};
+    use tempfile::TempDir;
+
+    use super::*;
+
+    // A shell script in place of the daemon: it can say and do everything but listen.
+    fn options(top: &TempDir, script: &str) -> StartOptions {
+        let skillsd_socket = Some(top.path().join("s.sock").into());
+        let environment = SocketEnvironment { skillsd_socket, ..SocketEnvironment::default() };
+        StartOptions {
+            location: choose(&environment).expect("absolute"),
+            program: "/bin/sh".into(),
+            arguments: vec!["-c".into(), script.into()],
+            deadline: DEADLINE,
+        }
+    }
+
+    #[track_caller]
+    fn check(script: &str, deadline: Duration, expected: &str) {
+        let top = TempDir::new().expect("made");
+        let options = StartOptions { deadline, ..options(&top, script) };
+        let error = connect_or_start(&options).expect_err("nothing listens");
+        let log = match &error {
+            ClientError::Failed { log, .. } => log.clone(),
+            _ => String::new(),
+        };
+        let text = format!("{error}: {log}").replace(top.path().to_str().expect("plain"), "$TOP");
+        assert_eq!(text.trim_end_matches(": "), expected);
+    }
+
+    #[test]
+    fn a_daemon_that_ends_early_is_quoted() {
+        check(
+            "echo one >&2; echo 'bad config' >&2; exit 3",
+            DEADLINE,
+            "`/bin/sh serve` ended before it was ready (exit status: 3): one\nbad config",
+        );
+        check("exit 0", DEADLINE, "`/bin/sh serve` ended before it was ready (exit status: 0)");
+        check(
+            "kill -9 $$",
+            DEADLINE,
+            "`/bin/sh serve` ended before it was ready (signal: 9 (SIGKILL))",
+        );
+        check("echo hello", DEADLINE, "`/bin/sh serve` ended before it was ready (exit status: 0)");
+    }
+
+    #[test]
+    fn only_the_end_of_a_long_log_is_quoted() {
+        let last: Vec<String> = (93..=100).map(|n| n.to_string()).collect();
+        let status = "`/bin/sh serve` ended before it was ready (exit status: 1)";
+        check("seq 100 >&2; exit 1", DEADLINE, &format!("{status}: {}", last.join("\n")));
+    }
+
+    #[test]
+    fn a_daemon_that_never_listens_is_given_up() {
+        let soon = Duration::from_millis(60);
+        let expected = "no daemon answered on `$TOP/s.sock` within 0 s";
+        check("exec sleep 1", soon, expected);
+        check("echo ready", soon, expected);
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_named() {
+        let top = TempDir::new().expect("made");
+        let options = StartOptions { program: "/nowhere/skillsd".into(), ..options(&top, "") };
+        let error = connect_or_start(&options).expect_err("no program");
+        assert_eq!(error.to_string(), "failed to run `/nowhere/skillsd`");
+    }
+
+    #[test]
+    fn a_start_lock_that_is_a_link_is_refused() {
+        let top = TempDir::new().expect("made");
+        let options = options(&top, "echo ready");
+        let target = top.path().join("target");
+        std::os::unix::fs::symlink(&target, options.location.start_lock()).expect("made");
+        let error = connect_or_start(&options).expect_err("a link");
+        assert!(matches!(error, ClientError::StartLock { .. }), "{error:?}");
+        assert!(!target.exists());
+    }
+
+    #[test]
+    fn nobody_is_started_when_only_a_connection_was_asked_for() {
+        let top = TempDir::new().expect("made");
+        let options = options(&top, "");
+        assert!(matches!(connect(&options.location), Err(ClientError::NotRunning { .. })));
+        // A socket file without a listener is what a killed daemon leaves.
+        drop(UnixListener::bind(options.location.path()).expect("bound"));
+        assert!(matches!(connect(&options.location), Err(ClientError::NotRunning { .. })));
+    }
+
+    #[test]
+    fn clients_that_come_together_start_one_daemon() {
+        let top = TempDir::new().expect("made");
+        let starts = top.path().join("starts");
+        let script = format!("echo start >> {}; echo ready", starts.display());
+        let options = options(&top, &script);
+        // A stale socket lies in the way, as after a kill.
+        drop(UnixListener::bind(options.location.path()).expect("bound"));
+        let clients: Vec<_> = (0..8)
+            .map(|_| {
+                let options = options.clone();
+                thread::spawn(move || connect_or_start(&options).map(drop))
+            })
+            .collect();
+        // The listener appears only after the daemon was started and said that it is ready.
+        let deadline = Instant::now() + DEADLINE;
+        while !starts.exists() {
+            assert!(Instant::now() < deadline, "nobody started it");
+            thread::sleep(FIRST_DELAY);
+        }
+        std::fs::remove_file(options.location.path()).expect("stale");
+        let _listener = UnixListener::bind(options.location.path()).expect("bound");
+        for client in clients {
+            client.join().expect("no panic").expect("connected");
+        }
+        assert_eq!(std::fs::read_to_string(starts).expect("written"), "start\n");
+    }
+}

@@ -163,3 +163,77 @@ fn push_next(result: &ExplainResult, terminal: &Terminal, text: &mut String) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use skills_protocol::wire::{Outcome, Step, StepKind, Verdict};
+
+    use super::*;
+    use crate::cli::sample::{terminal, uncolored};
+
+    fn explained(profile: &str, state: Option<State>, summary: &str) -> ExplainResult {
+        let advice = "Quote the description.".to_owned();
+        let step = Step {
+            root: Some("/home/ann/shop/.agents/skills".into()),
+            found: Some(1),
+            next: Some(advice.clone()),
+            ..Step::new(StepKind::Root, Outcome::Searched)
+        };
+        ExplainResult {
+            clock: "c".into(),
+            health: Vec::new(),
+            name: Some("api-changes".into()),
+            path: None,
+            path_encoding: None,
+            profile: profile.into(),
+            verdict: Verdict { state, summary: summary.into(), next: Some(advice) },
+            steps: vec![step],
+        }
+    }
+
+    #[test]
+    fn the_verdict_comes_first_and_what_to_do_last_and_once() {
+        let result = explained(
+            "codex",
+            Some(State::Invalid),
+            "`api-changes` is invalid: line 3 is not YAML",
+        );
+        let text = uncolored(&render(&result, &terminal(Some(40))));
+        expect![[r#"
+            ✗ `api-changes` is invalid: line 3 is
+              not YAML
+
+            as codex finds skills
+            └─ ~/shop/.agents/skills  1 skill
+
+            Next: Quote the description.
+        "#]]
+        .assert_eq(&text);
+    }
+
+    #[test]
+    fn profiles_stand_side_by_side() {
+        let results = [
+            explained("agentskills", Some(State::Active), "`api-changes` is listed, repaired"),
+            explained(
+                "opencode-agent-skills",
+                Some(State::Invalid),
+                "it is dropped: line 3 is not YAML",
+            ),
+            explained("codex", None, "there is no skill `api-changes`"),
+        ];
+        let text = uncolored(&render_profiles(&results, &terminal(Some(52))));
+        expect![[r#"
+            ✓ agentskills            `api-changes` is listed,
+                                     repaired
+            ✗ opencode-agent-skills  it is dropped: line 3 is
+                                     not YAML
+            ✗ codex                  there is no skill
+                                     `api-changes`
+
+            Every step of one of them: `--profile NAME`
+        "#]]
+        .assert_eq(&text);
+    }
+}

@@ -72,7 +72,7 @@ fn print_one(
     };
     let mut text = table::render(&result, &view, cx.terminal);
     if !result.skills.iter().any(|skill| skill.state.is_listed()) {
-        text.push_str(&table::render_none(&looked_in(link, place)?, &view, cx.terminal));
+        text.push_str(&table::render_none(&result, &looked_in(link, place)?, &view, cx.terminal));
     }
     cx.terminal.print(&text)?;
     cx.terminal.print_health(&result.health);

@@ -140,3 +140,82 @@ fn push_wrapped(indent: &str, line: &str, terminal: &Terminal, text: &mut String
         let _ = writeln!(text, "{indent}{line}");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use serde_json::json;
+    use skills_protocol::wire::{FieldRanges, Severity};
+
+    use super::*;
+    use crate::cli::sample::{range, skill, terminal, uncolored};
+
+    #[test]
+    fn a_skill_is_shown_with_its_lines_and_findings() {
+        let mut entry =
+            skill("release-notes", "Writes release notes from the commits since the last tag.");
+        entry.paths = vec!["CHANGELOG.md".into(), "docs/**".into()];
+        entry.user_invocable = false;
+        let frontmatter = json!({
+            "name": "release-notes",
+            "description": "Writes release notes from the commits\nsince the last tag.",
+            "allowed-tools": ["Bash(git log:*)", "Read"],
+            "metadata": {"version": 2},
+        });
+        let keys = ["name", "description", "allowed-tools", "metadata"];
+        let ranges = keys.into_iter().zip(2..).map(|(key, line)| {
+            let ranges = FieldRanges { key: range(line, 1, 4), value: range(line, 7, 9) };
+            (key.to_owned(), ranges)
+        });
+        let result = GetResult {
+            clock: "c".into(),
+            health: Vec::new(),
+            skill: entry,
+            frontmatter: frontmatter.as_object().expect("an object").clone(),
+            ranges: ranges.collect(),
+            diagnostics: vec![
+                Diagnostic {
+                    code: "metadata-value-not-text".into(),
+                    severity: Severity::Warning,
+                    message: "`version` in `metadata` is a number".into(),
+                    help: Some("Quote it: `version: \"2\"`.".into()),
+                    range: Some(range(5, 13, 1)),
+                },
+                Diagnostic {
+                    code: "no-body".into(),
+                    severity: Severity::Info,
+                    message: "there is nothing after the frontmatter".into(),
+                    help: None,
+                    range: None,
+                },
+            ],
+        };
+        let text = uncolored(&render(&result, &terminal(Some(60))));
+        expect![[r#"
+            ✓ release-notes
+              Writes release notes from the commits since the last tag.
+
+              state       active
+              file        ~/shop/.agents/skills/release-notes/SKILL.md
+              from        project · ~/shop/.agents/skills
+              paths       CHANGELOG.md, docs/**
+              invoked by  the model only
+              trusted     yes
+
+            Frontmatter
+               2  name           release-notes
+               3  description    Writes release notes from the commits
+                                 since the last tag.
+               4  allowed-tools  ["Bash(git log:*)","Read"]
+               5  metadata       {"version":2}
+
+            Findings
+              warning[metadata-value-not-text] `version` in `metadata` is a number
+                ~/shop/.agents/skills/release-notes/SKILL.md:5:13
+                help: Quote it: `version: "2"`.
+              info[no-body] there is nothing after the frontmatter
+                ~/shop/.agents/skills/release-notes/SKILL.md
+        "#]]
+        .assert_eq(&text);
+    }
+}

@@ -109,3 +109,102 @@ fn skills(counts: &SkillCounts) -> String {
     let words: Vec<String> = counts.map(|(state, n)| format!("{n} {state}")).collect();
     if words.is_empty() { "no skills".to_owned() } else { words.join(", ") }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use expect_test::{Expect, expect};
+    use skills_protocol::wire::{Health, State, Watches};
+
+    use super::*;
+    use crate::cli::sample::{terminal, uncolored};
+
+    fn well() -> StatusResult {
+        StatusResult {
+            version: "0.1.0".into(),
+            protocol_version: "1.0".into(),
+            pid: 4711,
+            uptime: 7384,
+            rss: Some(19 << 20),
+            watches: Watches { used: 34, limit: Some(65_536) },
+            connections: 2,
+            worktrees: Vec::new(),
+            rebuilds: Rebuilds::default(),
+            boot_id: "b1".into(),
+            socket: Some("/run/user/1000/skillsd/v1.sock".into()),
+            path_encoding: None,
+            health: Vec::new(),
+        }
+    }
+
+    #[track_caller]
+    fn check(result: &StatusResult, expected: &Expect) {
+        expected.assert_eq(&uncolored(&render(result, &terminal(None))));
+    }
+
+    #[test]
+    fn a_daemon_without_worktrees_says_how_to_open_one() {
+        check(
+            &StatusResult { socket: None, rss: None, ..well() },
+            &expect![[r#"
+            ● skillsd 0.1.0 · up 2 h 3 min · pid 4711
+
+              socket       none, in this process
+              protocol     1.0
+              memory       unknown
+              watches      34 of 65536
+              connections  2
+              rebuilds     0 files, 0 roots, 0 views
+
+            No worktree is open; `skillsd list` opens one.
+        "#]],
+        );
+    }
+
+    #[test]
+    fn worktrees_rebuilds_and_problems_at_a_glance() {
+        let limit = Health {
+            code: "watch-limit".into(),
+            message: "the limit of inotify watches is reached".into(),
+            hint: Some("Raise `fs.inotify.max_user_watches`.".into()),
+            path: Some("/home/ann/shop/.agents/skills".into()),
+            path_encoding: None,
+        };
+        let shop = Worktree {
+            path: "/home/ann/shop".into(),
+            pinned: true,
+            views: 2,
+            skills: BTreeMap::from([(State::Active, 12), (State::Shadowed, 1), (State::Hidden, 0)]),
+            health: vec![limit],
+            ..Worktree::default()
+        };
+        let notes = Worktree { path: "/srv/notes".into(), views: 1, ..Worktree::default() };
+        let causes = BTreeMap::from([("changed".to_owned(), 3), ("first".to_owned(), 12)]);
+        let rebuilds = Rebuilds {
+            files: LayerRebuilds { count: 15, causes },
+            roots: LayerRebuilds { count: 1, ..LayerRebuilds::default() },
+            ..Rebuilds::default()
+        };
+        check(
+            &StatusResult { worktrees: vec![shop, notes], rebuilds, ..well() },
+            &expect![[r#"
+            ● skillsd 0.1.0 · up 2 h 3 min · pid 4711
+
+              socket       /run/user/1000/skillsd/v1.sock
+              protocol     1.0
+              memory       19.0 MiB
+              watches      34 of 65536
+              connections  2
+              rebuilds     15 files (3 changed, 12 first), 1 root, 0 views
+
+            Worktrees
+              ~/shop      12 active, 1 shadowed · 2 views · pinned · 1 problem
+              /srv/notes  no skills · 1 view
+
+            warning: the limit of inotify watches is reached (~/shop/.agents/skills)
+               hint: Raise `fs.inotify.max_user_watches`.
+        "#]],
+        );
+    }
+}

@@ -3,11 +3,13 @@
 //! The only file here that prints. Commands build their whole output first, so it leaves in one
 //! write, and one that nobody reads any more is no error.
 
+use std::cell::RefCell;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use anstream::ColorChoice;
+use anstream::stream::RawStream;
 use skills_protocol::path::{PathEncoding, decode, encode, encoding_of};
 use skills_protocol::wire::Health;
 
@@ -16,28 +18,69 @@ use crate::cli::failure::CommandError;
 use crate::cli::style::{self, paint};
 use crate::cli::text::{plain, plain_exact};
 
-/// How output is laid out.
-#[derive(Debug, Clone)]
+/// Where output goes and how it is laid out.
 pub(super) struct Terminal {
     /// Its columns; `None` where nothing is to be cut or wrapped.
     pub(super) width: Option<usize>,
-    /// What is written as `~`.
+    // What is written as `~`.
     home: Option<PathBuf>,
-    color: Color,
+    out: Sink,
+    err: Sink,
+}
+
+/// One of the two output streams.
+struct Sink {
+    // Borrowed for one write at a time and never across a call of ours.
+    stream: RefCell<Box<dyn Write>>,
+    colored: bool,
+}
+
+impl Sink {
+    fn new<S: Write + RawStream + 'static>(stream: S, color: Color) -> Self {
+        let colored = match color {
+            Color::Always => true,
+            Color::Never => false,
+            // Knows NO_COLOR and its relatives.
+            Color::Auto => anstream::AutoStream::choice(&stream) != ColorChoice::Never,
+        };
+        Self { stream: RefCell::new(Box::new(stream)), colored }
+    }
+
+    fn emit(&self, text: &str) -> io::Result<()> {
+        let stripped;
+        let text = if self.colored {
+            text
+        } else {
+            stripped = anstream::adapter::strip_str(text).to_string();
+            &stripped
+        };
+        let mut stream = self.stream.borrow_mut();
+        stream.write_all(text.as_bytes())?;
+        stream.flush()
+    }
 }
 
 impl Terminal {
-    /// Looks at standard output and the environment.
+    /// Looks at the standard streams and the environment.
     pub(super) fn detect(color: Color) -> Self {
         let home = std::env::var_os(skills_protocol::env::HOME).map(PathBuf::from);
         let home = home.filter(|home| home.is_absolute() && home.parent().is_some());
-        Self { width: columns(), home, color }
+        let out = Sink::new(io::stdout(), color);
+        let err = Sink::new(io::stderr(), color);
+        Self { width: columns(), home, out, err }
     }
 
-    /// Returns a terminal for tests.
+    /// Returns a terminal that writes to these streams, without colour.
     #[cfg(test)]
-    pub(super) fn fixed(width: Option<usize>, home: &str) -> Self {
-        Self { width, home: Some(home.into()), color: Color::Never }
+    pub(super) fn over(
+        out: impl Write + 'static,
+        err: impl Write + 'static,
+        width: Option<usize>,
+        home: &str,
+    ) -> Self {
+        let sink = |stream| Sink { stream: RefCell::new(stream), colored: false };
+        let (out, err) = (sink(Box::new(out) as Box<dyn Write>), sink(Box::new(err)));
+        Self { width, home: Some(home.into()), out, err }
     }
 
     /// Returns a path from the wire as a person writes it, harmless and with `~`.
@@ -63,7 +106,7 @@ impl Terminal {
     ///
     /// A reader that has gone (`skillsd list | head -1`) wants no more, and that is its right.
     pub(super) fn print(&self, text: &str) -> Result<(), CommandError> {
-        match emit(&mut io::stdout().lock(), &self.colored(text, &io::stdout())) {
+        match self.out.emit(text) {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
                 Err(CommandError::output(&error))
             }
@@ -85,17 +128,7 @@ impl Terminal {
 
     fn eprint(&self, text: &str) {
         // There is no other place to say that this one does not work.
-        let _ = emit(&mut io::stderr().lock(), &self.colored(text, &io::stderr()));
-    }
-
-    fn colored(&self, text: &str, stream: &impl anstream::stream::RawStream) -> String {
-        let wanted = match self.color {
-            Color::Always => true,
-            Color::Never => false,
-            // Knows NO_COLOR and its relatives.
-            Color::Auto => anstream::AutoStream::choice(stream) != ColorChoice::Never,
-        };
-        if wanted { text.to_owned() } else { anstream::adapter::strip_str(text).to_string() }
+        let _ = self.err.emit(text);
     }
 }
 
@@ -124,11 +157,6 @@ pub(super) fn render_error(error: &CommandError) -> String {
         let _ = writeln!(text, "{} {}", paint(style::HINT, "hint:"), plain(hint));
     }
     text
-}
-
-fn emit(stream: &mut impl Write, text: &str) -> io::Result<()> {
-    stream.write_all(text.as_bytes())?;
-    stream.flush()
 }
 
 fn columns() -> Option<usize> {

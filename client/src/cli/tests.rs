@@ -1,1 +1,339 @@
-//! Snapshots of what the commands print, from hand-made answers.
+//! Whole commands against a scripted server: what they ask, print and exit with; and the help.
+
+use std::path::Path;
+
+use clap::{CommandFactory, Parser};
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+use skills_protocol::PROTOCOL_VERSION;
+use skills_protocol::error::{DENIED, INVALID_PARAMS, SKILL_NOT_FOUND};
+
+use super::*;
+use crate::cli::sample::{Written, shop};
+use crate::cli::terminal::Terminal;
+use crate::script::{answer, introduction, refusal, serve};
+
+// What a command did: its exit code and both outputs, as one text.
+fn ran(arguments: &[&str], script: impl Fn(&Value) -> Value + Send + Clone + 'static) -> String {
+    let cli = Cli::try_parse_from(["skillsd", "--no-daemon"].iter().chain(arguments));
+    let cli = cli.expect("the arguments are good");
+    let local = move || -> io::Result<Box<dyn Stream>> {
+        let script = script.clone();
+        let (stream, _asked) = serve(move |message| {
+            let is_first = message["method"] == "initialize";
+            vec![if is_first {
+                answer(message, &introduction(PROTOCOL_VERSION))
+            } else {
+                script(message)
+            }]
+        });
+        Ok(Box::new(stream))
+    };
+    let (out, err) = (Written::default(), Written::default());
+    let terminal = Terminal::over(out.clone(), err.clone(), Some(80), "/home/ann");
+    let exit = match execute(&cli.global, &cli.command, &local, &terminal) {
+        Ok(exit) => exit,
+        Err(error) => {
+            terminal.print_error(&error);
+            error.exit()
+        }
+    };
+    format!("{}{}exit {}\n", out.text(), err.text(), exit as u8)
+}
+
+#[track_caller]
+fn check(
+    arguments: &[&str],
+    script: impl Fn(&Value) -> Value + Send + Clone + 'static,
+    expected: &Expect,
+) {
+    expected.assert_eq(&ran(arguments, script));
+}
+
+#[test]
+fn json_is_the_answer_to_the_byte() {
+    // Spaces and an unknown field would not survive a parse.
+    let result = json!({"clock": "c", "fresh": true, "unknown": 1.50, "skills": []});
+    let text = result.to_string();
+    let out = ran(&["list", "--json"], move |message| answer(message, &result));
+    assert_eq!(out, format!("{text}\nexit 0\n"));
+}
+
+#[test]
+fn list_asks_for_what_it_shows() {
+    let asked = |arguments: &[&str]| {
+        let out = ran(arguments, |message| answer(message, &json!({"params": message["params"]})));
+        let line = out.lines().next().expect("one line").to_owned();
+        let mut asked: Value = serde_json::from_str(&line).expect("JSON");
+        asked["params"].take()
+    };
+    let top = tempfile::TempDir::new().expect("made");
+    let dir = top.path().to_str().expect("plain");
+    let params = asked(&["list", dir, "--json", "--profile", "claude-code", "--add-dir", "/"]);
+    assert_eq!(params["cwd"], dir);
+    assert_eq!(params["profile"], "claude-code");
+    assert_eq!(params["additionalDirs"], json!(["/"]));
+    assert_eq!(params["include"], Value::Null);
+    assert!(params["environment"].is_object());
+    assert_eq!(asked(&["list", "--all", "--json"])["include"], json!(["all"]));
+    assert_eq!(asked(&["--cwd", dir, "list", "--json"])["cwd"], dir);
+}
+
+#[test]
+fn a_list_is_printed_and_what_is_unwell_goes_to_the_error_output() {
+    let health =
+        json!([{"code": "watch-limit", "message": "the limit is reached", "hint": "Raise it."}]);
+    let mut result = serde_json::to_value(shop()).expect("JSON");
+    result["health"] = health;
+    check(
+        &["list"],
+        move |message| answer(message, &result),
+        &expect![[r#"
+            ~/shop/.agents/skills  project
+              commit         Writes a commit message in the house style.
+              accessibility  Checks a page against WCAG 2.2 and says what to c…  (1 warning)
+
+            ~/.agents/skills  user
+              pdf            Fills, splits and merges PDF files. Use it…  (broken right now)
+
+            3 skills
+            3 not shown: 1 conditional, 1 shadowed, 1 invalid
+            skillsd list --all
+            warning: the limit is reached
+               hint: Raise it.
+            exit 0
+        "#]],
+    );
+}
+
+#[test]
+fn long_lists_are_followed_to_their_end() {
+    let skill = serde_json::to_value(&shop().skills[0]).expect("JSON");
+    let script = move |message: &Value| {
+        let next = if message["params"]["cursor"].is_null() { json!("2") } else { Value::Null };
+        let skills = [skill.clone()];
+        answer(message, &json!({"clock": "c", "fresh": true, "nextCursor": next, "skills": skills}))
+    };
+    let out = ran(&["list"], script);
+    assert!(out.contains("2 skills\n"), "{out}");
+}
+
+#[test]
+fn every_profile_in_turn_is_a_line_each() {
+    let script =
+        |message: &Value| answer(message, &json!({"profile": message["params"]["profile"]}));
+    check(
+        &["list", "--json", "--profile", "all"],
+        script,
+        &expect![[r#"
+        {"profile":"agentskills"}
+        {"profile":"claude-code"}
+        exit 0
+    "#]],
+    );
+}
+
+#[test]
+fn explain_exits_by_its_verdict() {
+    let exit = |arguments: &[&str], state: Value| {
+        let verdict = json!({"state": state, "summary": "s"});
+        let result =
+            json!({"clock": "c", "profile": "agentskills", "verdict": verdict, "steps": []});
+        let out = ran(arguments, move |message| answer(message, &result));
+        out.lines().last().expect("a line").to_owned()
+    };
+    assert_eq!(exit(&["explain", "x"], json!("active")), "exit 0");
+    assert_eq!(exit(&["explain", "x"], json!("activated")), "exit 0");
+    assert_eq!(exit(&["explain", "x"], json!("conditional")), "exit 1");
+    assert_eq!(exit(&["explain", "x", "--json"], json!("shadowed")), "exit 1");
+    assert_eq!(exit(&["explain", "x"], Value::Null), "exit 1");
+    assert_eq!(exit(&["explain"], Value::Null), "exit 0");
+    assert_eq!(exit(&["explain", "x", "--profile", "all"], json!("invalid")), "exit 1");
+}
+
+#[test]
+fn refusals_become_errors_hints_and_exit_codes() {
+    let refused = |code: i32, message: &'static str| move |it: &Value| refusal(it, code, message);
+    check(
+        &["show", "comit"],
+        |message| {
+            let mut refused = refusal(message, SKILL_NOT_FOUND, "there is no skill `comit`");
+            refused["error"]["data"] =
+                json!({"hint": "Did you mean `commit`?", "nearest": ["commit"]});
+            refused
+        },
+        &expect![[r#"
+            error: there is no skill `comit`
+            hint: Did you mean `commit`?
+            exit 1
+        "#]],
+    );
+    check(
+        &["list", "--profile", "x"],
+        refused(INVALID_PARAMS, "unknown profile `x`"),
+        &expect![[r#"
+            error: unknown profile `x`
+            exit 2
+        "#]],
+    );
+    check(
+        &["show", "x"],
+        refused(DENIED, "`x` is denied"),
+        &expect![[r#"
+        error: `x` is denied
+        exit 5
+    "#]],
+    );
+    check(
+        &["show", "x", "--profile", "all"],
+        refused(0, ""),
+        &expect![[r#"
+        error: `--profile all` is for `list` and `explain`
+        hint: Name one profile, for example `--profile claude-code`.
+        exit 2
+    "#]],
+    );
+    check(
+        &["stop"],
+        refused(0, ""),
+        &expect![[r#"
+        error: `stop` is about the daemon, and `--no-daemon` about none
+        exit 2
+    "#]],
+    );
+}
+
+#[test]
+fn another_protocol_is_told_before_anything_else() {
+    let cli = Cli::try_parse_from(["skillsd", "--no-daemon", "status"]).expect("good");
+    let local = || -> io::Result<Box<dyn Stream>> {
+        let (stream, _asked) = serve(|message| vec![answer(message, &introduction("2.0"))]);
+        Ok(Box::new(stream))
+    };
+    let terminal = crate::cli::sample::terminal(None);
+    let error = execute(&cli.global, &cli.command, &local, &terminal).expect_err("another major");
+    assert_eq!(error.exit(), Exit::VersionMismatch);
+    assert_eq!(error.message(), "the daemon speaks protocol 2.0, this program 1.0");
+}
+
+#[test]
+fn sync_says_that_it_is_done() {
+    let script = |message: &Value| answer(message, &json!({"clock": "b1:w1:7:2", "health": []}));
+    check(
+        &["sync"],
+        script,
+        &expect![[r#"
+        ✓ in sync · clock b1:w1:7:2
+        exit 0
+    "#]],
+    );
+}
+
+#[test]
+fn flags_stand_before_or_after_the_command() {
+    let parsed = |arguments: &[&str]| {
+        let cli = Cli::try_parse_from(["skillsd"].iter().chain(arguments)).expect("good");
+        (cli.global.json, cli.global.cwd)
+    };
+    let expected = (true, Some(Path::new("/w").to_owned()));
+    assert_eq!(parsed(&["--json", "--cwd", "/w", "status"]), expected);
+    assert_eq!(parsed(&["status", "--json", "--cwd", "/w"]), expected);
+    assert_eq!(parsed(&["--cwd", "/w", "status", "--json"]), expected);
+}
+
+#[track_caller]
+fn check_help(command: Option<&str>, expected: &Expect) {
+    let mut root = Cli::command();
+    root.build();
+    let command = match command {
+        Some(name) => root.find_subcommand_mut(name).expect("a command"),
+        None => &mut root,
+    };
+    let help = command.clone().render_help().to_string();
+    assert!(help.lines().count() <= 24, "`-h` is one screen");
+    expected.assert_eq(&help);
+}
+
+#[test]
+fn the_help_is_one_screen_each() {
+    check_help(
+        None,
+        &expect![[r#"
+        Finds, explains and serves the agent skills (SKILL.md) of a worktree
+
+        Usage: skillsd [OPTIONS] <COMMAND>
+
+        Commands:
+          list     List the skills that an agent would see
+          show     Show a skill's entry, frontmatter and findings
+          explain  Explain why a skill is seen, or why it is not
+          status   Show how the daemon is and what it watches
+          sync     Wait until everything on the disk is visible
+          stop     Stop the daemon
+          help     Print this message or the help of the given subcommand(s)
+
+        Options:
+          -h, --help     Print help (see more with '--help')
+          -V, --version  Print version
+
+        Global options:
+              --cwd <DIR>          Act as if started in DIR
+              --add-dir <DIR>      Count the skills of DIR as well (repeatable)
+              --profile <PROFILE>  Apply the rules of this agent, or of `all` in turn [default: agentskills]
+              --json               Print the daemon's answer as one line of JSON
+              --no-daemon          Index within this process in place of asking the daemon
+              --color <WHEN>       When to use colours: auto, always, never [default: auto]
+    "#]],
+    );
+    check_help(
+        Some("list"),
+        &expect![[r#"
+        List the skills that an agent would see
+
+        Usage: skillsd list [OPTIONS] [DIR]
+
+        Arguments:
+          [DIR]  The directory that an agent would work in [default: this one]
+
+        Options:
+          -a, --all   List the skills that are not shown to the model as well, each with the reason
+          -h, --help  Print help (see more with '--help')
+
+        Global options:
+              --cwd <DIR>          Act as if started in DIR
+              --add-dir <DIR>      Count the skills of DIR as well (repeatable)
+              --profile <PROFILE>  Apply the rules of this agent, or of `all` in turn [default: agentskills]
+              --json               Print the daemon's answer as one line of JSON
+              --no-daemon          Index within this process in place of asking the daemon
+              --color <WHEN>       When to use colours: auto, always, never [default: auto]
+    "#]],
+    );
+    check_help(
+        Some("explain"),
+        &expect![[r#"
+        Explain why a skill is seen, or why it is not
+
+        Usage: skillsd explain [OPTIONS] [NAME|PATH]
+
+        Arguments:
+          [NAME|PATH]  A skill's name, a SKILL.md or a skill's directory; without it, every root is
+                       explained
+
+        Options:
+          -h, --help  Print help (see more with '--help')
+
+        Global options:
+              --cwd <DIR>          Act as if started in DIR
+              --add-dir <DIR>      Count the skills of DIR as well (repeatable)
+              --profile <PROFILE>  Apply the rules of this agent, or of `all` in turn [default: agentskills]
+              --json               Print the daemon's answer as one line of JSON
+              --no-daemon          Index within this process in place of asking the daemon
+              --color <WHEN>       When to use colours: auto, always, never [default: auto]
+    "#]],
+    );
+}
+
+#[test]
+fn the_command_line_is_well_formed() {
+    Cli::command().debug_assert();
+}

@@ -41,41 +41,31 @@ struct Node<'a> {
 fn nodes(steps: &[Step]) -> Vec<Node<'_>> {
     let mut top: Vec<Node<'_>> = Vec::new();
     for step in steps {
-        let node = Node { step, children: Vec::new() };
-        let siblings = match step.kind {
-            StepKind::Root => &mut top,
-            StepKind::Candidate => under(&mut top, StepKind::Root, step),
-            StepKind::Rule => {
-                let candidates = match top.last() {
-                    Some(last) if last.step.kind == StepKind::Root => {
-                        under(&mut top, StepKind::Root, step)
-                    }
-                    _ => &mut top,
-                };
-                under(candidates, StepKind::Candidate, step)
+        let siblings = match (step.kind, top.last()) {
+            (StepKind::Candidate, Some(last)) if holds(last.step, step) => {
+                children_of_last(&mut top)
             }
+            (StepKind::Rule, Some(_)) => {
+                let siblings = children_of_last(&mut top);
+                if siblings.last().is_some_and(|last| last.step.kind == StepKind::Candidate) {
+                    children_of_last(siblings)
+                } else {
+                    siblings
+                }
+            }
+            (StepKind::Root | StepKind::Candidate | StepKind::Rule, _) => &mut top,
         };
-        siblings.push(node);
+        siblings.push(Node { step, children: Vec::new() });
     }
     top
 }
 
-// The children of the last node when it is one that `step` can belong under, else the list itself.
-fn under<'a, 'n>(
-    nodes: &'n mut Vec<Node<'a>>,
-    kind: StepKind,
-    step: &Step,
-) -> &'n mut Vec<Node<'a>> {
-    let belongs = nodes.last().is_some_and(|last| {
-        let elsewhere =
-            kind == StepKind::Root && step.root.is_some() && step.root != last.step.root;
-        last.step.kind == kind && !elsewhere
-    });
-    if belongs {
-        let last = nodes.len() - 1;
-        return &mut nodes[last].children;
-    }
-    nodes
+fn children_of_last<'a, 'n>(nodes: &'n mut [Node<'a>]) -> &'n mut Vec<Node<'a>> {
+    &mut nodes.last_mut().expect("the caller looked at the last one").children
+}
+
+fn holds(root: &Step, candidate: &Step) -> bool {
+    root.kind == StepKind::Root && root.root.is_some() && root.root == candidate.root
 }
 
 fn push_tree(nodes: &[Node<'_>], terminal: &Terminal, text: &mut String) {
@@ -154,7 +144,7 @@ fn root_name(step: &Step, terminal: &Terminal) -> String {
 
 fn missing_lines(nodes: &[Node<'_>], terminal: &Terminal) -> Vec<String> {
     let names: Vec<String> = nodes.iter().map(|node| root_name(node.step, terminal)).collect();
-    let lead = if names.len() == 1 { "not there:" } else { "none there:" };
+    let lead = if names.len() == 1 { "does not exist:" } else { "do not exist:" };
     let list = format!("{lead} {}", names.join(", "));
     let lines = wrap(&list, terminal.width.map(|width| width.saturating_sub(5)));
     let indented = lines.iter().enumerate().map(|(nth, line)| {
@@ -168,7 +158,7 @@ fn root_line(step: &Step, columns: usize, terminal: &Terminal) -> String {
     match (step.outcome, step.found) {
         (Outcome::Searched, Some(0)) => facts.push("no skills".to_owned()),
         (Outcome::Searched, Some(found)) => facts.push(count(found, "skill")),
-        (Outcome::Missing, _) => facts.push("not there".to_owned()),
+        (Outcome::Missing, _) => facts.push("does not exist".to_owned()),
         (Outcome::Unreadable, _) => facts.push("cannot be read".to_owned()),
         (Outcome::Skipped, _) => facts.push("skipped".to_owned()),
         (
@@ -245,7 +235,8 @@ fn rule_lines(step: &Step, room: Option<usize>, terminal: &Terminal) -> Vec<Stri
     if step.outcome != Outcome::Passed
         && let Some(source) = rule_source(step)
     {
-        lines.push(format!("  {}", paint(style::FAINT, source)));
+        let wrapped = wrap(&source, room.map(|room| room.saturating_sub(2)));
+        lines.extend(wrapped.iter().map(|line| format!("  {}", paint(style::FAINT, line))));
     }
     lines
 }
@@ -262,4 +253,167 @@ fn rule_source(step: &Step) -> Option<String> {
     });
     let [agent, version] = [agent, version].map(Option::unwrap_or_default);
     Some(format!("rule {rule}{agent}{version}{}", evidence.unwrap_or_default()))
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+    use skills_protocol::wire::{Scope, State};
+
+    use super::*;
+    use crate::cli::sample::{terminal, uncolored};
+
+    fn root(path: &str, found: Option<u64>) -> Step {
+        let outcome = if found.is_some() { Outcome::Searched } else { Outcome::Missing };
+        Step {
+            root: Some(path.into()),
+            scope: Some(Scope::Project),
+            found,
+            ..Step::new(StepKind::Root, outcome)
+        }
+    }
+
+    fn candidate(root: &str, name: &str, state: State, outcome: Outcome) -> Step {
+        Step {
+            root: Some(root.into()),
+            path: Some(format!("{root}/{name}/SKILL.md")),
+            name: Some(name.into()),
+            state: Some(state),
+            ..Step::new(StepKind::Candidate, outcome)
+        }
+    }
+
+    fn rule(rule: &str, outcome: Outcome, reason: &str) -> Step {
+        Step {
+            rule: Some(rule.into()),
+            reason: Some(reason.into()),
+            agent: Some("claude-code".into()),
+            version: Some("2.1.240".into()),
+            evidence: Some(Evidence::Documentation),
+            ..Step::new(StepKind::Rule, outcome)
+        }
+    }
+
+    #[track_caller]
+    fn check(steps: &[Step], width: Option<usize>, expected: &Expect) {
+        let text = uncolored(&render(steps, &terminal(width)));
+        // Paths stay whole, so that they can be copied.
+        let lines = text.lines().filter(|line| !line.contains('/'));
+        let widest = lines.map(super::width).max().unwrap_or(0);
+        assert!(width.is_none_or(|width| widest <= width), "{widest} columns");
+        expected.assert_eq(&text);
+    }
+
+    fn shadowed() -> Vec<Step> {
+        let (agents, claude) = ("/home/ann/shop/.agents/skills", "/home/ann/shop/.claude/skills");
+        let place = Step {
+            file: Some(format!("{claude}/commit/SKILL.md")),
+            line: Some(2),
+            column: Some(7),
+            ..rule(
+                "same-name-first",
+                Outcome::Dropped,
+                "the skill of the same name in `.agents/skills` comes first, and only one is kept",
+            )
+        };
+        vec![
+            root(agents, Some(5)),
+            candidate(agents, "commit", State::Active, Outcome::Kept),
+            rule("description-required", Outcome::Passed, "it has a description"),
+            root("/home/ann/shop/.opencode/skills", None),
+            root("/home/ann/shop/.opencode/skill", None),
+            root(claude, Some(3)),
+            candidate(claude, "commit", State::Shadowed, Outcome::Dropped),
+            rule("description-required", Outcome::Passed, "it has a description"),
+            place,
+            root("/home/ann/.agents/skills", None),
+        ]
+    }
+
+    #[test]
+    fn candidates_stand_under_their_root_and_rules_under_their_candidate() {
+        check(
+            &shadowed(),
+            None,
+            &expect![[r#"
+                ├─ ~/shop/.agents/skills  5 skills · project
+                │  └─ ✓ commit/SKILL.md  active
+                │     └─ ✓ it has a description
+                ├─ do not exist: ~/shop/.opencode/skills, ~/shop/.opencode/skill
+                ├─ ~/shop/.claude/skills  3 skills · project
+                │  └─ ✗ commit/SKILL.md  shadowed
+                │     ├─ ✓ it has a description
+                │     └─ ✗ the skill of the same name in `.agents/skills` comes first, and only one is kept
+                │          ~/shop/.claude/skills/commit/SKILL.md:2:7
+                │          rule same-name-first of claude-code 2.1.240 (from its documentation)
+                └─ does not exist: ~/.agents/skills
+            "#]],
+        );
+    }
+
+    #[test]
+    fn long_lines_wrap_inside_the_tree() {
+        check(
+            &shadowed(),
+            Some(60),
+            &expect![[r#"
+            ├─ ~/shop/.agents/skills  5 skills · project
+            │  └─ ✓ commit/SKILL.md  active
+            │     └─ ✓ it has a description
+            ├─ do not exist: ~/shop/.opencode/skills,
+            │    ~/shop/.opencode/skill
+            ├─ ~/shop/.claude/skills  3 skills · project
+            │  └─ ✗ commit/SKILL.md  shadowed
+            │     ├─ ✓ it has a description
+            │     └─ ✗ the skill of the same name in `.agents/skills`
+            │          comes first, and only one is kept
+            │          ~/shop/.claude/skills/commit/SKILL.md:2:7
+            │          rule same-name-first of claude-code 2.1.240 (from
+            │          its documentation)
+            └─ does not exist: ~/.agents/skills
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_file_outside_every_root_stands_for_itself() {
+        let path = Some("/tmp/x/SKILL.md".to_owned());
+        let stray = Step {
+            path,
+            reason: Some("it is in no directory that claude-code searches".into()),
+            ..Step::new(StepKind::Candidate, Outcome::Dropped)
+        };
+        let rule = rule("depth", Outcome::Dropped, "only `skills/<name>/SKILL.md` counts");
+        check(
+            &[root("/home/ann/.claude/skills", Some(0)), stray, rule],
+            None,
+            &expect![[r#"
+                ├─ ~/.claude/skills  no skills · project
+                └─ ✗ /tmp/x/SKILL.md
+                     it is in no directory that claude-code searches
+                   └─ ✗ only `skills/<name>/SKILL.md` counts
+                        rule depth of claude-code 2.1.240 (from its documentation)
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_root_that_cannot_be_read_says_why() {
+        let unreadable = Step {
+            reason: Some("permission denied".into()),
+            ..Step { outcome: Outcome::Unreadable, ..root("/etc/skills", None) }
+        };
+        let skipped = Step {
+            reason: Some("another agent's".into()),
+            ..Step { outcome: Outcome::Skipped, ..root("/home/ann/.codex/skills", None) }
+        };
+        check(
+            &[unreadable, skipped],
+            None,
+            &expect![[r#"
+            ├─ /etc/skills      cannot be read · project · permission denied
+            └─ ~/.codex/skills  skipped · project · another agent's
+        "#]],
+        );
+    }
 }

@@ -36,7 +36,7 @@ pub(in crate::cli) fn render(result: &ListResult, view: &View<'_>, terminal: &Te
         text.push('\n');
     }
     if result.skills.iter().any(|skill| skill.state.is_listed()) {
-        push_footer(result, view, &mut text);
+        push_footer(result, view, terminal, &mut text);
     }
     text
 }
@@ -109,7 +109,7 @@ fn push_row(skill: &Entry, columns: &Columns, terminal: &Terminal, text: &mut St
 fn notes(skill: &Entry) -> String {
     let mut notes = Vec::new();
     if skill.stale {
-        notes.push("broken, older version shown".to_owned());
+        notes.push("broken right now".to_owned());
     }
     if skill.diagnostics.error > 0 {
         notes.push(count(skill.diagnostics.error.into(), "error"));
@@ -120,53 +120,266 @@ fn notes(skill: &Entry) -> String {
     if notes.is_empty() { String::new() } else { format!("  ({})", notes.join(", ")) }
 }
 
-fn push_footer(result: &ListResult, view: &View<'_>, text: &mut String) {
+fn push_footer(result: &ListResult, view: &View<'_>, terminal: &Terminal, text: &mut String) {
     let listed = result.skills.iter().filter(|skill| skill.state.is_listed()).count() as u64;
-    let _ = write!(text, "{}", paint(style::HEADING, count(listed, "skill")));
-    if let Some(states) = not_shown(result) {
-        let others = result.skills.len() as u64 - listed;
-        let tail = if view.all { "" } else { ", `--all` lists them" };
-        let _ = write!(text, " · {others} not shown to the model ({states}){tail}");
+    let others = not_shown(result);
+    let advice = others.as_ref().filter(|_| !view.all).map(|_| "skillsd list --all".to_owned());
+    let parts: Vec<String> =
+        [Some(count(listed, "skill")), others, advice].into_iter().flatten().collect();
+    // The command stays in one piece, to be copied.
+    let line = parts.join(" · ");
+    let is_narrow = terminal.width.is_some_and(|columns| width(&line) > columns);
+    let lines = if is_narrow { parts } else { vec![line] };
+    for line in lines {
+        let _ = writeln!(text, "{}", paint(style::HEADING, line));
     }
-    text.push('\n');
 }
 
-// How many there are in each state that is not listed: `1 shadowed, 2 invalid`.
+// How many the model does not see, and why: `3 not shown: 1 shadowed, 2 invalid`.
 fn not_shown(result: &ListResult) -> Option<String> {
     let mut states: BTreeMap<State, u64> = BTreeMap::new();
     for skill in result.skills.iter().filter(|skill| !skill.state.is_listed()) {
         *states.entry(skill.state).or_default() += 1;
     }
     let words: Vec<String> = states.iter().map(|(state, n)| format!("{n} {state}")).collect();
-    (!words.is_empty()).then(|| words.join(", "))
+    let n_others: u64 = states.values().sum();
+    (n_others > 0).then(|| format!("{n_others} not shown: {}", words.join(", ")))
 }
 
 /// Returns what to say when no skill is listed: where it was looked, and what to do.
 pub(in crate::cli) fn render_none(
+    result: &ListResult,
     looked: &ExplainResult,
     view: &View<'_>,
     terminal: &Terminal,
 ) -> String {
     let cwd = terminal.local_path(view.cwd);
-    let mut text = format!("No skill for `{}` in {cwd}\n\n", plain(view.profile));
+    let others = not_shown(result).map(|others| format!(" · {others}"));
+    let profile = plain(view.profile);
+    let mut text =
+        format!("No skill for `{profile}` in {cwd}{}\n\n", others.as_deref().unwrap_or(""));
     let roots = roots_considered(&looked.steps, terminal);
     if !roots.is_empty() {
         let _ = writeln!(text, "{}", paint(style::HEADING, "Looked in"));
         text.push_str(&roots);
         text.push('\n');
     }
+    let all = ("skillsd list --all", "lists also what is not shown, with reasons");
+    let explain = ("skillsd explain NAME", "says why an agent does not see a skill");
+    let sample = ("cargo run --release -- list tests/samples/worktree", "lists a sample");
     let next = [
-        ("skillsd explain NAME", "says why an agent does not see a skill"),
-        ("skillsd list --all", "lists also what is not shown to the model"),
+        (others.is_some() && !view.all).then_some(all),
+        Some(explain),
+        view.in_checkout.then_some(sample),
     ];
-    let sample = ("cargo run --release -- list tests/samples/worktree", "lists the bundled sample");
-    let next = next.into_iter().chain(view.in_checkout.then_some(sample));
-    let next: Vec<_> =
-        next.filter(|(command, _)| !view.all || !command.ends_with("--all")).collect();
+    let next: Vec<_> = next.into_iter().flatten().collect();
     let columns = next.iter().map(|(command, _)| width(command)).max().unwrap_or(0);
     let _ = writeln!(text, "{}", paint(style::HEADING, "Next"));
     for (command, what) in next {
         let _ = writeln!(text, "  {}  {what}", paint(style::NAME, pad(command, columns)));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+    use skills_protocol::wire::{Outcome, Step, StepKind, Verdict};
+
+    use super::*;
+    use crate::cli::sample::{in_state, list, shop, skill, terminal, uncolored};
+
+    fn view(all: bool) -> View<'static> {
+        let cwd = Path::new("/home/ann/shop");
+        View { all, profile: "agentskills", cwd, in_checkout: false }
+    }
+
+    #[track_caller]
+    fn check(result: &ListResult, all: bool, width: Option<usize>, expected: &Expect) {
+        let text = uncolored(&render(result, &view(all), &terminal(width)));
+        // Paths stay whole, so that they can be copied.
+        let lines = text.lines().filter(|line| !line.contains('/'));
+        let widest = lines.map(super::width).max().unwrap_or(0);
+        assert!(width.is_none_or(|width| widest <= width), "{widest} columns");
+        expected.assert_eq(&text);
+    }
+
+    #[test]
+    fn skills_are_grouped_by_root_and_cut_to_the_terminal() {
+        check(
+            &shop(),
+            false,
+            Some(72),
+            &expect![[r#"
+                ~/shop/.agents/skills  project
+                  commit         Writes a commit message in the house style.
+                  accessibility  Checks a page against WCAG 2.2 and says w…  (1 warning)
+
+                ~/.agents/skills  user
+                  pdf            Fills, splits and merges PDF files…  (broken right now)
+
+                3 skills
+                3 not shown: 1 conditional, 1 shadowed, 1 invalid
+                skillsd list --all
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_pipe_gets_every_word() {
+        check(
+            &shop(),
+            false,
+            None,
+            &expect![[r#"
+                ~/shop/.agents/skills  project
+                  commit         Writes a commit message in the house style.
+                  accessibility  Checks a page against WCAG 2.2 and says what to change.  (1 warning)
+
+                ~/.agents/skills  user
+                  pdf            Fills, splits and merges PDF files. Use it for every form that a customer sends.  (broken right now)
+
+                3 skills · 3 not shown: 1 conditional, 1 shadowed, 1 invalid · skillsd list --all
+            "#]],
+        );
+    }
+
+    #[test]
+    fn all_adds_the_state_and_the_reason() {
+        check(
+            &shop(),
+            true,
+            Some(72),
+            &expect![[r#"
+                ~/shop/.agents/skills  project
+                  commit              active       Writes a commit message in the house…
+                  accessibility       active       Checks a page against W…  (1 warning)
+                  database-migration  conditional  Writes a migration and its way back.
+                    no file that matches `migrations/**` was touched yet
+
+                ~/shop/.claude/skills  project
+                  commit              shadowed     Writes a commit message.
+                    `/home/ann/shop/.agents/skills/commit/SKILL.md` has the same name
+                    and comes first
+                  changelog           invalid      (no description)
+                    `description` is missing (SKILL.md:1:1)
+
+                ~/.agents/skills  user
+                  pdf                 active       Fills, splits an…  (broken right now)
+
+                3 skills · 3 not shown: 1 conditional, 1 shadowed, 1 invalid
+            "#]],
+        );
+    }
+
+    #[test]
+    fn one_long_name_does_not_squeeze_the_others() {
+        let skills = vec![skill("a", "Short."), skill(&"n".repeat(64), "Long.")];
+        check(
+            &list(skills),
+            false,
+            None,
+            &expect![[r#"
+            ~/shop/.agents/skills  project
+              a                                 Short.
+              nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn  Long.
+
+            2 skills
+        "#]],
+        );
+    }
+
+    #[test]
+    fn hostile_text_is_shown_and_not_obeyed() {
+        let hostile = skill("x\u{1b}]0;gone\u{7}", "line one\n\n\u{1b}[2Jline two \u{202e}abc");
+        check(
+            &list(vec![hostile]),
+            false,
+            None,
+            &expect![[r#"
+            ~/shop/.agents/skills  project
+              x\u{1b}]0;gone\u{7}  line one \u{1b}[2Jline two \u{202e}abc
+
+            1 skill
+        "#]],
+        );
+    }
+
+    #[test]
+    fn with_nothing_to_list_it_says_where_it_looked_and_what_to_do() {
+        let root = |path: &str, outcome, found| Step {
+            root: Some(path.into()),
+            found,
+            ..Step::new(StepKind::Root, outcome)
+        };
+        let looked = ExplainResult {
+            clock: "c".into(),
+            health: Vec::new(),
+            name: None,
+            path: None,
+            path_encoding: None,
+            profile: "agentskills".into(),
+            verdict: Verdict { state: None, summary: "no skills".into(), next: None },
+            steps: vec![
+                root("/home/ann/shop/.agents/skills", Outcome::Searched, Some(0)),
+                root("/home/ann/shop/.claude/skills", Outcome::Missing, None),
+                root("/home/ann/shop/.codex/skills", Outcome::Missing, None),
+                root("/home/ann/.agents/skills", Outcome::Unreadable, None),
+            ],
+        };
+        let view = View { in_checkout: true, ..view(false) };
+        let text = uncolored(&render_none(&list(Vec::new()), &looked, &view, &terminal(Some(72))));
+        expect![[r#"
+            No skill for `agentskills` in ~/shop
+
+            Looked in
+              ~/shop/.agents/skills  no skills
+              do not exist: ~/shop/.claude/skills, ~/shop/.codex/skills
+              ~/.agents/skills       cannot be read
+
+            Next
+              skillsd explain NAME                                says why an agent does not see a skill
+              cargo run --release -- list tests/samples/worktree  lists a sample
+        "#]].assert_eq(&text);
+    }
+
+    #[test]
+    fn with_nothing_listed_the_others_are_counted() {
+        let skills = vec![in_state(skill("a", "A."), State::Invalid, "no description")];
+        let looked = ExplainResult {
+            clock: "c".into(),
+            health: Vec::new(),
+            name: None,
+            path: None,
+            path_encoding: None,
+            profile: "agentskills".into(),
+            verdict: Verdict { state: None, summary: "no skills".into(), next: None },
+            steps: Vec::new(),
+        };
+        let text = render_none(&list(skills), &looked, &view(false), &terminal(Some(72)));
+        expect![[r#"
+            No skill for `agentskills` in ~/shop · 1 not shown: 1 invalid
+
+            Next
+              skillsd list --all    lists also what is not shown, with reasons
+              skillsd explain NAME  says why an agent does not see a skill
+        "#]]
+        .assert_eq(&uncolored(&text));
+    }
+
+    #[test]
+    fn the_rows_of_all_stand_even_when_none_is_listed() {
+        let skills = vec![in_state(skill("a", "A."), State::Ignored, "switched off in settings")];
+        check(
+            &list(skills),
+            true,
+            Some(60),
+            &expect![[r#"
+            ~/shop/.agents/skills  project
+              a  ignored  A.
+                switched off in settings
+
+        "#]],
+        );
+    }
 }
