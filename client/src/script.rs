@@ -60,14 +60,3 @@ pub(crate) fn answer(request: &Value, result: &Value) -> Value {
 pub(crate) fn refusal(request: &Value, code: i32, message: &str) -> Value {
     json!({"jsonrpc": "2.0", "id": request["id"], "error": {"code": code, "message": message}})
 }
-
-/// Returns the result of `initialize` of a server that speaks this protocol version.
-pub(crate) fn introduction(protocol_version: &str) -> Value {
-    json!({
-        "serverInfo": {"name": "skillsd", "version": "0.1.0"},
-        "protocolVersion": protocol_version,
-        "capabilities": {"methods": [], "profiles": ["agentskills", "claude-code"]},
-        "limits": {},
-        "bootId": "b1",
-    })
-}

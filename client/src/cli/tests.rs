@@ -11,7 +11,18 @@ use skills_protocol::error::{DENIED, INVALID_PARAMS, SKILL_NOT_FOUND};
 use super::*;
 use crate::cli::sample::{Written, shop};
 use crate::cli::terminal::Terminal;
-use crate::script::{answer, introduction, refusal, serve};
+use crate::script::{answer, refusal, serve};
+
+// Returns the result of `initialize` of a server that speaks this protocol version.
+fn introduction(protocol_version: &str) -> Value {
+    json!({
+        "serverInfo": {"name": "skillsd", "version": "0.1.0"},
+        "protocolVersion": protocol_version,
+        "capabilities": {"methods": [], "profiles": ["agentskills", "claude-code"]},
+        "limits": {},
+        "bootId": "b1",
+    })
+}
 
 // What a command did: its exit code and both outputs, as one text.
 fn ran(arguments: &[&str], script: impl Fn(&Value) -> Value + Send + Clone + 'static) -> String {
