@@ -105,8 +105,10 @@ fn exit_of(state: Option<State>, args: &ExplainArgs) -> Exit {
 pub(super) fn render(result: &ExplainResult, terminal: &Terminal) -> String {
     let mut text = String::new();
     let asked = result.name.is_some() || result.path.is_some() || result.verdict.state.is_some();
-    let lines =
-        wrap(&plain(&result.verdict.summary), terminal.width.map(|width| width - width.min(2)));
+    let lines = wrap(
+        &terminal.prose(&result.verdict.summary),
+        terminal.width.map(|width| width - width.min(2)),
+    );
     for (nth, line) in lines.iter().enumerate() {
         let lead = match (asked, nth) {
             (false, _) => String::new(),
@@ -132,7 +134,7 @@ fn render_profiles(results: &[ExplainResult], terminal: &Terminal) -> String {
     for (result, profile) in results.iter().zip(&profiles) {
         let mark = mark(result.verdict.state);
         let room = terminal.width.map(|width| width.saturating_sub(columns + 4));
-        let lines = wrap(&plain(&result.verdict.summary), room);
+        let lines = wrap(&terminal.prose(&result.verdict.summary), room);
         let _ =
             writeln!(text, "{mark} {}  {}", paint(style::NAME, pad(profile, columns)), lines[0]);
         for line in &lines[1..] {
@@ -146,7 +148,9 @@ fn render_profiles(results: &[ExplainResult], terminal: &Terminal) -> String {
 fn push_next(result: &ExplainResult, terminal: &Terminal, text: &mut String) {
     let mut next: Vec<String> = Vec::new();
     let steps = result.steps.iter().filter_map(|step| step.next.as_deref());
-    for advice in result.verdict.next.as_deref().into_iter().chain(steps).map(plain) {
+    for advice in
+        result.verdict.next.as_deref().into_iter().chain(steps).map(|advice| terminal.prose(advice))
+    {
         if !next.contains(&advice) {
             next.push(advice);
         }

@@ -17,6 +17,8 @@ use crate::{ClientError, environment};
 pub(super) struct Link {
     connection: BlockingConnection<Box<dyn Stream>>,
     introduction: Introduction,
+    // How to reach the next daemon when this one goes away before it answers; used once.
+    fallback: Option<StartOptions>,
 }
 
 enum Introduction {
@@ -32,10 +34,13 @@ impl Link {
         if cx.global.no_daemon {
             return Self::local(cx.local);
         }
-        let location = environment::socket_location()?;
-        let stream = connect_or_start(&StartOptions::new(location)?)?;
+        Self::daemon(StartOptions::new(environment::socket_location()?)?)
+    }
+
+    fn daemon(options: StartOptions) -> Result<Self, ClientError> {
+        let stream = connect_or_start(&options)?;
         limit_patience(&stream)?;
-        Self::over(Box::new(stream))
+        Ok(Self { fallback: Some(options), ..Self::over(Box::new(stream))? })
     }
 
     /// Connects to the daemon that runs; starts none.
@@ -61,7 +66,7 @@ impl Link {
             protocol_version: Some(PROTOCOL_VERSION.to_owned()),
             ..InitializeParams::default()
         })?;
-        Ok(Self { connection, introduction: Introduction::Sent(sent) })
+        Ok(Self { connection, introduction: Introduction::Sent(sent), fallback: None })
     }
 
     /// Calls a method and returns its result.
@@ -79,23 +84,56 @@ impl Link {
         &mut self,
         params: &M::Params,
     ) -> Result<Box<RawValue>, ClientError> {
-        let sent = self.connection.send::<M>(params)?;
-        self.server()?;
-        self.connection.receive_text(sent)
+        let outcome = self.try_call_text::<M>(params);
+        if M::REPEATABLE && self.has_fallen_back(outcome.as_ref().err())? {
+            return self.try_call_text::<M>(params);
+        }
+        outcome
     }
 
     /// Returns what the server said about itself.
     pub(super) fn server(&mut self) -> Result<&InitializeResult, ClientError> {
-        self.introduction = match std::mem::replace(&mut self.introduction, Introduction::Failed) {
-            Introduction::Sent(sent) => {
-                Introduction::Done(Box::new(checked(self.connection.receive::<Initialize>(sent)?)?))
-            }
-            done => done,
-        };
+        let outcome = self.introduce();
+        if self.has_fallen_back(outcome.as_ref().err())? {
+            self.introduce()?;
+        } else {
+            outcome?;
+        }
         match &self.introduction {
             Introduction::Done(result) => Ok(result),
             Introduction::Sent(_) | Introduction::Failed => Err(ClientError::Closed),
         }
+    }
+
+    fn try_call_text<M: Request>(
+        &mut self,
+        params: &M::Params,
+    ) -> Result<Box<RawValue>, ClientError> {
+        let sent = self.connection.send::<M>(params)?;
+        self.introduce()?;
+        self.connection.receive_text(sent)
+    }
+
+    // A daemon that is being stopped may still accept, and then closes: the next one answers.
+    fn has_fallen_back(&mut self, error: Option<&ClientError>) -> Result<bool, ClientError> {
+        if !error.is_some_and(ClientError::is_broken_connection) {
+            return Ok(false);
+        }
+        let Some(options) = self.fallback.take() else { return Ok(false) };
+        *self = Self { fallback: None, ..Self::daemon(options)? };
+        Ok(true)
+    }
+
+    fn introduce(&mut self) -> Result<(), ClientError> {
+        let done = match std::mem::replace(&mut self.introduction, Introduction::Failed) {
+            Introduction::Sent(sent) => {
+                let result = self.connection.receive::<Initialize>(sent)?;
+                Introduction::Done(Box::new(checked(result)?))
+            }
+            done => done,
+        };
+        self.introduction = done;
+        Ok(())
     }
 
     /// Waits until the server has closed the connection.
@@ -110,4 +148,57 @@ fn checked(result: InitializeResult) -> Result<InitializeResult, ClientError> {
     }
     let ours = PROTOCOL_VERSION.to_owned();
     Err(ClientError::Version { ours, theirs: result.protocol_version })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::os::unix::net::UnixListener;
+    use std::thread;
+
+    use skills_protocol::method::{ServerShutdown, ServerSync};
+    use skills_protocol::socket::{SocketEnvironment, choose};
+    use skills_protocol::wire::{ShutdownParams, SyncParams};
+    use tempfile::TempDir;
+
+    use super::*;
+
+    const INTRODUCTION: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"serverInfo":{"name":"skillsd","version":"0"},"protocolVersion":"1.0","capabilities":{},"limits":{},"bootId":"b"}}"#;
+    const ANSWER: &str = r#"{"jsonrpc":"2.0","id":2,"result":{"clock":"c"}}"#;
+
+    // Listens; hangs up on the first connection after its request, and answers on the others.
+    fn stopping(top: &TempDir) -> StartOptions {
+        let skillsd_socket = Some(top.path().join("s.sock").into());
+        let environment = SocketEnvironment { skillsd_socket, ..SocketEnvironment::default() };
+        let location = choose(&environment).expect("absolute");
+        let listener = UnixListener::bind(location.path()).expect("bound");
+        thread::spawn(move || {
+            for (nth, stream) in listener.incoming().enumerate() {
+                let mut stream = stream.expect("accepted");
+                let mut request = [0; 4096];
+                let read = stream.read(&mut request).expect("a request");
+                for answer in [INTRODUCTION, ANSWER].iter().filter(|_| nth > 0 && read > 0) {
+                    let message = format!("Content-Length: {}\r\n\r\n{answer}", answer.len());
+                    stream.write_all(message.as_bytes()).expect("the client reads");
+                }
+            }
+        });
+        StartOptions { program: "/bin/false".into(), ..StartOptions::new(location).expect("us") }
+    }
+
+    #[test]
+    fn a_daemon_that_is_going_away_is_replaced_once() {
+        let top = TempDir::new().expect("made");
+        let mut link = Link::daemon(stopping(&top)).expect("accepted");
+        assert_eq!(link.call::<ServerSync>(&SyncParams::default()).expect("answered").clock, "c");
+        assert!(link.fallback.is_none());
+    }
+
+    #[test]
+    fn what_may_not_be_repeated_is_not() {
+        let top = TempDir::new().expect("made");
+        let mut link = Link::daemon(stopping(&top)).expect("accepted");
+        let error = link.call::<ServerShutdown>(&ShutdownParams {});
+        assert!(matches!(error, Err(ClientError::Closed)), "{error:?}");
+    }
 }

@@ -68,7 +68,7 @@ pub(super) fn render(result: &GetResult, terminal: &Terminal) -> String {
 
 fn push_facts(skill: &Entry, terminal: &Terminal, text: &mut String) {
     let mut facts = vec![("state", paint(style::of_state(skill.state), skill.state))];
-    facts.extend(skill.reason.as_deref().map(|reason| ("reason", plain(reason))));
+    facts.extend(skill.reason.as_deref().map(|reason| ("reason", terminal.prose(reason))));
     facts.push(("file", terminal.path(&skill.path, skill.path_encoding)));
     let root = terminal.path(&skill.root, skill.path_encoding);
     facts.push(("from", format!("{} · {root}", skill.scope)));
@@ -126,12 +126,12 @@ fn push_diagnostic(diagnostic: &Diagnostic, file: &str, terminal: &Terminal, tex
     let severity = style::severity_word(diagnostic.severity);
     let severity = paint(style::of_severity(diagnostic.severity), severity);
     let code = paint(style::FAINT, format!("[{}]", plain(&diagnostic.code)));
-    let _ = writeln!(text, "  {severity}{code} {}", plain(&diagnostic.message));
+    let _ = writeln!(text, "  {severity}{code} {}", terminal.prose(&diagnostic.message));
     let place =
         diagnostic.range.map(|range| format!(":{}:{}", range.start.line, range.start.column));
     let _ = writeln!(text, "    {file}{}", place.unwrap_or_default());
     if let Some(help) = &diagnostic.help {
-        push_wrapped("    ", &format!("help: {}", plain(help)), terminal, text);
+        push_wrapped("    ", &format!("help: {}", terminal.prose(help)), terminal, text);
     }
 }
 

@@ -91,6 +91,17 @@ impl Terminal {
         }
     }
 
+    /// Returns a sentence from the wire, harmless and with `~` in the paths that it quotes.
+    pub(super) fn prose(&self, text: &str) -> String {
+        let text = plain(text);
+        match self.home.as_deref().and_then(Path::to_str) {
+            Some(home) => {
+                text.replace(&format!("`{home}/"), "`~/").replace(&format!("`{home}`"), "`~`")
+            }
+            None => text,
+        }
+    }
+
     /// Returns a path of this machine as a person writes it, harmless and with `~`.
     pub(super) fn local_path(&self, path: &Path) -> String {
         let beneath = self.home.as_deref().and_then(|home| path.strip_prefix(home).ok());
@@ -138,10 +149,10 @@ pub(super) fn render_health(health: &[Health], terminal: &Terminal) -> String {
     for unwell in health {
         let path = unwell.path.as_deref().map(|path| terminal.path(path, unwell.path_encoding));
         let place = path.map(|path| format!(" ({path})")).unwrap_or_default();
-        let message = plain(&unwell.message);
+        let message = terminal.prose(&unwell.message);
         let _ = writeln!(text, "{} {message}{place}", paint(style::WARNING, "warning:"));
         if let Some(hint) = &unwell.hint {
-            let _ = writeln!(text, "   {} {}", paint(style::HINT, "hint:"), plain(hint));
+            let _ = writeln!(text, "   {} {}", paint(style::HINT, "hint:"), terminal.prose(hint));
         }
     }
     text

@@ -17,6 +17,9 @@ pub mod path;
 pub mod socket;
 pub mod wire;
 
+#[cfg(test)]
+mod shape;
+
 /// The protocol's version, `major.minor`.
 ///
 /// The major is also in the socket's file name; it changes when a name changes its meaning. The

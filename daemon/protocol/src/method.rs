@@ -110,6 +110,15 @@ macro_rules! requests {
                 type Result = $result;
             }
         )*
+
+        #[cfg(test)]
+        fn shapes() -> Vec<String> {
+            use crate::shape::fields;
+            let line = |name, params: &[&str], result: &[&str]| {
+                format!("{name}\n  ({})\n  {{{}}}\n", params.join(" "), result.join(" "))
+            };
+            vec![$(line(names::$name, fields::<$params>(), fields::<$result>()),)*]
+        }
     };
 }
 
@@ -192,6 +201,56 @@ mod tests {
             assert!(method.doc.ends_with('.'), "{}: a sentence", method.name);
         }
         assert_eq!(METHODS.len(), 13);
+    }
+
+    // Names are called from outside. Where one has to change its meaning, the protocol's major
+    // grows with it; where one is added, the minor.
+    #[test]
+    fn the_names_of_all_fields_stand() {
+        let text = format!("protocol {}\n\n{}", crate::PROTOCOL_VERSION, shapes().concat());
+        expect_test::expect![[r#"
+            protocol 1.0
+
+            initialize
+              (clientInfo protocolVersion capabilities environment pathEncoding)
+              {serverInfo protocolVersion capabilities limits bootId}
+            server/status
+              ()
+              {version protocolVersion pid uptime rss watches connections worktrees rebuilds bootId socket pathEncoding health}
+            server/sync
+              (cwd profile session agent freshness additionalDirs environment pathEncoding)
+              {clock health}
+            server/shutdown
+              ()
+              {pid bootId}
+            worktree/open
+              (cwd profile session agent freshness additionalDirs environment pathEncoding)
+              {clock health worktree}
+            worktree/close
+              (cwd profile session agent freshness additionalDirs environment pathEncoding)
+              {closed path pathEncoding}
+            worktree/list
+              ()
+              {worktrees}
+            skills/list
+              (include since limit cursor cwd profile session agent freshness additionalDirs environment pathEncoding)
+              {clock health fresh nextCursor skills removed}
+            skills/dirs
+              (cwd profile session agent freshness additionalDirs environment pathEncoding)
+              {clock health dirs pathEncoding}
+            skills/get
+              (name path cwd profile session agent freshness additionalDirs environment pathEncoding)
+              {clock health skill frontmatter ranges diagnostics}
+            skills/explain
+              (name path cwd profile session agent freshness additionalDirs environment pathEncoding)
+              {clock health name path pathEncoding profile verdict steps}
+            skills/resources
+              (name path limit only cwd profile session agent freshness additionalDirs environment pathEncoding)
+              {clock health resources truncated}
+            skills/read
+              (name path relative offset length cwd profile session agent freshness additionalDirs environment pathEncoding)
+              {clock health path pathEncoding content base64 size truncated}
+        "#]].assert_eq(&text);
     }
 
     #[test]

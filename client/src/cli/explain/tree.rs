@@ -167,7 +167,7 @@ fn root_line(step: &Step, columns: usize, terminal: &Terminal) -> String {
         ) => {}
     }
     facts.extend(step.scope.map(|scope| scope.to_string()));
-    facts.extend(step.reason.as_deref().map(plain));
+    facts.extend(step.reason.as_deref().map(|reason| terminal.prose(reason)));
     let style = if step.outcome == Outcome::Unreadable { style::BAD } else { style::FAINT };
     let name = paint(style::HEADING, pad(&root_name(step, terminal), columns));
     format!("{name}  {}", paint(style, facts.join(" · ")))
@@ -192,7 +192,7 @@ fn candidate_lines(
     let state = step.state.map(|state| paint(style::of_state(state), state));
     let first = format!("{mark} {name}  {}", state.unwrap_or_default());
     let mut lines = vec![first.trim_end().to_owned()];
-    push_reason(step, room, &mut lines);
+    push_reason(step, room, terminal, &mut lines);
     lines
 }
 
@@ -210,15 +210,16 @@ fn candidate_name(step: &Step, parent: &Step, terminal: &Terminal) -> String {
     beneath.unwrap_or_else(|| terminal.path(path, step.path_encoding))
 }
 
-fn push_reason(step: &Step, room: Option<usize>, lines: &mut Vec<String>) {
+fn push_reason(step: &Step, room: Option<usize>, terminal: &Terminal, lines: &mut Vec<String>) {
     if let Some(reason) = &step.reason {
-        let wrapped = wrap(&plain(reason), room.map(|room| room.saturating_sub(2)));
+        let wrapped = wrap(&terminal.prose(reason), room.map(|room| room.saturating_sub(2)));
         lines.extend(wrapped.into_iter().map(|line| format!("  {line}")));
     }
 }
 
 fn rule_lines(step: &Step, room: Option<usize>, terminal: &Terminal) -> Vec<String> {
-    let said = step.reason.as_deref().or(step.rule.as_deref()).map(plain).unwrap_or_default();
+    let said = step.reason.as_deref().or(step.rule.as_deref()).unwrap_or_default();
+    let said = terminal.prose(said);
     let mut lines = wrap(&said, room.map(|room| room.saturating_sub(2)));
     lines[0] = format!("{} {}", outcome_mark(step.outcome), lines[0]);
     for line in &mut lines[1..] {

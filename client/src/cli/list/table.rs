@@ -99,7 +99,9 @@ fn push_row(skill: &Entry, columns: &Columns, terminal: &Terminal, text: &mut St
     if columns.state.is_some()
         && let Some(reason) = &skill.reason
     {
-        for line in wrap(&plain(reason), terminal.width.map(|width| width.saturating_sub(4))) {
+        for line in
+            wrap(&terminal.prose(reason), terminal.width.map(|width| width.saturating_sub(4)))
+        {
             let _ = writeln!(text, "    {}", paint(style::FAINT, line));
         }
     }
@@ -259,8 +261,8 @@ mod tests {
 
                 ~/shop/.claude/skills  project
                   commit              shadowed     Writes a commit message.
-                    `/home/ann/shop/.agents/skills/commit/SKILL.md` has the same name
-                    and comes first
+                    `~/shop/.agents/skills/commit/SKILL.md` has the same name and comes
+                    first
                   changelog           invalid      (no description)
                     `description` is missing (SKILL.md:1:1)
 
