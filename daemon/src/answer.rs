@@ -11,15 +11,15 @@ use serde_json::value::{RawValue, to_raw_value};
 use skills_protocol::error::RpcError;
 
 /// What a handler returns.
-pub type Outcome = Result<Answer, RpcError>;
+pub(crate) type Outcome = Result<Answer, RpcError>;
 
 /// A result as JSON text; cloning shares it.
 #[derive(Clone, Debug)]
-pub struct Answer(Arc<RawValue>);
+pub(crate) struct Answer(Arc<RawValue>);
 
 impl Answer {
     /// Serialises a result.
-    pub fn new<T: Serialize>(result: &T) -> Outcome {
+    pub(crate) fn new<T: Serialize>(result: &T) -> Outcome {
         match to_raw_value(result) {
             Ok(json) => Ok(Self(json.into())),
             Err(error) => {
@@ -29,13 +29,8 @@ impl Answer {
         }
     }
 
-    /// Takes a result that was serialised before, on one line.
-    pub fn shared(json: Arc<RawValue>) -> Self {
-        Self(json)
-    }
-
     /// Returns the JSON text.
-    pub fn json(&self) -> &str {
+    pub(crate) fn json(&self) -> &str {
         self.0.get()
     }
 }

@@ -32,7 +32,7 @@ use crate::refusal;
 const READ: usize = 8 * 1024;
 
 /// A stream that connections run over.
-pub trait Link: AsyncRead + AsyncWrite + Unpin + Send + 'static {
+pub(crate) trait Link: AsyncRead + AsyncWrite + Unpin + Send + 'static {
     /// Returns a future that is ready when the peer can neither send nor receive any more.
     ///
     /// The end of what it sends is no such sign: a shell pipe ends there and waits for the answer.
@@ -163,7 +163,10 @@ impl<S: Link> Connection<S> {
                 }
                 Err(error) => {
                     tracing::debug!(%error, "the stream is out of step");
-                    self.send(Reply::error(None, refusal::bad_frame(&error)));
+                    self.send(Reply::error(
+                        None,
+                        refusal::bad_frame(&error, self.limits.message_bytes_in),
+                    ));
                     self.source = Source::Closed;
                 }
             }

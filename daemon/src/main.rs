@@ -1,1 +1,5 @@
-fn main() {}
+//! The program `skillsd`; all of it is in the library.
+
+fn main() -> std::process::ExitCode {
+    skillsd::main()
+}

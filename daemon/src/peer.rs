@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use jsonrpsee::ConnectionId;
 
 /// The variables that discovery depends on, as a client sent them.
-pub type Environment = BTreeMap<String, OsString>;
+pub(crate) type Environment = BTreeMap<String, OsString>;
 
 /// One connection, as the calls on it see it.
 #[derive(Debug)]
-pub struct Peer {
+pub(crate) struct Peer {
     id: ConnectionId,
-    environment: OnceLock<Arc<Environment>>,
+    environment: OnceLock<Environment>,
 }
 
 impl Peer {
@@ -26,12 +26,13 @@ impl Peer {
     }
 
     /// Returns the environment that the peer introduced itself with, if any.
-    pub(crate) fn environment(&self) -> Option<&Arc<Environment>> {
+    pub(crate) fn environment(&self) -> Option<&Environment> {
         self.environment.get()
     }
 
-    /// Keeps the environment for the later calls; false when there is another one already.
-    pub(crate) fn introduce(&self, environment: Arc<Environment>) -> bool {
-        self.environment.get_or_init(|| Arc::clone(&environment)) == &environment
+    /// Keeps the environment for the later calls. A connection introduces itself once; what it
+    /// says after that is not heard, so that its views stay the same.
+    pub(crate) fn introduce(&self, environment: Environment) {
+        self.environment.get_or_init(|| environment);
     }
 }

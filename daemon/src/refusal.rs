@@ -30,7 +30,14 @@ pub(crate) fn answer_too_long(length: u64, limit: u64) -> RpcError {
         .with_hint("Ask for less at a time, for example with `limit` and `cursor`.")
 }
 
-pub(crate) fn bad_frame(cause: &FrameError) -> RpcError {
+pub(crate) fn bad_frame(cause: &FrameError, limit: u64) -> RpcError {
+    if let FrameError::BeyondSkipping { length } = cause {
+        return RpcError::too_large(
+            format!("the message of {length} bytes is over the limit of {limit}"),
+            limit,
+        )
+        .with_hint("Connect again and send less in one request.");
+    }
     RpcError::new(PARSE_ERROR, cause.to_string())
         .with_hint("Send `Content-Length: N`, an empty line and N bytes of JSON; or one line of JSON per message.")
 }

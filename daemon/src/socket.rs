@@ -16,6 +16,8 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 use rustix::io::Errno;
+use rustix::net::sockopt::socket_peercred;
+use rustix::process::Pid;
 use skills_client::directory::{self, DirectoryError};
 use skills_protocol::socket::SocketLocation;
 
@@ -50,8 +52,8 @@ struct SocketFile {
 pub(crate) enum ClaimError {
     #[error(transparent)]
     Directory(#[from] DirectoryError),
-    #[error("skillsd is already running at `{}`", .socket.display())]
-    AlreadyRunning { socket: PathBuf },
+    #[error("skillsd is already running{} at `{}`", shown(*.pid), .socket.display())]
+    AlreadyRunning { socket: PathBuf, pid: Option<Pid> },
     #[error("another skillsd is starting or stopping: it holds `{}`", .lock.display())]
     Busy { lock: PathBuf },
     #[error("failed to lock `{}`", .lock.display())]
@@ -149,9 +151,7 @@ fn take_lock(location: &SocketLocation, patience: Duration) -> Result<File, Clai
             Err(error) => return Err(failed(error)),
         }
         // Whoever holds it is the daemon, or has not begun to listen, or has stopped.
-        if is_alive(location.path())? {
-            return Err(ClaimError::AlreadyRunning { socket: location.path().to_owned() });
-        }
+        refuse_if_alive(location.path())?;
         if started.elapsed() >= patience {
             return Err(ClaimError::Busy { lock: path });
         }
@@ -159,17 +159,22 @@ fn take_lock(location: &SocketLocation, patience: Duration) -> Result<File, Clai
     }
 }
 
-/// Returns whether somebody listens. Everything but a plain no counts as an error or a yes.
-fn is_alive(socket: &Path) -> Result<bool, ClaimError> {
+/// Fails when somebody listens. Only a plain no counts as a no.
+fn refuse_if_alive(socket: &Path) -> Result<(), ClaimError> {
+    let alive = |pid| Err(ClaimError::AlreadyRunning { socket: socket.to_owned(), pid });
     match UnixStream::connect(socket) {
-        Ok(_) => Ok(true),
+        Ok(stream) => alive(socket_peercred(&stream).ok().map(|it| it.pid)),
         Err(error) => match error.kind() {
-            io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => Ok(false),
+            io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => Ok(()),
             // Its queue is full, which a dead one's never is.
-            io::ErrorKind::WouldBlock => Ok(true),
+            io::ErrorKind::WouldBlock => alive(None),
             _ => Err(ClaimError::Probe { socket: socket.to_owned(), source: error }),
         },
     }
+}
+
+fn shown(pid: Option<Pid>) -> String {
+    pid.map(|pid| format!(" as process {pid}")).unwrap_or_default()
 }
 
 fn listen(socket: &Path) -> Result<(UnixListener, SocketFile), ClaimError> {
@@ -178,10 +183,10 @@ fn listen(socket: &Path) -> Result<(UnixListener, SocketFile), ClaimError> {
         Ok(found) if !found.file_type().is_socket() => {
             return Err(ClaimError::NotASocket { path: socket.to_owned() });
         }
-        Ok(_) if is_alive(socket)? => {
-            return Err(ClaimError::AlreadyRunning { socket: socket.to_owned() });
+        Ok(_) => {
+            refuse_if_alive(socket)?;
+            fs::remove_file(socket).map_err(failed)?;
         }
-        Ok(_) => fs::remove_file(socket).map_err(failed)?,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(failed(error)),
     }
@@ -251,6 +256,10 @@ mod tests {
         let error = claim(&location).unwrap_err();
         assert!(matches!(error, ClaimError::AlreadyRunning { .. }), "{error}");
         assert!(error.hint().unwrap().contains("skillsd status"));
+        assert!(
+            error.to_string().contains(&format!("as process {}", std::process::id())),
+            "{error}"
+        );
         UnixStream::connect(location.path()).unwrap();
     }
 

@@ -1,0 +1,319 @@
+//! The files beneath one directory, and nothing that only seems to be there.
+//!
+//! Every path is resolved by the kernel beneath an open descriptor of the directory: `..`,
+//! absolute paths and links that lead out fail there, also when somebody swaps a directory for
+//! a link in the meantime. Only regular files are read, and opening never waits.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, ResolveFlags, Stat};
+use rustix::io::Errno;
+
+/// How deep directories are listed.
+const DEEPEST: usize = 10;
+
+/// How many entries of directories are looked at. A skill has some ten files.
+const MOST: usize = 20_000;
+
+/// How often a path is tried again that changed while the kernel followed it.
+const TRIES: usize = 16;
+
+/// Directories of tools, which hold nothing that a skill's author put there.
+const SKIPPED: [&str; 4] = [".git", "node_modules", "__pycache__", ".venv"];
+
+/// A directory whose files are served.
+#[derive(Debug)]
+pub(crate) struct Beneath {
+    directory: OwnedFd,
+}
+
+/// A file beneath the directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) relative: PathBuf,
+    pub(crate) size: u64,
+    pub(crate) executable: bool,
+}
+
+/// What was found.
+#[derive(Debug, Default)]
+pub(crate) struct Listing {
+    /// Sorted by path.
+    pub(crate) files: Vec<Found>,
+    /// Whether there was more to look at than is looked at.
+    pub(crate) truncated: bool,
+}
+
+/// A part of a file.
+#[derive(Debug)]
+pub(crate) struct Part {
+    pub(crate) bytes: Vec<u8>,
+    /// The whole file's size.
+    pub(crate) size: u64,
+}
+
+/// Why a file is not served.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum BeneathError {
+    /// The path leads out of the directory.
+    #[error("the path leads out of the directory")]
+    Outside,
+    /// There is nothing.
+    #[error("there is no such file")]
+    Missing,
+    /// It is a directory, a pipe or the like.
+    #[error("it is {0}, not a regular file")]
+    NotAFile(&'static str),
+    /// The system refused.
+    #[error("failed to read it")]
+    Io(#[source] io::Error),
+}
+
+impl From<Errno> for BeneathError {
+    fn from(error: Errno) -> Self {
+        match error {
+            Errno::XDEV => Self::Outside,
+            Errno::NOENT | Errno::NOTDIR => Self::Missing,
+            // What a socket answers to being opened.
+            Errno::NXIO => Self::NotAFile("a socket or device"),
+            _ => Self::Io(error.into()),
+        }
+    }
+}
+
+impl Beneath {
+    /// Opens the directory itself, links on the way to it followed.
+    pub(crate) fn open(directory: &Path) -> Result<Self, BeneathError> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Ok(Self { directory: rustix::fs::openat(CWD, directory, flags, Mode::empty())? })
+    }
+
+    /// Reads a part of a file: at most `length` bytes from `offset` on.
+    pub(crate) fn read(
+        &self,
+        relative: &Path,
+        offset: u64,
+        length: u64,
+    ) -> Result<Part, BeneathError> {
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let file = self.resolve(relative, flags)?;
+        let stat = regular(&file)?;
+        let mut file = File::from(file);
+        let mut bytes = Vec::new();
+        file.seek(SeekFrom::Start(offset)).map_err(BeneathError::Io)?;
+        file.take(length).read_to_end(&mut bytes).map_err(BeneathError::Io)?;
+        Ok(Part { bytes, size: stat.st_size.cast_unsigned() })
+    }
+
+    /// Lists the regular files. Links are followed to files beneath, never to directories.
+    pub(crate) fn list(&self) -> Result<Listing, BeneathError> {
+        let mut listing = Listing::default();
+        let mut looked_at = 0;
+        let mut directories = vec![PathBuf::new()];
+        while let Some(directory) = directories.pop() {
+            let entries = match self.entries(&directory) {
+                Ok(entries) => entries,
+                // Gone, swapped or closed to us in the meantime: the rest is there all the same.
+                Err(_) if !directory.as_os_str().is_empty() => continue,
+                Err(error) => return Err(error),
+            };
+            for entry in entries {
+                let Ok(entry) = entry else { break };
+                let name = OsStr::from_bytes(entry.file_name().to_bytes());
+                if name == "." || name == ".." {
+                    continue;
+                }
+                looked_at += 1;
+                if looked_at > MOST {
+                    listing.truncated = true;
+                    break;
+                }
+                let relative = directory.join(name);
+                match self.kind(&relative, entry.file_type()) {
+                    FileType::Directory if SKIPPED.iter().any(|it| name == *it) => {}
+                    FileType::Directory if relative.components().count() >= DEEPEST => {
+                        listing.truncated = true
+                    }
+                    FileType::Directory => directories.push(relative),
+                    FileType::RegularFile | FileType::Symlink => {
+                        listing.files.extend(self.found(relative))
+                    }
+                    _ => {}
+                }
+            }
+        }
+        listing.files.sort_unstable_by(|a, b| a.relative.cmp(&b.relative));
+        Ok(listing)
+    }
+
+    fn entries(&self, directory: &Path) -> Result<Dir, BeneathError> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW;
+        let relative = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
+        Ok(Dir::new(self.resolve(relative, flags)?)?)
+    }
+
+    /// Some file systems do not say in a directory what its entries are.
+    fn kind(&self, relative: &Path, said: FileType) -> FileType {
+        if said != FileType::Unknown {
+            return said;
+        }
+        let file = self.resolve(relative, OFlags::PATH | OFlags::NOFOLLOW);
+        let stat = file.ok().and_then(|file| rustix::fs::fstat(file).ok());
+        stat.map_or(FileType::Unknown, |stat| FileType::from_raw_mode(stat.st_mode))
+    }
+
+    fn found(&self, relative: PathBuf) -> Option<Found> {
+        let file = self.resolve(&relative, OFlags::PATH).ok()?;
+        let stat = regular(&file).ok()?;
+        let executable = stat.st_mode & 0o111 != 0;
+        Some(Found { relative, size: stat.st_size.cast_unsigned(), executable })
+    }
+
+    fn resolve(&self, relative: &Path, flags: OFlags) -> Result<OwnedFd, BeneathError> {
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
+        let flags = flags | OFlags::CLOEXEC;
+        let open = || rustix::fs::openat2(&self.directory, relative, flags, Mode::empty(), resolve);
+        let mut opened = open();
+        for _ in 1..TRIES {
+            // Something was renamed at the same time, so that the kernel cannot be sure.
+            if !matches!(opened, Err(Errno::AGAIN | Errno::INTR)) {
+                break;
+            }
+            opened = open();
+        }
+        Ok(opened?)
+    }
+}
+
+fn regular(file: impl AsFd) -> Result<Stat, BeneathError> {
+    let stat = rustix::fs::fstat(file)?;
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => Ok(stat),
+        FileType::Directory => Err(BeneathError::NotAFile("a directory")),
+        FileType::Fifo => Err(BeneathError::NotAFile("a named pipe")),
+        FileType::Socket => Err(BeneathError::NotAFile("a socket")),
+        FileType::CharacterDevice | FileType::BlockDevice => {
+            Err(BeneathError::NotAFile("a device"))
+        }
+        FileType::Symlink | FileType::Unknown => Err(BeneathError::NotAFile("something else")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use rustix::fs::mkfifoat;
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// A skill's directory `s` with files, and a secret beside it.
+    fn tree() -> (TempDir, Beneath) {
+        let top = TempDir::new().unwrap();
+        let skill = top.path().join("s");
+        fs::create_dir_all(skill.join("scripts/deep")).unwrap();
+        fs::write(top.path().join("secret"), "secret").unwrap();
+        fs::write(skill.join("SKILL.md"), "0123456789").unwrap();
+        fs::write(skill.join("scripts/run.sh"), "#!").unwrap();
+        fs::set_permissions(skill.join("scripts/run.sh"), Permissions::from_mode(0o755)).unwrap();
+        fs::write(skill.join("scripts/deep/a"), "").unwrap();
+        symlink("scripts/run.sh", skill.join("inside")).unwrap();
+        symlink("../secret", skill.join("outside")).unwrap();
+        symlink("/proc/self/root/etc/hostname", skill.join("magic")).unwrap();
+        symlink("scripts", skill.join("again")).unwrap();
+        symlink("..", skill.join("up")).unwrap();
+        mkfifoat(CWD, skill.join("pipe"), Mode::RUSR | Mode::WUSR).unwrap();
+        let beneath = Beneath::open(&skill).unwrap();
+        (top, beneath)
+    }
+
+    #[track_caller]
+    fn check(relative: &str, expected: &str) {
+        let (_top, beneath) = tree();
+        let shown = match beneath.read(Path::new(relative), 0, 100) {
+            Ok(part) => String::from_utf8(part.bytes).unwrap(),
+            Err(error) => format!("({error})"),
+        };
+        assert_eq!(shown, expected, "{relative}");
+    }
+
+    #[test]
+    fn files_beneath_are_read_also_by_links() {
+        check("SKILL.md", "0123456789");
+        check("scripts/../SKILL.md", "0123456789");
+        check("inside", "#!");
+        check("again/run.sh", "#!");
+    }
+
+    #[test]
+    fn nothing_outside_is_read() {
+        for relative in
+            ["outside", "../secret", "up/secret", "scripts/../../secret", "/etc/hostname", "magic"]
+        {
+            check(relative, "(the path leads out of the directory)");
+        }
+    }
+
+    #[test]
+    fn only_regular_files_are_read() {
+        check("scripts", "(it is a directory, not a regular file)");
+        check("pipe", "(it is a named pipe, not a regular file)");
+        check("none", "(there is no such file)");
+        check("SKILL.md/x", "(there is no such file)");
+        check("", "(there is no such file)");
+    }
+
+    #[test]
+    fn parts_are_bounded_by_offset_and_length() {
+        let (_top, beneath) = tree();
+        let read = |offset, length| beneath.read(Path::new("SKILL.md"), offset, length).unwrap();
+        assert_eq!(read(3, 4).bytes, b"3456");
+        assert_eq!(read(8, 100).bytes, b"89");
+        assert_eq!((read(50, 1).bytes, read(50, 1).size), (vec![], 10));
+    }
+
+    #[test]
+    fn listing_holds_regular_files_in_order() {
+        let (_top, beneath) = tree();
+        let listing = beneath.list().unwrap();
+        let files: Vec<_> = listing.files.iter().map(|it| it.relative.to_str().unwrap()).collect();
+        assert_eq!(files, ["SKILL.md", "inside", "scripts/deep/a", "scripts/run.sh"]);
+        let executable: Vec<_> = listing.files.iter().map(|it| it.executable).collect();
+        assert_eq!(executable, [false, true, false, true]);
+        assert_eq!(listing.files[0].size, 10);
+        assert!(!listing.truncated);
+    }
+
+    #[test]
+    fn directory_swapped_for_a_link_never_leads_out() {
+        let (top, beneath) = tree();
+        let skill = top.path().join("s");
+        fs::create_dir(top.path().join("scripts")).unwrap();
+        fs::write(top.path().join("scripts/run.sh"), "secret").unwrap();
+        let is_done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_done.load(Ordering::Relaxed) {
+                    fs::rename(skill.join("scripts"), skill.join("aside")).unwrap();
+                    symlink("../scripts", skill.join("scripts")).unwrap();
+                    fs::remove_file(skill.join("scripts")).unwrap();
+                    fs::rename(skill.join("aside"), skill.join("scripts")).unwrap();
+                }
+            });
+            for _ in 0..2000 {
+                if let Ok(part) = beneath.read(Path::new("scripts/run.sh"), 0, 100) {
+                    assert_eq!(part.bytes, b"#!");
+                }
+            }
+            is_done.store(true, Ordering::Relaxed);
+        });
+    }
+}

@@ -1,0 +1,43 @@
+//! The methods, one file for each area.
+//!
+//! A handler reads its parameters, asks the service for a view, and converts what the view
+//! says. It knows no connection, walks no tree and decides nothing: what becomes of a skill is
+//! for `skills-core` to say.
+
+mod explain;
+mod files;
+mod get;
+mod list;
+mod server;
+mod worktree;
+
+use std::sync::Arc;
+
+use jsonrpsee::Methods;
+use skills_protocol::method::{
+    Initialize, ServerShutdown, ServerStatus, ServerSync, SkillsDirs, SkillsExplain, SkillsGet,
+    SkillsList, SkillsRead, SkillsResources, WorktreeClose, WorktreeList, WorktreeOpen,
+};
+
+use crate::dispatch::register;
+use crate::service::Service;
+
+/// Enters every method of the protocol in the table.
+pub(crate) fn register_all(methods: &mut Methods, service: &Arc<Service>) {
+    register::<Initialize, _, _, _>(methods, service, server::initialize);
+    register::<ServerStatus, _, _, _>(methods, service, server::status);
+    register::<ServerSync, _, _, _>(methods, service, server::sync);
+    register::<ServerShutdown, _, _, _>(methods, service, server::shutdown);
+    register::<WorktreeOpen, _, _, _>(methods, service, worktree::open);
+    register::<WorktreeClose, _, _, _>(methods, service, worktree::close);
+    register::<WorktreeList, _, _, _>(methods, service, worktree::list);
+    register::<SkillsList, _, _, _>(methods, service, list::list);
+    register::<SkillsDirs, _, _, _>(methods, service, list::dirs);
+    register::<SkillsGet, _, _, _>(methods, service, get::get);
+    register::<SkillsExplain, _, _, _>(methods, service, explain::explain);
+    register::<SkillsResources, _, _, _>(methods, service, files::resources);
+    register::<SkillsRead, _, _, _>(methods, service, files::read);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,91 @@
+//! `skills/explain`: why a skill is there, or why not; or what a directory gives.
+
+use std::sync::Arc;
+
+use skills_core::resolve::{self, Query, Resolution, RootOutcome};
+use skills_engine::View;
+use skills_protocol::path::{encode, encoding_of};
+use skills_protocol::wire::{Contextual, ExplainParams, ExplainResult, Verdict};
+
+use crate::answer::{Answer, Outcome};
+use crate::from_wire::{Target, target};
+use crate::peer::Peer;
+use crate::service::Service;
+use crate::to_wire;
+
+pub(crate) async fn explain(
+    service: Arc<Service>,
+    peer: Arc<Peer>,
+    mut params: ExplainParams,
+) -> Outcome {
+    let context = params.take_context();
+    let view = service.view(&peer, context).await?;
+    if params.name.is_none() && params.path.is_none() {
+        return Answer::new(&explain_place(&view));
+    }
+    let target = target(params.name.as_deref(), params.path.as_deref(), params.path_encoding)?;
+    Answer::new(&explain_skill(&view, &target))
+}
+
+fn explain_skill(view: &View, target: &Target<'_>) -> ExplainResult {
+    let query = match target {
+        Target::Name(name) => Query::Name(name),
+        Target::Path(path) => Query::Path(path),
+    };
+    let explanation = resolve::explain(&view.site, &view.resolution, query);
+    let candidate = explanation.candidate.map(|index| &view.resolution.candidates[index]);
+    let (verdict, steps) = to_wire::explanation(view, &explanation);
+    let path = candidate.map(|it| &*it.path);
+    let path_encoding = encoding_of(path);
+    let asked = match target {
+        Target::Name(name) => Some((*name).to_owned()),
+        Target::Path(_) => None,
+    };
+    ExplainResult {
+        name: asked.or_else(|| candidate.map(|it| it.name.clone())),
+        path: path.map(|path| encode(path, path_encoding)),
+        path_encoding,
+        verdict,
+        steps,
+        ..about(view)
+    }
+}
+
+fn explain_place(view: &View) -> ExplainResult {
+    let resolution = &view.resolution;
+    let agent = &view.site.profile.agent;
+    let cwd = view.site.cwd.display();
+    let n_listed = resolution.listed().count();
+    let n_searched = resolution.roots.iter().filter(|it| it.outcome == RootOutcome::Walked).count();
+    let skills = if n_listed == 1 { "skill" } else { "skills" };
+    let summary = format!(
+        "{agent} shows {n_listed} {skills} to its model in `{cwd}`: {n_searched} of {} places are there.",
+        resolution.roots.len()
+    );
+    let next = if n_listed == 0 { first_step(resolution) } else { None };
+    ExplainResult {
+        verdict: Verdict { state: None, summary, next },
+        steps: to_wire::root_steps(resolution),
+        ..about(view)
+    }
+}
+
+/// Says where a first skill would be found.
+fn first_step(resolution: &Resolution) -> Option<String> {
+    let root = resolution.roots.iter().find(|it| it.path.starts_with(&*resolution.worktree))?;
+    Some(format!("Put a skill at `{}/<name>/SKILL.md`.", root.path.display()))
+}
+
+/// Returns what every explanation of a view says.
+fn about(view: &View) -> ExplainResult {
+    ExplainResult {
+        clock: view.clock.clone(),
+        health: to_wire::health(&view.health),
+        name: None,
+        path: None,
+        path_encoding: None,
+        profile: view.site.profile.id.to_string(),
+        verdict: Verdict { state: None, summary: String::new(), next: None },
+        steps: Vec::new(),
+    }
+}

@@ -1,0 +1,168 @@
+//! `skills/resources` and `skills/read`: the files of a skill, on the disk as it is now.
+//!
+//! The index holds no files but SKILL.md, so these two read the disk, on the blocking pool.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use skills_protocol::error::RpcError;
+use skills_protocol::path::{PathEncoding, decode, encode, encoding_of};
+use skills_protocol::wire::{
+    Contextual, Only, ReadParams, ReadResult, Resource, ResourcesParams, ResourcesResult,
+};
+use tokio::task::spawn_blocking;
+
+use crate::answer::{Answer, Outcome};
+use crate::beneath::{Beneath, BeneathError, Found, Listing};
+use crate::from_wire::target;
+use crate::handlers::get::find;
+use crate::peer::Peer;
+use crate::service::Service;
+use crate::to_wire;
+
+/// How many bytes are read for one call. As JSON they may become six times as many, which
+/// still fits one message.
+const MAX_READ: u64 = 1024 * 1024;
+
+/// How many files are listed where the caller sets no limit.
+const MANY: u32 = 1000;
+
+/// The file that is the skill, and no resource of it.
+const SKILL_FILE: &str = "SKILL.md";
+
+pub(crate) async fn resources(
+    service: Arc<Service>,
+    peer: Arc<Peer>,
+    mut params: ResourcesParams,
+) -> Outcome {
+    let context = params.take_context();
+    let target = target(params.name.as_deref(), params.path.as_deref(), params.path_encoding)?;
+    let view = service.view(&peer, context).await?;
+    let dir = find(&view, &target)?.dir().into_path_buf();
+    let listing = blocking({
+        let dir = dir.clone();
+        move || Beneath::open(&dir).and_then(|it| it.list()).map_err(|error| directory_gone(&error))
+    });
+    let Listing { files, truncated } = listing.await?;
+    let wanted = |it: &Found| match params.only.unwrap_or(Only::Files) {
+        Only::Files => it.relative != Path::new(SKILL_FILE),
+        Only::Scripts => it.executable,
+    };
+    let limit = params.limit.unwrap_or(MANY) as usize;
+    let mut files = files.iter().filter(|it| wanted(it));
+    let resources = files.by_ref().take(limit).map(|it| resource(&dir, it)).collect();
+    Answer::new(&ResourcesResult {
+        clock: view.clock.clone(),
+        health: to_wire::health(&view.health),
+        resources,
+        truncated: truncated || files.next().is_some(),
+    })
+}
+
+fn resource(dir: &Path, found: &Found) -> Resource {
+    let absolute = dir.join(&found.relative);
+    let encoding = encoding_of([&*absolute]);
+    Resource {
+        relative: encode(&found.relative, encoding),
+        absolute: encode(&absolute, encoding),
+        path_encoding: encoding,
+        size: found.size,
+        executable: found.executable,
+    }
+}
+
+pub(crate) async fn read(
+    service: Arc<Service>,
+    peer: Arc<Peer>,
+    mut params: ReadParams,
+) -> Outcome {
+    let context = params.take_context();
+    let target = target(params.name.as_deref(), params.path.as_deref(), params.path_encoding)?;
+    let relative = relative(&params.relative, params.path_encoding)?;
+    let offset = params.offset.unwrap_or_default();
+    let length = params.length.unwrap_or(MAX_READ);
+    if length > MAX_READ {
+        let message = format!("{length} bytes are more than the {MAX_READ} that are read at once");
+        return Err(RpcError::too_large(message, MAX_READ)
+            .with_hint("Read the file in parts, with `offset` and `length`."));
+    }
+    let view = service.view(&peer, context).await?;
+    let dir = find(&view, &target)?.dir().into_path_buf();
+    let path = dir.join(&relative);
+    let part = blocking(move || {
+        let beneath = Beneath::open(&dir).map_err(|error| directory_gone(&error))?;
+        beneath.read(&relative, offset, length).map_err(|error| refused(&error, &params.relative))
+    });
+    let part = part.await?;
+    let (content, base64, end) = text_or_base64(part.bytes, offset, part.size);
+    let path_encoding = encoding_of([&*path]);
+    Answer::new(&ReadResult {
+        clock: view.clock.clone(),
+        health: to_wire::health(&view.health),
+        path: encode(&path, path_encoding),
+        path_encoding,
+        content,
+        base64,
+        size: part.size,
+        truncated: end < part.size,
+    })
+}
+
+fn relative(text: &str, encoding: Option<PathEncoding>) -> Result<PathBuf, RpcError> {
+    decode(text, encoding).map_err(|error| RpcError::invalid_params(error.to_string()))
+}
+
+/// Returns the bytes in the form that fits them, and where in the file they end. A character
+/// that the length has cut is left for the next part.
+fn text_or_base64(bytes: Vec<u8>, offset: u64, size: u64) -> (Option<String>, Option<String>, u64) {
+    let end = offset.saturating_add(bytes.len() as u64);
+    match String::from_utf8(bytes) {
+        Ok(text) => (Some(text), None, end),
+        Err(error) => {
+            let cut = error.utf8_error();
+            let whole = cut.valid_up_to();
+            let mut bytes = error.into_bytes();
+            if cut.error_len().is_none() && end < size && whole > 0 {
+                bytes.truncate(whole);
+                let text = String::from_utf8(bytes).expect("it is valid up to there");
+                return (Some(text), None, offset + whole as u64);
+            }
+            (None, Some(STANDARD.encode(bytes)), end)
+        }
+    }
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, RpcError> + Send + 'static,
+) -> Result<T, RpcError> {
+    spawn_blocking(work).await.unwrap_or_else(|error| {
+        tracing::error!(%error, "reading files failed");
+        Err(crate::refusal::panicked())
+    })
+}
+
+fn refused(error: &BeneathError, relative: &str) -> RpcError {
+    match error {
+        BeneathError::Outside => RpcError::outside_skill(relative),
+        BeneathError::Missing => {
+            RpcError::invalid_params(format!("there is no file `{relative}` in the skill"))
+                .with_hint("`skills/resources` lists the files that there are.")
+        }
+        BeneathError::NotAFile(what) => RpcError::invalid_params(format!(
+            "`{relative}` is {what}, and only regular files are read"
+        ))
+        .with_hint("`skills/resources` lists the files that can be read."),
+        BeneathError::Io(cause) => {
+            RpcError::internal(format!("failed to read `{relative}`: {cause}"))
+                .with_hint("Check the permissions of the file.")
+        }
+    }
+}
+
+/// The skill's directory itself, which was there a moment ago.
+fn directory_gone(error: &BeneathError) -> RpcError {
+    RpcError::internal(format!("the skill's directory cannot be opened: {error}"))
+        .with_hint("Ask again; the list follows the disk.")
+}

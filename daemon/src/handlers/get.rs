@@ -1,0 +1,76 @@
+//! `skills/get`: one skill with its frontmatter; and which skill a name or a path means.
+
+use std::sync::Arc;
+
+use skills_core::resolve::{Candidate, State};
+use skills_engine::View;
+use skills_protocol::error::RpcError;
+use skills_protocol::wire::{Contextual, GetParams, GetResult};
+
+use crate::answer::{Answer, Outcome};
+use crate::from_wire::{Target, target};
+use crate::peer::Peer;
+use crate::service::Service;
+use crate::to_wire;
+
+/// How many names are offered in place of one that there is not.
+const NEAREST: usize = 3;
+
+/// How alike a name has to be to be offered, from 0 to 1.
+const ALIKE: f64 = 0.6;
+
+pub(crate) async fn get(service: Arc<Service>, peer: Arc<Peer>, mut params: GetParams) -> Outcome {
+    let context = params.take_context();
+    let target = target(params.name.as_deref(), params.path.as_deref(), params.path_encoding)?;
+    let view = service.view(&peer, context).await?;
+    let candidate = find(&view, &target)?;
+    let document = candidate.record().map(|it| (it, it.document()));
+    let frontmatter =
+        document.as_ref().and_then(|(record, it)| Some((*record, it.frontmatter.as_ref()?)));
+    Answer::new(&GetResult {
+        clock: view.clock.clone(),
+        health: to_wire::health(&view.health),
+        skill: to_wire::entry(&view, candidate),
+        frontmatter: frontmatter
+            .map(|(record, it)| to_wire::frontmatter(it, &record.head))
+            .unwrap_or_default(),
+        ranges: frontmatter
+            .map(|(record, it)| to_wire::field_ranges(it, record))
+            .unwrap_or_default(),
+        diagnostics: candidate.record().map(to_wire::diagnostics).unwrap_or_default(),
+    })
+}
+
+/// Returns the skill that is meant: of several of one name the one that counts.
+pub(crate) fn find<'a>(view: &'a View, target: &Target<'_>) -> Result<&'a Candidate, RpcError> {
+    let candidates = view.resolution.candidates.iter();
+    let found = match target {
+        Target::Name(name) => {
+            candidates.filter(|it| it.name == *name).min_by_key(|it| rank(it.state))
+        }
+        Target::Path(path) => candidates
+            .filter(|it| it.path == *path || it.dir() == *path)
+            .min_by_key(|it| rank(it.state)),
+    };
+    found.ok_or_else(|| {
+        let shown = target.shown();
+        RpcError::skill_not_found(&shown, nearest(view, &shown), available(view))
+    })
+}
+
+fn rank(state: State) -> usize {
+    State::ALL.iter().position(|it| *it == state).unwrap_or(State::ALL.len())
+}
+
+fn available(view: &View) -> Vec<String> {
+    view.resolution.listed().map(|it| it.name.clone()).collect()
+}
+
+fn nearest(view: &View, name: &str) -> Vec<String> {
+    let alike = |it: &str| strsim::normalized_damerau_levenshtein(it, name);
+    let names = view.resolution.candidates.iter().map(|it| (alike(&it.name), it.name.as_str()));
+    let mut names: Vec<_> = names.filter(|(alike, _)| *alike >= ALIKE).collect();
+    names.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+    names.dedup();
+    names.into_iter().take(NEAREST).map(|(_, name)| name.to_owned()).collect()
+}

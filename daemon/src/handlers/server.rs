@@ -1,0 +1,101 @@
+//! `initialize` and `server/*`: who the daemon is, how it is, and its end.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use skills_engine::Status;
+use skills_protocol::PROTOCOL_VERSION;
+use skills_protocol::method::METHODS;
+use skills_protocol::path::{encode, encoding_of};
+use skills_protocol::wire::{
+    Contextual, InitializeParams, InitializeResult, LayerRebuilds, Rebuilds, ServerCapabilities,
+    ServerInfo, ShutdownParams, ShutdownResult, StatusParams, StatusResult, SyncParams, SyncResult,
+    Watches,
+};
+
+use crate::answer::{Answer, Outcome};
+use crate::peer::Peer;
+use crate::service::Service;
+use crate::{from_wire, to_wire};
+
+/// What the program calls itself.
+const NAME: &str = "skillsd";
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+pub(crate) async fn initialize(
+    service: Arc<Service>,
+    peer: Arc<Peer>,
+    params: InitializeParams,
+) -> Outcome {
+    if let Some(client) = &params.client_info {
+        tracing::debug!(name = client.name, version = client.version, "client introduced itself");
+    }
+    if let Some(environment) = params.environment {
+        peer.introduce(from_wire::environment(environment, params.path_encoding)?);
+    }
+    Answer::new(&InitializeResult {
+        server_info: ServerInfo { name: NAME.to_owned(), version: VERSION.to_owned() },
+        protocol_version: PROTOCOL_VERSION.to_owned(),
+        capabilities: ServerCapabilities {
+            methods: METHODS.iter().map(|it| it.name.to_owned()).collect(),
+            profiles: to_wire::profile_names(),
+        },
+        limits: service.limits,
+        boot_id: service.boot_id.clone(),
+    })
+}
+
+pub(crate) async fn status(service: Arc<Service>, _: Arc<Peer>, _: StatusParams) -> Outcome {
+    let status = service.engine.status().await.map_err(|error| service.engine_failed(&error))?;
+    let socket = service.socket.as_deref();
+    let encoding = encoding_of(socket);
+    Answer::new(&StatusResult {
+        version: VERSION.to_owned(),
+        protocol_version: PROTOCOL_VERSION.to_owned(),
+        pid: std::process::id(),
+        uptime: service.started.elapsed().as_secs(),
+        rss: service.memory.resident(),
+        watches: Watches { used: status.watches as u64, limit: status.watch_limit },
+        connections: service.open.load(Ordering::Relaxed),
+        worktrees: status.worktrees.iter().map(to_wire::worktree).collect(),
+        rebuilds: rebuilds(&status),
+        boot_id: service.boot_id.clone(),
+        socket: socket.map(|socket| encode(socket, encoding)),
+        path_encoding: encoding,
+        health: Vec::new(),
+    })
+}
+
+fn rebuilds(status: &Status) -> Rebuilds {
+    let causes = [("opened", status.rebuilds.opened), ("changed", status.rebuilds.changed)];
+    let causes = causes.into_iter().filter(|(_, count)| *count > 0);
+    Rebuilds {
+        files: LayerRebuilds { count: status.counters.read, ..LayerRebuilds::default() },
+        roots: LayerRebuilds { count: status.counters.listed, ..LayerRebuilds::default() },
+        views: LayerRebuilds {
+            count: status.rebuilds.total(),
+            causes: causes.map(|(cause, count)| (cause.to_owned(), count)).collect(),
+        },
+    }
+}
+
+pub(crate) async fn sync(
+    service: Arc<Service>,
+    peer: Arc<Peer>,
+    mut params: SyncParams,
+) -> Outcome {
+    let context = params.take_context();
+    if context.cwd.is_none() {
+        let clock = service.engine.sync().await.map_err(|error| service.engine_failed(&error))?;
+        return Answer::new(&SyncResult { clock, health: Vec::new() });
+    }
+    let view = service.view(&peer, context).await?;
+    Answer::new(&SyncResult { clock: view.clock.clone(), health: to_wire::health(&view.health) })
+}
+
+pub(crate) async fn shutdown(service: Arc<Service>, _: Arc<Peer>, _: ShutdownParams) -> Outcome {
+    tracing::info!("asked to stop");
+    // What has begun is still answered, and this call has.
+    service.closing.cancel();
+    Answer::new(&ShutdownResult { pid: std::process::id(), boot_id: service.boot_id.clone() })
+}

@@ -1,0 +1,1 @@
+//! The handlers over a real engine and real files.

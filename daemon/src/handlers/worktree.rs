@@ -1,0 +1,70 @@
+//! `worktree/*`: which worktrees are open, and which stay so.
+
+use std::sync::Arc;
+
+use skills_core::path::AbsPath;
+use skills_protocol::path::{encode, encoding_of};
+use skills_protocol::wire::{
+    Context, Contextual, Freshness, Worktree, WorktreeCloseParams, WorktreeCloseResult,
+    WorktreeListParams, WorktreeListResult, WorktreeOpenParams, WorktreeOpenResult,
+};
+
+use crate::answer::{Answer, Outcome};
+use crate::from_wire;
+use crate::peer::Peer;
+use crate::service::Service;
+use crate::to_wire;
+
+pub(crate) async fn open(
+    service: Arc<Service>,
+    peer: Arc<Peer>,
+    mut params: WorktreeOpenParams,
+) -> Outcome {
+    let asked = service.asked(&peer, params.take_context())?;
+    let site = from_wire::site(&asked.key, asked.profile);
+    let view = service
+        .engine
+        .open(asked.key, site)
+        .await
+        .map_err(|error| service.engine_failed(&error))?;
+    let top = &view.resolution.worktree;
+    let status = service.engine.status().await.map_err(|error| service.engine_failed(&error))?;
+    let worktree = status.worktrees.iter().find(|it| it.path == *top).map(to_wire::worktree);
+    Answer::new(&WorktreeOpenResult {
+        clock: view.clock.clone(),
+        health: to_wire::health(&view.health),
+        // Somebody else may have closed it already.
+        worktree: worktree.unwrap_or_else(|| closed(top)),
+    })
+}
+
+fn closed(top: &AbsPath) -> Worktree {
+    let path_encoding = encoding_of([&**top]);
+    Worktree { path: encode(top, path_encoding), path_encoding, ..Worktree::default() }
+}
+
+pub(crate) async fn close(
+    service: Arc<Service>,
+    peer: Arc<Peer>,
+    mut params: WorktreeCloseParams,
+) -> Outcome {
+    // The top is looked for, not the skills: how fresh they are does not matter.
+    let context = Context { freshness: Some(Freshness::Cached), ..params.take_context() };
+    let view = service.view(&peer, context).await?;
+    let top = view.resolution.worktree.clone();
+    let closed =
+        service.engine.close(top.clone()).await.map_err(|error| service.engine_failed(&error))?;
+    let encoding = encoding_of([&*top]);
+    Answer::new(&WorktreeCloseResult {
+        closed,
+        path: encode(&top, encoding),
+        path_encoding: encoding,
+    })
+}
+
+pub(crate) async fn list(service: Arc<Service>, _: Arc<Peer>, _: WorktreeListParams) -> Outcome {
+    let status = service.engine.status().await.map_err(|error| service.engine_failed(&error))?;
+    Answer::new(&WorktreeListResult {
+        worktrees: status.worktrees.iter().map(to_wire::worktree).collect(),
+    })
+}

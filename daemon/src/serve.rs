@@ -1,0 +1,215 @@
+//! `skillsd serve`: the daemon's life from its start to its exit.
+//!
+//! The order is: claim the place, start the engine, listen, say so; then, when told to end, let
+//! go of the place, answer what has begun, and end. It stays in the foreground; whoever started
+//! it owns the process.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::unix::net::UnixListener as StdListener;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use clap::Args;
+use listenfd::ListenFd;
+use rustix::fs::Mode;
+use sd_notify::NotifyState;
+use skills_client::cli::exit::Exit;
+use skills_client::environment;
+use skills_client::spawn::READY;
+use skills_engine::watch::Notify;
+use skills_engine::{Engine, EngineError, Options};
+use skills_protocol::socket::{SocketError, SocketLocation};
+use tokio::net::UnixListener;
+use tokio::runtime::{self, Runtime};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+use crate::log;
+use crate::server::{Server, drain};
+use crate::service::Service;
+use crate::socket::{ClaimError, Endpoint};
+
+/// How long work on the blocking pool may go on after everything else has ended.
+const LAST_WORK: Duration = Duration::from_secs(1);
+
+/// How the daemon is run.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ServeArgs {
+    /// Say on standard output that it listens, and log to the state directory from then on
+    ///
+    /// For a client that starts the daemon and goes.
+    #[arg(long, hide = true)]
+    spawned: bool,
+}
+
+/// Why the daemon cannot serve.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ServeError {
+    #[error(transparent)]
+    Location(#[from] SocketError),
+    #[error(transparent)]
+    Claim(#[from] ClaimError),
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    #[error("failed to take over the socket of the service manager")]
+    HandedOver(#[source] io::Error),
+    #[error("failed to start")]
+    Start(#[source] io::Error),
+}
+
+impl ServeError {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::Claim(ClaimError::AlreadyRunning { .. }) => Exit::Findings,
+            Self::Location(_)
+            | Self::Claim(_)
+            | Self::Engine(_)
+            | Self::HandedOver(_)
+            | Self::Start(_) => Exit::NoDaemon,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::Claim(error) => error.hint(),
+            Self::Location(_) => Some(
+                "Set SKILLSD_SOCKET to a short absolute path in a directory of yours.".to_owned(),
+            ),
+            Self::Engine(_) | Self::HandedOver(_) | Self::Start(_) => None,
+        }
+    }
+}
+
+/// Runs the daemon until it is told to end.
+pub(crate) fn run(args: &ServeArgs) -> ExitCode {
+    let exit = serve(args).unwrap_or_else(|error| {
+        let hint = error.hint();
+        let exit = error.exit();
+        log::print_error(&error, hint.as_deref());
+        exit
+    });
+    exit.into()
+}
+
+fn serve(args: &ServeArgs) -> Result<Exit, ServeError> {
+    // First of all: it changes the environment, which no other thread may see happen.
+    let handed_over = ListenFd::from_env().take_unix_listener(0).map_err(ServeError::HandedOver)?;
+    if args.spawned {
+        // It fails for the leader of a process group, which whoever started us made us then;
+        // out of that one's group we are all the same.
+        let _ = rustix::process::setsid();
+    }
+    rustix::process::umask(Mode::RWXG | Mode::RWXO);
+    log::init();
+    let location = environment::socket_location()?;
+    // The lock comes before anything that two daemons would do twice.
+    let mut endpoint = Endpoint::claim(&location, handed_over)?;
+    // No file system is kept from being unmounted, and nothing depends on where we were started.
+    std::env::set_current_dir("/").map_err(ServeError::Start)?;
+    let cookies = location.daemon_lock().with_extension("cookies");
+    let boot_id = boot_id();
+    let hints = Notify { cookie_dir: cookies.clone() };
+    let engine =
+        Engine::start(Options { hints: Some(Box::new(hints)), ..Options::new(boot_id.clone()) })?;
+    let service =
+        Service::new(engine.clone(), boot_id, Some(location.path().to_owned()), own_environment());
+    let runtime = runtime().map_err(ServeError::Start)?;
+    let listener = endpoint.take_listener().expect("nobody has taken it since it was made");
+    let life = Life { location: &location, service: &service, spawned: args.spawned };
+    let result = runtime.block_on(life.live(&mut endpoint, listener));
+    runtime.shutdown_timeout(LAST_WORK);
+    engine.stop();
+    // Without them it is as well; the next daemon makes them anew.
+    let _ = std::fs::remove_dir_all(cookies);
+    result.map_err(ServeError::Start)?;
+    tracing::info!("ended");
+    Ok(if service.has_failed() { Exit::Bug } else { Exit::Fine })
+}
+
+fn runtime() -> io::Result<Runtime> {
+    runtime::Builder::new_multi_thread().worker_threads(2).thread_name("serve").enable_all().build()
+}
+
+/// Names this run: no two of one user begin in the same nanosecond with the same process id.
+pub(crate) fn boot_id() -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    format!("{:x}-{:x}", now.as_nanos(), std::process::id())
+}
+
+/// Returns the variables that discovery depends on, as this process sees them.
+pub(crate) fn own_environment() -> crate::peer::Environment {
+    environment::discovery().into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// What the running daemon is made of.
+struct Life<'a> {
+    location: &'a SocketLocation,
+    service: &'a Arc<Service>,
+    spawned: bool,
+}
+
+impl Life<'_> {
+    async fn live(&self, endpoint: &mut Endpoint, listener: StdListener) -> io::Result<()> {
+        listener.set_nonblocking(true)?;
+        let listener = UnixListener::from_std(listener)?;
+        let Service { limits, closing, open, .. } = &**self.service;
+        let server =
+            Server::new(self.service.methods(), *limits, closing.clone(), Arc::clone(open));
+        watch_signals(closing.clone(), self.spawned)?;
+        self.tell_ready();
+        let tasks = server.accept(&listener).await;
+        // Fails without a service manager.
+        let _ = sd_notify::notify(&[NotifyState::Stopping]);
+        endpoint.retire();
+        drop(listener);
+        drain(tasks).await;
+        Ok(())
+    }
+
+    fn tell_ready(&self) {
+        tracing::info!(socket = %self.location.path().display(), pid = std::process::id(), "listening");
+        if let Err(error) = sd_notify::notify(&[NotifyState::Ready]) {
+            tracing::warn!(%error, "failed to tell the service manager that it is ready");
+        }
+        if self.spawned {
+            log::move_to_state_directory();
+            // Whoever waits for it may be gone.
+            let _ = writeln!(io::stdout(), "{READY}");
+            if let Err(error) = close_standard_streams() {
+                tracing::warn!(%error, "failed to let go of standard input and output");
+            }
+        }
+    }
+}
+
+/// Puts nothing in the place of standard input and output, so that the client that started us
+/// sees their end, and nothing else is opened under their numbers.
+fn close_standard_streams() -> io::Result<()> {
+    let nothing = File::options().read(true).write(true).open(Path::new("/dev/null"))?;
+    rustix::stdio::dup2_stdin(&nothing)?;
+    rustix::stdio::dup2_stdout(&nothing)?;
+    Ok(())
+}
+
+/// Ends the daemon in order when it is told to. Must be called within the runtime.
+fn watch_signals(closing: CancellationToken, spawned: bool) -> io::Result<()> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut hang_up = signal(SignalKind::hangup())?;
+    tokio::spawn(async move {
+        loop {
+            tokio::select! {
+                _ = terminate.recv() => break,
+                _ = interrupt.recv() => break,
+                // The terminal of whoever started us is closed, which is not meant for us.
+                _ = hang_up.recv() => if !spawned { break },
+            }
+        }
+        tracing::info!("told to end by a signal");
+        closing.cancel();
+    });
+    Ok(())
+}

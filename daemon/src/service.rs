@@ -1,0 +1,106 @@
+//! What the handlers work with: the engine, and what the daemon knows about itself.
+//!
+//! Owns the way from a call's parameters to a view, and the table of methods. No handler
+//! reaches the engine by another way, so that each error of it has one form.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Instant;
+
+use jsonrpsee::Methods;
+use skills_engine::{Engine, EngineError, View};
+use skills_protocol::error::RpcError;
+use skills_protocol::limits::Limits;
+use skills_protocol::wire::Context;
+use tokio_util::sync::CancellationToken;
+
+use crate::from_wire::{self, Asked};
+use crate::handlers;
+use crate::memory::Memory;
+use crate::peer::{Environment, Peer};
+
+/// What is served.
+pub(crate) struct Service {
+    pub(crate) engine: Engine,
+    /// Names this run.
+    pub(crate) boot_id: String,
+    /// Where it listens; nowhere when it serves within another process.
+    pub(crate) socket: Option<PathBuf>,
+    pub(crate) limits: Limits,
+    pub(crate) started: Instant,
+    pub(crate) memory: Memory,
+    /// How many connections are open.
+    pub(crate) open: Arc<AtomicU32>,
+    /// Cancelled when the daemon is to exit.
+    pub(crate) closing: CancellationToken,
+    /// The daemon's own variables, for clients that send none.
+    environment: Environment,
+    /// Set when the engine is gone, and the daemon with it.
+    failed: AtomicBool,
+}
+
+impl Service {
+    /// Returns a service over this engine.
+    pub(crate) fn new(
+        engine: Engine,
+        boot_id: String,
+        socket: Option<PathBuf>,
+        environment: Environment,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            engine,
+            boot_id,
+            socket,
+            limits: Limits::default(),
+            started: Instant::now(),
+            memory: Memory::default(),
+            open: Arc::default(),
+            closing: CancellationToken::new(),
+            environment,
+            failed: AtomicBool::new(false),
+        })
+    }
+
+    /// Returns the table of methods over this service.
+    pub(crate) fn methods(self: &Arc<Self>) -> Methods {
+        let mut methods = Methods::new();
+        handlers::register_all(&mut methods, self);
+        methods
+    }
+
+    /// Returns whether the daemon has to exit because it cannot answer any more.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failed.load(Ordering::Relaxed)
+    }
+
+    /// Reads where a call asks from, and by whose rules.
+    pub(crate) fn asked(&self, peer: &Peer, context: Context) -> Result<Asked, RpcError> {
+        let environment = peer.environment().map_or(&self.environment, |environment| environment);
+        from_wire::asked(context, environment)
+    }
+
+    /// Returns the view that a call asks for.
+    pub(crate) async fn view(&self, peer: &Peer, context: Context) -> Result<Arc<View>, RpcError> {
+        let Asked { key, profile, freshness } = self.asked(peer, context)?;
+        if freshness == skills_engine::Freshness::Cached
+            && let Some(view) = self.engine.cached(&key)
+        {
+            return Ok(view);
+        }
+        let site = from_wire::site(&key, profile);
+        self.engine.view(key, || site, freshness).await.map_err(|error| self.engine_failed(&error))
+    }
+
+    /// Turns a failure of the engine into an answer, and the daemon towards its exit: whoever
+    /// starts the next one gets a working engine.
+    pub(crate) fn engine_failed(&self, error: &EngineError) -> RpcError {
+        if !self.closing.is_cancelled() {
+            tracing::error!(%error, "the engine is gone, and so skillsd ends");
+            self.failed.store(true, Ordering::Relaxed);
+            self.closing.cancel();
+        }
+        RpcError::internal(error.to_string())
+            .with_hint("Ask again: the next call starts another daemon.")
+    }
+}

@@ -1,0 +1,495 @@
+//! From the model to the wire: every conversion of what core and engine say.
+//!
+//! Named functions, no decisions: a state, a reason or an order is passed on as it is. What
+//! the wire cannot say is left out. Paths are written with their encoding, object by object.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+
+use serde_json::{Map, Number, Value};
+use skills_core::diagnostic::Severity;
+use skills_core::parse::{
+    Entry as YamlEntry, Frontmatter, ScalarStyle, Value as YamlValue, ValueKind,
+};
+use skills_core::profile::{self, NameSource, Profile};
+use skills_core::resolve::{
+    Candidate, Explanation, Reason, Resolution, RootOutcome, SkipReason, State, Step, StepKind,
+};
+use skills_core::skill::{Finding, SkillRecord, Spot};
+use skills_core::text::{LineIndex, Span};
+use skills_engine::{Health, View, WorktreeStatus};
+use skills_protocol::path::{encode, encode_os, encoding_of};
+use skills_protocol::wire;
+
+/// Returns a skill as a list shows it.
+pub(crate) fn entry(view: &View, candidate: &Candidate) -> wire::Entry {
+    let profile = &view.site.profile;
+    let root = &view.resolution.roots[candidate.root];
+    let dir = candidate.dir();
+    let encoding = encoding_of([&*candidate.path, &*dir, &*root.path]);
+    let record = candidate.record();
+    let hidden = |record: &SkillRecord| profile.hides_from_model && record.disable_model_invocation;
+    wire::Entry {
+        name: candidate.name.clone(),
+        description: candidate.description.clone(),
+        path: encode(&candidate.path, encoding),
+        dir: encode(&dir, encoding),
+        path_encoding: encoding,
+        scope: scope(root.scope),
+        root: encode(&root.path, encoding),
+        state: state(candidate.state),
+        reason: candidate.reason.as_ref().map(|reason| reason_text(reason, candidate)),
+        paths: record
+            .map(|it| it.paths.iter().map(ToString::to_string).collect())
+            .unwrap_or_default(),
+        label: record.and_then(|it| label(profile, candidate, it)),
+        namespace: None,
+        model_invocable: record.is_some_and(|it| !hidden(it)),
+        user_invocable: record.is_some_and(|it| it.user_invocable),
+        trusted: is_trusted(root.scope),
+        hash: record.map(|it| hash(&it.facts.hash)),
+        diagnostics: record.map(diagnostic_counts).unwrap_or_default(),
+        stale: candidate.file.as_ref().is_some_and(|it| it.stale.is_some()),
+    }
+}
+
+/// Returns the field `name` where the agent takes the name from elsewhere.
+fn label(profile: &Profile, candidate: &Candidate, record: &SkillRecord) -> Option<String> {
+    let field = record.name.as_ref().filter(|_| profile.name.source == NameSource::Directory)?;
+    let is_label = !field.text.is_empty() && *field.text != *candidate.name;
+    is_label.then(|| field.text.to_string())
+}
+
+/// What is the user's own needs no trust; what comes with a worktree has none until it is given.
+fn is_trusted(scope: profile::Scope) -> bool {
+    match scope {
+        profile::Scope::Managed | profile::Scope::User => true,
+        profile::Scope::Project | profile::Scope::Nested | profile::Scope::Additional => false,
+    }
+}
+
+fn reason_text(reason: &Reason, candidate: &Candidate) -> String {
+    let mut text = reason.message.clone();
+    if let Some(Spot { line, column }) = reason.at {
+        let file = candidate.path.file_name().unwrap_or_default().to_string_lossy();
+        // Writing to a text does not fail.
+        let _ = write!(text, " ({file}:{line}:{column})");
+    }
+    text
+}
+
+fn hash(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(7 + 2 * bytes.len());
+    text.push_str("blake3:");
+    for byte in bytes {
+        // As above.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+fn diagnostic_counts(record: &SkillRecord) -> wire::DiagnosticCounts {
+    wire::DiagnosticCounts {
+        error: record.count(Severity::Error) as u32,
+        warning: record.count(Severity::Warning) as u32,
+    }
+}
+
+/// Returns a state by its name on the wire.
+pub(crate) fn state(state: State) -> wire::State {
+    match state {
+        State::Active => wire::State::Active,
+        State::Conditional => wire::State::Conditional,
+        State::Shadowed => wire::State::Shadowed,
+        State::Invalid => wire::State::Invalid,
+        State::Hidden => wire::State::Hidden,
+    }
+}
+
+fn scope(scope: profile::Scope) -> wire::Scope {
+    match scope {
+        profile::Scope::Managed => wire::Scope::Managed,
+        profile::Scope::User => wire::Scope::User,
+        profile::Scope::Project => wire::Scope::Project,
+        profile::Scope::Nested => wire::Scope::Nested,
+        profile::Scope::Additional => wire::Scope::Additional,
+    }
+}
+
+/// Returns what is unwell.
+pub(crate) fn health(health: &[Health]) -> Vec<wire::Health> {
+    let convert = |it: &Health| {
+        let path = it.path.as_deref();
+        let encoding = encoding_of(path.map(Path::new));
+        wire::Health {
+            code: it.code.to_owned(),
+            message: it.message.clone(),
+            hint: (!it.hint.is_empty()).then(|| it.hint.to_owned()),
+            path: path.map(|path| encode_os(path, encoding)),
+            path_encoding: encoding,
+        }
+    };
+    health.iter().map(convert).collect()
+}
+
+/// Returns an open worktree.
+pub(crate) fn worktree(status: &WorktreeStatus) -> wire::Worktree {
+    let encoding = encoding_of([&*status.path]);
+    let counts = status.skills.iter().filter(|(_, count)| **count > 0);
+    wire::Worktree {
+        path: encode(&status.path, encoding),
+        path_encoding: encoding,
+        pinned: status.pinned,
+        views: status.views as u64,
+        skills: counts.map(|(it, count)| (state(*it), *count as u64)).collect(),
+        health: health(&status.health),
+    }
+}
+
+/// Returns all of a frontmatter as JSON, keys in the order of the file; of duplicate keys the
+/// one that counts.
+pub(crate) fn frontmatter(frontmatter: &Frontmatter, source: &str) -> Map<String, Value> {
+    Yaml { frontmatter, source }.mapping(&frontmatter.entries, DEEPEST)
+}
+
+/// Values nested deeper than this are given as the text they are written in. Aliases may hold
+/// themselves, so that there has to be an end.
+const DEEPEST: usize = 32;
+
+/// A frontmatter being converted.
+struct Yaml<'a> {
+    frontmatter: &'a Frontmatter,
+    source: &'a str,
+}
+
+impl Yaml<'_> {
+    fn mapping(&self, entries: &[YamlEntry], depth: usize) -> Map<String, Value> {
+        // A later duplicate replaces the value and keeps the place.
+        entries.iter().map(|it| (it.key.text.clone(), self.value(&it.value, depth))).collect()
+    }
+
+    fn value(&self, value: &YamlValue, depth: usize) -> Value {
+        let value = self.frontmatter.resolve(value);
+        let Some(below) = depth.checked_sub(1) else {
+            return Value::String(value.span.slice(self.source).to_owned());
+        };
+        match &value.kind {
+            ValueKind::Null => Value::Null,
+            ValueKind::Scalar { style: ScalarStyle::Plain, text } => plain_scalar(text),
+            ValueKind::Scalar { text, .. } => Value::String(text.clone()),
+            ValueKind::Sequence { items, .. } => {
+                items.iter().map(|it| self.value(it, below)).collect()
+            }
+            ValueKind::Mapping { entries, .. } => Value::Object(self.mapping(entries, below)),
+            ValueKind::Alias { .. } => Value::String(value.span.slice(self.source).to_owned()),
+        }
+    }
+}
+
+/// Reads a scalar without quotes as YAML's core schema does, unless that would lose how it is
+/// written: `1.10` is a version more often than a number.
+fn plain_scalar(text: &str) -> Value {
+    match text {
+        "true" | "True" | "TRUE" => return Value::Bool(true),
+        "false" | "False" | "FALSE" => return Value::Bool(false),
+        _ => {}
+    }
+    let number = text
+        .parse()
+        .map(|it: i64| Number::from(it))
+        .ok()
+        .or_else(|| Number::from_f64(text.parse().ok()?));
+    match number.filter(|it| it.to_string() == text) {
+        Some(number) => Value::Number(number),
+        None => Value::String(text.to_owned()),
+    }
+}
+
+/// Returns where each top-level key and its value are written in the file.
+pub(crate) fn field_ranges(
+    frontmatter: &Frontmatter,
+    record: &SkillRecord,
+) -> BTreeMap<String, wire::FieldRanges> {
+    let places = Places::new(record);
+    let ranges = |it: &YamlEntry| wire::FieldRanges {
+        key: places.range(it.key.span),
+        value: places.range(it.value.span),
+    };
+    frontmatter.entries.iter().map(|it| (it.key.text.clone(), ranges(it))).collect()
+}
+
+/// Counts places in the head of a file.
+struct Places<'a> {
+    head: &'a str,
+    index: LineIndex,
+    /// The bytes of the file before the head.
+    before: u64,
+}
+
+impl<'a> Places<'a> {
+    fn new(record: &'a SkillRecord) -> Self {
+        Self {
+            head: &record.head,
+            index: LineIndex::new(&record.head),
+            before: bytes_before_head(record),
+        }
+    }
+
+    fn range(&self, span: Span) -> wire::Range {
+        wire::Range { start: self.position(span.start), end: self.position(span.end) }
+    }
+
+    fn position(&self, offset: usize) -> wire::Position {
+        let (line, column) = self.index.display(self.head, offset);
+        wire::Position { line, column, offset: self.before + offset as u64 }
+    }
+}
+
+/// A record's text is without the byte order mark, the file's offsets are not.
+fn bytes_before_head(record: &SkillRecord) -> u64 {
+    if record.bom { '\u{FEFF}'.len_utf8() as u64 } else { 0 }
+}
+
+/// Returns the findings about a file.
+pub(crate) fn diagnostics(record: &SkillRecord) -> Vec<wire::Diagnostic> {
+    let before = bytes_before_head(record);
+    let position = |spot: Spot, offset: usize| wire::Position {
+        line: spot.line,
+        column: spot.column,
+        offset: before + offset as u64,
+    };
+    let convert = |Finding { diagnostic, start, end }: &Finding| wire::Diagnostic {
+        code: diagnostic.code.to_owned(),
+        severity: severity(diagnostic.severity),
+        message: diagnostic.message.clone(),
+        help: diagnostic.help.clone(),
+        range: Some(wire::Range {
+            start: position(*start, diagnostic.span.start),
+            end: position(*end, diagnostic.span.end),
+        }),
+    };
+    record.findings.iter().map(convert).collect()
+}
+
+fn severity(severity: Severity) -> wire::Severity {
+    match severity {
+        Severity::Error => wire::Severity::Error,
+        Severity::Warning => wire::Severity::Warning,
+        Severity::Information => wire::Severity::Info,
+        Severity::Hint => wire::Severity::Hint,
+    }
+}
+
+/// Returns an explanation's verdict and steps.
+pub(crate) fn explanation(
+    view: &View,
+    explanation: &Explanation,
+) -> (wire::Verdict, Vec<wire::Step>) {
+    let verdict = &explanation.verdict;
+    let verdict = wire::Verdict {
+        state: verdict.state.map(state),
+        summary: verdict.summary.clone(),
+        next: verdict.next.clone(),
+    };
+    let mut steps = Vec::with_capacity(explanation.steps.len());
+    // What was passed over stands below the root before it.
+    let mut root_idx = 0;
+    for it in &explanation.steps {
+        if let StepKind::Root(index) = it.kind {
+            root_idx = index;
+        }
+        steps.push(step(view, it, root_idx));
+    }
+    (verdict, steps)
+}
+
+/// Returns one step for each root that was considered.
+pub(crate) fn root_steps(resolution: &Resolution) -> Vec<wire::Step> {
+    (0..resolution.roots.len()).map(|root_idx| root_step(resolution, root_idx)).collect()
+}
+
+fn step(view: &View, step: &Step, root_idx: usize) -> wire::Step {
+    let resolution = &view.resolution;
+    let converted = match &step.kind {
+        StepKind::Root(index) => root_step(resolution, *index),
+        StepKind::Candidate(index) => candidate_step(resolution, &resolution.candidates[*index]),
+        StepKind::Skip(path) => skip_step(resolution, path, root_idx),
+        StepKind::Rule { candidate, rule, decisive } => {
+            let candidate = &resolution.candidates[*candidate];
+            rule_step(&view.site.profile, candidate, rule, *decisive, step.at)
+        }
+    };
+    wire::Step { reason: step.reason.clone(), next: step.next.clone(), ..converted }
+}
+
+fn root_step(resolution: &Resolution, root_idx: usize) -> wire::Step {
+    let root = &resolution.roots[root_idx];
+    let encoding = encoding_of([&*root.path]);
+    let (outcome, reason) = match &root.outcome {
+        RootOutcome::Walked => (wire::Outcome::Searched, None),
+        RootOutcome::Missing => (wire::Outcome::Missing, None),
+        RootOutcome::Fault(fault) => (wire::Outcome::Unreadable, Some(fault.to_string())),
+        RootOutcome::NoBase(why) => (wire::Outcome::Skipped, Some(why.clone())),
+        RootOutcome::Pending => (wire::Outcome::Skipped, Some("is not known yet".to_owned())),
+    };
+    wire::Step {
+        root: Some(encode(&root.path, encoding)),
+        path_encoding: encoding,
+        scope: Some(scope(root.scope)),
+        found: (root.outcome == RootOutcome::Walked).then_some(root.candidates.len() as u64),
+        reason,
+        ..wire::Step::new(wire::StepKind::Root, outcome)
+    }
+}
+
+fn candidate_step(resolution: &Resolution, candidate: &Candidate) -> wire::Step {
+    let root = &resolution.roots[candidate.root];
+    let encoding = encoding_of([&*candidate.path, &*root.path]);
+    let outcome = match (candidate.state, &candidate.file) {
+        (State::Active, _) => wire::Outcome::Kept,
+        (State::Invalid, None) => wire::Outcome::Unreadable,
+        (State::Conditional | State::Shadowed | State::Invalid | State::Hidden, _) => {
+            wire::Outcome::Dropped
+        }
+    };
+    wire::Step {
+        root: Some(encode(&root.path, encoding)),
+        path: Some(encode(&candidate.path, encoding)),
+        path_encoding: encoding,
+        scope: Some(scope(root.scope)),
+        name: Some(candidate.name.clone()),
+        state: Some(state(candidate.state)),
+        ..wire::Step::new(wire::StepKind::Candidate, outcome)
+    }
+}
+
+fn skip_step(resolution: &Resolution, path: &Path, root_idx: usize) -> wire::Step {
+    let root = &resolution.roots[root_idx];
+    let encoding = encoding_of([path, &*root.path]);
+    let is_fault = |reason: &SkipReason| matches!(reason, SkipReason::Fault(_));
+    let unreadable = root.skips.iter().any(|skip| *skip.path == *path && is_fault(&skip.reason));
+    let outcome = if unreadable { wire::Outcome::Unreadable } else { wire::Outcome::Dropped };
+    wire::Step {
+        root: Some(encode(&root.path, encoding)),
+        path: Some(encode(path, encoding)),
+        path_encoding: encoding,
+        ..wire::Step::new(wire::StepKind::Candidate, outcome)
+    }
+}
+
+fn rule_step(
+    profile: &Profile,
+    candidate: &Candidate,
+    rule: &str,
+    decisive: bool,
+    at: Option<Spot>,
+) -> wire::Step {
+    let encoding = encoding_of([&*candidate.path]);
+    let path = encode(&candidate.path, encoding);
+    let outcome = if decisive { wire::Outcome::Dropped } else { wire::Outcome::Noted };
+    wire::Step {
+        file: at.map(|_| path.clone()),
+        path: Some(path),
+        path_encoding: encoding,
+        rule: Some(rule.to_owned()),
+        agent: Some(profile.agent.clone().into_owned()),
+        version: Some(profile.version.clone().into_owned()),
+        evidence: Some(evidence(profile.evidence)),
+        line: at.map(|it| it.line),
+        column: at.map(|it| it.column),
+        ..wire::Step::new(wire::StepKind::Rule, outcome)
+    }
+}
+
+fn evidence(evidence: profile::Evidence) -> wire::Evidence {
+    match evidence {
+        profile::Evidence::Run => wire::Evidence::Running,
+        profile::Evidence::Source => wire::Evidence::Source,
+        profile::Evidence::Documentation | profile::Evidence::Standard => {
+            wire::Evidence::Documentation
+        }
+    }
+}
+
+/// Returns the names of the profiles, the default first.
+pub(crate) fn profile_names() -> Vec<String> {
+    let mut names: Vec<_> =
+        profile::builtin().iter().map(|it| Cow::clone(&it.id).into_owned()).collect();
+    names.sort_by_key(|it| it != profile::DEFAULT);
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use skills_core::skill::FileFacts;
+
+    use super::*;
+
+    fn record(text: &str) -> SkillRecord {
+        let facts = FileFacts { size: text.len() as u64, truncated: false, hash: [0xab; 32] };
+        SkillRecord::read(text.as_bytes(), facts)
+    }
+
+    #[track_caller]
+    fn check_frontmatter(yaml: &str, expected: &Value) {
+        let record = record(&format!("---\n{yaml}---\nbody\n"));
+        let document = record.document();
+        let converted = frontmatter(&document.frontmatter.unwrap(), &record.head);
+        assert_eq!(&Value::Object(converted), expected);
+    }
+
+    #[test]
+    fn scalars_keep_what_is_written() {
+        check_frontmatter(
+            "a: true\nb: 'true'\nc: 12\nd: 1.10\ne: 1.5\nf: 012\ng: ~\nh: text here\ni: -3\nj: .inf\n",
+            &json!({
+                "a": true, "b": "true", "c": 12, "d": "1.10", "e": 1.5, "f": "012",
+                "g": null, "h": "text here", "i": -3, "j": ".inf",
+            }),
+        );
+    }
+
+    #[test]
+    fn lists_mappings_aliases_and_duplicates() {
+        check_frontmatter(
+            "a: &x [1, b]\nm:\n  k: v\n  l: *x\na2: *x\nd: 1\nd: 2\n",
+            &json!({"a": [1, "b"], "m": {"k": "v", "l": [1, "b"]}, "a2": [1, "b"], "d": 2}),
+        );
+    }
+
+    #[test]
+    fn alias_of_itself_ends() {
+        let record = record("---\na: &x [*x]\n---\n");
+        let document = record.document();
+        let converted = frontmatter(&document.frontmatter.unwrap(), &record.head);
+        assert!(converted["a"].is_array());
+    }
+
+    #[test]
+    fn ranges_are_those_of_the_file() {
+        let text = "\u{FEFF}---\nname: é\ndescription: x\n---\n";
+        let record = record(text);
+        let document = record.document();
+        let ranges = field_ranges(&document.frontmatter.unwrap(), &record);
+        let value = ranges["description"].value;
+        assert_eq!((value.start.line, value.start.column), (3, 14));
+        assert_eq!(&text[value.start.offset as usize..value.end.offset as usize], "x");
+        let key = ranges["name"].key;
+        assert_eq!(&text[key.start.offset as usize..key.end.offset as usize], "name");
+    }
+
+    #[test]
+    fn hash_is_named_and_hexadecimal() {
+        assert_eq!(hash(&[0x0f, 0xa0]), "blake3:0fa0");
+    }
+
+    #[test]
+    fn default_profile_is_named_first() {
+        let names = profile_names();
+        assert_eq!(names[0], profile::DEFAULT);
+        assert_eq!(names.len(), profile::builtin().len());
+    }
+}
