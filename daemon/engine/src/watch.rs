@@ -131,7 +131,8 @@ impl Handler {
     fn cookie(&self, path: &Path, kind: EventKind) {
         let awaited = self.awaited.load(Ordering::SeqCst);
         let name = format!("cookie-{}", awaited >> 32);
-        let touched = matches!(kind, EventKind::Modify(ModifyKind::Metadata(_)));
+        // A changed modification time alone is reported as a change of data.
+        let touched = matches!(kind, EventKind::Modify(ModifyKind::Data(_)));
         if touched && path.file_name().is_some_and(|it| it == name.as_str()) {
             self.inbox.cookie(awaited);
         }

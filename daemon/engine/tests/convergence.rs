@@ -1,0 +1,170 @@
+//! Random changes to a real disk, each followed at once by a `synced` view, compared with what
+//! a fresh engine reads from scratch: zero differences.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use skills_core::path::AbsPath;
+use skills_core::profile;
+use skills_core::resolve::{Resolution, Site};
+use skills_engine::watch::Notify;
+use skills_engine::{Engine, Freshness, Options, ViewKey};
+
+/// A small generator of the same numbers for the same seed (xorshift).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % n as u64) as usize
+    }
+
+    fn pick<'a>(&mut self, from: &'a [&'a str]) -> &'a str {
+        from[self.below(from.len())]
+    }
+}
+
+struct World {
+    _dir: tempfile::TempDir,
+    top: PathBuf,
+    home: PathBuf,
+    cookies: PathBuf,
+}
+
+impl World {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let (top, home) = (root.join("w"), root.join("home"));
+        fs::create_dir_all(top.join(".git")).unwrap();
+        fs::create_dir_all(top.join("pkg/deep")).unwrap();
+        fs::create_dir_all(&home).unwrap();
+        Self { _dir: dir, top, home, cookies: root.join("cookies") }
+    }
+
+    fn site(&self, profile: &str) -> Site {
+        Site {
+            profile: Arc::clone(profile::find(profile).unwrap()),
+            cwd: AbsPath::new(&self.top.join("pkg/deep")).unwrap(),
+            additional: Vec::new(),
+            environment: [("HOME".to_owned(), self.home.clone().into_os_string())].into(),
+        }
+    }
+
+    fn key(&self, profile: &str) -> ViewKey {
+        let Site { cwd, environment, .. } = self.site(profile);
+        ViewKey { cwd, profile: profile.into(), environment, additional: Vec::new(), session: None }
+    }
+
+    fn engine(&self, watching: bool) -> Engine {
+        let mut options = Options::new("boot".into());
+        if watching {
+            options.hints = Some(Box::new(Notify { cookie_dir: self.cookies.clone() }));
+        }
+        Engine::start(options).unwrap()
+    }
+}
+
+const DIRS: [&str; 12] = [
+    "w/.agents/skills/a",
+    "w/.agents/skills/b",
+    "w/.agents/skills/g/c",
+    "w/.agents/skills/g",
+    "w/.agents/skills",
+    "w/.agents",
+    "w/.claude/skills/d",
+    "w/.claude/skills",
+    "w/pkg/.claude/skills/e",
+    "w/pkg/deep/.agents/skills/f",
+    "home/.claude/skills/h",
+    "home/.claude",
+];
+
+/// Does one random thing; what cannot be done is left undone.
+fn change(root: &Path, random: &mut Random, round: usize) -> String {
+    let dir = root.join(random.pick(&DIRS));
+    let other = root.join(random.pick(&DIRS));
+    let file = dir.join("SKILL.md");
+    let name = dir.file_name().unwrap().to_string_lossy().into_owned();
+    let text = format!("---\nname: {name}-{}\ndescription: round {round}\n---\n", random.below(3));
+    let what = random.below(12);
+    let _ = match what {
+        0..=2 => fs::create_dir_all(&dir).and_then(|()| fs::write(&file, &text)),
+        3 => {
+            let temporary = dir.join("x.tmp");
+            fs::write(&temporary, &text).and_then(|()| fs::rename(&temporary, &file))
+        }
+        4 => fs::remove_file(&file),
+        5 => fs::remove_dir_all(&dir),
+        6 | 7 => fs::rename(&dir, &other),
+        8 => fs::remove_dir_all(&dir).and_then(|()| fs::create_dir_all(&dir)),
+        9 => symlink(&other, &dir),
+        10 => fs::rename(&dir, root.join("aside")).and_then(|()| fs::rename(root.join("aside"), &dir)),
+        _ => {
+            let target = root.join("elsewhere.md");
+            let _ = fs::write(&target, &text);
+            fs::remove_file(&file).and_then(|()| symlink(&target, &file))
+        }
+    };
+    // Links to directories are removed by the same name.
+    if what == 5 {
+        let _ = fs::remove_file(&dir);
+    }
+    format!("{what} {} {}", dir.display(), other.display())
+}
+
+fn shown(resolution: &Resolution) -> Vec<String> {
+    let line = |it: &skills_core::resolve::Candidate| {
+        let why = it.reason.as_ref().map(|it| it.message.clone()).unwrap_or_default();
+        format!("{} {:?} {} {:?} {why}", it.path.display(), it.state, it.name, it.description)
+    };
+    resolution.candidates.iter().map(line).collect()
+}
+
+async fn converge(seed: u64, rounds: usize) {
+    let world = World::new();
+    let root = world.top.parent().unwrap();
+    let live = world.engine(true);
+    let mut random = Random(seed);
+    let mut history = Vec::new();
+    for round in 0..rounds {
+        for _ in 0..=random.below(3) {
+            history.push(change(root, &mut random, round));
+        }
+        let profile = if random.below(4) == 0 { "claude-code" } else { "agentskills" };
+        let view = live
+            .view(world.key(profile), || world.site(profile), Freshness::Synced)
+            .await
+            .unwrap();
+        let fresh = world.engine(false);
+        let truth = fresh
+            .view(world.key(profile), || world.site(profile), Freshness::Synced)
+            .await
+            .unwrap();
+        fresh.stop();
+        let last = history.len().saturating_sub(12);
+        assert_eq!(
+            shown(&view.resolution),
+            shown(&truth.resolution),
+            "seed {seed} round {round} {profile}: {:#?}",
+            &history[last..]
+        );
+    }
+    // Right by hints, not by looking at everything each time.
+    let counters = live.status().await.unwrap().counters;
+    assert_eq!((counters.lost, counters.swept), (0, 0), "{counters:?}");
+    live.stop();
+}
+
+#[tokio::test]
+async fn synced_views_equal_a_fresh_reading() {
+    // `SKILLSD_ROUNDS` asks for a longer run.
+    let rounds = std::env::var("SKILLSD_ROUNDS").ok().and_then(|it| it.parse().ok());
+    for seed in 1..=rounds.map_or(4, |it: u64| it / 250) {
+        converge(seed * 7919, 250).await;
+    }
+}
