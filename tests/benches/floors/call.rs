@@ -27,7 +27,8 @@ pub(crate) fn measure(table: &mut Table) {
         let top = home.worktree(&format!("w{n_skills}"), "");
         for index in 0..n_skills {
             let name = format!("skill-{index:04}");
-            let description = "Does one thing and says when to use it, in a sentence or two. ".repeat(3);
+            let description =
+                "Does one thing and says when to use it, in a sentence or two. ".repeat(3);
             write_skill(&top.join(".agents/skills").join(&name), &name, &description);
         }
         (n_skills, top)

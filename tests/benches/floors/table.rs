@@ -33,7 +33,10 @@ impl Table {
 
     /// Prints all lines to standard output.
     pub(crate) fn print(&self) {
-        println!("{:<44} {:>11} {:>11} {:>8} {:>10}  met", "figure (p50)", "floor", "measured", "ratio", "bar");
+        println!(
+            "{:<44} {:>11} {:>11} {:>8} {:>10}  met",
+            "figure (p50)", "floor", "measured", "ratio", "bar"
+        );
         for figure in &self.figures {
             let ratio = figure.figure.as_secs_f64() / figure.floor.as_secs_f64();
             let (bar, is_met) = match figure.bar {
