@@ -2,6 +2,8 @@
 
 pub(super) mod tree;
 
+mod missing;
+
 use std::fmt::Write as _;
 
 use clap::Args;
@@ -39,7 +41,7 @@ pub(super) fn run(cx: &Cx<'_>, args: &ExplainArgs) -> Result<Exit, CommandError>
         return exit_of_text(text.get(), args);
     }
     let result = link.call::<SkillsExplain>(&params)?;
-    cx.terminal.print(&render(&result, cx.terminal))?;
+    cx.terminal.print(&render(&result, args.target.is_some(), cx.terminal))?;
     cx.terminal.print_health(&result.health);
     Ok(exit_of(result.verdict.state, args))
 }
@@ -102,15 +104,14 @@ fn exit_of(state: Option<State>, args: &ExplainArgs) -> Exit {
 }
 
 /// Returns the verdict, the tree of steps, and what to do.
-pub(super) fn render(result: &ExplainResult, terminal: &Terminal) -> String {
+pub(super) fn render(result: &ExplainResult, has_target: bool, terminal: &Terminal) -> String {
     let mut text = String::new();
-    let asked = result.name.is_some() || result.path.is_some() || result.verdict.state.is_some();
     let lines = wrap(
         &terminal.prose(&result.verdict.summary),
         terminal.width.map(|width| width - width.min(2)),
     );
     for (nth, line) in lines.iter().enumerate() {
-        let lead = match (asked, nth) {
+        let lead = match (has_target, nth) {
             (false, _) => String::new(),
             (true, 0) => format!("{} ", mark(result.verdict.state)),
             (true, _) => "  ".to_owned(),
@@ -203,7 +204,7 @@ mod tests {
             Some(State::Invalid),
             "`api-changes` is invalid: line 3 is not YAML",
         );
-        let text = uncolored(&render(&result, &terminal(Some(40))));
+        let text = uncolored(&render(&result, true, &terminal(Some(40))));
         expect![[r#"
             ✗ `api-changes` is invalid: line 3 is
               not YAML

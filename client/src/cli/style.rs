@@ -17,9 +17,10 @@ pub(super) const ERROR: Style = AnsiColor::Red.on_default().bold();
 pub(super) const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 pub(super) const HINT: Style = AnsiColor::Cyan.on_default().bold();
 
-/// Returns the text in this style.
+/// Returns the text in this style; nothing stays nothing.
 pub(super) fn paint(style: Style, text: impl Display) -> String {
-    format!("{style}{text}{style:#}")
+    let text = text.to_string();
+    if text.is_empty() { text } else { format!("{style}{text}{style:#}") }
 }
 
 /// Returns the style of a skill's state.

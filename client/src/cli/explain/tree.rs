@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use skills_protocol::path::decode;
 use skills_protocol::wire::{Evidence, Outcome, Step, StepKind};
 
+use crate::cli::explain::missing;
 use crate::cli::style::{self, mark, outcome_mark, paint};
 use crate::cli::terminal::Terminal;
 use crate::cli::text::{count, pad, plain, width, wrap};
@@ -97,8 +98,7 @@ fn push_children(node: &Node<'_>, lead: &str, terminal: &Terminal, text: &mut St
     }
 }
 
-// The top level's lines. Roots that do not exist are named together: there are many, and only
-// their names matter.
+// The top level's lines. Roots that do not exist and follow each other share theirs.
 fn root_lines<'a, 'n>(
     nodes: &'n [Node<'a>],
     terminal: &Terminal,
@@ -114,7 +114,8 @@ fn root_lines<'a, 'n>(
     while let Some((node, after)) = rest.split_first() {
         let n_missing = rest.iter().take_while(|node| is_missing(node)).count();
         if n_missing > 0 {
-            lines.push((None, missing_lines(&rest[..n_missing], terminal)));
+            let roots: Vec<&Step> = rest[..n_missing].iter().map(|node| node.step).collect();
+            lines.push((None, missing::lines(&roots, terminal)));
             rest = &rest[n_missing..];
             continue;
         }
@@ -140,17 +141,6 @@ fn is_missing(node: &Node<'_>) -> bool {
 
 fn root_name(step: &Step, terminal: &Terminal) -> String {
     step.root.as_deref().map_or_else(String::new, |root| terminal.path(root, step.path_encoding))
-}
-
-fn missing_lines(nodes: &[Node<'_>], terminal: &Terminal) -> Vec<String> {
-    let names: Vec<String> = nodes.iter().map(|node| root_name(node.step, terminal)).collect();
-    let lead = if names.len() == 1 { "does not exist:" } else { "do not exist:" };
-    let list = format!("{lead} {}", names.join(", "));
-    let lines = wrap(&list, terminal.width.map(|width| width.saturating_sub(5)));
-    let indented = lines.iter().enumerate().map(|(nth, line)| {
-        paint(style::FAINT, if nth == 0 { line.clone() } else { format!("  {line}") })
-    });
-    indented.collect()
 }
 
 fn root_line(step: &Step, columns: usize, terminal: &Terminal) -> String {
