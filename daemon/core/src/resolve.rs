@@ -281,8 +281,7 @@ fn root_paths(site: &Site, rule: &RootRule, worktree: &AbsPath) -> Vec<RootPath>
                 .map_err(|why| no_base("~", why)),
         ],
         Base::Absolute(path) => vec![
-            AbsPath::new(path.as_ref().as_ref())
-                .map_err(|error| no_base(path, error.to_string())),
+            AbsPath::new(path.as_ref().as_ref()).map_err(|error| no_base(path, error.to_string())),
         ],
         Base::Additional => site.additional.iter().cloned().map(Ok).collect(),
         Base::Ancestors { stop } => ancestors(&site.cwd, worktree, *stop).map(Ok).collect(),
@@ -312,7 +311,7 @@ fn ancestors(
 }
 
 fn variable(site: &Site, name: &str) -> Result<AbsPath, String> {
-    let value = site.environment.get(name).map(OsString::as_os_str).unwrap_or(OsStr::new(""));
+    let value = site.environment.get(name).map_or(OsStr::new(""), OsString::as_os_str);
     if value.is_empty() {
         return Err(format!("`{name}` is not set"));
     }

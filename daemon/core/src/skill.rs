@@ -174,7 +174,8 @@ impl Spots<'_> {
     fn field(&self, frontmatter: &Frontmatter, key: &str) -> Option<Field> {
         let entry = frontmatter.get(key)?;
         let text = fields::text(&entry.value, self.text);
-        let at = if entry.value.span.is_empty() { entry.key.span.end } else { entry.value.span.start };
+        let at =
+            if entry.value.span.is_empty() { entry.key.span.end } else { entry.value.span.start };
         Some(Field {
             structured: text.is_none(),
             text: text.unwrap_or_default().into(),
@@ -218,7 +219,9 @@ fn too_large(read: usize, size: u64) -> Diagnostic {
         severity: Severity::Warning,
         span: Span::new(read, read),
         message: format!("only the first {read} of {size} bytes were read"),
-        help: Some("Move long material to files under `references/` that are read on demand.".into()),
+        help: Some(
+            "Move long material to files under `references/` that are read on demand.".into(),
+        ),
     }
 }
 
@@ -233,7 +236,8 @@ mod tests {
 
     #[test]
     fn fields_carry_the_place_where_they_stand() {
-        let record = read("---\nname: a\ndescription: é b\npaths: src/*.{rs,toml}, docs/\n---\n\n# T\n");
+        let record =
+            read("---\nname: a\ndescription: é b\npaths: src/*.{rs,toml}, docs/\n---\n\n# T\n");
         let description = record.description.unwrap();
         assert_eq!(&*description.text, "é b");
         assert_eq!(description.at, Spot { line: 3, column: 14 });
@@ -261,7 +265,8 @@ mod tests {
 
     #[test]
     fn switches_are_read_in_all_their_spellings() {
-        let record = read("---\nname: a\ndisable-model-invocation: yes\nuser-invocable: off\n---\n");
+        let record =
+            read("---\nname: a\ndisable-model-invocation: yes\nuser-invocable: off\n---\n");
         assert!(record.disable_model_invocation);
         assert!(!record.user_invocable);
     }

@@ -208,7 +208,12 @@ impl Kind {
 
 impl Stat {
     // The fields' types differ between platforms.
-    #[expect(clippy::unnecessary_cast, clippy::cast_sign_loss, clippy::cast_possible_wrap, reason = "platform types")]
+    #[expect(
+        clippy::unnecessary_cast,
+        clippy::cast_sign_loss,
+        clippy::cast_possible_wrap,
+        reason = "platform types"
+    )]
     fn from_raw(stat: &fs::Stat) -> Self {
         Self {
             id: FileId { device: stat.st_dev as u64, inode: stat.st_ino as u64 },

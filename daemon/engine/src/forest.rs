@@ -173,7 +173,12 @@ impl Forest {
 
     /// Follows a path as reached to the physical path and what stands there. `visit` is called
     /// with the number of every node the answer depends on.
-    pub(crate) fn locate(&self, path: &Path, us: u32, visit: &mut dyn FnMut(Serial)) -> Result<Located, Unknown> {
+    pub(crate) fn locate(
+        &self,
+        path: &Path,
+        us: u32,
+        visit: &mut dyn FnMut(Serial),
+    ) -> Result<Located, Unknown> {
         let mut links = 0;
         // While more than this is left to do, the way leads through a link's target.
         let mut target_until: Option<usize> = None;
@@ -182,7 +187,7 @@ impl Forest {
         let mut todo: Vec<OsString> = components(path).rev().collect();
         while let Some(name) = todo.pop() {
             if name == ".." {
-                physical = parent(&physical).to_owned();
+                physical = OsString::from(parent(&physical));
                 place = Place::Directory { foreign: false };
                 continue;
             }
@@ -209,7 +214,8 @@ impl Forest {
                 Probe::Link(target) => {
                     links += 1;
                     if links > MAX_LINKS {
-                        place = Place::Fault(Fault { kind: FaultKind::Loop, detail: String::new() });
+                        place =
+                            Place::Fault(Fault { kind: FaultKind::Loop, detail: String::new() });
                         break;
                     }
                     if target.is_absolute() {
@@ -227,7 +233,12 @@ impl Forest {
         Ok(Located { path: physical, place })
     }
 
-    fn probe(&self, dir: &OsStr, name: &OsStr, visit: &mut dyn FnMut(Serial)) -> Result<&Probe, Unknown> {
+    fn probe(
+        &self,
+        dir: &OsStr,
+        name: &OsStr,
+        visit: &mut dyn FnMut(Serial),
+    ) -> Result<&Probe, Unknown> {
         let unknown = || Unknown { dir: dir.to_owned(), name: name.to_owned() };
         let node = self.nodes.get(dir).ok_or_else(unknown)?;
         visit(node.serial);
@@ -235,7 +246,12 @@ impl Forest {
     }
 
     /// Returns the physical path of the directory at `path`, which is known to be one.
-    pub(crate) fn directory(&self, path: &Path, us: u32, visit: &mut dyn FnMut(Serial)) -> Result<OsString, Unknown> {
+    pub(crate) fn directory(
+        &self,
+        path: &Path,
+        us: u32,
+        visit: &mut dyn FnMut(Serial),
+    ) -> Result<OsString, Unknown> {
         let text = path.as_os_str();
         if self.nodes.contains_key(text) || self.listed(path, ItemKind::Directory, visit) {
             return Ok(text.to_owned());
@@ -244,7 +260,12 @@ impl Forest {
     }
 
     /// Whether a physical directory lists `path` as being of that kind.
-    pub(crate) fn listed(&self, path: &Path, kind: ItemKind, visit: &mut dyn FnMut(Serial)) -> bool {
+    pub(crate) fn listed(
+        &self,
+        path: &Path,
+        kind: ItemKind,
+        visit: &mut dyn FnMut(Serial),
+    ) -> bool {
         let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else { return false };
         let Some(node) = self.nodes.get(dir.as_os_str()) else { return false };
         visit(node.serial);
@@ -391,15 +412,16 @@ mod tests {
         probe("/a", "gone", Probe::Link("/l/none".into()));
         probe("/a", "none", Probe::Missing);
         probe("/a", "d", Probe::Link("/a".into()));
-        let locate = |path: &str| forest.locate(Path::new(path), 1, &mut |_| {}).map(|it| (it.path, it.place));
+        let locate = |path: &str| {
+            forest.locate(Path::new(path), 1, &mut |_| {}).map(|it| (it.path, it.place))
+        };
         assert_eq!(locate("/l/f"), Ok(("/a/f".into(), Place::File)));
         assert_eq!(locate("/a/f/x"), Ok(("/a/f".into(), Place::Missing)));
         assert!(matches!(locate("/a/me"), Ok((_, Place::Fault(it))) if it.kind == FaultKind::Loop));
-        assert!(matches!(locate("/a/gone"), Ok((_, Place::Fault(it))) if it.kind == FaultKind::Dangling));
-        assert_eq!(locate("/a/d/none"), Ok(("/a".into(), Place::Missing)));
-        assert_eq!(
-            locate("/b"),
-            Err(Unknown { dir: "/".into(), name: "b".into() })
+        assert!(
+            matches!(locate("/a/gone"), Ok((_, Place::Fault(it))) if it.kind == FaultKind::Dangling)
         );
+        assert_eq!(locate("/a/d/none"), Ok(("/a".into(), Place::Missing)));
+        assert_eq!(locate("/b"), Err(Unknown { dir: "/".into(), name: "b".into() }));
     }
 }

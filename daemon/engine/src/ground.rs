@@ -67,7 +67,17 @@ impl Ground {
     ) -> Self {
         let forest = Forest::default();
         let counters = Counters::default();
-        Self { forest, counters, disk, source, inbox, us, read_limit, same: HashMap::new(), freed: false }
+        Self {
+            forest,
+            counters,
+            disk,
+            source,
+            inbox,
+            us,
+            read_limit,
+            same: HashMap::new(),
+            freed: false,
+        }
     }
 
     /// Whether there is a source of hints.
@@ -252,9 +262,7 @@ impl Ground {
             if now.map(|it| it.id) != node.seen.map(|it| it.stat.id) {
                 node.unarm();
             }
-            let holds = |seen: Option<Seen>, now: Option<Stat>| {
-                matches!((seen, now), (Some(seen), Some(now)) if seen.holds(&now))
-            };
+            let holds = |seen: Option<Seen>, now: Option<Stat>| matches!((seen, now), (Some(seen), Some(now)) if seen.holds(&now));
             let disk = &*self.disk;
             let file_holds = |(name, it): (&OsString, &FileState)| {
                 holds(it.seen, disk.stat(Path::new(&join(&path, name))).ok())
@@ -431,9 +439,7 @@ fn list_entries(disk: &dyn Disk, dir: &OsStr) -> Result<(Seen, Arc<Listing>), Fa
     let mut items: Vec<Item> = directory
         .entries
         .into_iter()
-        .filter(|(name, kind)| {
-            matches!(kind, Kind::Directory | Kind::Link) || is_skill_name(name)
-        })
+        .filter(|(name, kind)| matches!(kind, Kind::Directory | Kind::Link) || is_skill_name(name))
         .map(|(name, kind)| Item { name, kind: kind.into() })
         .collect();
     items.sort_by(|a, b| a.name.cmp(&b.name));

@@ -85,13 +85,13 @@ impl Inbox {
     }
 
     /// Something happened at `path`, or to the entry `path` of a directory.
-    pub fn changed(&self, path: PathBuf) {
-        self.put(&path, |hints| &mut hints.changed);
+    pub fn changed(&self, path: &Path) {
+        self.put(path, |hints| &mut hints.changed);
     }
 
     /// `path` went away, came or was replaced.
-    pub fn replaced(&self, path: PathBuf) {
-        self.put(&path, |hints| &mut hints.replaced);
+    pub fn replaced(&self, path: &Path) {
+        self.put(path, |hints| &mut hints.replaced);
     }
 
     /// Hints were lost.
@@ -175,8 +175,8 @@ mod tests {
         let inbox = Inbox::new(move || {
             counter.fetch_add(1, Ordering::SeqCst);
         });
-        inbox.changed("/a/x".into());
-        inbox.changed("/a/x".into());
+        inbox.changed(Path::new("/a/x"));
+        inbox.changed(Path::new("/a/x"));
         inbox.cookie(7);
         assert_eq!(wakes.load(Ordering::SeqCst), 1);
         let hints = inbox.take();
@@ -190,12 +190,12 @@ mod tests {
     fn names_nobody_asked_for_are_dropped() {
         let inbox = Inbox::new(|| {});
         inbox.set_interest(Path::new("/home/u"), Some([".claude".into()].into()));
-        inbox.changed("/home/u/.bash_history".into());
+        inbox.changed(Path::new("/home/u/.bash_history"));
         assert!(inbox.take().is_empty());
-        inbox.changed("/home/u/.claude".into());
+        inbox.changed(Path::new("/home/u/.claude"));
         assert!(!inbox.take().is_empty());
         inbox.set_interest(Path::new("/home/u"), None);
-        inbox.changed("/home/u/.bash_history".into());
+        inbox.changed(Path::new("/home/u/.bash_history"));
         assert!(!inbox.take().is_empty());
     }
 
@@ -203,7 +203,7 @@ mod tests {
     fn too_many_paths_become_one_look_at_everything() {
         let inbox = Inbox::new(|| {});
         for n in 0..=MAX_WAITING {
-            inbox.changed(format!("/a/{n}").into());
+            inbox.changed(Path::new(&format!("/a/{n}")));
         }
         let hints = inbox.take();
         assert!(hints.lost && hints.changed.is_empty());

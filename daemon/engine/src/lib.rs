@@ -187,7 +187,10 @@ impl Engine {
         }
     }
 
-    async fn ask<T>(&self, event: impl FnOnce(oneshot::Sender<T>) -> Event) -> Result<T, EngineError> {
+    async fn ask<T>(
+        &self,
+        event: impl FnOnce(oneshot::Sender<T>) -> Event,
+    ) -> Result<T, EngineError> {
         let (reply, answer) = oneshot::channel();
         self.events.send(event(reply)).map_err(|_| EngineError::Stopped)?;
         answer.await.map_err(|_| EngineError::Stopped)

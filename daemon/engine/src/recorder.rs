@@ -60,7 +60,9 @@ impl Tree for Recorder<'_> {
         self.answer(|visit| {
             let physical = self.forest.directory(path, self.us, visit).map_err(|_| look(path))?;
             let node = self.forest.get(&physical);
-            node.into_iter().for_each(|it| visit(it.serial));
+            if let Some(node) = node {
+                visit(node.serial);
+            }
             node.and_then(|it| it.listing.clone()).ok_or(Need::List(physical))
         })
     }
@@ -76,7 +78,9 @@ impl Tree for Recorder<'_> {
             let dir = parent(&physical);
             let name = file_name(&physical);
             let node = self.forest.get(dir);
-            node.into_iter().for_each(|it| visit(it.serial));
+            if let Some(node) = node {
+                visit(node.serial);
+            }
             let state = node.and_then(|it| it.files.get(name));
             let need = || Need::Read { dir: dir.to_owned(), name: name.to_owned() };
             state.map(|it| it.result.clone()).ok_or_else(need)

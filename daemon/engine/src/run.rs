@@ -11,7 +11,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::{Receiver, RecvError, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
@@ -34,7 +34,7 @@ const COOKIE_PATIENCE: Duration = Duration::from_secs(1);
 const MAX_VIEWS: usize = 256;
 
 /// How long a view is kept that nobody asks for.
-const VIEW_IDLE: Duration = Duration::from_secs(3600);
+const VIEW_IDLE: Duration = Duration::from_hours(1);
 
 /// How often one view may ask for more before it is published as it is. Each round answers
 /// every question of the last, so only a disk that grows faster than it is read gets here.
@@ -150,26 +150,24 @@ pub(crate) struct Cookies {
 impl Engine {
     /// Runs until told to stop or everybody who could ask is gone.
     pub(crate) fn run(mut self, events: &Receiver<Event>) {
-        while let Some(first) = self.next_event(events) {
-            let mut event = first;
-            while let Some(now) = event {
-                if !self.take(now) {
+        while let Ok(first) = self.wait(events) {
+            for event in std::iter::once(first).chain(events.try_iter()) {
+                if !self.take(event) {
                     return;
                 }
-                event = events.try_recv().ok();
             }
             self.turn();
         }
     }
 
-    /// Waits for an event. `Some(None)`: the cookie that is out has taken too long.
-    fn next_event(&self, events: &Receiver<Event>) -> Option<Option<Event>> {
-        let Some(since) = self.cookies.out else { return events.recv().ok().map(Some) };
+    /// Waits for an event, or for the cookie that is out to have taken too long.
+    fn wait(&self, events: &Receiver<Event>) -> Result<Event, RecvError> {
+        let Some(since) = self.cookies.out else { return events.recv() };
         let left = COOKIE_PATIENCE.saturating_sub(since.elapsed());
         match events.recv_timeout(left) {
-            Ok(event) => Some(Some(event)),
-            Err(RecvTimeoutError::Timeout) => Some(None),
-            Err(RecvTimeoutError::Disconnected) => None,
+            Ok(event) => Ok(event),
+            Err(RecvTimeoutError::Timeout) => Ok(Event::Hints),
+            Err(RecvTimeoutError::Disconnected) => Err(RecvError),
         }
     }
 
@@ -326,15 +324,12 @@ impl Engine {
             }
             Waiter::View { request, pin } => {
                 let Request { key, site, reply, .. } = request;
-                let view = match self.views.get_mut(&key) {
-                    Some(held) => {
-                        held.used = Instant::now();
-                        Arc::clone(&held.view)
-                    }
-                    None => {
-                        self.rebuilds.opened += 1;
-                        self.resolve(key, site)
-                    }
+                let view = if let Some(held) = self.views.get_mut(&key) {
+                    held.used = Instant::now();
+                    Arc::clone(&held.view)
+                } else {
+                    self.rebuilds.opened += 1;
+                    self.resolve(key, site)
                 };
                 if pin {
                     self.worktrees.entry(view.resolution.worktree.clone()).or_default().pins += 1;
@@ -422,7 +417,8 @@ impl Engine {
         if let Some((path, _)) = refused.filter(|_| self.ground.hears()) {
             health.push(Health {
                 code: "not-watched",
-                message: "a directory cannot be watched and is read at every request instead".into(),
+                message: "a directory cannot be watched and is read at every request instead"
+                    .into(),
                 hint: "Give yourself read permission to it, if it is yours.",
                 path: Some(path.clone()),
             });
@@ -430,7 +426,8 @@ impl Engine {
         if let Some(foreign) = &resolution.foreign {
             health.push(Health {
                 code: "foreign-ancestor",
-                message: "the search for the worktree's top stopped at a directory of another user".into(),
+                message: "the search for the worktree's top stopped at a directory of another user"
+                    .into(),
                 hint: "Work as the user who owns the worktree, or change its owner.",
                 path: Some(foreign.clone().into_path_buf().into()),
             });

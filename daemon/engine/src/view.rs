@@ -80,6 +80,9 @@ impl View {
 
 impl fmt::Debug for View {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("View").field("key", &self.key).field("clock", &self.clock).finish_non_exhaustive()
+        f.debug_struct("View")
+            .field("key", &self.key)
+            .field("clock", &self.clock)
+            .finish_non_exhaustive()
     }
 }

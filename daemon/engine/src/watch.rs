@@ -31,8 +31,8 @@ impl StartHints for Notify {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&cookie_dir)?;
         let awaited = Arc::new(AtomicU64::new(0));
         let handler = Handler { inbox, cookie_dir: cookie_dir.clone(), awaited: awaited.clone() };
-        let mut watcher = notify::recommended_watcher(move |event| handler.handle(event))
-            .map_err(io_error)?;
+        let mut watcher =
+            notify::recommended_watcher(move |event| handler.handle(event)).map_err(io_error)?;
         watcher.watch(&cookie_dir, RecursiveMode::NonRecursive).map_err(io_error)?;
         Ok(Box::new(NotifySource { watcher, cookie_dir, awaited, cookie: None }))
     }
@@ -121,9 +121,9 @@ impl Handler {
             if path.parent() == Some(&self.cookie_dir) {
                 self.cookie(&path, event.kind);
             } else if replaces {
-                self.inbox.replaced(path);
+                self.inbox.replaced(&path);
             } else {
-                self.inbox.changed(path);
+                self.inbox.changed(&path);
             }
         }
     }

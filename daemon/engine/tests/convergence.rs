@@ -1,6 +1,8 @@
 //! Random changes to a real disk, each followed at once by a `synced` view, compared with what
 //! a fresh engine reads from scratch: zero differences.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -103,7 +105,9 @@ fn change(root: &Path, random: &mut Random, round: usize) -> String {
         6 | 7 => fs::rename(&dir, &other),
         8 => fs::remove_dir_all(&dir).and_then(|()| fs::create_dir_all(&dir)),
         9 => symlink(&other, &dir),
-        10 => fs::rename(&dir, root.join("aside")).and_then(|()| fs::rename(root.join("aside"), &dir)),
+        10 => {
+            fs::rename(&dir, root.join("aside")).and_then(|()| fs::rename(root.join("aside"), &dir))
+        }
         _ => {
             let target = root.join("elsewhere.md");
             let _ = fs::write(&target, &text);
@@ -136,10 +140,8 @@ async fn converge(seed: u64, rounds: usize) {
             history.push(change(root, &mut random, round));
         }
         let profile = if random.below(4) == 0 { "claude-code" } else { "agentskills" };
-        let view = live
-            .view(world.key(profile), || world.site(profile), Freshness::Synced)
-            .await
-            .unwrap();
+        let view =
+            live.view(world.key(profile), || world.site(profile), Freshness::Synced).await.unwrap();
         let fresh = world.engine(false);
         let truth = fresh
             .view(world.key(profile), || world.site(profile), Freshness::Synced)

@@ -46,7 +46,7 @@ pub(super) fn agentskills() -> Profile {
     };
     Profile {
         id: "agentskills".into(),
-        agent: "Agent Skills standard".into(),
+        agent: "An Agent Skills client".into(),
         version: "69ef37e".into(),
         evidence: Evidence::Standard,
         environment: texts(&["HOME", "XDG_CONFIG_HOME"]),
@@ -109,21 +109,13 @@ pub(super) fn claude_code() -> Profile {
         evidence: Evidence::Documentation,
         environment: texts(&["HOME", "CLAUDE_CONFIG_DIR"]),
         roots: vec![
-            root(
-                Base::Absolute("/etc/claude-code".into()),
-                &[".claude/skills"],
-                Scope::Managed,
-            ),
+            root(Base::Absolute("/etc/claude-code".into()), &[".claude/skills"], Scope::Managed),
             root(
                 Base::Variable { name: "CLAUDE_CONFIG_DIR".into(), below_home: ".claude".into() },
                 &["skills"],
                 Scope::User,
             ),
-            root(
-                Base::Ancestors { stop: Stop::Worktree },
-                &[".claude/skills"],
-                Scope::Project,
-            ),
+            root(Base::Ancestors { stop: Stop::Worktree }, &[".claude/skills"], Scope::Project),
             root(Base::Additional, &[".claude/skills"], Scope::Additional),
         ],
         name: NameRule {

@@ -126,7 +126,8 @@ impl Inquiry<'_> {
             .filter(|(_, skip)| match self.query {
                 Query::Name(name) => {
                     let parent = skip.path.parent();
-                    let names = [skip.path.file_name(), parent.as_ref().and_then(|it| it.file_name())];
+                    let names =
+                        [skip.path.file_name(), parent.as_ref().and_then(|it| it.file_name())];
                     names.into_iter().flatten().any(|it| it == name)
                 }
                 Query::Path(path) => {
@@ -170,7 +171,9 @@ impl Inquiry<'_> {
                 format!("{agent} finds no skill called `{name}`."),
                 match self.nearest(name) {
                     Some(near) => format!("Did you mean `{near}`?"),
-                    None => "Ask with the path of its SKILL.md to learn why it is not found.".to_owned(),
+                    None => {
+                        "Ask with the path of its SKILL.md to learn why it is not found.".to_owned()
+                    }
                 },
             ),
             Query::Path(path) => self.uncovered(path),
@@ -186,13 +189,14 @@ impl Inquiry<'_> {
             let root_path = root.path.display();
             return match &root.outcome {
                 RootOutcome::Walked | RootOutcome::Pending => (
-                    format!("{agent} searches `{root_path}`, but there is no SKILL.md at `{shown}`."),
+                    format!(
+                        "{agent} searches `{root_path}`, but there is no SKILL.md at `{shown}`."
+                    ),
                     "Check the spelling: the file must be called `SKILL.md`.".to_owned(),
                 ),
-                RootOutcome::Missing => (
-                    format!("there is nothing at `{root_path}`."),
-                    "Check the path.".to_owned(),
-                ),
+                RootOutcome::Missing => {
+                    (format!("there is nothing at `{root_path}`."), "Check the path.".to_owned())
+                }
                 RootOutcome::Fault(fault) => {
                     (format!("`{root_path}` {fault}."), fault.next().to_owned())
                 }
@@ -201,7 +205,8 @@ impl Inquiry<'_> {
                 }
             };
         }
-        let project = self.resolution.roots.iter().find(|it| it.path.starts_with(&*self.resolution.worktree));
+        let project =
+            self.resolution.roots.iter().find(|it| it.path.starts_with(&*self.resolution.worktree));
         let next = match project.or(self.resolution.roots.first()) {
             Some(root) => format!("Move the skill's directory to `{}`.", root.path.display()),
             None => "Configure a root for this profile.".to_owned(),
@@ -275,11 +280,15 @@ impl SkipReason {
             }
             Self::Link => "the agent does not follow this symbolic link".into(),
             Self::RootSkill => {
-                "a SKILL.md directly in the root is not a skill; a skill is a directory of its own".into()
+                "a SKILL.md directly in the root is not a skill; a skill is a directory of its own"
+                    .into()
             }
             Self::WrongCase => "the file must be called `SKILL.md`, in capitals".into(),
             Self::SameDirectory(path) => {
-                format!("it is the same directory as `{}`, which was searched already", path.display())
+                format!(
+                    "it is the same directory as `{}`, which was searched already",
+                    path.display()
+                )
             }
             Self::Fault(fault) => format!("it {fault}"),
         }
@@ -294,7 +303,9 @@ impl SkipReason {
             Self::Link => "Replace the link by the directory itself.".into(),
             Self::RootSkill => "Move the file into a directory of its own below the root.".into(),
             Self::WrongCase => "Rename the file to `SKILL.md`.".into(),
-            Self::SameDirectory(_) => "Nothing needs to be done: its skills are listed once.".into(),
+            Self::SameDirectory(_) => {
+                "Nothing needs to be done: its skills are listed once.".into()
+            }
             Self::Fault(fault) => fault.next().into(),
         }
     }

@@ -5,9 +5,7 @@ use std::ffi::OsStr;
 use super::walk::Met;
 use super::{Candidate, Reason, SkillFile, State};
 use crate::path::AbsPath;
-use crate::profile::{
-    DescriptionRule, Encoding, NameCheck, NameSource, Profile, Rung, Unreadable,
-};
+use crate::profile::{DescriptionRule, Encoding, NameCheck, NameSource, Profile, Rung, Unreadable};
 use crate::skill::{Field, SkillRecord, Spot, Yaml};
 
 /// Judges a file. Who wins its name is settled later, when all are known.
@@ -51,6 +49,9 @@ fn directory_name(path: &AbsPath) -> String {
     name.to_string_lossy().into_owned()
 }
 
+/// Where a fault is shown that has no place of its own in the file.
+const START: Option<Spot> = Some(Spot { line: 1, column: 1 });
+
 /// How a profile's agent reads one file.
 struct Reading {
     name: String,
@@ -65,30 +66,61 @@ impl Reading {
         let mut reading =
             Self { name: String::new(), description: None, dropped: None, notes: Vec::new() };
         reading.encoding(profile, record);
+        if record.yaml == Yaml::Absent {
+            reading.without_frontmatter(profile);
+            directory.clone_into(&mut reading.name);
+            reading.take_description(profile, record, false);
+            return reading;
+        }
         let has_fields = reading.yaml(profile, record);
         reading.take_name(profile, record.name.as_ref().filter(|_| has_fields), directory);
         reading.take_description(profile, record, has_fields);
         reading
     }
 
-    fn drop_for(&mut self, rule: &'static str, message: impl Into<String>, at: Option<Spot>, next: &str) {
-        if self.dropped.is_none() {
-            self.dropped = Some(reason(rule, message.into(), at, next));
+    /// The first fault for which the agent drops the file decides; the others are told too.
+    fn drop_for(
+        &mut self,
+        rule: &'static str,
+        message: impl Into<String>,
+        at: Option<Spot>,
+        next: &str,
+    ) {
+        let fault = reason(rule, message.into(), at.or(START), next);
+        match self.dropped {
+            None => self.dropped = Some(fault),
+            Some(_) => self.notes.push(fault),
+        }
+    }
+
+    /// A file without frontmatter has one fault, not one for each missing field.
+    fn without_frontmatter(&mut self, profile: &Profile) {
+        if profile.description == DescriptionRule::Required {
+            self.drop_for(
+                "frontmatter/required",
+                "the file has no frontmatter",
+                START,
+                "Begin the file with a line `---`, then `name:` and `description:`, then `---`.",
+            );
         }
     }
 
     fn encoding(&mut self, profile: &Profile, record: &SkillRecord) {
-        let first = Some(Spot { line: 1, column: 1 });
         if let Some(at) = record.invalid_utf8
             && profile.bad_utf8 == Encoding::Drop
         {
-            self.drop_for("encoding/utf8", "the file is not UTF-8", Some(at), "Save the file as UTF-8.");
+            self.drop_for(
+                "encoding/utf8",
+                "the file is not UTF-8",
+                Some(at),
+                "Save the file as UTF-8.",
+            );
         }
         if record.bom && profile.bom == Encoding::Drop {
             self.drop_for(
                 "encoding/bom",
                 "the file begins with a byte order mark",
-                first,
+                START,
                 "Save the file without a byte order mark.",
             );
         }
@@ -96,7 +128,7 @@ impl Reading {
             self.drop_for(
                 "encoding/crlf",
                 "the frontmatter has CRLF line ends",
-                first,
+                START,
                 "Save the file with LF line ends.",
             );
         }
@@ -175,13 +207,10 @@ impl Reading {
             .map(|it| it.text.to_string());
         self.description = match profile.description {
             DescriptionRule::Required => {
-                if text.is_none() {
-                    let what = if record.yaml == Yaml::Absent {
-                        "there is no frontmatter, so no description".to_owned()
-                    } else {
-                        describe_missing(field, "description")
-                    };
-                    let next = "Add a `description:` that says what the skill does and when to use it.";
+                if text.is_none() && record.yaml != Yaml::Absent {
+                    let what = describe_missing(field, "description");
+                    let next =
+                        "Add a `description:` that says what the skill does and when to use it.";
                     self.drop_for("description/required", what, field.map(|it| it.at), next);
                 }
                 text
@@ -204,7 +233,8 @@ impl Reading {
         }
         if profile.conditional && !record.paths.is_empty() {
             let globs: Vec<_> = record.paths.iter().map(|it| format!("`{it}`")).collect();
-            let message = format!("waits until a file is touched that matches {}", globs.join(", "));
+            let message =
+                format!("waits until a file is touched that matches {}", globs.join(", "));
             let next = "Touch a matching file, or remove `paths` to have it always.";
             return (State::Conditional, Some(reason("paths", message, None, next)));
         }

@@ -73,7 +73,7 @@ fn claims(candidate: &Candidate) -> bool {
 fn shadow(
     candidate: &mut Candidate,
     rule: &'static str,
-    winner: usize, 
+    winner: usize,
     message: String,
     next: &str,
 ) {

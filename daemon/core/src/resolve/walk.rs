@@ -71,7 +71,12 @@ impl<'a> Walker<'a> {
         (outcome, descent.skips)
     }
 
-    fn directory(&mut self, descent: &mut Descent, path: &AbsPath, depth: u16) -> Result<(), Fault> {
+    fn directory(
+        &mut self,
+        descent: &mut Descent,
+        path: &AbsPath,
+        depth: u16,
+    ) -> Result<(), Fault> {
         let Some(listing) = self.tree.list(path) else {
             self.complete = false;
             return Ok(());

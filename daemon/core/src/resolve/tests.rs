@@ -1,0 +1,91 @@
+//! Resolution and explanation over trees written as text.
+//!
+//! `//- /path` starts a file, `//- /path -> target` a link, `//- /path dir` a directory,
+//! `//- /path fifo` a named pipe, `//- /path denied` something that may not be read.
+
+mod explaining;
+mod listing;
+mod memory;
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use expect_test::Expect;
+
+use self::memory::MemoryTree;
+use super::{Query, Resolution, Site, StepKind, explain, resolve};
+use crate::path::AbsPath;
+use crate::profile;
+
+fn path(text: &str) -> AbsPath {
+    AbsPath::new(text.as_ref()).unwrap()
+}
+
+fn site(profile: &str, cwd: &str) -> Site {
+    Site {
+        profile: Arc::clone(profile::find(profile).unwrap()),
+        cwd: path(cwd),
+        additional: Vec::new(),
+        environment: [("HOME".to_owned(), "/home/u".into())].into(),
+    }
+}
+
+/// Renders every candidate as a line: state, name, path, and the reason below.
+fn render(resolution: &Resolution) -> String {
+    let mut out = String::new();
+    for it in &resolution.candidates {
+        let _ = writeln!(out, "{:<11} {:<10} {:?}", it.state.name(), it.name, it.path);
+        for reason in it.notes.iter().chain(&it.reason) {
+            let at = reason.at.map(|it| format!("{}:{} ", it.line, it.column)).unwrap_or_default();
+            let _ = writeln!(out, "    {}: {at}{}", reason.rule, reason.message);
+        }
+    }
+    for root in &resolution.roots {
+        for skip in &root.skips {
+            let _ = writeln!(out, "passed over {:?}: {}", skip.path, skip.reason.message());
+        }
+    }
+    out
+}
+
+/// Checks what `profile` sees from `cwd`.
+#[track_caller]
+fn check(profile: &str, cwd: &str, fixture: &str, expected: &Expect) {
+    let tree = MemoryTree::new(fixture);
+    let resolution = resolve(&site(profile, cwd), &tree);
+    assert!(resolution.complete);
+    expected.assert_eq(&render(&resolution));
+}
+
+/// Checks what `profile` says about a name, or about a path where it begins with a slash.
+#[track_caller]
+fn check_explain(profile: &str, cwd: &str, query: &str, fixture: &str, expected: &Expect) {
+    let tree = MemoryTree::new(fixture);
+    let site = site(profile, cwd);
+    let resolution = resolve(&site, &tree);
+    let asked = query.starts_with('/').then(|| path(query));
+    let query = asked.as_ref().map_or(Query::Name(query), Query::Path);
+    let explanation = explain(&site, &resolution, query);
+    let mut out = format!("{}\n", explanation.verdict.summary);
+    if let Some(next) = &explanation.verdict.next {
+        let _ = writeln!(out, "next: {next}");
+    }
+    for step in &explanation.steps {
+        let line = match &step.kind {
+            StepKind::Root(index) if step.reason.as_deref() == Some("does not exist") => {
+                let _ = index;
+                continue;
+            }
+            StepKind::Root(index) => format!("root {:?}", resolution.roots[*index].path),
+            StepKind::Candidate(index) => {
+                format!("  candidate {:?}", resolution.candidates[*index].path)
+            }
+            StepKind::Skip(path) => format!("  passed over {path:?}"),
+            StepKind::Rule { rule, decisive, .. } => format!("    {rule} decisive={decisive}"),
+        };
+        let at = step.at.map(|it| format!(" at {}:{}", it.line, it.column)).unwrap_or_default();
+        let reason = step.reason.as_ref().map(|it| format!(": {it}")).unwrap_or_default();
+        let _ = writeln!(out, "{line}{at}{reason}");
+    }
+    expected.assert_eq(&out);
+}

@@ -1,0 +1,141 @@
+//! Why a skill is there, or why it is not.
+
+use expect_test::expect;
+
+use super::check_explain;
+
+const TREE: &str = "
+//- /w/.git dir
+//- /w/.claude/skills/good/SKILL.md
+---
+name: good
+description: Use when: asked
+---
+//- /home/u/.claude/skills/good/SKILL.md
+---
+name: good
+description: mine
+---
+//- /w/.claude/skills/group/deep/SKILL.md
+---
+description: too deep
+---
+//- /w/.claude/skills/lower/skill.md
+//- /w/docs/SKILL.md
+";
+
+#[test]
+fn by_name_the_winner_and_the_loser_are_told_apart() {
+    check_explain(
+        "claude-code",
+        "/w",
+        "good",
+        TREE,
+        &expect![[r#"
+        Claude Code shows `good` to its model.
+        root /home/u/.claude/skills
+          candidate /home/u/.claude/skills/good/SKILL.md
+        root /w/.claude/skills
+          candidate /w/.claude/skills/good/SKILL.md
+            yaml/valid decisive=false at 3:22: the frontmatter is not valid YAML: `: ` inside a value without quotes; read key by key
+            name/unique decisive=true: `/home/u/.claude/skills/good/SKILL.md` has the same name and is found earlier
+    "#]],
+    );
+    check_explain(
+        "agentskills",
+        "/w",
+        "good",
+        TREE,
+        &expect![[r#"
+        An Agent Skills client shows `good` to its model.
+        root /w/.claude/skills
+          candidate /w/.claude/skills/good/SKILL.md
+            yaml/valid decisive=false at 3:22: the frontmatter is not valid YAML: `: ` inside a value without quotes; read key by key
+        root /home/u/.claude/skills
+          candidate /home/u/.claude/skills/good/SKILL.md
+            name/unique decisive=true: `/w/.claude/skills/good/SKILL.md` has the same name and is found earlier
+    "#]],
+    );
+}
+
+#[test]
+fn by_path_what_is_too_deep_misplaced_or_misspelt_is_told() {
+    check_explain(
+        "claude-code",
+        "/w",
+        "/w/.claude/skills/group/deep/SKILL.md",
+        TREE,
+        &expect![[r#"
+        Claude Code passes over `/w/.claude/skills/group/deep`: the agent looks 1 level below the root, and this is deeper.
+        next: Move the skill's directory up, nearer to the root.
+        root /home/u/.claude/skills
+        root /w/.claude/skills
+          passed over /w/.claude/skills/group/deep: the agent looks 1 level below the root, and this is deeper
+    "#]],
+    );
+    check_explain(
+        "claude-code",
+        "/w",
+        "/w/.claude/skills/lower",
+        TREE,
+        &expect![[r#"
+        Claude Code passes over `/w/.claude/skills/lower/skill.md`: the file must be called `SKILL.md`, in capitals.
+        next: Rename the file to `SKILL.md`.
+        root /home/u/.claude/skills
+        root /w/.claude/skills
+          passed over /w/.claude/skills/lower/skill.md: the file must be called `SKILL.md`, in capitals
+    "#]],
+    );
+    check_explain(
+        "claude-code",
+        "/w",
+        "/w/docs/SKILL.md",
+        TREE,
+        &expect![[r#"
+        Claude Code does not look in `/w/docs/SKILL.md`: it is below none of its roots.
+        next: Move the skill's directory to `/w/.claude/skills`.
+        root /home/u/.claude/skills
+        root /w/.claude/skills
+    "#]],
+    );
+    check_explain(
+        "claude-code",
+        "/w",
+        "/w/.claude/skills/none",
+        TREE,
+        &expect![[r#"
+        Claude Code searches `/w/.claude/skills`, but there is no SKILL.md at `/w/.claude/skills/none`.
+        next: Check the spelling: the file must be called `SKILL.md`.
+        root /home/u/.claude/skills
+        root /w/.claude/skills
+    "#]],
+    );
+}
+
+#[test]
+fn an_unknown_name_gets_the_nearest() {
+    check_explain(
+        "claude-code",
+        "/w",
+        "godo",
+        TREE,
+        &expect![[r#"
+        Claude Code finds no skill called `godo`.
+        next: Did you mean `good`?
+        root /home/u/.claude/skills
+        root /w/.claude/skills
+    "#]],
+    );
+    check_explain(
+        "claude-code",
+        "/w",
+        "zzz",
+        TREE,
+        &expect![[r#"
+        Claude Code finds no skill called `zzz`.
+        next: Ask with the path of its SKILL.md to learn why it is not found.
+        root /home/u/.claude/skills
+        root /w/.claude/skills
+    "#]],
+    );
+}
