@@ -31,6 +31,13 @@ pub const DEADLINE: Duration = Duration::from_secs(10);
 const FIRST_DELAY: Duration = Duration::from_millis(10);
 const LONGEST_DELAY: Duration = Duration::from_secs(1);
 
+/// The pauses between attempts after a daemon closed a connection without an answer.
+///
+/// One that is being stopped accepts for some milliseconds more, then the next can be started.
+pub(crate) fn pauses() -> impl Iterator<Item = Duration> {
+    std::iter::successors(Some(FIRST_DELAY), |delay| Some(*delay * 2)).take(6)
+}
+
 // Enough for a panic message with its place; a log would be of no use in an error.
 const LOG_LINES: usize = 8;
 const LOG_BYTES: u64 = 4096;

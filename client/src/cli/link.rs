@@ -3,6 +3,8 @@
 //! The introduction goes out together with the first call, so checking the versions costs no
 //! round trip. Nothing after this file knows which of the two servers answers.
 
+use std::thread;
+
 use serde_json::value::RawValue;
 use skills_protocol::method::{Initialize, Request};
 use skills_protocol::wire::{ClientInfo, InitializeParams, InitializeResult};
@@ -10,14 +12,14 @@ use skills_protocol::{PROTOCOL_VERSION, compatible};
 
 use crate::blocking::{BlockingConnection, Sent, Stream, limit_patience};
 use crate::cli::{Cx, Local};
-use crate::spawn::{StartOptions, connect, connect_or_start};
+use crate::spawn::{StartOptions, connect, connect_or_start, pauses};
 use crate::{ClientError, environment};
 
 /// A connection that introduces itself.
 pub(super) struct Link {
     connection: BlockingConnection<Box<dyn Stream>>,
     introduction: Introduction,
-    // How to reach the next daemon when this one goes away before it answers; used once.
+    // How to reach the next daemon when this one goes away before it answers.
     fallback: Option<StartOptions>,
 }
 
@@ -84,21 +86,15 @@ impl Link {
         &mut self,
         params: &M::Params,
     ) -> Result<Box<RawValue>, ClientError> {
-        let outcome = self.try_call_text::<M>(params);
-        if M::REPEATABLE && self.has_fallen_back(outcome.as_ref().err())? {
+        if !M::REPEATABLE {
             return self.try_call_text::<M>(params);
         }
-        outcome
+        self.attempt(|link| link.try_call_text::<M>(params))
     }
 
     /// Returns what the server said about itself.
     pub(super) fn server(&mut self) -> Result<&InitializeResult, ClientError> {
-        let outcome = self.introduce();
-        if self.has_fallen_back(outcome.as_ref().err())? {
-            self.introduce()?;
-        } else {
-            outcome?;
-        }
+        self.attempt(Self::introduce)?;
         match &self.introduction {
             Introduction::Done(result) => Ok(result),
             Introduction::Sent(_) | Introduction::Failed => Err(ClientError::Closed),
@@ -115,13 +111,21 @@ impl Link {
     }
 
     // A daemon that is being stopped may still accept, and then closes: the next one answers.
-    fn has_fallen_back(&mut self, error: Option<&ClientError>) -> Result<bool, ClientError> {
-        if !error.is_some_and(ClientError::is_broken_connection) {
-            return Ok(false);
+    fn attempt<T>(
+        &mut self,
+        call: impl Fn(&mut Self) -> Result<T, ClientError>,
+    ) -> Result<T, ClientError> {
+        let mut pauses = pauses();
+        loop {
+            let outcome = call(self);
+            let broken = outcome.as_ref().is_err_and(ClientError::is_broken_connection);
+            let options = self.fallback.as_ref().filter(|_| broken);
+            let Some((options, pause)) = options.cloned().zip(pauses.next()) else {
+                return outcome;
+            };
+            thread::sleep(pause);
+            *self = Self::daemon(options)?;
         }
-        let Some(options) = self.fallback.take() else { return Ok(false) };
-        *self = Self { fallback: None, ..Self::daemon(options)? };
-        Ok(true)
     }
 
     fn introduce(&mut self) -> Result<(), ClientError> {
@@ -154,7 +158,6 @@ fn checked(result: InitializeResult) -> Result<InitializeResult, ClientError> {
 mod tests {
     use std::io::{Read, Write};
     use std::os::unix::net::UnixListener;
-    use std::thread;
 
     use skills_protocol::method::{ServerShutdown, ServerSync};
     use skills_protocol::socket::{SocketEnvironment, choose};
@@ -166,7 +169,7 @@ mod tests {
     const INTRODUCTION: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"serverInfo":{"name":"skillsd","version":"0"},"protocolVersion":"1.0","capabilities":{},"limits":{},"bootId":"b"}}"#;
     const ANSWER: &str = r#"{"jsonrpc":"2.0","id":2,"result":{"clock":"c"}}"#;
 
-    // Listens; hangs up on the first connection after its request, and answers on the others.
+    // Listens; hangs up on the first two connections after their request, and answers on the others.
     fn stopping(top: &TempDir) -> StartOptions {
         let skillsd_socket = Some(top.path().join("s.sock").into());
         let environment = SocketEnvironment { skillsd_socket, ..SocketEnvironment::default() };
@@ -177,7 +180,7 @@ mod tests {
                 let mut stream = stream.expect("accepted");
                 let mut request = [0; 4096];
                 let read = stream.read(&mut request).expect("a request");
-                for answer in [INTRODUCTION, ANSWER].iter().filter(|_| nth > 0 && read > 0) {
+                for answer in [INTRODUCTION, ANSWER].iter().filter(|_| nth > 1 && read > 0) {
                     let message = format!("Content-Length: {}\r\n\r\n{answer}", answer.len());
                     stream.write_all(message.as_bytes()).expect("the client reads");
                 }
@@ -187,11 +190,10 @@ mod tests {
     }
 
     #[test]
-    fn a_daemon_that_is_going_away_is_replaced_once() {
+    fn a_daemon_that_is_going_away_is_replaced() {
         let top = TempDir::new().expect("made");
         let mut link = Link::daemon(stopping(&top)).expect("accepted");
         assert_eq!(link.call::<ServerSync>(&SyncParams::default()).expect("answered").clock, "c");
-        assert!(link.fallback.is_none());
     }
 
     #[test]
