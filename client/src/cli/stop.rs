@@ -17,7 +17,14 @@ pub(super) fn run(cx: &Cx<'_>) -> Result<Exit, CommandError> {
         ));
     }
     let mut link = Link::open_running()?;
-    let text = link.call_text::<ServerShutdown>(&ShutdownParams {})?;
+    let text = match link.call_text::<ServerShutdown>(&ShutdownParams {}) {
+        // It was on its way out already. When it is gone, that is what there is to say.
+        Err(error) if error.is_broken_connection() => {
+            Link::open_running()?;
+            return Err(error.into());
+        }
+        outcome => outcome?,
+    };
     link.wait_for_end()?;
     if cx.global.json {
         cx.terminal.print(&format!("{text}\n"))?;
