@@ -5,6 +5,8 @@
 //! between the wire and the model. `main` is a function here so that another package's tests
 //! can build the very same program.
 
+mod cli;
+
 mod serve;
 
 mod local;
@@ -39,38 +41,7 @@ mod beneath;
 
 mod memory;
 
-use std::process::ExitCode;
-
-use clap::{Parser, Subcommand};
-use skills_client::cli::{self, ABOUT, GlobalArgs};
-
-/// The whole command line.
-#[derive(Debug, Parser)]
-#[command(name = "skillsd", version, about = ABOUT, max_term_width = 100)]
-struct Program {
-    #[command(flatten)]
-    global: GlobalArgs,
-    #[command(subcommand)]
-    command: Command,
-}
-
-/// What to do.
-#[derive(Debug, Subcommand)]
-enum Command {
-    #[command(flatten)]
-    Ask(cli::Command),
-    /// Run the daemon in the foreground
-    ///
-    /// Commands start it by themselves. It ends at `skillsd stop`, SIGTERM or SIGINT, and answers
-    /// first what it was asked before.
-    Serve(serve::ServeArgs),
-}
-
 /// Runs the program.
-pub fn main() -> ExitCode {
-    let Program { global, command } = Program::parse();
-    match command {
-        Command::Ask(command) => cli::run(&global, &command, &local::connect),
-        Command::Serve(args) => serve::run(&args),
-    }
+pub fn main() -> std::process::ExitCode {
+    cli::run()
 }

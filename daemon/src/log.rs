@@ -6,6 +6,7 @@
 
 use std::env;
 use std::error::Error;
+use std::fmt::Write as _;
 use std::fs::{DirBuilder, File};
 use std::io::{self, IsTerminal, Write};
 use std::os::unix::fs::DirBuilderExt;
@@ -77,11 +78,12 @@ pub(crate) fn print_error(error: &dyn Error, hint: Option<&str>) {
     let mut text = format!("error: {error}\n");
     let mut source = error.source();
     while let Some(cause) = source {
-        text.push_str(&format!("  because: {cause}\n"));
+        // Writing to a text does not fail.
+        let _ = writeln!(text, "  because: {cause}");
         source = cause.source();
     }
     if let Some(hint) = hint {
-        text.push_str(&format!("hint: {hint}\n"));
+        let _ = writeln!(text, "hint: {hint}");
     }
     // There is no other place to say that this one does not work.
     let _ = io::stderr().write_all(text.as_bytes());

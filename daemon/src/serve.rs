@@ -12,7 +12,6 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use clap::Args;
 use listenfd::ListenFd;
 use rustix::fs::Mode;
 use sd_notify::NotifyState;
@@ -36,13 +35,10 @@ use crate::socket::{ClaimError, Endpoint};
 const LAST_WORK: Duration = Duration::from_secs(1);
 
 /// How the daemon is run.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct ServeArgs {
-    /// Say on standard output that it listens, and log to the state directory from then on
-    ///
-    /// For a client that starts the daemon and goes.
-    #[arg(long, hide = true)]
-    spawned: bool,
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ServeOptions {
+    /// Whether a client started it, waits until it listens, and goes.
+    pub(crate) spawned: bool,
 }
 
 /// Why the daemon cannot serve.
@@ -84,8 +80,8 @@ impl ServeError {
 }
 
 /// Runs the daemon until it is told to end.
-pub(crate) fn run(args: &ServeArgs) -> ExitCode {
-    let exit = serve(args).unwrap_or_else(|error| {
+pub(crate) fn run(options: ServeOptions) -> ExitCode {
+    let exit = serve(options).unwrap_or_else(|error| {
         let hint = error.hint();
         let exit = error.exit();
         log::print_error(&error, hint.as_deref());
@@ -94,10 +90,10 @@ pub(crate) fn run(args: &ServeArgs) -> ExitCode {
     exit.into()
 }
 
-fn serve(args: &ServeArgs) -> Result<Exit, ServeError> {
+fn serve(options: ServeOptions) -> Result<Exit, ServeError> {
     // First of all: it changes the environment, which no other thread may see happen.
     let handed_over = ListenFd::from_env().take_unix_listener(0).map_err(ServeError::HandedOver)?;
-    if args.spawned {
+    if options.spawned {
         // It fails for the leader of a process group, which whoever started us made us then;
         // out of that one's group we are all the same.
         let _ = rustix::process::setsid();
@@ -107,8 +103,6 @@ fn serve(args: &ServeArgs) -> Result<Exit, ServeError> {
     let location = environment::socket_location()?;
     // The lock comes before anything that two daemons would do twice.
     let mut endpoint = Endpoint::claim(&location, handed_over)?;
-    // No file system is kept from being unmounted, and nothing depends on where we were started.
-    std::env::set_current_dir("/").map_err(ServeError::Start)?;
     let cookies = location.daemon_lock().with_extension("cookies");
     let boot_id = boot_id();
     let hints = Notify { cookie_dir: cookies.clone() };
@@ -118,7 +112,7 @@ fn serve(args: &ServeArgs) -> Result<Exit, ServeError> {
         Service::new(engine.clone(), boot_id, Some(location.path().to_owned()), own_environment());
     let runtime = runtime().map_err(ServeError::Start)?;
     let listener = endpoint.take_listener().expect("nobody has taken it since it was made");
-    let life = Life { location: &location, service: &service, spawned: args.spawned };
+    let life = Life { location: &location, service: &service, spawned: options.spawned };
     let result = runtime.block_on(life.live(&mut endpoint, listener));
     runtime.shutdown_timeout(LAST_WORK);
     engine.stop();

@@ -154,7 +154,7 @@ impl Link for UnixStream {
         async move {
             if let Err(error) = wait_for_hang_up(fd).await {
                 tracing::debug!(%error, "nobody watches whether the peer hangs up");
-                std::future::pending().await
+                std::future::pending::<()>().await;
             }
         }
         .boxed()
@@ -251,7 +251,7 @@ mod tests {
 
     fn rig() -> Rig {
         rig_with(Limits::default(), |methods, bench| {
-            register::<ServerSync, _, _, _>(methods, bench, endless)
+            register::<ServerSync, _, _, _>(methods, bench, endless);
         })
     }
 
@@ -352,7 +352,7 @@ mod tests {
     #[tokio::test]
     async fn call_goes_on_when_its_client_has_only_said_all() {
         let rig = rig_with(Limits::default(), |methods, bench| {
-            register::<ServerSync, _, _, _>(methods, bench, slow)
+            register::<ServerSync, _, _, _>(methods, bench, slow);
         });
         let mut stream = rig.connect().await;
         call(&mut stream, "server/sync").await;
@@ -365,7 +365,7 @@ mod tests {
     #[tokio::test]
     async fn drain_waits_for_answers() {
         let rig = rig_with(Limits::default(), |methods, bench| {
-            register::<ServerSync, _, _, _>(methods, bench, slow)
+            register::<ServerSync, _, _, _>(methods, bench, slow);
         });
         let mut idle = rig.connect().await;
         let mut busy = rig.connect().await;

@@ -98,12 +98,11 @@ impl Endpoint {
     ) -> Result<Self, ClaimError> {
         directory::prepare(location)?;
         let lock = take_lock(location, patience)?;
-        let (listener, made) = match handed_over {
-            Some(listener) => (listener, None),
-            None => {
-                let (listener, file) = listen(location.path())?;
-                (listener, Some(file))
-            }
+        let (listener, made) = if let Some(listener) = handed_over {
+            (listener, None)
+        } else {
+            let (listener, file) = listen(location.path())?;
+            (listener, Some(file))
         };
         Ok(Self { listener: Some(listener), made, _lock: lock })
     }

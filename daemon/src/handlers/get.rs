@@ -17,7 +17,7 @@ use crate::to_wire;
 const NEAREST: usize = 3;
 
 /// How alike a name has to be to be offered, from 0 to 1.
-const ALIKE: f64 = 0.6;
+const ALIKE: f64 = 0.5;
 
 pub(crate) async fn get(service: Arc<Service>, peer: Arc<Peer>, mut params: GetParams) -> Outcome {
     let context = params.take_context();

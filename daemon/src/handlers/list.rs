@@ -59,7 +59,7 @@ pub(crate) async fn list(
             return Ok(answer.clone());
         }
     }
-    let start = params.cursor.map_or(Ok(0), |cursor| form.read_cursor(&cursor, &clock))?;
+    let start = params.cursor.map_or(Ok(0), |cursor| read_cursor(&cursor, &clock))?;
     let limit = match params.limit {
         Some(0) => {
             return Err(
@@ -113,17 +113,15 @@ impl Form {
             format!("{}/{:x}", view.clock, self.0)
         }
     }
+}
 
-    fn read_cursor(self, cursor: &str, clock: &str) -> Result<usize, RpcError> {
-        let (start, of) = cursor.split_once('@').unwrap_or_default();
-        match start.parse() {
-            Ok(start) if of == clock => Ok(start),
-            Ok(_) | Err(_) => Err(RpcError::invalid_params(
-                "the list has changed since the page of this `cursor`",
-            )
-            .with_hint("Start again without `cursor`.")),
-        }
-    }
+/// Reads where a page begins, from the cursor of a list at this clock.
+fn read_cursor(cursor: &str, clock: &str) -> Result<usize, RpcError> {
+    let (start, of) = cursor.split_once('@').unwrap_or_default();
+    start.parse().ok().filter(|_| of == clock).ok_or_else(|| {
+        RpcError::invalid_params("the list has changed since the page of this `cursor`")
+            .with_hint("Start again without `cursor`.")
+    })
 }
 
 /// Returns the candidates of a form, with their places among all.

@@ -1,0 +1,52 @@
+//! The whole command line: the commands of the client, and those that are a server.
+//!
+//! Reads flags and hands them on; nothing happens here.
+
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+use skills_client::cli::{self, ABOUT, GlobalArgs};
+
+use crate::local;
+use crate::serve::{self, ServeOptions};
+
+/// The program's arguments.
+#[derive(Debug, Parser)]
+#[command(name = "skillsd", version, about = ABOUT, max_term_width = 100)]
+struct Program {
+    #[command(flatten)]
+    global: GlobalArgs,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+enum Command {
+    #[command(flatten)]
+    Ask(cli::Command),
+    /// Run the daemon in the foreground
+    ///
+    /// Commands start it by themselves. It ends at `skillsd stop`, SIGTERM or SIGINT, and answers
+    /// first what it was asked before.
+    Serve(ServeArgs),
+}
+
+/// How the daemon is run.
+#[derive(Debug, Args)]
+struct ServeArgs {
+    /// Say on standard output that it listens, and log to the state directory from then on
+    ///
+    /// For a client that starts the daemon and goes.
+    #[arg(long, hide = true)]
+    spawned: bool,
+}
+
+/// Runs what the arguments of this process say.
+pub(crate) fn run() -> ExitCode {
+    let Program { global, command } = Program::parse();
+    match command {
+        Command::Ask(command) => cli::run(&global, &command, &local::connect),
+        Command::Serve(ServeArgs { spawned }) => serve::run(ServeOptions { spawned }),
+    }
+}
