@@ -407,9 +407,8 @@ fn evidence(evidence: profile::Evidence) -> wire::Evidence {
     match evidence {
         profile::Evidence::Run => wire::Evidence::Running,
         profile::Evidence::Source => wire::Evidence::Source,
-        profile::Evidence::Documentation | profile::Evidence::Standard => {
-            wire::Evidence::Documentation
-        }
+        profile::Evidence::Documentation => wire::Evidence::Documentation,
+        profile::Evidence::Standard => wire::Evidence::Standard,
     }
 }
 

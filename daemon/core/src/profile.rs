@@ -55,6 +55,16 @@ pub struct Profile {
     pub needs_trust: bool,
 }
 
+impl Profile {
+    /// Returns who acts by these rules, as the subject of a sentence.
+    pub fn subject(&self) -> &str {
+        match self.evidence {
+            Evidence::Standard => "An Agent Skills client",
+            Evidence::Run | Evidence::Source | Evidence::Documentation => &self.agent,
+        }
+    }
+}
+
 /// How a rule is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {

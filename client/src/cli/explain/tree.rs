@@ -240,6 +240,7 @@ fn rule_source(step: &Step) -> Option<String> {
         Evidence::Running => " (seen in the running agent)",
         Evidence::Source => " (read in its source)",
         Evidence::Documentation => " (from its documentation)",
+        Evidence::Standard => " (from the open standard)",
         Evidence::Configuration => " (your configuration)",
     });
     let [agent, version] = [agent, version].map(Option::unwrap_or_default);

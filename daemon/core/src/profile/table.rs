@@ -46,7 +46,7 @@ pub(super) fn agentskills() -> Profile {
     };
     Profile {
         id: "agentskills".into(),
-        agent: "An Agent Skills client".into(),
+        agent: "Agent Skills standard".into(),
         version: "69ef37e".into(),
         evidence: Evidence::Standard,
         environment: texts(&["HOME", "XDG_CONFIG_HOME"]),

@@ -74,7 +74,7 @@ pub enum StepKind {
 
 /// Explains one skill of a resolution.
 pub fn explain(site: &Site, resolution: &Resolution, query: Query<'_>) -> Explanation {
-    let inquiry = Inquiry { agent: &site.profile.agent, resolution, query };
+    let inquiry = Inquiry { agent: site.profile.subject(), resolution, query };
     let matched: Vec<usize> = inquiry.matched();
     let skips: Vec<(usize, &Skip)> = inquiry.skips(&matched);
     // The winner answers the question; without one the first candidate does.

@@ -106,6 +106,8 @@ word_enum! {
         Source = "source",
         /// Taken from its documentation.
         Documentation = "documentation",
+        /// Stated by the open standard or its client guide.
+        Standard = "standard",
         /// Written in the user's configuration.
         Configuration = "configuration",
     }
