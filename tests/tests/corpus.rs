@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::LazyLock;
 use std::{env, fs};
 
 use serde_json::Value as Json;
@@ -105,6 +106,82 @@ fn exceptions_are_still_needed() {
 }
 
 #[test]
+fn a_slip_in_one_line_costs_no_other_key() {
+    let Some(corpus) = Corpus::open() else { return };
+    let mut tried = 0;
+    let mut lost = Vec::new();
+    // Every eighth file is enough: neighbours in a repository are alike.
+    for case in corpus.cases.iter().step_by(8) {
+        let document = parse(&case.text);
+        let Some(frontmatter) = document.frontmatter.filter(|it| it.strict.is_ok()) else {
+            continue;
+        };
+        for (at, entry) in frontmatter.entries.iter().enumerate() {
+            for typed in SLIPS.iter().filter_map(|slip| slip(&case.text, entry)) {
+                let (start, end) = (entry.span.start, entry.value.span.end);
+                let text = format!("{}{typed}{}", &case.text[..start], &case.text[end..]);
+                let read = parse(&text).frontmatter.expect("the lines of dashes are still there");
+                tried += 1;
+                for (other, healthy) in frontmatter.entries.iter().enumerate() {
+                    let found = read.get(&healthy.key.text);
+                    let same = found.is_some_and(|it| same_meaning(&it.value, &healthy.value));
+                    if other != at && !same {
+                        lost.push(format!(
+                            "{} lost {:?} by {typed:?}",
+                            case.path, healthy.key.text
+                        ));
+                    }
+                }
+            }
+        }
+    }
+    eprintln!("{tried} slips tried");
+    assert!(lost.is_empty(), "{} of {tried}:\n{}", lost.len(), lost.join("\n"));
+    assert!(tried > 5_000);
+}
+
+/// What a hand may leave of an entry in the middle of typing it.
+const SLIPS: &[fn(&str, &Entry) -> Option<String>] = &[
+    |_, entry| Some(entry.key.text.clone()),
+    |_, entry| Some(entry.key.text.chars().take(4).collect()),
+    |text, entry| one_line(text, entry).map(|it| format!("{} {it}", entry.key.text)),
+    |text, entry| one_line(text, entry).map(|it| format!("{}: \"{it}", entry.key.text)),
+    |text, entry| one_line(text, entry).map(|it| format!("{}: '{it}", entry.key.text)),
+    |text, entry| one_line(text, entry).map(|it| format!("{}: [{it}", entry.key.text)),
+    |text, entry| one_line(text, entry).map(|it| format!("{}: {{{it}", entry.key.text)),
+    |text, entry| one_line(text, entry).map(|it| format!("{}: @{it}", entry.key.text)),
+    |text, entry| one_line(text, entry).map(|it| format!("{}: `{it}", entry.key.text)),
+    |text, entry| one_line(text, entry).map(|it| format!("{}:\n\t{it}", entry.key.text)),
+    |text, entry| one_line(text, entry).map(|it| format!("{}: {it}: {it}", entry.key.text)),
+];
+
+fn one_line<'t>(text: &'t str, entry: &Entry) -> Option<&'t str> {
+    let written = entry.value.span.slice(text);
+    let plain = !written.contains(['\n', '\r', '"', '\'', '[', '{', '|', '>']);
+    (plain && !written.is_empty()).then_some(written)
+}
+
+/// Whether two values say the same, wherever they are written.
+fn same_meaning(a: &Value, b: &Value) -> bool {
+    match (&a.kind, &b.kind) {
+        (ValueKind::Scalar { text, .. }, ValueKind::Scalar { text: its, .. }) => text == its,
+        (ValueKind::Sequence { items, .. }, ValueKind::Sequence { items: its, .. }) => {
+            items.len() == its.len() && items.iter().zip(its).all(|(a, b)| same_meaning(a, b))
+        }
+        (ValueKind::Mapping { entries, .. }, ValueKind::Mapping { entries: its, .. }) => {
+            let same = |(a, b): (&Entry, &Entry)| {
+                a.key.text == b.key.text && same_meaning(&a.value, &b.value)
+            };
+            entries.len() == its.len() && entries.iter().zip(its).all(same)
+        }
+        (ValueKind::Null, ValueKind::Null) | (ValueKind::Alias { .. }, ValueKind::Alias { .. }) => {
+            true
+        }
+        _ => false,
+    }
+}
+
+#[test]
 fn every_seventh_prefix_parses() {
     let Some(corpus) = Corpus::open() else { return };
     for case in &corpus.cases {
@@ -120,6 +197,8 @@ fn every_seventh_prefix_parses() {
     }
 }
 
+static CORPUS: LazyLock<Option<Corpus>> = LazyLock::new(Corpus::read);
+
 struct Corpus {
     folder: PathBuf,
     cases: Vec<Case>,
@@ -132,11 +211,16 @@ struct Case {
 }
 
 impl Corpus {
+    /// Returns the corpus, read once for all tests.
+    fn open() -> Option<&'static Self> {
+        CORPUS.as_ref()
+    }
+
     /// Reads the corpus; says what is left out when there is none.
-    fn open() -> Option<Self> {
+    fn read() -> Option<Self> {
         let Some(folder) = env::var_os("SKILLSD_CORPUS").map(PathBuf::from) else {
             let left_out = "SKILLSD_CORPUS is not set: left out the real files of dev.tar.gz with \
-                            dev-expected.jsonl, the odd files, and all their prefixes";
+                            dev-expected.jsonl, the odd files, their prefixes and slips in them";
             assert!(env::var_os("CI").is_none(), "{left_out}");
             eprintln!("{left_out}");
             return None;

@@ -95,15 +95,25 @@ fn a_link_to_itself() {
 
 #[test]
 fn an_empty_file() {
-    check("//- /.agents/skills/bad/SKILL.md\n", &["empty"]);
+    check("//- /.agents/skills/bad/SKILL.md\n", &["empty", "no frontmatter"]);
 }
 
 #[test]
 fn a_file_of_a_hundred_megabytes() {
-    check(
-        "//- /.agents/skills/bad/SKILL.md size=104857600\n---\nname: bad\ndescription: d\n---\n",
-        &["large", "big", "mib", "limit"],
-    );
+    let mut live = Live::start();
+    let top = live.home.worktree("w", GOOD);
+    lay_out(&top, &format!("//- /{BAD} size=104857600\n---\nname: bad\ndescription: d\n---\n"));
+    live.wire.set_patience(PATIENCE);
+    // Its frontmatter can be read, so that it may be listed; but not without a word.
+    let all = live.list_all(&top, "agentskills");
+    let bad = entry(&all, BAD);
+    let n_findings =
+        ["error", "warning"].map(|kind| bad["diagnostics"][kind].as_u64().unwrap_or(0));
+    assert_ne!(n_findings, [0, 0], "{bad}");
+    assert!(all.iter().any(|entry| entry["name"] == "good"), "{all:#?}");
+    let explained = live.wire.call("skills/explain", &json!({"cwd": top, "path": top.join(BAD)}));
+    let text = explained.to_string();
+    assert!(text.contains("MiB") || text.contains("large"), "{text}");
 }
 
 #[test]
@@ -121,7 +131,21 @@ fn a_file_without_frontmatter() {
 
 #[test]
 fn frontmatter_that_never_ends() {
-    check("//- /.agents/skills/bad/SKILL.md\n---\nname: bad\n", &["close", "end", "---"]);
+    check(
+        "//- /.agents/skills/bad/SKILL.md\n---\nname: bad\ndescription: d\n\nBody.\n",
+        &["close", "end"],
+    );
+}
+
+#[test]
+fn frontmatter_below_other_text() {
+    // No agent that was run sees it, whatever we can make of it.
+    for before in ["# Title\n", "\n", "<!-- c -->\n"] {
+        check(
+            &format!("//- /{BAD}\n{before}---\nname: bad\ndescription: d\n---\nBody.\n"),
+            &["before", "first line", "frontmatter"],
+        );
+    }
 }
 
 #[test]

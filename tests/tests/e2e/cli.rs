@@ -105,8 +105,12 @@ fn exit_codes_are_those_documented() {
     check_code(&home, &top, &["no-such-command"], 2);
     check_code(&home, &top, &["list", "--no-such-flag"], 2);
     check_code(&home, &top, &["list", "--profile", "no-such"], 2);
-    let said = check_code(&home, &top, &["show", "aa"], 1);
-    assert!(said.contains("`a`"), "the neighbour is named: {said}");
+    // A finding is an answer, and one that a script can see.
+    check_code(&home, &top, &["explain", "a"], 0);
+    check_code(&home, &top, &["explain", "c"], 1);
+    write_skill(&top.join(".agents/skills/commit"), "commit", "d");
+    let said = check_code(&home, &top, &["show", "comit"], 1);
+    assert!(said.contains("`commit`"), "the neighbour is named: {said}");
 }
 
 #[test]

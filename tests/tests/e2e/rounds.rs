@@ -116,7 +116,7 @@ impl Disk {
 
     fn overwrite(&mut self, dir: &Path) {
         let text = match self.dice.below(5) {
-            0 => "---\nname: broken\n".to_owned(),
+            0 => "---\nname: broken\n---\n".to_owned(),
             1 => format!("---\nname: {}\ndescription: x\npaths: src/**\n---\n", self.name()),
             _ => skill_text(&self.name(), &format!("text {}", self.dice.below(100))),
         };

@@ -71,5 +71,6 @@ fn explain_answers_why_a_skill_is_not_seen() {
     let output = run(&home, &top, &["explain", "changelog"]);
     let text = home.redact(&stdout(&output));
     assert!(text.contains("description"), "{text}");
-    assert!(text.contains(".claude/skills/changelog/SKILL.md"), "{text}");
+    assert!(text.contains("$WORK/sample/.claude/skills"), "{text}");
+    assert!(text.contains("changelog/SKILL.md"), "{text}");
 }

@@ -35,14 +35,14 @@ impl Frontmatter {
     /// Returns the text of `key`; `None` when it is missing, empty or no scalar.
     pub(super) fn text(&self, key: &str) -> Option<String> {
         match self.field(key)? {
-            Field::Text(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
+            Field::Text(text) => Some(text.clone()).filter(|text| !text.trim().is_empty()),
             Field::List(_) | Field::Other => None,
         }
     }
 
     /// Tells whether `key` says yes in one of YAML's ways.
     pub(super) fn is_true(&self, key: &str) -> bool {
-        let text = self.text(key).unwrap_or_default().to_lowercase();
+        let text = self.text(key).unwrap_or_default().trim().to_lowercase();
         ["true", "yes", "on", "1"].contains(&text.as_str())
     }
 
@@ -67,15 +67,12 @@ pub(super) fn body_of(text: &str) -> &str {
     split(text).map_or(text, |(_, body)| body)
 }
 
-/// Cuts at the first two `---` lines. A byte order mark and blank lines may come before the first.
+/// Cuts at the first two `---` lines, of which the first begins the text. A byte order mark may precede it.
 fn split(text: &str) -> Option<(String, &str)> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = text.split_inclusive('\n');
-    let mut at = 0;
-    let opening = lines.by_ref().find(|line| {
-        at += line.len();
-        !line.trim().is_empty()
-    })?;
+    let opening = lines.next()?;
+    let mut at = opening.len();
     if opening.trim_end() != "---" {
         return None;
     }
@@ -211,9 +208,9 @@ mod tests {
 
     #[test]
     fn healthy_blocks_read_as_yaml() {
-        check("---\nname: a\ndescription: >\n  b\n  c\n---\nbody", Some("a"), Some("b c"));
+        check("---\nname: a\ndescription: >\n  b\n  c\n---\nbody", Some("a"), Some("b c\n"));
         check("\u{feff}---\r\nname: a\r\ndescription: 'b'\r\n---\r\n", Some("a"), Some("b"));
-        check("\n---\nname: a\n---\n---\ndescription: b\n---\n", Some("a"), None);
+        check("---\nname: a\n---\n---\ndescription: b\n---\n", Some("a"), None);
     }
 
     #[test]
@@ -235,6 +232,7 @@ mod tests {
     fn no_block_is_no_frontmatter() {
         assert_eq!(Frontmatter::per_key("name: a\n"), None);
         assert_eq!(Frontmatter::per_key("---\nname: a\n"), None);
+        assert_eq!(Frontmatter::per_key("\n---\nname: a\n---\n"), None);
         assert_eq!(body_of("---\nname: a\n---\nb\n"), "b\n");
         assert_eq!(body_of("b\n"), "b\n");
     }
