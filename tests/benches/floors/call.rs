@@ -36,9 +36,9 @@ pub(crate) fn measure(table: &mut Table) {
     let (_, small) = &worktrees[0];
 
     let mut add = |name: &str, method: &str, params: &Value, n_blocks: usize, bar: Bar| {
-        let (floor, figure) = compare(&home.socket(), &echo, method, params, n_blocks);
-        table.add(Figure { name: name.to_owned(), floor, figure, bar });
-        figure
+        let (floor, measured) = compare(&home.socket(), &echo, method, params, n_blocks);
+        table.add(Figure { name: name.to_owned(), floor, measured, bar });
+        measured
     };
     add("server/status beside echo", "server/status", &json!({}), 60, Bar::Times(1.5));
     let get = json!({"cwd": small, "name": "skill-0050", "freshness": "cached"});
@@ -56,7 +56,7 @@ pub(crate) fn measure(table: &mut Table) {
         table.add(Figure {
             name: format!("skills/list of {n_skills}, synced, beside cached"),
             floor: cached,
-            figure: synced,
+            measured: synced,
             bar: Bar::Plus(Duration::from_micros(50)),
         });
     }

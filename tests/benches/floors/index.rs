@@ -48,7 +48,7 @@ pub(crate) fn measure(table: &mut Table) {
         table.add(Figure {
             name: format!("cold index of {SKILLS}, {name}, beside walk+read"),
             floor,
-            figure: median(times),
+            measured: median(times),
             bar: Bar::Times(times_floor),
         });
     };

@@ -1,12 +1,13 @@
 //! The table of figures: each beside its floor and the bar that its ratio is held against.
 
+use std::io::{self, Write};
 use std::time::Duration;
 
 /// One line.
 pub(crate) struct Figure {
     pub(crate) name: String,
     pub(crate) floor: Duration,
-    pub(crate) figure: Duration,
+    pub(crate) measured: Duration,
     /// What to reach: a ratio, or an addition.
     pub(crate) bar: Bar,
 }
@@ -31,26 +32,29 @@ impl Table {
         self.figures.push(figure);
     }
 
-    /// Prints all lines to standard output.
-    pub(crate) fn print(&self) {
-        println!(
-            "{:<44} {:>11} {:>11} {:>8} {:>10}  met",
+    /// Writes all lines.
+    pub(crate) fn write(&self, mut out: impl Write) -> io::Result<()> {
+        writeln!(
+            out,
+            "{:<52} {:>11} {:>11} {:>8} {:>10}  met",
             "figure (p50)", "floor", "measured", "ratio", "bar"
-        );
+        )?;
         for figure in &self.figures {
-            let ratio = figure.figure.as_secs_f64() / figure.floor.as_secs_f64();
+            let ratio = figure.measured.as_secs_f64() / figure.floor.as_secs_f64();
             let (bar, is_met) = match figure.bar {
                 Bar::Times(times) => (format!("<= {times}"), ratio <= times),
-                Bar::Plus(more) => (format!("+ {more:?}"), figure.figure <= figure.floor + more),
+                Bar::Plus(more) => (format!("+ {more:?}"), figure.measured <= figure.floor + more),
             };
-            println!(
-                "{:<44} {:>11} {:>11} {ratio:>8.2} {bar:>10}  {}",
+            writeln!(
+                out,
+                "{:<52} {:>11} {:>11} {ratio:>8.2} {bar:>10}  {}",
                 figure.name,
                 rounded(figure.floor),
-                rounded(figure.figure),
+                rounded(figure.measured),
                 if is_met { "yes" } else { "NO" },
-            );
+            )?;
         }
+        Ok(())
     }
 }
 

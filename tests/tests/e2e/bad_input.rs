@@ -302,7 +302,7 @@ fn yaml_made_to_hurt_does_not() {
     let top = live.home.worktree("w", GOOD);
     let aliases = (0..20).fold("a0: &a0 [x, x, x, x, x, x, x, x]\n".to_owned(), |text, index| {
         let item = format!("*a{index}");
-        let items = vec![item.as_str(); 8].join(", ");
+        let items = [item.as_str(); 8].join(", ");
         format!("{text}a{next}: &a{next} [{items}]\n", next = index + 1)
     });
     for (name, text) in [
@@ -310,7 +310,7 @@ fn yaml_made_to_hurt_does_not() {
         ("braces", "{a: ".repeat(20_000)),
         ("laughs", aliases),
         ("keys", "k: v\n".repeat(50_000)),
-        ("indent", (0..2000).map(|n| format!("{}k:\n", " ".repeat(n))).collect()),
+        ("indent", (0..2000).map(|n| " ".repeat(n) + "k:\n").collect()),
         ("nul", "x: \0\0\0\n".to_owned()),
     ] {
         let text = format!("---\nname: {name}\ndescription: d\nx: {text}\n---\nbody\n");
@@ -338,7 +338,7 @@ fn ten_thousand_skills_in_one_root() {
         let name = format!("skill-{index:05}");
         write_skill(&root.join(&name), &name, "one of very many");
     }
-    live.wire.set_patience(Duration::from_secs(60));
+    live.wire.set_patience(Duration::from_mins(1));
     let paths = pages(&mut live.wire, &top);
     assert_eq!(paths.len(), MANY);
     assert!(paths.is_sorted(), "the order is that of the directory names");

@@ -130,10 +130,10 @@ pub(crate) fn assert_same(listed: &[Skill], expected: &[Skill], cwd: &Path, prof
     }
     let show = |skills: &[Skill], than: &[Skill]| -> String {
         let lines = skills.iter().filter(|skill| !than.contains(skill));
-        lines.map(|skill| format!("  {skill:?}\n")).collect()
+        lines.map(|skill| format!("  {skill:?}")).collect::<Vec<_>>().join("\n")
     };
     panic!(
-        "{profile} at {}: {} listed, {} expected\nonly listed:\n{}only expected:\n{}(none of either: another order)",
+        "{profile} at {}: {} listed, {} expected\nonly listed:\n{}\nonly expected:\n{}\n(none of either: another order)",
         cwd.display(),
         listed.len(),
         expected.len(),

@@ -2,6 +2,8 @@
 //!
 //! Small and lexical on purpose. It keeps line breaks, so that a finding has its line.
 
+use std::ops::Range;
+
 /// Returns `text` with comments and the insides of string and character literals replaced by blanks.
 pub(crate) fn code_only(text: &str) -> String {
     let mut code = String::with_capacity(text.len());
@@ -67,16 +69,29 @@ fn quoted(rest: &str, mark: char) -> usize {
 
 /// Returns `code` (already without comments and texts) with its test modules blanked.
 pub(crate) fn without_tests(code: &str) -> String {
-    let mut kept = String::with_capacity(code.len());
-    let mut rest = code;
-    while let Some(at) = rest.find("#[cfg(test)]") {
-        kept.push_str(&rest[..at]);
-        let length = item(&rest[at..]);
-        kept.extend(rest[at..at + length].chars().filter(|c| *c == '\n'));
-        rest = &rest[at + length..];
+    let mut kept = code.to_owned();
+    for range in tests(code).into_iter().rev() {
+        let lines = "\n".repeat(code[range.clone()].matches('\n').count());
+        kept.replace_range(range, &lines);
     }
-    kept.push_str(rest);
     kept
+}
+
+/// Returns how many lines of `code` belong to no test module.
+pub(crate) fn lines_beside_tests(code: &str) -> usize {
+    let in_tests = |range: Range<usize>| code[range].lines().count();
+    code.lines().count() - tests(code).into_iter().map(in_tests).sum::<usize>()
+}
+
+/// Returns where the items are that are compiled for tests only.
+fn tests(code: &str) -> Vec<Range<usize>> {
+    let mut ranges: Vec<Range<usize>> = Vec::new();
+    for (start, _) in code.match_indices("#[cfg(test)]") {
+        if ranges.last().is_none_or(|last| last.end <= start) {
+            ranges.push(start..start + item(&code[start..]));
+        }
+    }
+    ranges
 }
 
 /// Returns the length of the item that starts `code`: up to its closing brace, or its semicolon.
@@ -101,7 +116,8 @@ pub(crate) fn lines_with(code: &str, words: &str) -> Vec<usize> {
         let before = line[..at].chars().next_back();
         let after = line[at + words.len()..].chars().next();
         let ends_in_word = words.chars().next_back().is_some_and(is_word);
-        !before.is_some_and(is_word) && !(ends_in_word && after.is_some_and(is_word))
+        let goes_on = ends_in_word && after.is_some_and(is_word);
+        !before.is_some_and(is_word) && !goes_on
     };
     let lines = code.lines().enumerate();
     lines
@@ -124,6 +140,7 @@ fn comments_and_texts_are_no_code() {
 fn test_modules_are_left_out_and_lines_kept() {
     let code = "a\n#[cfg(test)]\nmod tests {\n fn f() { b }\n}\nc\n#[cfg(test)]\nuse d;\ne\n";
     assert_eq!(without_tests(code), "a\n\n\n\n\nc\n\n\ne\n");
+    assert_eq!(lines_beside_tests(code), 3);
 }
 
 #[test]

@@ -46,7 +46,9 @@ pub(crate) fn sources() -> Vec<Source> {
 
 /// Returns the Rust files among [`sources`].
 pub(crate) fn rust_sources() -> Vec<Source> {
-    sources().into_iter().filter(|source| source.path.ends_with(".rs")).collect()
+    let is_rust =
+        |source: &Source| Path::new(&source.path).extension().is_some_and(|it| it == "rs");
+    sources().into_iter().filter(is_rust).collect()
 }
 
 /// Returns the text of one file that must be there.
