@@ -15,6 +15,8 @@ mod lifecycle;
 
 mod wire;
 
+mod views;
+
 mod bad_input;
 
 mod cli;

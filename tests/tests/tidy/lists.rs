@@ -62,6 +62,13 @@ fn each_invariant_names_a_test_that_exists() {
 }
 
 #[test]
+fn the_readme_tells_the_command_that_is_checked() {
+    let command = "cargo test --workspace";
+    let is_line = |text: &str| text.lines().any(|line| line.trim().starts_with(command));
+    assert!(is_line(&text_of("README.md")) && is_line(&text_of(".ci/run")));
+}
+
+#[test]
 fn each_test_file_is_declared() {
     let sources = rust_sources();
     let mains = sources.iter().filter(|source| source.path.starts_with("tests/tests/"));

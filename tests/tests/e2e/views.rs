@@ -1,0 +1,107 @@
+//! What a view depends on besides the files: the directories added, the freshness asked for, the worktree.
+
+use serde_json::{Value, json};
+use skills_testkit::fixture::write_skill;
+
+use crate::support::{Live, entries, listed};
+
+fn names(result: &Value) -> Vec<String> {
+    listed(result).into_iter().map(|skill| skill.name).collect()
+}
+
+#[test]
+fn added_directories_count_and_are_part_of_the_view() {
+    let mut live = Live::start();
+    let top = live.home.worktree("w", "");
+    let other = live.home.work().join("other");
+    write_skill(&top.join(".agents/skills/a"), "a", "d");
+    write_skill(&other.join(".agents/skills/b"), "b", "d");
+    write_skill(&other.join(".agents/skills/a"), "a", "of the other");
+    let with = json!({"cwd": top, "additionalDirs": [other], "include": ["all"]});
+    let result = live.wire.call("skills/list", &with);
+    let states: Vec<_> = entries(&result)
+        .iter()
+        .map(|entry| (entry["name"].clone(), entry["scope"].clone(), entry["state"].clone()))
+        .collect();
+    let expected = [
+        ("a", "project", "active"),
+        ("a", "additional", "shadowed"),
+        ("b", "additional", "active"),
+    ];
+    assert_eq!(
+        states,
+        expected.map(|(name, scope, state)| (json!(name), json!(scope), json!(state)))
+    );
+    // Without them it is another view, which knows nothing of the first.
+    assert_eq!(names(&live.wire.call("skills/list", &json!({"cwd": top}))), ["a"]);
+    // And they are watched like the worktree.
+    write_skill(&other.join(".agents/skills/c"), "c", "d");
+    let result = live.wire.call("skills/list", &json!({"cwd": top, "additionalDirs": [other]}));
+    assert_eq!(names(&result), ["a", "b", "c"]);
+}
+
+#[test]
+fn every_freshness_gives_the_list_when_nothing_changes() {
+    let mut live = Live::start();
+    let top = live.home.worktree("w", "");
+    write_skill(&top.join(".agents/skills/a"), "a", "d");
+    for freshness in ["cached", "synced", "verified", "cached"] {
+        let params = json!({"cwd": top, "freshness": freshness});
+        assert_eq!(names(&live.wire.call("skills/list", &params)), ["a"], "{freshness}");
+    }
+    write_skill(&top.join(".agents/skills/b"), "b", "d");
+    let verified = json!({"cwd": top, "freshness": "verified"});
+    assert_eq!(names(&live.wire.call("skills/list", &verified)), ["a", "b"]);
+    // What one caller was shown, a cached answer shows too.
+    let cached = json!({"cwd": top, "freshness": "cached"});
+    assert_eq!(names(&live.wire.call("skills/list", &cached)), ["a", "b"]);
+}
+
+#[test]
+fn sync_makes_what_was_written_visible_to_cached_answers() {
+    let mut live = Live::start();
+    let top = live.home.worktree("w", "");
+    let cached = json!({"cwd": top, "freshness": "cached"});
+    live.wire.call("skills/list", &cached);
+    for round in 0..50 {
+        write_skill(&top.join(format!(".agents/skills/s{round:02}")), &format!("s{round:02}"), "d");
+        live.wire.call("server/sync", &json!({"cwd": top}));
+        let names = names(&live.wire.call("skills/list", &cached));
+        assert_eq!(names.len(), round + 1, "{names:?}");
+    }
+}
+
+#[test]
+fn a_worktree_is_opened_listed_and_closed() {
+    let mut live = Live::start();
+    let top = live.home.worktree("w", "");
+    write_skill(&top.join(".agents/skills/a"), "a", "d");
+    let inside = json!({"cwd": top.join(".agents")});
+    let opened = live.wire.call("worktree/open", &inside);
+    assert_eq!(
+        (&opened["worktree"]["path"], &opened["worktree"]["pinned"]),
+        (&json!(top), &json!(true))
+    );
+    let listed = live.wire.call("worktree/list", &json!({}));
+    assert_eq!(listed["worktrees"].as_array().map(Vec::len), Some(1), "{listed}");
+    assert_eq!(listed["worktrees"][0]["path"], json!(top));
+    for was_open in [true, false] {
+        let closed = live.wire.call("worktree/close", &inside);
+        assert_eq!(closed["closed"], was_open, "{closed}");
+    }
+}
+
+#[test]
+fn a_profile_of_one_view_does_not_leak_into_another() {
+    let mut live = Live::start();
+    let top = live.home.worktree("w", "");
+    write_skill(&top.join(".agents/skills/a"), "a", "d");
+    write_skill(&top.join(".claude/skills/dir"), "named", "d");
+    let list = |live: &mut Live, profile: &str| {
+        names(&live.wire.call("skills/list", &json!({"cwd": top, "profile": profile})))
+    };
+    for _ in 0..3 {
+        assert_eq!(list(&mut live, "agentskills"), ["a", "named"]);
+        assert_eq!(list(&mut live, "claude-code"), ["dir"]);
+    }
+}
