@@ -33,6 +33,8 @@ mod service;
 
 mod handlers;
 
+mod prepared;
+
 mod from_wire;
 
 mod to_wire;

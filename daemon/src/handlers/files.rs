@@ -17,8 +17,9 @@ use tokio::task::spawn_blocking;
 use crate::answer::{Answer, Outcome};
 use crate::beneath::{Beneath, BeneathError, Found, Listing};
 use crate::from_wire::target;
-use crate::handlers::get::find;
+use crate::handlers::get::directory;
 use crate::peer::Peer;
+use crate::prepared::SKILL_FILE;
 use crate::service::Service;
 use crate::to_wire;
 
@@ -29,9 +30,6 @@ const MAX_READ: u64 = 1024 * 1024;
 /// How many files are listed where the caller sets no limit.
 const MANY: u32 = 1000;
 
-/// The file that is the skill, and no resource of it.
-const SKILL_FILE: &str = "SKILL.md";
-
 pub(crate) async fn resources(
     service: Arc<Service>,
     peer: Arc<Peer>,
@@ -40,13 +38,14 @@ pub(crate) async fn resources(
     let context = params.take_context();
     let target = target(params.name.as_deref(), params.path.as_deref(), params.path_encoding)?;
     let view = service.view(&peer, context).await?;
-    let dir = find(&view, &target)?.dir().into_path_buf();
+    let dir = directory(&view, &target)?;
     let listing = blocking({
         let dir = dir.clone();
         move || Beneath::open(&dir).and_then(|it| it.list()).map_err(|error| directory_gone(&error))
     });
     let Listing { files, truncated } = listing.await?;
     let wanted = |it: &Found| match params.only.unwrap_or(Only::Files) {
+        // The file that is the skill is no resource of it.
         Only::Files => it.relative != Path::new(SKILL_FILE),
         Only::Scripts => it.executable,
     };
@@ -89,7 +88,7 @@ pub(crate) async fn read(
             .with_hint("Read the file in parts, with `offset` and `length`."));
     }
     let view = service.view(&peer, context).await?;
-    let dir = find(&view, &target)?.dir().into_path_buf();
+    let dir = directory(&view, &target)?;
     let path = dir.join(&relative);
     let part = blocking(move || {
         let beneath = Beneath::open(&dir).map_err(|error| directory_gone(&error))?;

@@ -1,8 +1,8 @@
 //! `skills/get`: one skill with its frontmatter; and which skill a name or a path means.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use skills_core::resolve::{Candidate, State};
 use skills_engine::View;
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::{Contextual, GetParams, GetResult};
@@ -10,6 +10,7 @@ use skills_protocol::wire::{Contextual, GetParams, GetResult};
 use crate::answer::{Answer, Outcome};
 use crate::from_wire::{Target, target};
 use crate::peer::Peer;
+use crate::prepared::Prepared;
 use crate::service::Service;
 use crate::to_wire;
 
@@ -23,14 +24,19 @@ pub(crate) async fn get(service: Arc<Service>, peer: Arc<Peer>, mut params: GetP
     let context = params.take_context();
     let target = target(params.name.as_deref(), params.path.as_deref(), params.path_encoding)?;
     let view = service.view(&peer, context).await?;
-    let candidate = find(&view, &target)?;
+    let candidate_idx = find(&view, &target)?;
+    Prepared::of(&view).got(&view, candidate_idx, || Answer::new(&skill(&view, candidate_idx)))
+}
+
+fn skill(view: &View, candidate_idx: usize) -> GetResult {
+    let candidate = &view.resolution.candidates[candidate_idx];
     let document = candidate.record().map(|it| (it, it.document()));
     let frontmatter =
         document.as_ref().and_then(|(record, it)| Some((*record, it.frontmatter.as_ref()?)));
-    Answer::new(&GetResult {
+    GetResult {
         clock: view.clock.clone(),
         health: to_wire::health(&view.health),
-        skill: to_wire::entry(&view, candidate),
+        skill: to_wire::entry(view, candidate),
         frontmatter: frontmatter
             .map(|(record, it)| to_wire::frontmatter(it, &record.head))
             .unwrap_or_default(),
@@ -38,19 +44,15 @@ pub(crate) async fn get(service: Arc<Service>, peer: Arc<Peer>, mut params: GetP
             .map(|(record, it)| to_wire::field_ranges(it, record))
             .unwrap_or_default(),
         diagnostics: candidate.record().map(to_wire::diagnostics).unwrap_or_default(),
-    })
+    }
 }
 
-/// Returns the skill that is meant: of several of one name the one that counts.
-pub(crate) fn find<'a>(view: &'a View, target: &Target<'_>) -> Result<&'a Candidate, RpcError> {
-    let candidates = view.resolution.candidates.iter();
+/// Returns the index of the candidate that is meant: of several of one name the one that counts.
+pub(crate) fn find(view: &View, target: &Target<'_>) -> Result<usize, RpcError> {
+    let prepared = Prepared::of(view);
     let found = match target {
-        Target::Name(name) => {
-            candidates.filter(|it| it.name == *name).min_by_key(|it| rank(it.state))
-        }
-        Target::Path(path) => candidates
-            .filter(|it| it.path == *path || it.dir() == *path)
-            .min_by_key(|it| rank(it.state)),
+        Target::Name(name) => prepared.by_name(view, name),
+        Target::Path(path) => prepared.by_path(view, path),
     };
     found.ok_or_else(|| {
         let shown = target.shown();
@@ -58,8 +60,9 @@ pub(crate) fn find<'a>(view: &'a View, target: &Target<'_>) -> Result<&'a Candid
     })
 }
 
-fn rank(state: State) -> usize {
-    State::ALL.iter().position(|it| *it == state).unwrap_or(State::ALL.len())
+/// Returns the directory of the skill that is meant.
+pub(crate) fn directory(view: &View, target: &Target<'_>) -> Result<PathBuf, RpcError> {
+    Ok(view.resolution.candidates[find(view, target)?].dir().into_path_buf())
 }
 
 fn available(view: &View) -> Vec<String> {

@@ -3,9 +3,10 @@
 //! The default list of a view is made once and then only handed on. Everything else is made
 //! when it is asked for: other states, pages, and lists so long that they come in pages.
 
-use std::sync::{Arc, OnceLock};
+use std::borrow::Cow;
+use std::sync::Arc;
 
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 use skills_core::resolve::Candidate;
 use skills_engine::View;
 use skills_protocol::error::RpcError;
@@ -16,19 +17,13 @@ use skills_protocol::wire::{
 
 use crate::answer::{Answer, Outcome};
 use crate::peer::Peer;
+use crate::prepared::{self, Prepared};
 use crate::service::Service;
 use crate::to_wire;
 
 /// How long the entries of one answer may be together where the caller sets no limit. Half of
 /// what one message may be, so that whatever is around the entries has room.
 const PAGE: usize = 4 * 1024 * 1024;
-
-/// What is kept with a view: its answers in their wire form.
-#[derive(Debug, Default)]
-struct Prepared {
-    /// None where the whole list does not fit one answer.
-    default_list: OnceLock<Option<Answer>>,
-}
 
 pub(crate) async fn list(
     service: Arc<Service>,
@@ -49,14 +44,15 @@ pub(crate) async fn list(
         });
     }
     if form == Form::DEFAULT && params.limit.is_none() && params.cursor.is_none() {
-        let prepared = view.cached(|_| Prepared::default());
-        let kept = prepared.default_list.get_or_init(|| {
-            let list =
-                page(&view, form, 0, usize::MAX).ok().filter(|it| it.next_cursor.is_none())?;
-            Answer::new(&list).ok()
-        });
-        if let Some(answer) = kept {
-            return Ok(answer.clone());
+        let make = || {
+            let entries = |index: usize| {
+                Cow::Owned(prepared::entry(&view, &view.resolution.candidates[index]))
+            };
+            let list = page(&view, form, Part::ALL, entries);
+            if list.next_cursor.is_none() { Answer::new(&list).ok() } else { None }
+        };
+        if let Some(answer) = Prepared::of(&view).default_list(make) {
+            return Ok(answer);
         }
     }
     let start = params.cursor.map_or(Ok(0), |cursor| read_cursor(&cursor, &clock))?;
@@ -69,7 +65,8 @@ pub(crate) async fn list(
         Some(limit) => limit as usize,
         None => usize::MAX,
     };
-    Answer::new(&page(&view, form, start, limit)?)
+    let entries = Prepared::of(&view).entries(&view);
+    Answer::new(&page(&view, form, Part { start, limit }, |index| Cow::Borrowed(&*entries[index])))
 }
 
 pub(crate) async fn dirs(
@@ -130,33 +127,38 @@ fn listed(view: &View, form: Form) -> impl Iterator<Item = (usize, &Candidate)> 
     candidates.filter(move |(_, it)| form.holds(to_wire::state(it.state)))
 }
 
-/// Returns the part of a list that begins at a candidate.
-fn page(
-    view: &View,
-    form: Form,
+/// Which part of a list is wanted.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    /// The index of the candidate that it begins at.
     start: usize,
     limit: usize,
-) -> Result<ListResult<Box<RawValue>>, RpcError> {
+}
+
+impl Part {
+    const ALL: Self = Self { start: 0, limit: usize::MAX };
+}
+
+/// Returns a part of a list, cut where it does not fit one answer.
+fn page<'a>(
+    view: &View,
+    form: Form,
+    part: Part,
+    entry: impl Fn(usize) -> Cow<'a, RawValue>,
+) -> ListResult<Cow<'a, RawValue>> {
     let clock = form.clock(view);
     let mut skills = Vec::new();
     let mut size = 0;
     let mut next_cursor = None;
-    for (candidate_idx, candidate) in listed(view, form).skip_while(|(index, _)| *index < start) {
-        if skills.len() == limit || size >= PAGE {
+    for (candidate_idx, _) in listed(view, form).skip_while(|(index, _)| *index < part.start) {
+        if skills.len() == part.limit || size >= PAGE {
             next_cursor = Some(format!("{candidate_idx}@{clock}"));
             break;
         }
-        let entry = to_raw_value(&to_wire::entry(view, candidate));
-        let entry = entry.map_err(|error| RpcError::internal(error.to_string()))?;
+        let entry = entry(candidate_idx);
         size += entry.get().len();
         skills.push(entry);
     }
-    Ok(ListResult {
-        clock,
-        health: to_wire::health(&view.health),
-        fresh: true,
-        next_cursor,
-        skills,
-        removed: Vec::new(),
-    })
+    let health = to_wire::health(&view.health);
+    ListResult { clock, health, fresh: true, next_cursor, skills, removed: Vec::new() }
 }

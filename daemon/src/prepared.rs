@@ -1,0 +1,111 @@
+//! What is kept with a view: its answers in their wire form, and where each skill is in it.
+//!
+//! A view never changes, so each of these is made at most once, when it is first asked for,
+//! and goes with the view. What nobody asks for costs nothing.
+
+use std::sync::OnceLock;
+
+use serde_json::value::{RawValue, to_raw_value};
+use skills_core::path::AbsPath;
+use skills_core::resolve::{Candidate, State};
+use skills_engine::View;
+
+use crate::answer::{Answer, Outcome};
+use crate::to_wire;
+
+/// What every skill's file is called.
+pub(crate) const SKILL_FILE: &str = "SKILL.md";
+
+/// The answers of one view. Numbers are indexes of its candidates.
+#[derive(Debug, Default)]
+pub(crate) struct Prepared {
+    /// None where the whole list does not fit one answer.
+    default_list: OnceLock<Option<Answer>>,
+    /// The entries of all candidates.
+    entries: OnceLock<Box<[Box<RawValue>]>>,
+    /// The answers about single skills.
+    got: OnceLock<Box<[OnceLock<Answer>]>>,
+    /// Sorted by name; of one name the one that counts is first.
+    by_name: OnceLock<Box<[u32]>>,
+    /// Sorted by path.
+    by_path: OnceLock<Box<[u32]>>,
+}
+
+impl Prepared {
+    /// Returns what is kept with this view.
+    pub(crate) fn of(view: &View) -> &Self {
+        view.cached(|_| Self::default())
+    }
+
+    /// Returns the default list, if `make` can make it as one answer.
+    pub(crate) fn default_list(&self, make: impl FnOnce() -> Option<Answer>) -> Option<Answer> {
+        self.default_list.get_or_init(make).clone()
+    }
+
+    /// Returns the entries of all candidates, in their order.
+    pub(crate) fn entries(&self, view: &View) -> &[Box<RawValue>] {
+        self.entries
+            .get_or_init(|| view.resolution.candidates.iter().map(|it| entry(view, it)).collect())
+    }
+
+    /// Returns the answer about a candidate, which `make` makes when there is none yet.
+    pub(crate) fn got(
+        &self,
+        view: &View,
+        candidate_idx: usize,
+        make: impl FnOnce() -> Outcome,
+    ) -> Outcome {
+        let n_candidates = view.resolution.candidates.len();
+        let got = self.got.get_or_init(|| (0..n_candidates).map(|_| OnceLock::new()).collect());
+        let slot = &got[candidate_idx];
+        if let Some(answer) = slot.get() {
+            return Ok(answer.clone());
+        }
+        let answer = make()?;
+        Ok(slot.get_or_init(|| answer).clone())
+    }
+
+    /// Returns the candidate of that name that counts.
+    pub(crate) fn by_name(&self, view: &View, name: &str) -> Option<usize> {
+        let candidates = &view.resolution.candidates;
+        let sorted = self.by_name.get_or_init(|| {
+            sorted_by(candidates, |a, b| {
+                a.name.cmp(&b.name).then(rank(a.state).cmp(&rank(b.state)))
+            })
+        });
+        let at = sorted.partition_point(|it| *candidates[*it as usize].name < *name);
+        let found = *sorted.get(at)? as usize;
+        (candidates[found].name == name).then_some(found)
+    }
+
+    /// Returns the candidate whose SKILL.md or directory is at that path.
+    pub(crate) fn by_path(&self, view: &View, path: &AbsPath) -> Option<usize> {
+        let candidates = &view.resolution.candidates;
+        let sorted = self.by_path.get_or_init(|| sorted_by(candidates, |a, b| a.path.cmp(&b.path)));
+        let find = |path: &AbsPath| {
+            let at = sorted.binary_search_by(|it| candidates[*it as usize].path.cmp(path)).ok()?;
+            Some(sorted[at] as usize)
+        };
+        find(path).or_else(|| find(&path.child(SKILL_FILE)))
+    }
+}
+
+/// Returns the entry of a candidate as JSON.
+pub(crate) fn entry(view: &View, candidate: &Candidate) -> Box<RawValue> {
+    to_raw_value(&to_wire::entry(view, candidate))
+        .expect("an entry is text, numbers and lists of text")
+}
+
+fn sorted_by(
+    candidates: &[Candidate],
+    compare: impl Fn(&Candidate, &Candidate) -> std::cmp::Ordering,
+) -> Box<[u32]> {
+    let mut indexes: Box<[u32]> = (0..candidates.len() as u32).collect();
+    // Stable: of equals the first in scan order stays first.
+    indexes.sort_by(|a, b| compare(&candidates[*a as usize], &candidates[*b as usize]));
+    indexes
+}
+
+fn rank(state: State) -> usize {
+    State::ALL.iter().position(|it| *it == state).unwrap_or(State::ALL.len())
+}
