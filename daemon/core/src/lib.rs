@@ -5,7 +5,8 @@
 //! not wire types: conversions live at the boundaries, in the crates that own them.
 //!
 //! Read it in this order: a text and its places, what is found in it, a SKILL.md as a tree, as
-//! fields, as a record; then the agents' rules, and what follows from them for one place.
+//! fields, as a record; then the agents' rules, and what follows from them for one place; last
+//! what a user may configure.
 
 pub mod text;
 
@@ -22,3 +23,5 @@ pub mod path;
 pub mod profile;
 
 pub mod resolve;
+
+pub mod config;

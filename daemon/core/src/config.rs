@@ -1,0 +1,256 @@
+//! The configuration: every key once, as a field with its documentation.
+//!
+//! One table gives the struct, what may stand in a file ([`read`](mod@read)), the reference and
+//! the JSON Schema. A key is in the table when something reads it, and only then.
+//! Where the files are and when they are read again is the daemon's business.
+
+mod read;
+
+pub use read::{Parsed, Problem, read};
+
+/// Whose file a text is, and so what it may decide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The user's own `config.toml`: all keys.
+    User,
+    /// The `.skillsd.toml` at a worktree's top, which anybody may have written: what only
+    /// changes answers about that worktree, never trust and never execution.
+    Repository,
+}
+
+/// When a change of a key counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Applies {
+    /// From the next call on.
+    NextCall,
+    /// For connections that are made after it.
+    NextConnection,
+    /// From the daemon's next start on.
+    NextStart,
+}
+
+/// What values a key takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// The id of a profile.
+    Profile,
+    /// A whole number from `min` to `max`.
+    Number {
+        /// The smallest.
+        min: u64,
+        /// The largest.
+        max: u64,
+        /// What is counted.
+        unit: &'static str,
+    },
+}
+
+/// A row of the table: one key.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    /// The name with its tables, for example `log.level`.
+    pub name: &'static str,
+    /// What it does; the first line is one sentence.
+    pub doc: &'static str,
+    /// What values it takes.
+    pub kind: Kind,
+    /// The value that counts when none is set, as in a file; none where the documentation says
+    /// what happens then.
+    pub default: Option<&'static str>,
+    /// A value that differs from the default, as in a file.
+    pub example: &'static str,
+    /// Who may set it besides the user.
+    pub repository: bool,
+    /// When a change counts.
+    pub applies: Applies,
+}
+
+impl Kind {
+    /// Returns the words that a key of this kind takes; none for a number.
+    pub fn words(self) -> Vec<&'static str> {
+        match self {
+            Self::Choice(words) => words.to_vec(),
+            Self::Profile => crate::profile::builtin().iter().map(|it| &*it.id).collect(),
+            Self::Number { .. } => Vec::new(),
+        }
+    }
+}
+
+/// The words of `log.level`, the quietest first.
+pub const LOG_LEVELS: &[&str] = &["off", "error", "warn", "info", "debug", "trace"];
+
+/// A value of the right kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Scalar {
+    Word(String),
+    Number(u64),
+}
+
+/// A field that a value can be put into.
+trait Slot {
+    fn put(&mut self, scalar: Scalar);
+}
+
+impl Slot for Option<String> {
+    fn put(&mut self, scalar: Scalar) {
+        if let Scalar::Word(word) = scalar {
+            *self = Some(word);
+        }
+    }
+}
+
+impl Slot for Option<u64> {
+    fn put(&mut self, scalar: Scalar) {
+        if let Scalar::Number(number) = scalar {
+            *self = Some(number);
+        }
+    }
+}
+
+impl Slot for u64 {
+    fn put(&mut self, scalar: Scalar) {
+        if let Scalar::Number(number) = scalar {
+            *self = number;
+        }
+    }
+}
+
+const REPOSITORY: bool = true;
+const USER: bool = false;
+
+macro_rules! config {
+    ($(
+        $(#[doc = $doc:literal])+
+        $field:ident: $ty:ty = $value:expr,
+            $name:literal, $kind:expr, $default:expr, $example:literal, $who:ident, $applies:ident;
+    )*) => {
+        /// What the files decide; [`Default`] is what counts without any.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub struct Config {
+            $($(#[doc = $doc])+ pub $field: $ty,)*
+        }
+
+        impl Default for Config {
+            fn default() -> Self {
+                Self { $($field: $value,)* }
+            }
+        }
+
+        impl Config {
+            // The row says which kind the value has, so it fits the field.
+            fn set(&mut self, name: &str, scalar: Scalar) {
+                match name {
+                    $($name => self.$field.put(scalar),)*
+                    _ => {}
+                }
+            }
+        }
+
+        /// Every key, in the order of the reference.
+        pub const KEYS: &[Key] = &[$(Key {
+            name: $name,
+            doc: concat!($($doc, "\n"),+),
+            kind: $kind,
+            default: $default,
+            example: $example,
+            repository: $who,
+            applies: Applies::$applies,
+        },)*];
+    };
+}
+
+/// The largest number that TOML can write, more or less.
+const MOST: u64 = i64::MAX as u64;
+
+config! {
+    /// The profile whose rules apply when a call names none.
+    ///
+    /// A repository's choice counts before the user's, and `--profile` before both.
+    profile: Option<String> = None,
+        "profile", Kind::Profile, Some("\"agentskills\""), "\"claude-code\"", REPOSITORY, NextCall;
+    /// How much of a SKILL.md is read.
+    ///
+    /// What is beyond it is left out, with a finding that says so.
+    read_limit: u64 = 256 * 1024,
+        "read_limit", Kind::Number { min: 1024, max: 64 * 1024 * 1024, unit: "bytes" },
+        Some("262144"), "1048576", USER, NextStart;
+    /// How much the log says.
+    ///
+    /// The option `--log` of `skillsd serve` and the variable `SKILLSD_LOG` count before it, and
+    /// can say more: they take the filters of `tracing`, for example `warn,skillsd=debug`.
+    log_level: Option<String> = None,
+        "log.level", Kind::Choice(LOG_LEVELS), Some("\"info\""), "\"debug\"", USER, NextCall;
+    /// After how long without a connection the daemon ends; 0 is never.
+    ///
+    /// Without it a daemon that a command started ends after half an hour, and one that
+    /// `skillsd serve` or systemd runs never does.
+    /// A worktree that somebody opened to keep (`worktree/open`) keeps the daemon as well.
+    idle_exit: Option<u64> = None,
+        "daemon.idle_exit", Kind::Number { min: 0, max: MOST, unit: "seconds" },
+        None, "7200", USER, NextCall;
+    /// How many connections are served at the same time.
+    connections: u64 = 128,
+        "limits.connections", Kind::Number { min: 4, max: 65_536, unit: "connections" },
+        Some("128"), "512", USER, NextConnection;
+    /// How many requests of one connection may be under way.
+    ///
+    /// With so many under way the daemon reads no more from it until one is answered.
+    requests_in_flight: u64 = 32,
+        "limits.requests_in_flight", Kind::Number { min: 1, max: 4096, unit: "requests" },
+        Some("32"), "64", USER, NextConnection;
+    /// How long one message to the daemon may be.
+    message_bytes_in: u64 = 1024 * 1024,
+        "limits.message_bytes_in",
+        Kind::Number { min: 64 * 1024, max: 1024 * 1024 * 1024, unit: "bytes" },
+        Some("1048576"), "4194304", USER, NextConnection;
+    /// How long one message from the daemon may be.
+    message_bytes_out: u64 = 8 * 1024 * 1024,
+        "limits.message_bytes_out",
+        Kind::Number { min: 8 * 1024 * 1024, max: 1024 * 1024 * 1024, unit: "bytes" },
+        Some("8388608"), "16777216", USER, NextConnection;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn toml(key: &Key, value: &str) -> String {
+        format!("{} = {value}\n", key.name)
+    }
+
+    #[test]
+    fn each_documented_default_is_the_default() {
+        for key in KEYS.iter().filter(|key| key.default.is_some()) {
+            let text = toml(key, key.default.expect("filtered"));
+            let parsed = read(text.as_bytes(), Source::User);
+            assert!(parsed.problems.is_empty(), "{text}{:?}", parsed.problems);
+            // A choice that is not set is none; what counts then is for whoever reads it.
+            if matches!(key.kind, Kind::Number { .. }) {
+                assert_eq!(parsed.config, Config::default(), "{text}");
+            }
+        }
+        assert_eq!(crate::profile::DEFAULT, "agentskills");
+    }
+
+    #[test]
+    fn each_example_changes_something() {
+        for key in KEYS {
+            let text = toml(key, key.example);
+            let parsed = read(text.as_bytes(), Source::User);
+            assert!(parsed.problems.is_empty(), "{text}{:?}", parsed.problems);
+            assert_ne!(parsed.config, Config::default(), "{text}");
+            let repository = read(text.as_bytes(), Source::Repository);
+            assert_eq!(repository.problems.is_empty(), key.repository, "{text}");
+        }
+    }
+
+    #[test]
+    fn each_key_begins_with_a_sentence() {
+        for key in KEYS {
+            let first = key.doc.lines().next().unwrap_or_default().trim();
+            assert!(first.ends_with('.') && first.len() > 10, "{}: {first}", key.name);
+        }
+    }
+}

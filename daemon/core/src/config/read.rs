@@ -1,0 +1,312 @@
+//! From the text of a configuration file to its values, and to what is wrong with it.
+//!
+//! Every problem has its place and, where it can be guessed, what was meant. All of them are
+//! found in one reading; whoever calls decides whether a text with problems counts at all.
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::{Config, KEYS, Key, Kind, Scalar, Source};
+use crate::text::{LineIndex, decode};
+
+/// What a text says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Parsed {
+    /// The keys without a problem; the others have their default, and all of them where the text
+    /// is not TOML.
+    pub config: Config,
+    /// What is wrong, in the order of the text.
+    pub problems: Vec<Problem>,
+}
+
+/// One thing that is wrong, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The line, counted from 1.
+    pub line: u32,
+    /// The column in characters, counted from 1.
+    pub column: u32,
+    /// What is wrong, as a sentence fragment.
+    pub message: String,
+    /// What to do, as a sentence.
+    pub hint: Option<String>,
+}
+
+/// Reads a configuration file.
+pub fn read(bytes: &[u8], source: Source) -> Parsed {
+    let decoded = decode(bytes);
+    let text = &*decoded.text;
+    let mut reader =
+        Reader { text, lines: LineIndex::new(text), source, parsed: Parsed::default() };
+    if let Some(span) = decoded.invalid_utf8 {
+        reader.problem(span.start, "the file is not UTF-8".to_owned(), None);
+        return reader.parsed;
+    }
+    let (table, errors) = DeTable::parse_recoverable(text);
+    for error in &errors {
+        let at = error.span().map_or(0, |span| span.start);
+        reader.problem(at, syntax(error.message()), None);
+    }
+    if errors.is_empty() {
+        // What a broken text seems to say would only be a second way to say that it is broken.
+        reader.table("", table.get_ref());
+    }
+    let mut parsed = reader.parsed;
+    parsed.problems.sort_by_key(|it| (it.line, it.column));
+    parsed
+}
+
+// One line, as the other problems are.
+fn syntax(message: &str) -> String {
+    let words: Vec<_> = message.split_whitespace().collect();
+    format!("not TOML: {}", words.join(" "))
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    lines: LineIndex,
+    source: Source,
+    parsed: Parsed,
+}
+
+impl Reader<'_> {
+    fn problem(&mut self, at: usize, message: String, hint: Option<String>) {
+        let (line, column) = self.lines.display(self.text, at);
+        self.parsed.problems.push(Problem { line, column, message, hint });
+    }
+
+    fn table(&mut self, prefix: &str, table: &DeTable<'_>) {
+        for (key, value) in table {
+            let name = format!("{prefix}{}", key.get_ref());
+            let is_table = KEYS.iter().any(|it| it.name.starts_with(&format!("{name}.")));
+            match (KEYS.iter().find(|it| it.name == name), value.get_ref()) {
+                (Some(row), _) => self.key(row, key.span().start, value),
+                (None, DeValue::Table(inner)) if is_table => {
+                    self.table(&format!("{name}."), inner);
+                }
+                (None, _) if is_table => {
+                    let message = format!("`{name}` is a table, not {}", shown(value.get_ref()));
+                    self.problem(value.span().start, message, Some(keys_of(&name)));
+                }
+                (None, _) => {
+                    let message = format!("there is no key `{name}`");
+                    self.problem(key.span().start, message, self.meant(&name));
+                }
+            }
+        }
+    }
+
+    fn key(&mut self, row: &Key, at: usize, value: &Spanned<DeValue<'_>>) {
+        if self.source == Source::Repository && !row.repository {
+            let message = format!("`{}` is not for a repository to decide", row.name);
+            let hint = "Put it into your own `config.toml`.".to_owned();
+            return self.problem(at, message, Some(hint));
+        }
+        match scalar(row.kind, value.get_ref()) {
+            Ok(scalar) => self.parsed.config.set(row.name, scalar),
+            Err(Misfit { message, hint }) => {
+                self.problem(value.span().start, format!("`{}` {message}", row.name), hint);
+            }
+        }
+    }
+
+    /// Returns what was meant by a name that there is not.
+    fn meant(&self, name: &str) -> Option<String> {
+        let may = |key: &&Key| key.repository || self.source == Source::User;
+        let names: Vec<_> = KEYS.iter().filter(may).map(|it| it.name).collect();
+        let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();
+        // `idle_exit` is meant for `daemon.idle_exit`, and `log.levle` for `log.level`.
+        let whole = nearest(name, &names);
+        let found = whole.or_else(|| {
+            let lasts: Vec<_> = names.iter().map(|it| last(it)).collect();
+            let lasts: Vec<_> = lasts.iter().map(String::as_str).collect();
+            let near = nearest(&last(name), &lasts)?;
+            names.iter().copied().find(|it| last(it) == near)
+        });
+        found.map(|it| format!("Did you mean `{it}`?"))
+    }
+}
+
+/// Why a value does not fit its key.
+struct Misfit {
+    message: String,
+    hint: Option<String>,
+}
+
+fn scalar(kind: Kind, value: &DeValue<'_>) -> Result<Scalar, Misfit> {
+    match kind {
+        Kind::Choice(_) | Kind::Profile => word(&kind.words(), value),
+        Kind::Number { min, max, unit } => number(min, max, unit, value),
+    }
+}
+
+fn word(words: &[&str], value: &DeValue<'_>) -> Result<Scalar, Misfit> {
+    let all = words.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ");
+    let DeValue::String(text) = value else {
+        let message = format!("is a text, not {}", shown(value));
+        return Err(Misfit { message, hint: Some(format!("It is one of {all}.")) });
+    };
+    if words.contains(&&**text) {
+        return Ok(Scalar::Word(text.clone().into_owned()));
+    }
+    let hint = match nearest(text, words) {
+        Some(near) => format!("Did you mean `{near}`?"),
+        None => format!("It is one of {all}."),
+    };
+    Err(Misfit { message: format!("cannot be `{text}`"), hint: Some(hint) })
+}
+
+fn number(min: u64, max: u64, unit: &str, value: &DeValue<'_>) -> Result<Scalar, Misfit> {
+    let DeValue::Integer(integer) = value else {
+        let message = format!("is a whole number of {unit}, not {}", shown(value));
+        return Err(Misfit { message, hint: None });
+    };
+    let number = i128::from_str_radix(integer.as_str(), integer.radix()).ok();
+    match number.and_then(|it| u64::try_from(it).ok()).filter(|it| (min..=max).contains(it)) {
+        Some(number) => Ok(Scalar::Number(number)),
+        None => Err(Misfit {
+            message: format!("cannot be {}", integer.as_str()),
+            hint: Some(format!("It is from {min} to {max} {unit}.")),
+        }),
+    }
+}
+
+fn shown(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "a text",
+        DeValue::Integer(_) => "a whole number",
+        DeValue::Float(_) => "a number with a point",
+        DeValue::Boolean(_) => "true or false",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
+    }
+}
+
+fn keys_of(table: &str) -> String {
+    let prefix = format!("{table}.");
+    let names = KEYS.iter().filter_map(|it| it.name.strip_prefix(&prefix));
+    let names: Vec<_> = names.map(|it| format!("`{it}`")).collect();
+    format!("Write `[{table}]` on a line of its own, and below it {}.", names.join(", "))
+}
+
+fn nearest<'a>(name: &str, among: &[&'a str]) -> Option<&'a str> {
+    // Below it two words have nothing to do with each other.
+    const ALIKE: f64 = 0.75;
+    let likeness = |other: &str| strsim::normalized_damerau_levenshtein(name, other);
+    let best = among.iter().copied().max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
+    (likeness(best) >= ALIKE).then_some(best)
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, source: Source, expected: &Expect) {
+        let parsed = read(text.as_bytes(), source);
+        let lines = parsed.problems.iter().map(|it| {
+            let hint = it.hint.as_deref().map(|hint| format!(" ({hint})")).unwrap_or_default();
+            format!("{}:{}: {}{hint}\n", it.line, it.column, it.message)
+        });
+        expected.assert_eq(&lines.collect::<String>());
+    }
+
+    #[test]
+    fn an_empty_text_is_the_default() {
+        let parsed = read(b"# nothing\n", Source::User);
+        assert_eq!(parsed, Parsed::default());
+    }
+
+    #[test]
+    fn values_stand_in_tables_or_dotted() {
+        let expected = Config {
+            log_level: Some("debug".to_owned()),
+            idle_exit: Some(0),
+            connections: 0x40,
+            profile: Some("claude-code".to_owned()),
+            ..Config::default()
+        };
+        let text = "profile = \"claude-code\"\nlog.level = \"debug\"\n[daemon]\nidle_exit = 0\n[limits]\nconnections = 0x40\n";
+        let parsed = read(text.as_bytes(), Source::User);
+        assert_eq!(parsed, Parsed { config: expected, problems: Vec::new() });
+    }
+
+    #[test]
+    fn unknown_keys_are_named_with_what_was_meant() {
+        check(
+            "porfile = \"codex\"\n\n[log]\nlevle = \"debug\"\n[limits]\nconections = 1\n[else]\nx = 1\n",
+            Source::User,
+            &expect![[r#"
+                1:1: there is no key `porfile` (Did you mean `profile`?)
+                4:1: there is no key `log.levle` (Did you mean `log.level`?)
+                6:1: there is no key `limits.conections` (Did you mean `limits.connections`?)
+                7:2: there is no key `else`
+            "#]],
+        );
+        check(
+            "idle_exit = 5\n",
+            Source::User,
+            &expect![[r#"
+                1:1: there is no key `idle_exit` (Did you mean `daemon.idle_exit`?)
+            "#]],
+        );
+    }
+
+    #[test]
+    fn wrong_values_are_named_where_they_stand() {
+        check(
+            "profile = \"claude-cod\"\nread_limit = 10\nlog = 3\n[daemon]\nidle_exit = \"1h\"\n[limits]\nconnections = -1\nrequests_in_flight = 99999999999999999999\n",
+            Source::User,
+            &expect![[r#"
+                1:11: `profile` cannot be `claude-cod` (Did you mean `claude-code`?)
+                2:14: `read_limit` cannot be 10 (It is from 1024 to 67108864 bytes.)
+                3:7: `log` is a table, not a whole number (Write `[log]` on a line of its own, and below it `level`.)
+                5:13: `daemon.idle_exit` is a whole number of seconds, not a text
+                7:15: `limits.connections` cannot be -1 (It is from 4 to 65536 connections.)
+                8:22: `limits.requests_in_flight` cannot be 99999999999999999999 (It is from 1 to 4096 requests.)
+            "#]],
+        );
+    }
+
+    #[test]
+    fn what_is_not_toml_is_said_where_it_stops() {
+        check(
+            "profile = \n",
+            Source::User,
+            &expect![[r#"
+                1:11: not TOML: string values must be quoted, expected literal string
+            "#]],
+        );
+        check(
+            "a = 1\na = 2\n",
+            Source::User,
+            &expect![[r#"
+                2:1: not TOML: duplicate key
+            "#]],
+        );
+        let parsed = read(b"profile = \"\xff\"\n", Source::User);
+        assert_eq!(parsed.problems[0].message, "the file is not UTF-8");
+        assert_eq!((parsed.problems[0].line, parsed.problems[0].column), (1, 12));
+    }
+
+    #[test]
+    fn a_repository_decides_little() {
+        check(
+            "profile = \"claude-code\"\n[daemon]\nidle_exit = 1\n[limits]\nconnection = 1\n",
+            Source::Repository,
+            &expect![[r#"
+                3:1: `daemon.idle_exit` is not for a repository to decide (Put it into your own `config.toml`.)
+                5:1: there is no key `limits.connection`
+            "#]],
+        );
+    }
+
+    #[test]
+    fn one_problem_leaves_the_other_keys_their_values() {
+        let parsed = read(b"nope = 1\nread_limit = 2048\n", Source::User);
+        assert_eq!((parsed.config.read_limit, parsed.problems.len()), (2048, 1));
+    }
+}
