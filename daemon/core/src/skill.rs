@@ -7,7 +7,7 @@
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::fields;
-use crate::parse::{Document, Frontmatter, Value, parse};
+use crate::parse::{Closing, Document, Frontmatter, Opening, Value, parse};
 use crate::text::{LineIndex, Span, decode};
 
 /// A place in a text as a person counts: both numbers start at 1, columns count characters.
@@ -46,6 +46,14 @@ pub struct Field {
 pub enum Yaml {
     /// There is no frontmatter.
     Absent,
+    /// There is something like frontmatter, but not where agents look: between a first line
+    /// `---` and a later one.
+    Undelimited {
+        /// What is missing or in the way.
+        message: &'static str,
+        /// Where.
+        at: Spot,
+    },
     /// The whole block is valid YAML.
     Strict,
     /// The block is not valid YAML; its keys were read one by one.
@@ -184,10 +192,29 @@ impl Spots<'_> {
     }
 
     fn yaml(&self, document: &Document) -> Yaml {
-        match document.frontmatter.as_ref().map(|it| &it.strict) {
-            None => Yaml::Absent,
-            Some(Ok(())) => Yaml::Strict,
-            Some(Err(error)) => Yaml::Broken {
+        let Some(frontmatter) = &document.frontmatter else { return Yaml::Absent };
+        let undelimited = |message, offset| Yaml::Undelimited { message, at: self.spot(offset) };
+        match (frontmatter.opening, frontmatter.closing) {
+            (Opening::Later, _) => {
+                return undelimited("there is text before the frontmatter", frontmatter.open.start);
+            }
+            (Opening::Missing, _) => {
+                return undelimited("the frontmatter has no `---` line before it", 0);
+            }
+            (_, Closing::Missing | Closing::Dots) => {
+                return undelimited(
+                    "the frontmatter is not closed by a `---` line",
+                    frontmatter.open.start,
+                );
+            }
+            (
+                Opening::FirstLine,
+                Closing::Dashes | Closing::LongDashes | Closing::Glued | Closing::Indented,
+            ) => {}
+        }
+        match &frontmatter.strict {
+            Ok(()) => Yaml::Strict,
+            Err(error) => Yaml::Broken {
                 message: error.message.as_str().into(),
                 at: self.spot(error.span.start),
             },

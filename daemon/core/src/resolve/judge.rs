@@ -66,6 +66,7 @@ impl Reading {
         let mut reading =
             Self { name: String::new(), description: None, dropped: None, notes: Vec::new() };
         reading.encoding(profile, record);
+        reading.size(record);
         if record.yaml == Yaml::Absent {
             reading.without_frontmatter(profile);
             directory.clone_into(&mut reading.name);
@@ -136,7 +137,14 @@ impl Reading {
 
     /// Settles whether the agent gets the fields at all.
     fn yaml(&mut self, profile: &Profile, record: &SkillRecord) -> bool {
-        let Yaml::Broken { message, at } = &record.yaml else { return record.yaml == Yaml::Strict };
+        let (message, at) = match &record.yaml {
+            Yaml::Absent => return false,
+            Yaml::Strict => return true,
+            Yaml::Undelimited { message, at } => {
+                return self.undelimited(profile, message, *at);
+            }
+            Yaml::Broken { message, at } => (message, at),
+        };
         let repaired = profile.ladder.iter().any(|it| matches!(it, Rung::Quote | Rung::PerKey));
         let next = "Fix the YAML; quoting the value is usually enough.";
         if repaired {
@@ -152,6 +160,29 @@ impl Reading {
                 true
             }
             Unreadable::EmptyMetadata => false,
+        }
+    }
+
+    /// No agent that was run reads fields that are not between two `---` lines from the first
+    /// line on (opencode 1.18.33, Codex 0.169.0: measured).
+    fn undelimited(&mut self, profile: &Profile, message: &str, at: Spot) -> bool {
+        let next = "Put a line `---` first in the file, and another one behind the last field.";
+        let drops = profile.description == DescriptionRule::Required;
+        if drops {
+            self.drop_for("frontmatter/delimited", message, Some(at), next);
+        } else {
+            self.notes.push(reason("frontmatter/delimited", message.into(), Some(at), next));
+        }
+        // Where the agent drops the file, our own reading tells people which skill this is.
+        drops
+    }
+
+    fn size(&mut self, record: &SkillRecord) {
+        if record.facts.truncated {
+            let message =
+                format!("the file is too large ({} bytes) and was read in part", record.facts.size);
+            let next = "Move long material to files under `references/` that are read on demand.";
+            self.notes.push(reason("file/size", message, START, next));
         }
     }
 
