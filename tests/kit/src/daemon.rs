@@ -1,7 +1,7 @@
 //! Starting, finding and ending real daemons.
 //!
 //! A [`Daemon`] is a `skillsd serve` that a test started in the foreground. One that a client started by
-//! itself has no parent here, so [`end_at`] finds it by asking the kernel who listens at its socket.
+//! itself has no parent here, so `end_at` finds it by asking the kernel who listens at its socket.
 
 use std::fs::{self, File};
 use std::io;
