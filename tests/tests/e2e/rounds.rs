@@ -1,7 +1,8 @@
 //! A thousand changes, each followed at once by a list that must show it.
 //!
 //! One daemon and one connection, so that a round costs milliseconds and the watcher is always busy with
-//! the round before. The order is drawn from a fixed seed: a failure names its round and can be repeated.
+//! the round before. The order is drawn from a seed, fixed unless `SKILLSD_TEST_SEED` is set, so that a
+//! failure can be repeated; `SKILLSD_TEST_ROUNDS` sets how many.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,13 +11,13 @@ use skills_testkit::fixture::{skill_text, write_skill};
 
 use crate::support::{Live, PROFILES};
 
-const ROUNDS: usize = 1000;
-
 #[test]
 fn a_thousand_rounds_show_each_change_at_once() {
     let mut live = Live::start();
     let top = live.home.worktree("w", "//- /.gitignore\n/other/\n");
-    let mut disk = Disk { top: top.clone(), dice: Dice(0x5eed), n_made: 0 };
+    let seed = number("SKILLSD_TEST_SEED").unwrap_or(0x5eed).max(1);
+    let n_rounds = number("SKILLSD_TEST_ROUNDS").unwrap_or(1000);
+    let mut disk = Disk { top: top.clone(), dice: Dice(seed), n_made: 0 };
     for branch in ["one", "two"] {
         live.home.git(&top, &["checkout", "-q", "-b", branch]);
         for name in ["a", "b", branch] {
@@ -25,20 +26,26 @@ fn a_thousand_rounds_show_each_change_at_once() {
         live.home.git(&top, &["add", "-A"]);
         live.home.git(&top, &["commit", "-q", "-m", branch]);
     }
-    for round in 0..ROUNDS {
+    let mut branches = ["one", "two"].into_iter().cycle();
+    for (round, profile) in (0..n_rounds).zip(PROFILES.into_iter().cycle()) {
         let what = match disk.dice.below(24) {
             // The costly one, in its proportion.
             0 => {
-                live.home.git(&top, &["checkout", "-q", "-f", ["one", "two"][round % 2]]);
-                "git checkout".to_owned()
+                let branch = branches.next().expect("a cycle has no end");
+                live.home.git(&top, &["checkout", "-q", "-f", branch]);
+                format!("git checkout {branch}")
             }
             _ => disk.change(),
         };
-        let profile = PROFILES[round % 2];
         // Named before the check, so that a failure shows it.
-        println!("round {round}: {what}");
+        println!("seed {seed}, round {round}: {what}");
         live.check(&top, profile);
     }
+}
+
+fn number(variable: &str) -> Option<u64> {
+    let text = std::env::var(variable).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{variable} is not a number: `{text}`")))
 }
 
 /// The worktree's skill roots, changed at random.
