@@ -112,10 +112,7 @@ fn a_slip_in_one_line_costs_no_other_key() {
     let mut lost = Vec::new();
     // Every eighth file is enough: neighbours in a repository are alike.
     for case in corpus.cases.iter().step_by(8) {
-        let document = parse(&case.text);
-        let Some(frontmatter) = document.frontmatter.filter(|it| it.strict.is_ok()) else {
-            continue;
-        };
+        let Some(frontmatter) = parse(&case.text).frontmatter.filter(is_healthy) else { continue };
         for (at, entry) in frontmatter.entries.iter().enumerate() {
             for typed in SLIPS.iter().filter_map(|slip| slip(&case.text, entry)) {
                 let (start, end) = (entry.span.start, entry.value.span.end);
@@ -138,6 +135,10 @@ fn a_slip_in_one_line_costs_no_other_key() {
     eprintln!("{tried} slips tried");
     assert!(lost.is_empty(), "{} of {tried}:\n{}", lost.len(), lost.join("\n"));
     assert!(tried > 5_000);
+}
+
+fn is_healthy(frontmatter: &Frontmatter) -> bool {
+    frontmatter.strict.is_ok() && frontmatter.entries.iter().all(|it| it.duplicate_of.is_none())
 }
 
 /// What a hand may leave of an entry in the middle of typing it.
@@ -184,7 +185,8 @@ fn same_meaning(a: &Value, b: &Value) -> bool {
 #[test]
 fn every_seventh_prefix_parses() {
     let Some(corpus) = Corpus::open() else { return };
-    for case in &corpus.cases {
+    // Every fourth file, to stay within seconds in a debug build.
+    for case in corpus.cases.iter().step_by(4) {
         // Past the frontmatter a longer body is the same document.
         let end = parse(&case.text).body.start.saturating_add(64).min(case.text.len());
         for cut in (0..end).step_by(7) {

@@ -7,18 +7,26 @@
 //! span is on a character boundary and slices to what it names.
 
 mod absent;
+mod builder;
 mod check;
+mod cut;
 mod error;
 mod events;
 mod fence;
 mod line;
+#[cfg(test)]
+mod models;
+mod notes;
+mod piece;
 mod problem;
 mod recover;
+#[cfg(test)]
+mod render;
 mod salvage;
 mod tree;
 
+pub use builder::MAX_DEPTH;
 pub use error::{YamlError, YamlErrorKind};
-pub use events::MAX_DEPTH;
 pub use fence::{Closing, Opening};
 pub use tree::{Anchor, Entry, Key, ScalarStyle, Value, ValueKind, find};
 
@@ -27,6 +35,9 @@ use crate::text::Span;
 
 /// How many bytes of a frontmatter are read. The longest of 126,617 real ones has a tenth.
 pub const MAX_FRONTMATTER: usize = 256 * 1024;
+
+/// How many findings are kept. A file with more of them is no skill, and says so often enough.
+pub const MAX_DIAGNOSTICS: usize = 256;
 
 /// How many aliases are followed from one to the next.
 const MAX_ALIASES_FOLLOWED: usize = 8;
@@ -61,6 +72,8 @@ pub struct Frontmatter {
     pub comments: Vec<Span>,
     /// The anchors, in the order of their definition.
     pub anchors: Vec<Anchor>,
+    /// The aliases that refer to one of them; none is expanded.
+    pub aliases: Vec<Span>,
     /// Whether the content is one YAML document, and if not, the first thing that is in the way.
     pub strict: Result<(), YamlError>,
 }
@@ -122,12 +135,13 @@ pub fn parse(text: &str) -> Document {
     fence::diagnose(text, &fence, &mut diagnostics);
     let frontmatter = read(text, &fence, &mut diagnostics);
     diagnostics.sort_by_key(|diagnostic| diagnostic.span);
+    bound(&mut diagnostics);
     Document { frontmatter: Some(frontmatter), body: fence.body, diagnostics }
 }
 
 fn read(text: &str, fence: &fence::Fence, diagnostics: &mut Vec<Diagnostic>) -> Frontmatter {
     let content = bounded(text, fence.content, diagnostics);
-    let mut notes = events::Notes::default();
+    let mut notes = notes::Notes::default();
     let (mut entries, strict) = match events::read(text, content, &mut notes) {
         Ok(root) => entries_of(root, diagnostics),
         Err(error) => {
@@ -149,6 +163,7 @@ fn read(text: &str, fence: &fence::Fence, diagnostics: &mut Vec<Diagnostic>) -> 
     diagnostics.extend(notes.recursive_aliases.iter().map(|span| problem::recursive_alias(*span)));
     check::duplicates(&mut entries, diagnostics);
     check::plain_values(text, &entries, diagnostics);
+    check::unused_anchors(text, &notes.anchors, &notes.aliases, diagnostics);
     Frontmatter {
         opening: fence.opening,
         closing: fence.closing,
@@ -158,6 +173,7 @@ fn read(text: &str, fence: &fence::Fence, diagnostics: &mut Vec<Diagnostic>) -> 
         entries,
         comments: notes.comments,
         anchors: notes.anchors,
+        aliases: notes.aliases,
         strict,
     }
 }
@@ -192,6 +208,19 @@ fn bounded(text: &str, content: Span, diagnostics: &mut Vec<Diagnostic>) -> Span
     Span::new(content.start, end)
 }
 
+/// Keeps the first findings and says how many more there are.
+fn bound(diagnostics: &mut Vec<Diagnostic>) {
+    let more = diagnostics.len().saturating_sub(MAX_DIAGNOSTICS - 1);
+    if more > 1 {
+        diagnostics.truncate(MAX_DIAGNOSTICS - 1);
+        let at = diagnostics.last().map_or(Span::default(), |last| last.span);
+        diagnostics.push(problem::too_many(at, more));
+    }
+}
+
 fn first_line(text: &str) -> usize {
     text.find(['\n', '\r']).unwrap_or(text.len())
 }
+
+#[cfg(test)]
+mod tests;

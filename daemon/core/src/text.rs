@@ -42,6 +42,13 @@ impl Span {
         self.start <= other.start && other.end <= self.end
     }
 
+    /// Returns the part of the span that lies in `other`.
+    #[must_use]
+    pub fn within(self, other: Self) -> Self {
+        let start = self.start.clamp(other.start, other.end);
+        Self::new(start, self.end.min(other.end))
+    }
+
     /// Returns the number of bytes.
     pub const fn len(self) -> usize {
         self.end - self.start

@@ -26,8 +26,8 @@ fn explain(first: &str, size: usize) -> (&'static str, &'static str) {
             "Run `git lfs pull` to fetch the file.",
         );
     }
-    if size == first.len() && first.ends_with(".md") && first.contains('/') && !first.contains(' ')
-    {
+    let is_path = first.contains('/') && !first.contains(' ');
+    if size == first.len() && is_path && first.ends_with("/SKILL.md") {
         return (
             "the file looks like a symbolic link that was checked out as text",
             "Turn on `core.symlinks` in Git and check the file out again.",
@@ -58,4 +58,40 @@ fn explain(first: &str, size: usize) -> (&'static str, &'static str) {
         );
     }
     ("the file has no frontmatter", ADD)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        let found = diagnose(text, 0);
+        assert_eq!(format!("{:?} {}", found.span.slice(text), found.message), expected);
+        assert!(found.help.is_some_and(|help| help.ends_with('.')));
+    }
+
+    #[test]
+    fn the_message_says_what_the_file_is_instead() {
+        check("", r#""" the file is empty"#);
+        check("\n \n", r#""" the file is empty"#);
+        check("\n# Title\nx", r##""# Title" the file has no frontmatter"##);
+        check("+++\nname = \"a\"\n+++\n", r#""+++" the frontmatter is TOML, which no agent reads"#);
+        check("---js\n{}\n---\n", r#""---js" the opening line is not exactly `---`"#);
+        check(
+            "{\"name\":\"a\"}",
+            r#""{\"name\":\"a\"}" the file is JSON, which no agent reads as a skill"#,
+        );
+        check("**name:** a\n", r#""**name:** a" the fields are bold text, not a frontmatter"#);
+        check(
+            "../../skills/a/SKILL.md",
+            r#""../../skills/a/SKILL.md" the file looks like a symbolic link that was checked out as text"#,
+        );
+        check(
+            "version https://git-lfs.github.com/spec/v1\noid sha256:0\n",
+            r#""version https://git-lfs.github.com/spec/v1" the file is a Git LFS pointer, not the skill itself"#,
+        );
+        let utf16 = crate::text::decode(b"\xFF\xFE-\0-\0-\0\n\0").text;
+        assert_eq!(diagnose(&utf16, 0).message, "the file looks like UTF-16, not UTF-8");
+    }
 }

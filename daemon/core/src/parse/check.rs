@@ -1,12 +1,15 @@
 //! Findings about a tree that YAML accepts: what is legal and still not what was meant.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostic::Diagnostic;
 use crate::parse::line::is_blank;
 use crate::parse::problem;
-use crate::parse::tree::{Entry, ScalarStyle, Value, ValueKind};
+use crate::parse::tree::{Anchor, Entry, ScalarStyle, Value, ValueKind};
 use crate::text::Span;
+
+/// Up to how many entries are compared with each other rather than sorted.
+const FEW: usize = 16;
 
 /// Keys whose value is a sentence: a comment behind it is never meant.
 const PROSE: &[&str] = &["description", "when_to_use"];
@@ -24,27 +27,32 @@ fn nested_duplicates(value: &mut Value, diagnostics: &mut Vec<Diagnostic>) {
     match &mut value.kind {
         ValueKind::Mapping { entries, .. } => duplicates(entries, diagnostics),
         ValueKind::Sequence { items, .. } => {
-            items.iter_mut().for_each(|item| nested_duplicates(item, diagnostics));
+            for item in items {
+                nested_duplicates(item, diagnostics);
+            }
         }
         ValueKind::Null | ValueKind::Scalar { .. } | ValueKind::Alias { .. } => {}
     }
 }
 
 fn mark(entries: &mut [Entry], diagnostics: &mut Vec<Diagnostic>) {
-    let mut first: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut found = Vec::new();
-    for (index, entry) in entries.iter().enumerate() {
-        if let Some(&of) = first.get(entry.key.text.as_str()) {
-            found.push((index, of));
-        } else {
-            first.insert(&entry.key.text, index);
-        }
-    }
-    for (index, of) in found {
+    for (index, of) in repeated(entries) {
         let entry = &mut entries[index];
         entry.duplicate_of = Some(of);
         diagnostics.push(problem::duplicate_key(entry.key.span, &entry.key.text));
     }
+}
+
+/// Returns the indices of the entries whose key came before, each with that of the first.
+fn repeated(entries: &[Entry]) -> Vec<(usize, usize)> {
+    let key = |index: usize| entries[index].key.text.as_str();
+    if entries.len() <= FEW {
+        let first = |index: usize| (0..index).find(|&before| key(before) == key(index));
+        return (1..entries.len()).filter_map(|index| Some((index, first(index)?))).collect();
+    }
+    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+    let firsts = (0..entries.len()).map(|index| (index, *seen.entry(key(index)).or_insert(index)));
+    firsts.filter(|(index, first)| index != first).collect()
 }
 
 /// Reports what the plain values of the top level lose or gain against what is written.
@@ -61,10 +69,28 @@ pub(super) fn plain_values(text: &str, entries: &[Entry], diagnostics: &mut Vec<
         if let Some(comment) = comment_behind(text, value.span.end) {
             let prose = PROSE.contains(&entry.key.text.as_str());
             // `# a remark` is one; `#1234` or `#tag` was meant as part of the sentence.
-            let glued = !comment.slice(text)[1..].starts_with([' ', '#']) && comment.len() > 1;
+            let remark = &comment.slice(text)[1..];
+            let glued = !remark.is_empty() && !remark.starts_with([' ', '\t', '#']);
             if prose || (glued && read.contains(' ')) {
                 diagnostics.push(problem::comment_cuts_value(comment));
             }
+        }
+    }
+}
+
+/// Reports anchors that nothing refers to: an `&` at the start of what is meant as text.
+pub(super) fn unused_anchors(
+    text: &str,
+    anchors: &[Anchor],
+    aliases: &[Span],
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let used: BTreeSet<&str> = aliases.iter().map(|alias| &alias.slice(text)[1..]).collect();
+    for anchor in anchors.iter().filter(|anchor| !used.contains(anchor.name.as_str())) {
+        let between = Span::new(anchor.span.end, anchor.value.start).slice(text);
+        if anchor.span.end < anchor.value.start && !between.contains(['\n', '\r']) {
+            let span = Span::new(anchor.span.start, anchor.span.start + 1);
+            diagnostics.push(problem::surprising_start(span, "&"));
         }
     }
 }
@@ -79,4 +105,91 @@ fn comment_behind(text: &str, end: usize) -> Option<Span> {
     let line = &text[start..];
     let stop = line.find(['\n', '\r']).unwrap_or(line.len());
     Some(Span::new(start, start + line[..stop].trim_end().len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::parse::render::check_yaml as check;
+    use expect_test::expect;
+
+    #[test]
+    fn duplicates_are_marked_at_every_level() {
+        check(
+            "name: a\nname: b\nname: c\nm:\n  os: x\n  os: y\nl:\n  - {k: 1, k: 2}\n",
+            expect![[r#"
+            name = "a"
+            name (again, after 0) = "b"
+            name (again, after 0) = "c"
+            m = mapping
+              os = "x"
+              os (again, after 0) = "y"
+            l = list
+              - {k: 1, k: 2}
+                k = "1"
+                k (again, after 0) = "2"
+            Error yaml/duplicate-key 3:1 "name": `name` is there a second time
+            Error yaml/duplicate-key 4:1 "name": `name` is there a second time
+            Error yaml/duplicate-key 7:3 "os": `os` is there a second time
+            Error yaml/duplicate-key 9:12 "k": `k` is there a second time
+        "#]],
+        );
+    }
+
+    #[test]
+    fn keys_differ_by_case() {
+        check(
+            "Name: a\nname: b\n",
+            expect![[r#"
+            Name = "a"
+            name = "b"
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_comment_that_cuts_a_sentence_is_reported() {
+        check(
+            "description: See #1234 for more\n",
+            expect![[r##"
+            description = "See"
+            comment 2:18 "#1234 for more"
+            Warning yaml/comment-cuts-value 2:18 "#1234 for more": ` #` starts a comment and ends the value
+        "##]],
+        );
+        check(
+            "description: See this # for more\n",
+            expect![[r##"
+            description = "See this"
+            comment 2:23 "# for more"
+            Warning yaml/comment-cuts-value 2:23 "# for more": ` #` starts a comment and ends the value
+        "##]],
+        );
+        check(
+            "when_to_use: See\n  this #tag\nargument-hint: a b #c\n",
+            expect![[r##"
+            when_to_use = "See this" from "See\n  this"
+            argument-hint = "a b"
+            comment 3:8 "#tag"
+            comment 4:20 "#c"
+            Warning yaml/comment-cuts-value 3:8 "#tag": ` #` starts a comment and ends the value
+            Warning yaml/comment-cuts-value 4:20 "#c": ` #` starts a comment and ends the value
+        "##]],
+        );
+    }
+
+    #[test]
+    fn a_remark_is_not_reported() {
+        check(
+            "version: 1 # the first\nmodel: opus #x\nname: a#b\nx: 'y' # z\n",
+            expect![[r##"
+            version = "1"
+            model = "opus"
+            name = "a#b"
+            x = single "y"
+            comment 2:12 "# the first"
+            comment 3:13 "#x"
+            comment 5:8 "# z"
+        "##]],
+        );
+    }
 }

@@ -46,6 +46,8 @@ pub enum YamlErrorKind {
     UnindentedContinuation,
     /// Text after a closing quote.
     TextAfterQuote,
+    /// Text after a closing bracket.
+    TextAfterBracket,
     /// A backslash before something that is no escape.
     BadEscape,
     /// A bracket that is never closed.
@@ -102,6 +104,7 @@ impl fmt::Display for YamlErrorKind {
             Self::UnclosedQuote => "the quote is never closed",
             Self::UnindentedContinuation => "the value goes on in a line that is not indented",
             Self::TextAfterQuote => "text after the closing quote",
+            Self::TextAfterBracket => "text after the closing bracket",
             Self::BadEscape => "unknown escape after `\\` in double quotes",
             Self::UnclosedBracket(open) => return write!(f, "`{open}` is never closed"),
             Self::StrayBracket => "closing bracket without its opening one",

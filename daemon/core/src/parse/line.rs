@@ -8,7 +8,7 @@ use crate::text::{Span, after_line_end, line_end};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Line {
     /// Offset of the line's first byte.
-    pub(super) line_start: usize,
+    pub(super) first: usize,
     /// Offset of the first byte that is neither space nor tab.
     pub(super) start: usize,
     /// Offset after the last byte that is neither space nor tab; at least `start`.
@@ -32,7 +32,7 @@ impl Line {
 
     /// Returns the line from its first byte to its last one that is not blank.
     pub(super) fn whole(self) -> Span {
-        Span::new(self.line_start, self.end)
+        Span::new(self.first, self.end)
     }
 
     /// Returns whether there is nothing on the line.
@@ -74,7 +74,7 @@ pub(super) fn lines(text: &str, start: usize) -> impl Iterator<Item = Line> {
         let bytes = &text.as_bytes()[at..stop];
         let indent = bytes.iter().take_while(|byte| is_blank(**byte)).count();
         let trailing = bytes[indent..].iter().rev().take_while(|byte| is_blank(**byte)).count();
-        let line = Line { line_start: at, start: at + indent, end: stop - trailing, next, indent };
+        let line = Line { first: at, start: at + indent, end: stop - trailing, next, indent };
         at = next;
         Some(line)
     })
@@ -120,7 +120,8 @@ pub(super) fn is_key(text: &str, line: Line) -> bool {
 /// Returns whether `key` is one word, perhaps in quotes.
 pub(super) fn is_word(key: &str) -> bool {
     let bare = key.trim_matches(['"', '\'']);
-    !bare.is_empty() && bare.chars().all(|it| it.is_alphanumeric() || "_-.$<>".contains(it))
+    bare.contains(char::is_alphanumeric)
+        && bare.chars().all(|it| it.is_alphanumeric() || "_-.$<>".contains(it))
 }
 
 /// Returns the index after the quote that closes the one at `start`.

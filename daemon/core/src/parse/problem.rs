@@ -3,7 +3,7 @@
 //! One function per finding, so that the wording of all of them can be read in one place. The
 //! text of a message never depends on an agent; who drops what is said by those who know.
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::parse::error::{YamlError, YamlErrorKind as Kind};
 use crate::text::Span;
 
@@ -31,6 +31,7 @@ pub(super) fn refused(error: &YamlError) -> Diagnostic {
         Kind::UnclosedBracket(_) => {
             ("yaml/syntax", "Close the bracket, or put the whole value in quotes.")
         }
+        Kind::TextAfterBracket => ("yaml/unquoted-start", QUOTE_IT),
         Kind::StrayBracket | Kind::BracketItem => (
             "yaml/syntax",
             "Put the items that are not single words in quotes, or the whole value.",
@@ -69,28 +70,36 @@ pub(super) fn unquoted_start(span: Span, found: &str) -> Diagnostic {
 
 /// The same where YAML accepts it but agents read something else.
 pub(super) fn surprising_start(span: Span, found: &str) -> Diagnostic {
-    let mut diagnostic = unquoted_start(span, found);
-    diagnostic.severity = crate::diagnostic::Severity::Warning;
-    diagnostic
+    Diagnostic { severity: Severity::Warning, ..unquoted_start(span, found) }
 }
 
-/// A line at the level of the keys that has no key.
-pub(super) fn stray(span: Span, line: &str) -> Diagnostic {
-    let word = line.split_whitespace().next().unwrap_or(line);
-    let message = match line.split_once(':') {
-        Some((key, _)) if !key.is_empty() && !key.contains(' ') => {
-            format!("no blank after the colon of `{key}`")
-        }
-        _ if super::line::is_word(word) => format!("`{word}` has no colon"),
-        _ => "this line is neither a key nor part of a value".to_owned(),
-    };
-    Diagnostic::error("yaml/syntax", span, message)
+/// Lines at the level of the keys that have no key.
+pub(super) fn stray(span: Span) -> Diagnostic {
+    Diagnostic::error("yaml/syntax", span, "neither a key nor part of a value")
         .with_help("Write `key: value`, or indent the line to continue the value above.")
 }
 
-/// Lines at the level of the keys that go on with the value above.
+/// A key without its colon.
+pub(super) fn missing_colon(span: Span, key: &str) -> Diagnostic {
+    Diagnostic::error("yaml/syntax", span, format!("`{key}` has no colon")).with_help(format!(
+        "Write `{key}: ` and its value, or indent the line to continue the value above."
+    ))
+}
+
+/// A key whose colon is followed by its value at once.
+pub(super) fn missing_blank(span: Span, key: &str) -> Diagnostic {
+    Diagnostic::error("yaml/syntax", span, format!("no blank after the colon of `{key}`"))
+        .with_help("Put a blank after the colon.")
+}
+
+/// Lines at the level of the keys that go on with the plain value above.
 pub(super) fn unindented(span: Span) -> Diagnostic {
     refused(&YamlError::new(Kind::UnindentedContinuation, span))
+}
+
+/// The same inside quotes, which many readers accept.
+pub(super) fn unindented_in_quotes(span: Span) -> Diagnostic {
+    Diagnostic { severity: Severity::Warning, ..unindented(span) }
 }
 
 /// A key that is indented deeper than those above.
@@ -129,6 +138,11 @@ pub(super) fn recursive_alias(span: Span) -> Diagnostic {
         "the alias stands for a value that it is part of",
     )
     .with_help("Write the value out.")
+}
+
+/// The place after which findings are no longer kept.
+pub(super) fn too_many(span: Span, more: usize) -> Diagnostic {
+    Diagnostic::information("yaml/too-many", span, format!("{more} more findings follow"))
 }
 
 /// A frontmatter that is too long to be read whole.

@@ -5,8 +5,9 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::parse::error::{YamlError, YamlErrorKind};
-use crate::parse::events::{self, Notes};
-use crate::parse::line::{Line, quoted_end};
+use crate::parse::events;
+use crate::parse::line::{Line, lines, quoted_end};
+use crate::parse::notes::Notes;
 use crate::parse::problem;
 use crate::parse::tree::{Entry, ScalarStyle, Value, ValueKind};
 use crate::text::Span;
@@ -22,26 +23,29 @@ pub(super) struct Leaf {
 pub(super) fn read(text: &str, lines: &[Line]) -> Leaf {
     let first = lines[0];
     if let Some(header) = block_header(first.content(text)) {
-        return match header.len() == first.content(text).len() {
-            true => Leaf { value: block(text, lines, header), comments: Vec::new() },
-            false => {
-                let blanks = first.content(text)[header.len()..].trim_start().len();
-                let inner = first.from(first.end - blanks);
-                let mut leaf = prose(text, &[&[inner], &lines[1..]].concat());
-                leaf.value.span.start = first.start;
-                leaf
-            }
-        };
+        return below_header(text, lines, header);
     }
     let leaf = prose(text, lines);
     let span = leaf.value.span;
-    match strict(text, span) {
-        Some(value) => Leaf { value, comments: leaf.comments },
-        None => {
-            let joined = leaf.value.as_str().map(unquote).unwrap_or_default();
-            Leaf { value: Value::plain(span, joined), comments: leaf.comments }
-        }
+    let value = strict(text, span).unwrap_or_else(|| {
+        let joined = leaf.value.as_str().map(unquote).unwrap_or_default();
+        Value::plain(span, joined)
+    });
+    Leaf { value, comments: leaf.comments }
+}
+
+/// Reads a value that starts with `|` or `>`.
+fn below_header(text: &str, lines: &[Line], header: &str) -> Leaf {
+    let first = lines[0];
+    let behind = first.content(text)[header.len()..].trim_start();
+    if behind.is_empty() {
+        return Leaf { value: block(text, lines, header), comments: Vec::new() };
     }
+    let mut lines = lines.to_vec();
+    lines[0] = first.from(first.end - behind.len());
+    let mut leaf = prose(text, &lines);
+    leaf.value.span.start = first.start;
+    leaf
 }
 
 /// Says what is wrong with a value that was read as text.
@@ -55,14 +59,18 @@ pub(super) fn diagnose(text: &str, value: &Value, error: &YamlError) -> Diagnost
         (
             _,
             Kind::TooDeep | Kind::ControlCharacter(_) | Kind::TabIndentation | Kind::ByteOrderMark,
-        ) => problem::refused(error),
-        (Some(b'"' | b'\''), Kind::BadEscape | Kind::TextAfterQuote) => problem::refused(error),
-        (Some(b'"' | b'\''), _) if open_at_end(written) == Some(true) => {
-            problem::refused(&YamlError::new(Kind::UnclosedQuote, on_first_line))
-        }
-        (Some(b'"' | b'\''), Kind::UnquotedColon) => {
-            problem::refused(&YamlError::new(Kind::TextAfterQuote, error.span))
-        }
+        )
+        | (Some(b'"' | b'\''), Kind::BadEscape | Kind::TextAfterQuote) => problem::refused(error),
+        (Some(b'"' | b'\''), kind) => match open_at_end(written) {
+            Some(true) => problem::refused(&YamlError::new(Kind::UnclosedQuote, on_first_line)),
+            Some(false) if written.contains(['\n', '\r']) => {
+                problem::unindented_in_quotes(second_line(text, value.span))
+            }
+            None if kind == Kind::UnquotedColon => {
+                problem::refused(&YamlError::new(Kind::TextAfterQuote, error.span))
+            }
+            Some(false) | None => problem::refused(error),
+        },
         (Some(open @ (b'[' | b'{')), _) => match open_at_end(written) {
             Some(true) => {
                 let open = char::from(*open);
@@ -76,6 +84,12 @@ pub(super) fn diagnose(text: &str, value: &Value, error: &YamlError) -> Diagnost
         }
         _ => problem::refused(error),
     }
+}
+
+/// Returns the first line of `span` after its own that is not blank.
+fn second_line(text: &str, span: Span) -> Span {
+    let text = &text[..span.end];
+    lines(text, span.start).skip(1).find(|line| !line.is_blank()).map_or(span, Line::span)
 }
 
 /// Appends unindented lines to the text of the entry above them.
@@ -118,34 +132,28 @@ pub(super) fn open_at_end(value: &str) -> Option<bool> {
         _ => return None,
     };
     let Some(end) = end else { return Some(true) };
-    let rest = value.get(end..)?.trim_start_matches([' ', '\t']);
-    (rest.is_empty() || rest.starts_with('#')).then_some(false)
+    let rest = value.get(end..)?;
+    let visible = rest.trim_start_matches([' ', '\t']);
+    let is_comment = visible.len() < rest.len() && visible.starts_with('#');
+    (visible.is_empty() || is_comment).then_some(false)
 }
 
 /// Returns the index after the bracket that closes the first one.
 fn bracket_end(bytes: &[u8]) -> Option<usize> {
     let mut depth = 0_usize;
     let mut at = 0;
-    let mut may_quote = true;
     while let Some(&byte) = bytes.get(at) {
+        at += 1;
         match byte {
-            b'"' | b'\'' if may_quote => {
-                at = quoted_end(bytes, at)?;
-                may_quote = false;
-                continue;
+            // An apostrophe inside a word opens nothing.
+            b'"' | b'\'' if !bytes[at - 2].is_ascii_alphanumeric() => {
+                at = quoted_end(bytes, at - 1)?;
             }
             b'[' | b'{' => depth += 1,
-            b']' | b'}' => {
-                depth -= 1;
-                if depth == 0 {
-                    return Some(at + 1);
-                }
-            }
+            b']' | b'}' if depth == 1 => return Some(at),
+            b']' | b'}' => depth -= 1,
             _ => {}
         }
-        may_quote =
-            byte.is_ascii_whitespace() && may_quote || matches!(byte, b'[' | b'{' | b',' | b':');
-        at += 1;
     }
     None
 }
@@ -159,25 +167,29 @@ fn is_inner(written: &str, end: usize) -> bool {
     before || after
 }
 
-/// Joins the lines of a value by one blank; comment lines are left out.
+/// Joins the lines of a value as YAML folds them: by one blank, blank lines kept as line breaks.
+/// Comment lines are left out.
 fn prose(text: &str, lines: &[Line]) -> Leaf {
     let mut comments = Vec::new();
     let mut joined = String::new();
+    let mut blank_lines = 0;
     let mut end = lines[0].start;
     let base = lines[0].indent;
     for (index, line) in lines.iter().enumerate() {
-        if index > 0 && line.is_comment(text) {
+        if line.is_blank() {
+            blank_lines += 1;
+        } else if index > 0 && line.is_comment(text) {
             comments.push(line.span());
-            continue;
+        } else if index == 0 || !line.is_item(text) || line.indent >= base {
+            match (joined.is_empty(), blank_lines) {
+                (true, _) => {}
+                (false, 0) => joined.push(' '),
+                (false, count) => joined.extend(std::iter::repeat_n('\n', count)),
+            }
+            blank_lines = 0;
+            joined.extend(line.content(text).chars().filter(|it| *it != '\0'));
+            end = line.end;
         }
-        if line.is_blank() || (index > 0 && line.is_item(text) && line.indent < base) {
-            continue;
-        }
-        if !joined.is_empty() {
-            joined.push(' ');
-        }
-        joined.extend(line.content(text).chars().filter(|it| *it != '\0'));
-        end = line.end;
     }
     Leaf { value: Value::plain(Span::new(lines[0].start, end), joined), comments }
 }
@@ -213,7 +225,7 @@ fn block(text: &str, lines: &[Line], header: &str) -> Value {
     let literal = header.starts_with('|');
     let mut joined = String::new();
     for line in &body[..last] {
-        let content = Span::new((line.line_start + base).min(line.end), line.end).slice(text);
+        let content = Span::new((line.first + base).min(line.end), line.end).slice(text);
         if !literal && !joined.is_empty() && !joined.ends_with('\n') && !content.is_empty() {
             joined.push(' ');
         }

@@ -164,26 +164,6 @@ impl Value {
             | ValueKind::Alias { .. } => None,
         }
     }
-
-    /// Returns whether two values say the same, wherever they are written.
-    pub fn same_meaning(&self, other: &Self) -> bool {
-        match (&self.kind, &other.kind) {
-            (ValueKind::Null, ValueKind::Null) => true,
-            (ValueKind::Scalar { text, .. }, ValueKind::Scalar { text: its, .. }) => text == its,
-            (ValueKind::Sequence { items, .. }, ValueKind::Sequence { items: its, .. }) => {
-                items.len() == its.len() && items.iter().zip(its).all(|(a, b)| a.same_meaning(b))
-            }
-            (ValueKind::Mapping { entries, .. }, ValueKind::Mapping { entries: its, .. }) => {
-                entries.len() == its.len()
-                    && entries
-                        .iter()
-                        .zip(its)
-                        .all(|(a, b)| a.key.text == b.key.text && a.value.same_meaning(&b.value))
-            }
-            (ValueKind::Alias { target }, ValueKind::Alias { target: its }) => target == its,
-            _ => false,
-        }
-    }
 }
 
 /// Returns the value that an entry named `key` has: of several the last.

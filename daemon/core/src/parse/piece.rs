@@ -1,0 +1,168 @@
+//! A piece of the text that is read as YAML by itself, and finding one's way in it.
+//!
+//! The YAML library places a block at its first line, a list at its first item and an error where
+//! it was noticed. Here is what it takes to place them where they are written.
+
+use crate::parse::line::is_blank;
+use crate::text::Span;
+
+/// A piece of a text. Offsets are those of the whole text, and are moved into the piece.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Piece<'t> {
+    text: &'t str,
+    span: Span,
+}
+
+/// Where in a collection a node is looked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Place {
+    /// After the dash of an item.
+    InBlockList,
+    /// After a key's colon, or anywhere else.
+    Elsewhere,
+}
+
+impl<'t> Piece<'t> {
+    pub(super) fn new(text: &'t str, span: Span) -> Self {
+        Self { text, span }
+    }
+
+    pub(super) fn start(self) -> usize {
+        self.span.start
+    }
+
+    /// Returns what `span` holds.
+    pub(super) fn slice(self, span: Span) -> &'t str {
+        span.slice(self.text)
+    }
+
+    /// Returns the offset of a byte of the piece, on a character boundary.
+    pub(super) fn offset(self, in_piece: usize) -> usize {
+        self.text.floor_char_boundary((self.span.start + in_piece).min(self.span.end))
+    }
+
+    /// Returns where the next token starts: past blanks, comments, a colon or an item's dash, and
+    /// anchors and tags.
+    pub(super) fn next_token(self, from: usize, place: Place) -> usize {
+        let bytes = self.bytes();
+        let mut dash = place == Place::InBlockList;
+        let mut colon = !dash;
+        let mut at = from;
+        loop {
+            at = self.after_trivia(at);
+            let Some(&byte) = bytes.get(at) else { return at };
+            let blank_follows = bytes.get(at + 1).is_none_or(u8::is_ascii_whitespace);
+            match byte {
+                b'-' if dash && blank_follows => (dash, at) = (false, at + 1),
+                b':' | b'?' if colon && blank_follows => (colon, at) = (byte == b'?', at + 1),
+                b'!' | b'&' => at = skip(bytes, at, |byte| !byte.is_ascii_whitespace()),
+                _ => return at,
+            }
+        }
+    }
+
+    /// Returns the place of a value that is not written: after the colon or the dash, or after
+    /// the anchor or tag that stands there and ends at `end`.
+    pub(super) fn place_of_null(self, from: usize, place: Place, end: usize) -> usize {
+        let bytes = self.bytes();
+        let (at, indicator) = match place {
+            Place::InBlockList => (self.after_trivia(from), b'-'),
+            Place::Elsewhere => (skip(bytes, from, is_blank), b':'),
+        };
+        let at = if bytes.get(at) == Some(&indicator) { at + 1 } else { from };
+        at + self.slice(Span::new(at, end)).trim_end().len()
+    }
+
+    /// Returns the character at `offset`, or the last one before it that can be seen.
+    pub(super) fn visible(self, offset: usize) -> Span {
+        let here = self.slice(Span::new(offset, self.span.end)).chars().next();
+        if let Some(found) = here.filter(|it| !it.is_whitespace()) {
+            return Span::new(offset, offset + found.len_utf8());
+        }
+        let before = self.slice(Span::new(self.span.start, offset)).trim_end();
+        let end = self.span.start + before.len();
+        let last = before.chars().next_back().map_or(0, char::len_utf8);
+        if last == 0 { Span::empty(offset) } else { Span::new(end - last, end) }
+    }
+
+    /// Returns the next `wanted` from `offset` on.
+    pub(super) fn find(self, offset: usize, wanted: char) -> Option<Span> {
+        let at = offset + self.slice(Span::new(offset, self.span.end)).find(wanted)?;
+        Some(Span::new(at, at + wanted.len_utf8()))
+    }
+
+    /// Returns the tab among the blanks before `offset`, or the next one behind it.
+    pub(super) fn tab(self, offset: usize) -> Option<Span> {
+        let before = self.slice(Span::new(self.span.start, offset));
+        let blanks = before.len() - before.trim_end_matches([' ', '\t']).len();
+        self.find(offset - blanks, '\t')
+    }
+
+    /// Returns what is on the line from `offset` on.
+    pub(super) fn rest_of_line(self, offset: usize) -> Span {
+        let rest = self.slice(Span::new(offset, self.span.end));
+        let line = rest[..rest.find(['\n', '\r']).unwrap_or(rest.len())].trim_end();
+        if line.is_empty() { self.visible(offset) } else { Span::new(offset, offset + line.len()) }
+    }
+
+    /// Returns the place after the blanks, line ends and comments at `at`.
+    fn after_trivia(self, mut at: usize) -> usize {
+        let bytes = self.bytes();
+        loop {
+            match bytes.get(at) {
+                Some(b' ' | b'\t' | b'\n' | b'\r') => at += 1,
+                Some(b'#') => at = skip(bytes, at, |byte| byte != b'\n' && byte != b'\r'),
+                _ => return at,
+            }
+        }
+    }
+
+    fn bytes(self) -> &'t [u8] {
+        &self.text.as_bytes()[..self.span.end]
+    }
+}
+
+fn skip(bytes: &[u8], from: usize, wanted: impl Fn(u8) -> bool) -> usize {
+    let rest = bytes.get(from..).unwrap_or_default();
+    from + rest.iter().take_while(|byte| wanted(**byte)).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn piece(text: &str) -> Piece<'_> {
+        Piece::new(text, Span::new(0, text.len()))
+    }
+
+    #[test]
+    fn the_next_token_is_past_what_stands_before_a_value() {
+        let text = "key: # note > x\n  &a !t |\n";
+        assert_eq!(piece(text).next_token(3, Place::Elsewhere), text.find('|').unwrap());
+        let text = " \n- - x";
+        assert_eq!(piece(text).next_token(0, Place::InBlockList), 4);
+        assert_eq!(piece(text).next_token(0, Place::Elsewhere), 2);
+    }
+
+    #[test]
+    fn a_value_that_is_not_written_is_after_its_colon_or_dash() {
+        assert_eq!(piece("key:  \nb").place_of_null(3, Place::Elsewhere, 3), 4);
+        assert_eq!(piece("key: &a \nb").place_of_null(3, Place::Elsewhere, 8), 7);
+        assert_eq!(piece("-\n-\n").place_of_null(1, Place::InBlockList, 4), 3);
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_shown_before() {
+        assert_eq!(piece("aé \n").visible(4), Span::new(1, 3));
+        assert_eq!(piece("aé").visible(1), Span::new(1, 3));
+        assert_eq!(piece("  ").visible(1), Span::empty(1));
+    }
+
+    #[test]
+    fn offsets_are_moved_into_the_piece_and_to_a_boundary() {
+        let piece = Piece::new("aéb", Span::new(1, 3));
+        assert_eq!(piece.offset(0), 1);
+        assert_eq!(piece.offset(1), 1);
+        assert_eq!(piece.offset(9), 3);
+    }
+}

@@ -1,0 +1,187 @@
+//! A parsed document as a few lines that a reviewer can judge; for tests only.
+
+use std::fmt::Write;
+
+use crate::parse::tree::{Entry, ScalarStyle, Value, ValueKind};
+use crate::parse::{Closing, Document, Opening, parse};
+use crate::text::{LineIndex, Span};
+
+/// Parses `text` and compares what comes out, findings included.
+#[track_caller]
+#[expect(clippy::needless_pass_by_value, reason = "so that calls read `check(text, expect![…])`")]
+pub(super) fn check(text: &str, expected: expect_test::Expect) {
+    expected.assert_eq(&document(text, &parse(text)));
+}
+
+/// The same for the lines between the `---` lines.
+#[track_caller]
+pub(super) fn check_yaml(content: &str, expected: expect_test::Expect) {
+    check(&format!("---\n{content}---\nbody\n"), expected);
+}
+
+pub(super) fn document(text: &str, document: &Document) -> String {
+    let mut out = String::new();
+    let index = LineIndex::new(text);
+    let place = |span: Span| {
+        let (line, column) = index.display(text, span.start);
+        format!("{line}:{column} {:?}", span.slice(text))
+    };
+    if let Some(it) = &document.frontmatter {
+        if it.opening != Opening::FirstLine {
+            writeln!(out, "opening {:?} {}", it.opening, place(it.open)).unwrap();
+        }
+        entries(text, &it.entries, 0, &mut out);
+        for comment in &it.comments {
+            writeln!(out, "comment {}", place(*comment)).unwrap();
+        }
+        for anchor in &it.anchors {
+            writeln!(out, "anchor {} = {}", anchor.name, place(anchor.value)).unwrap();
+        }
+        if it.closing != Closing::Dashes {
+            writeln!(out, "closing {:?} {:?}", it.closing, it.close.map(place)).unwrap();
+        }
+        if let Err(error) = &it.strict {
+            writeln!(out, "not YAML {}: {error}", place(error.span)).unwrap();
+        }
+    }
+    if document.body.slice(text) != "body\n" {
+        writeln!(out, "body {:?}", document.body.slice(text)).unwrap();
+    }
+    for it in &document.diagnostics {
+        writeln!(out, "{:?} {} {}: {}", it.severity, it.code, place(it.span), it.message).unwrap();
+    }
+    out
+}
+
+fn entries(text: &str, list: &[Entry], depth: usize, out: &mut String) {
+    for entry in list {
+        let key = &entry.key;
+        write!(out, "{:1$}{2}", "", depth * 2, key.text).unwrap();
+        if key.span.slice(text) != key.text {
+            write!(out, " from {:?}", key.span.slice(text)).unwrap();
+        }
+        if let Some(of) = entry.duplicate_of {
+            write!(out, " (again, after {of})").unwrap();
+        }
+        out.push_str(if entry.recovered { " ~ " } else { " = " });
+        value(text, &entry.value, depth, out);
+    }
+}
+
+fn value(text: &str, it: &Value, depth: usize, out: &mut String) {
+    let written = it.span.slice(text);
+    match &it.kind {
+        ValueKind::Null => writeln!(out, "null {written:?}").unwrap(),
+        ValueKind::Alias { target } => {
+            writeln!(out, "{written} -> {:?}", target.map(|it| it.slice(text))).unwrap();
+        }
+        ValueKind::Scalar { style, text: read } => {
+            let style = match style {
+                ScalarStyle::Plain => "",
+                ScalarStyle::SingleQuoted => "single ",
+                ScalarStyle::DoubleQuoted => "double ",
+                ScalarStyle::Literal => "literal ",
+                ScalarStyle::Folded => "folded ",
+            };
+            write!(out, "{style}{read:?}").unwrap();
+            let bare = written.get(1..written.len().saturating_sub(1));
+            if written != read && bare != Some(read) {
+                write!(out, " from {written:?}").unwrap();
+            }
+            out.push('\n');
+        }
+        ValueKind::Sequence { flow, items } => {
+            writeln!(out, "{}", if *flow { written } else { "list" }).unwrap();
+            for item in items {
+                write!(out, "{:1$}- ", "", depth * 2 + 2).unwrap();
+                value(text, item, depth + 1, out);
+            }
+        }
+        ValueKind::Mapping { flow, entries: list } => {
+            writeln!(out, "{}", if *flow { written } else { "mapping" }).unwrap();
+            entries(text, list, depth + 1, out);
+        }
+    }
+}
+
+/// Asserts that every span slices to what it names and lies in what holds it.
+#[track_caller]
+pub(super) fn assert_spans(text: &str, document: &Document) {
+    let slices = |span: Span| assert!(text.get(span.range()).is_some(), "{span:?} in {text:?}");
+    slices(document.body);
+    document.diagnostics.iter().for_each(|it| slices(it.span));
+    let Some(it) = &document.frontmatter else { return };
+    slices(it.open);
+    slices(it.content);
+    it.close.iter().for_each(|span| slices(*span));
+    assert!(it.open.end <= it.content.start && it.content.end <= document.body.start);
+    for comment in &it.comments {
+        assert!(comment.slice(text).starts_with('#'), "{comment:?} in {text:?}");
+    }
+    for anchor in &it.anchors {
+        assert_eq!(anchor.span.slice(text), format!("&{}", anchor.name));
+        slices(anchor.value);
+    }
+    for alias in &it.aliases {
+        assert!(alias.slice(text).starts_with('*'));
+    }
+    if let Err(error) = &it.strict {
+        slices(error.span);
+        assert!(it.content.covers(error.span), "{error:?} in {text:?}");
+    }
+    assert_entries(text, &it.entries, it.content);
+}
+
+fn assert_entries(text: &str, list: &[Entry], parent: Span) {
+    let mut at = parent.start;
+    for (index, entry) in list.iter().enumerate() {
+        let key = &entry.key;
+        assert!(parent.covers(entry.span), "{entry:#?} in {text:?}");
+        assert!(at <= entry.span.start && entry.span.covers(key.span), "{entry:#?} in {text:?}");
+        assert!(key.span.end <= entry.value.span.start, "{entry:#?} in {text:?}");
+        assert!(entry.value.span.end <= entry.span.end || entry.value.span.is_empty());
+        let first = list.iter().position(|it| it.key.text == key.text);
+        assert_eq!(entry.duplicate_of, first.filter(|it| *it < index), "{entry:#?} in {text:?}");
+        assert_token(text, &entry.value);
+        at = entry.span.end;
+    }
+}
+
+fn assert_token(text: &str, it: &Value) {
+    let written = it.span.slice(text);
+    assert!(text.get(it.span.range()).is_some(), "{it:?} in {text:?}");
+    assert_eq!(written.trim_matches([' ', '\t', '\n', '\r']), written, "{it:?} in {text:?}");
+    match &it.kind {
+        ValueKind::Null => assert!(matches!(written, "" | "~" | "null" | "Null" | "NULL")),
+        ValueKind::Alias { .. } => assert!(written.starts_with('*')),
+        ValueKind::Scalar { style, text: read } => match style {
+            ScalarStyle::Plain => {
+                let squeeze =
+                    |it: &str| it.split_whitespace().collect::<String>().replace('\0', "");
+                let said = squeeze(read);
+                let same = said.chars().all(|it| written.contains(it));
+                assert!(same, "{it:?} in {text:?}");
+            }
+            ScalarStyle::SingleQuoted => {
+                assert!(written.starts_with('\'') && written.ends_with('\''));
+            }
+            ScalarStyle::DoubleQuoted => {
+                assert!(written.starts_with('"') && written.ends_with('"'));
+            }
+            ScalarStyle::Literal => assert!(written.starts_with('|'), "{it:?} in {text:?}"),
+            ScalarStyle::Folded => assert!(written.starts_with('>'), "{it:?} in {text:?}"),
+        },
+        ValueKind::Sequence { flow, items } => {
+            assert!(written.starts_with(if *flow { '[' } else { '-' }), "{it:?} in {text:?}");
+            assert!(!flow || written.ends_with(']'), "{it:?} in {text:?}");
+            let mut at = it.span.start;
+            for item in items {
+                assert!(at <= item.span.start, "{it:#?} in {text:?}");
+                assert!(it.span.covers(item.span), "{it:#?} in {text:?}");
+                assert_token(text, item);
+                at = item.span.end;
+            }
+        }
+        ValueKind::Mapping { entries, .. } => assert_entries(text, entries, it.span),
+    }
+}
