@@ -53,7 +53,7 @@ pub struct Resolution {
     pub roots: Vec<Root>,
     /// Every SKILL.md that was met, in scan order, whatever became of it.
     pub candidates: Vec<Candidate>,
-    /// False while the tree had not answered everything.
+    /// False while the tree had not answered everything; there are no candidates then.
     pub complete: bool,
 }
 
@@ -232,6 +232,13 @@ pub fn resolve(site: &Site, tree: &dyn Tree) -> Resolution {
         }
     }
     complete &= walker.complete;
+    if !complete {
+        // Whoever asks will ask again when more is known.
+        walker.candidates.clear();
+        for root in &mut roots {
+            root.candidates = 0..0;
+        }
+    }
     let mut candidates: Vec<_> =
         walker.candidates.into_iter().map(|it| judge::judge(&site.profile, it)).collect();
     precedence::settle(&site.profile, &mut candidates);

@@ -20,6 +20,7 @@ use std::time::SystemTime;
 use skills_core::resolve::{Fault, FaultKind, ItemKind, Listing, Place, SkillFile};
 
 use crate::disk::{Kind, Stat};
+use crate::names::Names;
 
 /// How many symbolic links are followed on the way to one path, as Linux does.
 const MAX_LINKS: usize = 40;
@@ -43,9 +44,9 @@ pub(crate) struct Node {
     pub(crate) dirty: bool,
     /// The directory as it was when it was last read.
     pub(crate) seen: Option<Seen>,
-    pub(crate) probes: BTreeMap<OsString, Probe>,
+    pub(crate) probes: Names<Probe>,
     pub(crate) listing: Option<Result<Arc<Listing>, Fault>>,
-    pub(crate) files: BTreeMap<OsString, FileState>,
+    pub(crate) files: Names<FileState>,
 }
 
 /// Whether a directory's changes are heard of.
@@ -138,9 +139,9 @@ impl Forest {
                 watch: Watch::Unarmed,
                 dirty: false,
                 seen: None,
-                probes: BTreeMap::new(),
+                probes: Names::default(),
                 listing: None,
-                files: BTreeMap::new(),
+                files: Names::default(),
             }
         })
     }
@@ -278,7 +279,7 @@ impl Forest {
 impl Node {
     /// Returns the names that hints about this directory matter for; none for all.
     pub(crate) fn interest(&self) -> Option<BTreeSet<OsString>> {
-        let names = self.probes.keys().chain(self.files.keys()).cloned();
+        let names = self.probes.names().chain(self.files.names()).cloned();
         self.listing.is_none().then(|| names.collect())
     }
 

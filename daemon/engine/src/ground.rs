@@ -6,7 +6,7 @@
 //! children. Where watching is not to be had, nodes are compared with the disk by their file
 //! times ([`Ground::sweep`]), which opens nothing and so makes no events of its own.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::Path;
@@ -19,6 +19,7 @@ use skills_core::skill::{FileFacts, SkillRecord};
 use crate::disk::{Disk, Kind, ReadError, Stat, is_skill_name};
 use crate::forest::{FileState, Forest, Need, Node, Probe, Seen, Serial, Watch, join, parent};
 use crate::hints::{ArmError, HintSource, Hints, Inbox};
+use crate::names::Names;
 use crate::pool;
 
 /// How often the disk was asked, by what.
@@ -46,7 +47,7 @@ pub(crate) struct Ground {
     us: u32,
     read_limit: u64,
     /// Which nodes are the same directory, reached through bind mounts.
-    same: HashMap<FileId, BTreeSet<OsString>>,
+    same: HashMap<FileId, Vec<OsString>>,
     /// Whether a watch was given up since the last refresh.
     freed: bool,
 }
@@ -100,16 +101,8 @@ impl Ground {
         for need in needs {
             match need {
                 Need::Look(path) => self.look(&path),
-                Need::List(dir) => {
-                    self.arm(&dir);
-                    self.inbox.set_interest(Path::new(&dir), None);
-                    lists.push(dir);
-                }
-                Need::Read { dir, name } => {
-                    self.arm(&dir);
-                    self.widen_interest(&dir, &name);
-                    reads.push((dir, name));
-                }
+                Need::List(dir) => lists.push(dir),
+                Need::Read { dir, name } => reads.push((dir, name)),
             }
         }
         self.list(&lists);
@@ -186,16 +179,23 @@ impl Ground {
         if let Some(id) = before.filter(|it| Some(*it) != now)
             && let Some(paths) = self.same.get_mut(&id)
         {
-            paths.remove(path);
+            paths.retain(|it| it != path);
         }
         if let Some(id) = now {
-            self.same.entry(id).or_default().insert(path.to_owned());
+            let paths = self.same.entry(id).or_insert_with(|| Vec::with_capacity(1));
+            if !paths.iter().any(|it| it == path) {
+                paths.push(path.to_owned());
+            }
         }
     }
 
     fn list(&mut self, dirs: &[OsString]) {
-        let (disk, limit) = (&*self.disk, self.read_limit);
-        let found = pool::map(dirs, |dir| list_directory(disk, dir, limit));
+        let (disk, limit) = (Arc::clone(&self.disk), self.read_limit);
+        let arm = |dir: &OsString| {
+            self.arm(dir);
+            self.inbox.set_interest(Path::new(dir), None);
+        };
+        let found = pool::map_after(dirs, arm, |dir| list_directory(&*disk, dir, limit));
         for (dir, listed) in dirs.iter().zip(found) {
             self.counters.listed += 1;
             self.counters.read += u64::from(listed.skill.is_some());
@@ -206,8 +206,12 @@ impl Ground {
     }
 
     fn read(&mut self, files: &[(OsString, OsString)]) {
-        let (disk, limit) = (&*self.disk, self.read_limit);
-        let found = pool::map(files, |(dir, name)| read_skill(disk, dir, name, limit));
+        let (disk, limit) = (Arc::clone(&self.disk), self.read_limit);
+        let arm = |(dir, name): &(OsString, OsString)| {
+            self.arm(dir);
+            self.widen_interest(dir, name);
+        };
+        let found = pool::map_after(files, arm, |(dir, name)| read_skill(&*disk, dir, name, limit));
         for ((dir, name), state) in files.iter().zip(found) {
             self.counters.read += 1;
             if let Some(node) = self.forest.get_mut(dir) {
@@ -304,8 +308,8 @@ impl Ground {
         self.forest.get(path)?;
         self.arm(path);
         let stat = self.disk.stat(Path::new(path)).ok().map(Seen::now);
-        let names: Vec<_> = self.forest.get(path)?.probes.keys().cloned().collect();
-        let probes: BTreeMap<_, _> =
+        let names: Vec<_> = self.forest.get(path)?.probes.names().cloned().collect();
+        let probes: Names<_> =
             names.into_iter().map(|name| (name.clone(), self.probe(path, &name))).collect();
         let node = self.forest.get_mut(path)?;
         node.seen = stat;

@@ -14,6 +14,8 @@ pub mod hints;
 
 pub mod watch;
 
+mod names;
+
 mod forest;
 
 mod recorder;

@@ -1,6 +1,9 @@
-//! A small pool for scans and parsing: one function over many inputs, results in their order.
+//! A small pool for scans and parsing: many inputs, results in their order.
+//!
+//! Each input is prepared on the caller's thread, in order, and worked on by any thread from
+//! then on: directories are armed one after the other and read beside that.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 /// Below this many inputs, starting threads costs more than it saves.
@@ -9,23 +12,56 @@ const WORTH_THREADS: usize = 32;
 /// The most threads that work at a time: what a scan needs is mostly waiting for the disk.
 const MAX_THREADS: usize = 4;
 
-/// Applies `work` to each input, on several threads when there are many.
-pub(crate) fn map<I: Sync, O: Send>(inputs: &[I], work: impl Fn(&I) -> O + Sync) -> Vec<O> {
+/// How far the caller's thread and the workers are.
+#[derive(Default)]
+struct Progress {
+    /// How many inputs are prepared.
+    prepared: usize,
+    /// How many inputs are taken by somebody.
+    taken: usize,
+    /// Whether no more will be prepared.
+    ended: bool,
+}
+
+/// What is shared for one call.
+#[derive(Default)]
+struct Queue {
+    progress: Mutex<Progress>,
+    more: Condvar,
+}
+
+/// Calls `prepare` for each input here, in order, and `work` for it afterwards, here or on
+/// another thread. Returns what `work` returned, in the order of the inputs.
+pub(crate) fn map_after<I: Sync, O: Send>(
+    inputs: &[I],
+    mut prepare: impl FnMut(&I),
+    work: impl Fn(&I) -> O + Sync,
+) -> Vec<O> {
     let threads = thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
     if inputs.len() < WORTH_THREADS || threads < 2 {
-        return inputs.iter().map(work).collect();
+        let both = |it: &I| {
+            prepare(it);
+            work(it)
+        };
+        return inputs.iter().map(both).collect();
     }
-    let next = AtomicUsize::new(0);
+    let queue = Queue::default();
     let run = || {
         let mut done = Vec::new();
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(input) = inputs.get(index) else { return done };
-            done.push((index, work(input)));
+        while let Some(index) = queue.take() {
+            done.push((index, work(&inputs[index])));
         }
+        done
     };
     let mut results: Vec<(usize, O)> = thread::scope(|scope| {
         let others: Vec<_> = (1..threads).map(|_| scope.spawn(run)).collect();
+        // Also when `prepare` panics: workers wait for an end.
+        let ending = Ending(&queue);
+        for input in inputs {
+            prepare(input);
+            queue.put();
+        }
+        drop(ending);
         let mut all = run();
         for other in others {
             match other.join() {
@@ -35,17 +71,75 @@ pub(crate) fn map<I: Sync, O: Send>(inputs: &[I], work: impl Fn(&I) -> O + Sync)
         }
         all
     });
-    results.sort_by_key(|(index, _)| *index);
+    results.sort_unstable_by_key(|(index, _)| *index);
     results.into_iter().map(|(_, output)| output).collect()
+}
+
+/// Ends a queue when dropped.
+struct Ending<'a>(&'a Queue);
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        self.0.lock().ended = true;
+        self.0.more.notify_all();
+    }
+}
+
+impl Queue {
+    fn put(&self) {
+        self.lock().prepared += 1;
+        self.more.notify_one();
+    }
+
+    /// Takes the next prepared input; none when all are taken and no more will come.
+    fn take(&self) -> Option<usize> {
+        let mut progress = self.lock();
+        loop {
+            if progress.taken < progress.prepared {
+                progress.taken += 1;
+                return Some(progress.taken - 1);
+            }
+            if progress.ended {
+                return None;
+            }
+            progress = self.more.wait(progress).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Progress> {
+        // Three numbers that no panic can leave half-made.
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::*;
 
     #[test]
-    fn results_come_in_the_order_of_the_inputs() {
-        let inputs: Vec<usize> = (0..1000).collect();
-        assert_eq!(map(&inputs, |it| it * 2), inputs.iter().map(|it| it * 2).collect::<Vec<_>>());
+    fn each_input_is_prepared_first_and_results_come_in_order() {
+        for count in [3, 1000] {
+            let inputs: Vec<usize> = (0..count).collect();
+            let prepared = AtomicUsize::new(0);
+            let results = map_after(
+                &inputs,
+                |it| assert_eq!(prepared.fetch_add(1, Ordering::SeqCst), *it),
+                |it| {
+                    assert!(prepared.load(Ordering::SeqCst) > *it);
+                    it * 2
+                },
+            );
+            assert_eq!(results, inputs.iter().map(|it| it * 2).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn a_panic_in_preparing_ends_the_workers() {
+        let inputs = [0; 100];
+        let panic =
+            std::panic::catch_unwind(|| map_after(&inputs, |_| panic!("on purpose"), |_| ()));
+        assert!(panic.is_err());
     }
 }

@@ -1,0 +1,77 @@
+//! A small map by name: what one directory knows about a few of its entries.
+//!
+//! Most directories know one or two names, of which there are as many as skills: a sorted
+//! vector takes tens of bytes where a tree's first leaf takes two thousand.
+
+use std::ffi::{OsStr, OsString};
+
+/// A map from names to values, sorted by name.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Names<T>(Vec<(OsString, T)>);
+
+impl<T> Default for Names<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T> Names<T> {
+    pub(crate) fn get(&self, name: &OsStr) -> Option<&T> {
+        self.find(name).ok().map(|it| &self.0[it].1)
+    }
+
+    pub(crate) fn insert(&mut self, name: OsString, value: T) {
+        match self.find(&name) {
+            Ok(index) => self.0[index].1 = value,
+            Err(index) => {
+                self.0.reserve_exact(1);
+                self.0.insert(index, (name, value));
+            }
+        }
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&OsString, &T)> {
+        self.0.iter().map(|(name, value)| (name, value))
+    }
+
+    pub(crate) fn names(&self) -> impl Iterator<Item = &OsString> {
+        self.0.iter().map(|(name, _)| name)
+    }
+
+    fn find(&self, name: &OsStr) -> Result<usize, usize> {
+        self.0.binary_search_by(|(it, _)| it.as_os_str().cmp(name))
+    }
+}
+
+impl<T> FromIterator<(OsString, T)> for Names<T> {
+    fn from_iter<I: IntoIterator<Item = (OsString, T)>>(iter: I) -> Self {
+        let mut names = Self::default();
+        for (name, value) in iter {
+            names.insert(name, value);
+        }
+        names
+    }
+}
+
+impl<T> IntoIterator for Names<T> {
+    type Item = (OsString, T);
+    type IntoIter = std::vec::IntoIter<(OsString, T)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_stay_sorted_and_are_replaced() {
+        let mut names: Names<u8> = [("b".into(), 1), ("a".into(), 2)].into_iter().collect();
+        names.insert("b".into(), 3);
+        let all: Vec<_> = names.iter().map(|(name, it)| (name.clone(), *it)).collect();
+        assert_eq!(all, [("a".into(), 2), ("b".into(), 3)]);
+        assert_eq!(names.get(OsStr::new("c")), None);
+    }
+}
