@@ -1,27 +1,38 @@
 //! The result of a call, already in the form the wire wants.
 //!
-//! Owns the one way a result travels from a handler to a connection: as raw JSON, shared
+//! Owns the one way a result travels from a handler to a connection: as JSON text, shared
 //! or not, in the extensions of the response. jsonrpsee would copy and parse every result
 //! once more, which for a list of a thousand skills costs more than all the rest.
 
-use std::sync::Arc;
-
+use bytes::Bytes;
 use serde::Serialize;
-use serde_json::value::{RawValue, to_raw_value};
 use skills_protocol::error::RpcError;
 
 /// What a handler returns.
 pub(crate) type Outcome = Result<Answer, RpcError>;
 
-/// A result as JSON text; cloning shares it.
+/// A result as JSON text on one line; cloning shares it.
 #[derive(Clone, Debug)]
-pub(crate) struct Answer(Arc<RawValue>);
+pub(crate) struct Answer(Bytes);
 
 impl Answer {
     /// Serialises a result.
     pub(crate) fn new<T: Serialize>(result: &T) -> Outcome {
-        match to_raw_value(result) {
-            Ok(json) => Ok(Self(json.into())),
+        // Most results of one skill or one status fit.
+        Self::with_capacity(result, 1024)
+    }
+
+    /// Serialises a result that is known to be about so many bytes long.
+    pub(crate) fn with_capacity<T: Serialize>(result: &T, capacity: usize) -> Outcome {
+        let mut text = Vec::with_capacity(capacity);
+        match serde_json::to_writer(&mut text, result) {
+            Ok(()) => {
+                // Answers are kept, and what was guessed too much would be kept with them.
+                if text.capacity() - text.len() > text.len() / 4 {
+                    text.shrink_to_fit();
+                }
+                Ok(Self(text.into()))
+            }
             Err(error) => {
                 tracing::error!(%error, "a result has no JSON");
                 Err(RpcError::internal("the result could not be written as JSON"))
@@ -30,13 +41,12 @@ impl Answer {
     }
 
     /// Returns the JSON text.
-    pub(crate) fn json(&self) -> &str {
-        self.0.get()
+    pub(crate) fn into_text(self) -> Bytes {
+        self.0
     }
-}
 
-impl AsRef<[u8]> for Answer {
-    fn as_ref(&self) -> &[u8] {
-        self.json().as_bytes()
+    /// Returns how long the JSON text is.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
     }
 }

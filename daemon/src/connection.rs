@@ -31,6 +31,9 @@ use crate::refusal;
 /// What is read at once where nothing larger is announced.
 const READ: usize = 8 * 1024;
 
+/// A message above this is rare, and its buffer is not kept for the next one.
+const RARE: usize = 64 * 1024;
+
 /// A stream that connections run over.
 pub(crate) trait Link: AsyncRead + AsyncWrite + Unpin + Send + 'static {
     /// Returns a future that is ready when the peer can neither send nor receive any more.
@@ -148,7 +151,12 @@ impl<S: Link> Connection<S> {
                 Source::Closed => return,
             };
             match decoded {
-                Ok(Some(Frame::Message(message))) => self.take(&message, cx),
+                Ok(Some(Frame::Message(message))) => {
+                    self.take(&message, cx);
+                    if message.len() > RARE {
+                        self.input = BytesMut::from(&self.input[..]);
+                    }
+                }
                 Ok(Some(Frame::TooLong { length })) => {
                     self.send(Reply::error(
                         None,
@@ -200,8 +208,8 @@ impl<S: Link> Connection<S> {
     fn send(&mut self, reply: Reply) {
         let limit = self.limits.message_bytes_out;
         let reply = match &reply.outcome {
-            Ok(answer) if answer.json().len() as u64 > limit => {
-                Reply::error(reply.id, refusal::answer_too_long(answer.json().len() as u64, limit))
+            Ok(answer) if answer.len() as u64 > limit => {
+                Reply::error(reply.id, refusal::answer_too_long(answer.len() as u64, limit))
             }
             Ok(_) | Err(_) => reply,
         };

@@ -25,6 +25,9 @@ const LARGE: usize = 16 * 1024;
 /// With this much unwritten, the peer is not reading and gets no further answers made.
 const FULL: usize = 1024 * 1024;
 
+/// A buffer larger than this is not kept while there is nothing to write.
+const KEPT: usize = 64 * 1024;
+
 /// As many slices as one write takes: four large answers, each with head and tail.
 const SLICES: usize = 8;
 
@@ -55,28 +58,25 @@ impl Outbox {
         self.envelope.clear();
         self.envelope.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
         self.put_json(&reply.id);
-        let answer = match reply.outcome {
+        let text = match reply.outcome {
             Ok(answer) => {
                 self.envelope.extend_from_slice(br#","result":"#);
-                Some(answer)
+                answer.into_text()
             }
             Err(error) => {
                 self.envelope.extend_from_slice(br#","error":"#);
                 self.put_json(&error);
-                None
+                Bytes::new()
             }
         };
-        let length = answer.as_ref().map_or(0, |answer| answer.json().len());
-        framing.put_head(self.envelope.len() + length + END.len(), &mut self.tail);
+        framing.put_head(self.envelope.len() + text.len() + END.len(), &mut self.tail);
         self.tail.extend_from_slice(&self.envelope);
-        match answer {
-            Some(answer) if length >= LARGE => {
-                self.queued += self.tail.len() + length;
-                self.chunks.push_back(self.tail.split().freeze());
-                self.chunks.push_back(Bytes::from_owner(answer));
-            }
-            Some(answer) => self.tail.extend_from_slice(answer.json().as_bytes()),
-            None => {}
+        if text.len() < LARGE {
+            self.tail.extend_from_slice(&text);
+        } else {
+            self.queued += self.tail.len() + text.len();
+            self.chunks.push_back(self.tail.split().freeze());
+            self.chunks.push_back(text);
         }
         self.tail.extend_from_slice(END);
         self.tail.extend_from_slice(framing.tail());
@@ -129,7 +129,9 @@ impl Outbox {
             }
             self.chunks.pop_front();
         }
-        if written == self.tail.len() {
+        if written == self.tail.len() && self.tail.capacity() > KEPT {
+            self.tail = BytesMut::new();
+        } else if written == self.tail.len() {
             // Unlike `advance`, this keeps the capacity in front.
             self.tail.clear();
         } else {

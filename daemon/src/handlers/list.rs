@@ -48,8 +48,8 @@ pub(crate) async fn list(
             let entries = |index: usize| {
                 Cow::Owned(prepared::entry(&view, &view.resolution.candidates[index]))
             };
-            let list = page(&view, form, Part::ALL, entries);
-            if list.next_cursor.is_none() { Answer::new(&list).ok() } else { None }
+            let page = page(&view, form, Part::ALL, entries);
+            if page.list.next_cursor.is_none() { page.answer().ok() } else { None }
         };
         if let Some(answer) = Prepared::of(&view).default_list(make) {
             return Ok(answer);
@@ -66,7 +66,7 @@ pub(crate) async fn list(
         None => usize::MAX,
     };
     let entries = Prepared::of(&view).entries(&view);
-    Answer::new(&page(&view, form, Part { start, limit }, |index| Cow::Borrowed(&*entries[index])))
+    page(&view, form, Part { start, limit }, |index| Cow::Borrowed(&*entries[index])).answer()
 }
 
 pub(crate) async fn dirs(
@@ -139,13 +139,26 @@ impl Part {
     const ALL: Self = Self { start: 0, limit: usize::MAX };
 }
 
+/// A part of a list, and how long its entries are together.
+struct Page<'a> {
+    list: ListResult<Cow<'a, RawValue>>,
+    size: usize,
+}
+
+impl Page<'_> {
+    fn answer(&self) -> Outcome {
+        // A comma after each entry, and what is around them all.
+        Answer::with_capacity(&self.list, self.size + self.list.skills.len() + 512)
+    }
+}
+
 /// Returns a part of a list, cut where it does not fit one answer.
 fn page<'a>(
     view: &View,
     form: Form,
     part: Part,
     entry: impl Fn(usize) -> Cow<'a, RawValue>,
-) -> ListResult<Cow<'a, RawValue>> {
+) -> Page<'a> {
     let clock = form.clock(view);
     let mut skills = Vec::new();
     let mut size = 0;
@@ -160,5 +173,6 @@ fn page<'a>(
         skills.push(entry);
     }
     let health = to_wire::health(&view.health);
-    ListResult { clock, health, fresh: true, next_cursor, skills, removed: Vec::new() }
+    let list = ListResult { clock, health, fresh: true, next_cursor, skills, removed: Vec::new() };
+    Page { list, size }
 }
