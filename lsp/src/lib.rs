@@ -1,1 +1,71 @@
-//! Placeholder.
+//! The language server for SKILL.md.
+//!
+//! Speaks LSP with one editor over any pair of streams. It translates and decides nothing: what a
+//! text means and what is wrong with it is skills-core's to say. It opens no file and no socket,
+//! and it holds nothing but the texts that the editor has open.
+//!
+//! Read it in this order: a connection, what is done with a message before any handler sees it,
+//! the state, the server with its handlers, what is sent unasked, and the two conversions.
+
+mod connection;
+
+mod guard;
+
+mod arrival;
+
+mod session;
+
+mod settings;
+
+mod document;
+
+mod server;
+
+mod handlers;
+
+mod publish;
+
+mod from_proto;
+
+mod to_proto;
+
+#[cfg(test)]
+mod ordering;
+
+use std::sync::Arc;
+
+use tokio::io::{AsyncRead, AsyncWrite};
+use tower_lsp::LspService;
+
+use crate::arrival::Arrival;
+use crate::connection::Connection;
+use crate::guard::Guard;
+use crate::server::Server;
+use crate::session::Session;
+
+/// How a client took its leave.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ending {
+    /// It asked for `shutdown` first.
+    Orderly,
+    /// It said `exit`, or its stream ended, without `shutdown` before.
+    Abrupt,
+}
+
+/// Serves one client until it says `exit` or its stream ends.
+///
+/// Must be called within a tokio runtime with timers. After `exit` nothing more is read, but a
+/// read that has begun is left to itself: whoever owns the runtime must not wait for it.
+pub async fn serve<I, O>(input: I, output: O) -> Ending
+where
+    I: AsyncRead + Unpin,
+    O: AsyncWrite + Unpin + Send + 'static,
+{
+    let session = Arc::new(Session::default());
+    let (service, socket) = LspService::new(|client| Server::new(client, Arc::clone(&session)));
+    let publisher = publish::run(Arc::clone(&session), service.inner().client());
+    let service = Guard::new(Arrival::new(service, Arc::clone(&session)));
+    let connection = Connection { input, output, socket, session: &session };
+    connection.run(service, publisher).await;
+    session.ending()
+}

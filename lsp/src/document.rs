@@ -1,0 +1,117 @@
+//! One text that the editor has open.
+//!
+//! Holds the text, its lines and, once somebody asks, its tree; all of them always belong
+//! together. Everything here counts in bytes.
+
+use std::sync::OnceLock;
+
+use skills_core::parse::{self, parse};
+use skills_core::text::{LineIndex, Span};
+use tower_lsp::ls_types::Uri;
+
+use crate::session::Revision;
+
+/// An open text as of one version.
+#[derive(Clone, Debug)]
+pub(crate) struct Document {
+    uri: Uri,
+    version: i32,
+    revision: Revision,
+    text: String,
+    lines: LineIndex,
+    parsed: OnceLock<parse::Document>,
+}
+
+/// One step from a text to the next.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Edit {
+    /// Puts `text` in the place of everything.
+    All { text: String },
+    /// Puts `text` in the place of `span`.
+    Part { span: Span, text: String },
+}
+
+impl Document {
+    pub(crate) fn new(uri: Uri, version: i32, revision: Revision, text: String) -> Self {
+        let lines = LineIndex::new(&text);
+        Self { uri, version, revision, text, lines, parsed: OnceLock::new() }
+    }
+
+    /// The address, letter by letter as the client writes it.
+    pub(crate) fn uri(&self) -> &Uri {
+        &self.uri
+    }
+
+    /// The client's number of this state.
+    pub(crate) fn version(&self) -> i32 {
+        self.version
+    }
+
+    /// Our number of this state; unlike the version it never comes again.
+    pub(crate) fn revision(&self) -> Revision {
+        self.revision
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(crate) fn lines(&self) -> &LineIndex {
+        &self.lines
+    }
+
+    /// The tree, made when first asked for.
+    pub(crate) fn parsed(&self) -> &parse::Document {
+        self.parsed.get_or_init(|| parse(&self.text))
+    }
+
+    /// Names the state that the edits since the last name have led to.
+    pub(crate) fn set_version(&mut self, version: i32, revision: Revision) {
+        self.version = version;
+        self.revision = revision;
+    }
+
+    /// Applies one edit. A span that does not fit in the text is cut until it does.
+    pub(crate) fn apply(&mut self, edit: Edit) {
+        match edit {
+            Edit::All { text } => self.text = text,
+            Edit::Part { span, text } => {
+                let start = self.text.floor_char_boundary(span.start);
+                let end = self.text.floor_char_boundary(span.end.max(start));
+                self.text.replace_range(start..end, &text);
+            }
+        }
+        self.lines = LineIndex::new(&self.text);
+        self.parsed = OnceLock::new();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, start: usize, end: usize, new: &str, expected: &str) {
+        let uri = "file:///a".parse().unwrap();
+        let mut document = Document::new(uri, 1, Revision::default(), text.to_owned());
+        document.parsed();
+        document.apply(Edit::Part { span: Span { start, end }, text: new.to_owned() });
+        assert_eq!(document.text(), expected);
+        assert_eq!(*document.lines(), LineIndex::new(expected));
+        assert_eq!(*document.parsed(), parse(expected));
+    }
+
+    #[test]
+    fn an_edit_replaces_its_span() {
+        check("one two", 4, 7, "three\n", "one three\n");
+        check("one", 0, 0, "---\n", "---\none");
+        check("one\r\ntwo", 3, 5, "", "onetwo");
+    }
+
+    #[test]
+    fn a_span_that_does_not_fit_is_cut() {
+        check("one", 9, 12, "!", "one!");
+        check("one", 2, 1, "!", "on!e");
+        check("é", 1, 2, "!", "!");
+    }
+}

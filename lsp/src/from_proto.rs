@@ -1,0 +1,189 @@
+//! From the client's terms to ours: capabilities to settings, positions to bytes.
+//!
+//! The only file that reads lines and columns. Nothing is refused: a position that is not in the
+//! text is the nearest one that is, as the protocol wants it.
+
+use skills_core::text::{Position as BytePosition, Span};
+use tower_lsp::ls_types::{
+    ClientCapabilities, Position, PositionEncodingKind, Range, TextDocumentContentChangeEvent, Uri,
+};
+
+use crate::document::{Document, Edit};
+use crate::settings::{Encoding, Settings};
+
+/// The file name that makes a text a skill.
+const SKILL_FILE: &str = "SKILL.md";
+
+/// Resolves what the client can do.
+pub(crate) fn settings(capabilities: &ClientCapabilities) -> Settings {
+    let offered =
+        capabilities.general.as_ref().and_then(|general| general.position_encodings.as_deref());
+    let text = capabilities.text_document.as_ref();
+    let symbols = text.and_then(|text| text.document_symbol.as_ref());
+    let folds = text.and_then(|text| text.folding_range.as_ref());
+    Settings {
+        encoding: encoding(offered.unwrap_or_default()),
+        pulls_diagnostics: text.is_some_and(|text| text.diagnostic.is_some()),
+        nested_symbols: symbols
+            .is_some_and(|symbols| symbols.hierarchical_document_symbol_support == Some(true)),
+        max_folds: folds.and_then(|folds| folds.range_limit).map(|limit| limit as usize),
+    }
+}
+
+/// Chooses UTF-8, which is how texts are kept, where the client offers it.
+fn encoding(offered: &[PositionEncodingKind]) -> Encoding {
+    let offers = |kind: &PositionEncodingKind| offered.contains(kind);
+    if offers(&PositionEncodingKind::UTF8) {
+        Encoding::Utf8
+    } else if offers(&PositionEncodingKind::UTF32) && !offers(&PositionEncodingKind::UTF16) {
+        Encoding::Utf32
+    } else {
+        Encoding::Utf16
+    }
+}
+
+/// Returns the byte that a position is at.
+pub(crate) fn offset(document: &Document, position: Position, encoding: Encoding) -> usize {
+    let Position { line, character } = position;
+    let (text, lines) = (document.text(), document.lines());
+    match encoding {
+        Encoding::Utf8 => {
+            let offset = lines.offset(BytePosition { line, column: character });
+            text.floor_char_boundary(offset)
+        }
+        Encoding::Utf16 => lines.utf16_offset(text, line, character),
+        Encoding::Utf32 => lines.line(line).map_or(text.len(), |line| {
+            let mut characters = line.slice(text).char_indices();
+            characters.nth(character as usize).map_or(line.end, |(at, _)| line.start + at)
+        }),
+    }
+}
+
+/// Returns the bytes of a range; one that ends before it starts is empty at its start.
+pub(crate) fn span(document: &Document, range: Range, encoding: Encoding) -> Span {
+    let [start, end] = [range.start, range.end].map(|it| offset(document, it, encoding));
+    Span::new(start, end)
+}
+
+/// Returns the edit of one content change, whose range is about `document`.
+pub(crate) fn edit(
+    document: &Document,
+    change: TextDocumentContentChangeEvent,
+    encoding: Encoding,
+) -> Edit {
+    let text = change.text;
+    match change.range {
+        Some(range) => Edit::Part { span: span(document, range, encoding), text },
+        None => Edit::All { text },
+    }
+}
+
+/// Returns whether a text is a SKILL.md, by its file name alone.
+pub(crate) fn is_skill(uri: &Uri) -> bool {
+    uri.path().decode().to_bytes().rsplit(|&byte| byte == b'/').next()
+        == Some(SKILL_FILE.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::session::Revision;
+
+    #[track_caller]
+    fn check_encoding(capabilities: Value, expected: Encoding) {
+        let capabilities = serde_json::from_value(capabilities).unwrap();
+        assert_eq!(settings(&capabilities).encoding, expected);
+    }
+
+    #[test]
+    fn utf8_is_chosen_where_offered_and_utf16_otherwise() {
+        let offer = |kinds: &[&str]| json!({"general": {"positionEncodings": kinds}});
+        check_encoding(offer(&["utf-32", "utf-16", "utf-8"]), Encoding::Utf8);
+        check_encoding(offer(&["utf-32", "utf-16"]), Encoding::Utf16);
+        check_encoding(offer(&["utf-32"]), Encoding::Utf32);
+        check_encoding(offer(&["utf-7"]), Encoding::Utf16);
+        check_encoding(offer(&[]), Encoding::Utf16);
+        check_encoding(json!({"general": {}}), Encoding::Utf16);
+        check_encoding(json!({}), Encoding::Utf16);
+    }
+
+    #[test]
+    fn what_a_client_does_not_say_it_cannot_do() {
+        let settings = |text: Value| {
+            super::settings(&serde_json::from_value(json!({"textDocument": text})).unwrap())
+        };
+        assert_eq!(settings(json!({})), Settings::default());
+        assert!(settings(json!({"diagnostic": {}})).pulls_diagnostics);
+        let symbols = json!({"documentSymbol": {"hierarchicalDocumentSymbolSupport": true}});
+        assert!(settings(symbols).nested_symbols);
+        assert_eq!(settings(json!({"foldingRange": {"rangeLimit": 9}})).max_folds, Some(9));
+    }
+
+    /// Checks the bytes before a column of the second line of a text.
+    #[track_caller]
+    fn check(encoding: Encoding, character: u32, expected: &str) {
+        const LINE: &str = "a\u{E9}漢🦀e\u{301}z";
+        let text = format!("\u{FEFF}0\r\n{LINE}\r\n2");
+        let start = text.find(LINE).unwrap();
+        let uri = "file:///a".parse().unwrap();
+        let document = Document::new(uri, 1, Revision::default(), text);
+        let offset = offset(&document, Position { line: 1, character }, encoding);
+        assert_eq!(&document.text()[start..offset], expected);
+    }
+
+    #[test]
+    fn columns_count_what_was_agreed() {
+        use Encoding::{Utf8, Utf16, Utf32};
+        for (bytes, units, characters, before) in [
+            (0, 0, 0, ""),
+            (1, 1, 1, "a"),
+            (3, 2, 2, "aé"),
+            (6, 3, 3, "aé漢"),
+            (10, 5, 4, "aé漢🦀"),
+            (11, 6, 5, "aé漢🦀e"),
+            (13, 7, 6, "aé漢🦀e\u{301}"),
+            (14, 8, 7, "aé漢🦀e\u{301}z"),
+            // Past the line is its end, before the line end.
+            (15, 9, 8, "aé漢🦀e\u{301}z"),
+            (u32::MAX, u32::MAX, u32::MAX, "aé漢🦀e\u{301}z"),
+        ] {
+            check(Utf8, bytes, before);
+            check(Utf16, units, before);
+            check(Utf32, characters, before);
+        }
+    }
+
+    #[test]
+    fn inside_a_character_is_its_start() {
+        check(Encoding::Utf8, 2, "a");
+        check(Encoding::Utf8, 5, "aé");
+        check(Encoding::Utf8, 8, "aé漢");
+        check(Encoding::Utf16, 4, "aé漢");
+    }
+
+    #[test]
+    fn a_mark_at_the_start_of_a_text_is_a_character_of_its_first_line() {
+        let uri = "file:///a".parse().unwrap();
+        let document = Document::new(uri, 1, Revision::default(), "\u{FEFF}0\n".to_owned());
+        let at = |character, encoding| offset(&document, Position { line: 0, character }, encoding);
+        assert_eq!([at(3, Encoding::Utf8), at(1, Encoding::Utf16), at(1, Encoding::Utf32)], [3; 3]);
+    }
+
+    #[test]
+    fn a_skill_is_known_by_its_file_name() {
+        for (uri, expected) in [
+            ("file:///w/SKILL.md", true),
+            ("file:///w%20x/%E6%8A%80/SKILL.md", true),
+            ("file:///w/%53KILL.md", true),
+            ("untitled:SKILL.md", true),
+            ("file:///w/skill.md", false),
+            ("file:///w/SKILL.md/other", false),
+            ("file:///w/XSKILL.md", false),
+            ("file:///w/README.md?SKILL.md", false),
+        ] {
+            assert_eq!(is_skill(&uri.parse().unwrap()), expected, "{uri}");
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! One file for each thing a client can ask for.
+//!
+//! A handler is a free function: a text and parameters in, a result out. It knows nothing of
+//! connections, locks or who asked.
+
+pub(crate) mod initialize;
+
+pub(crate) mod synchronization;
+
+pub(crate) mod diagnostic;
+
+pub(crate) mod document_symbol;
+
+pub(crate) mod folding_range;

@@ -1,0 +1,119 @@
+//! `textDocument/documentSymbol`: the keys of the frontmatter.
+//!
+//! Headings of the body are left to the editor's own Markdown outline, which would show them twice.
+
+use tower_lsp::ls_types::DocumentSymbolResponse;
+
+use crate::document::Document;
+use crate::settings::Settings;
+use crate::{from_proto, to_proto};
+
+/// Returns the keys of a skill, in the order of the text; nothing for other texts.
+pub(crate) fn document_symbol(
+    document: &Document,
+    settings: Settings,
+) -> Option<DocumentSymbolResponse> {
+    if !from_proto::is_skill(document.uri()) {
+        return None;
+    }
+    let entries = &document.parsed().frontmatter.as_ref()?.entries;
+    let Settings { encoding, nested_symbols, .. } = settings;
+    Some(if nested_symbols {
+        DocumentSymbolResponse::Nested(to_proto::nested_symbols(document, entries, encoding))
+    } else {
+        DocumentSymbolResponse::Flat(to_proto::flat_symbols(document, entries, encoding))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use expect_test::{Expect, expect};
+    use tower_lsp::ls_types::{DocumentSymbol, Range};
+
+    use super::*;
+    use crate::session::Revision;
+
+    const NESTED: Settings = Settings {
+        encoding: crate::settings::Encoding::Utf16,
+        pulls_diagnostics: false,
+        nested_symbols: true,
+        max_folds: None,
+    };
+
+    fn place(range: Range) -> String {
+        let Range { start, end } = range;
+        format!("{}:{}-{}:{}", start.line, start.character, end.line, end.character)
+    }
+
+    fn render(symbols: &[DocumentSymbol], depth: usize, text: &mut String) {
+        for it in symbols {
+            let detail = it.detail.as_deref().unwrap_or("-");
+            let (name, range, own) = (&it.name, place(it.range), place(it.selection_range));
+            writeln!(text, "{:depth$}{name} {range} {own} {:?} {detail}", "", it.kind).unwrap();
+            render(it.children.as_deref().unwrap_or_default(), depth + 2, text);
+        }
+    }
+
+    fn symbols(uri: &str, text: &str, settings: Settings) -> Option<DocumentSymbolResponse> {
+        let uri = uri.parse().unwrap();
+        let document = Document::new(uri, 1, Revision::default(), text.to_owned());
+        document_symbol(&document, settings)
+    }
+
+    #[track_caller]
+    fn check(text: &str, expected: &Expect) {
+        let mut rendered = String::new();
+        match symbols("file:///w/SKILL.md", text, NESTED) {
+            Some(DocumentSymbolResponse::Nested(symbols)) => render(&symbols, 0, &mut rendered),
+            other => panic!("{other:?}"),
+        }
+        expected.assert_eq(&rendered);
+    }
+
+    #[test]
+    fn keys_are_symbols_and_hold_the_keys_in_them() {
+        check(
+            "---\nname: pdf 🦀\ndescription: |\n  Reads\n  PDFs.\nmetadata:\n  team: docs\n  a: [1]\n---\n# H\n",
+            &expect![[r#"
+                name 1:0-1:12 1:0-1:4 Property pdf 🦀
+                description 2:0-4:7 2:0-2:11 Property Reads
+                metadata 5:0-7:8 5:0-5:8 Object -
+                  team 6:2-6:12 6:2-6:6 Property docs
+                  a 7:2-7:8 7:2-7:3 Array -
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_broken_frontmatter_has_symbols_too() {
+        check(
+            "---\nname: a: b\n\"\": 1\n? x\ntools: [\n",
+            &expect![[r#"
+            name 1:0-1:10 1:0-1:4 Property a: b
+            "" 2:0-2:5 2:0-2:2 Property 1
+            x 3:2-3:3 3:2-3:3 Property -
+            tools 4:0-4:8 4:0-4:5 Property [
+        "#]],
+        );
+    }
+
+    #[test]
+    fn clients_that_know_no_better_get_the_top_level() {
+        let flat = Settings { nested_symbols: false, ..NESTED };
+        let text = "---\nname: a\nmetadata:\n  b: c\n---\n";
+        let Some(DocumentSymbolResponse::Flat(symbols)) = symbols("file:///SKILL.md", text, flat)
+        else {
+            panic!("not flat");
+        };
+        let shown = symbols.iter().map(|it| format!("{} {}", it.name, place(it.location.range)));
+        assert_eq!(shown.collect::<Vec<_>>(), ["name 1:0-1:7", "metadata 2:0-3:6"]);
+    }
+
+    #[test]
+    fn other_texts_have_none() {
+        assert_eq!(symbols("file:///w/README.md", "---\na: b\n---\n", NESTED), None);
+        assert_eq!(symbols("file:///w/SKILL.md", "# Title\n", NESTED), None);
+    }
+}

@@ -1,0 +1,94 @@
+//! `textDocument/foldingRange`: the frontmatter, and each value in it that has several lines.
+
+use skills_core::parse::{Entry, Frontmatter, Value, ValueKind};
+use skills_core::text::Span;
+use tower_lsp::ls_types::FoldingRange;
+
+use crate::document::Document;
+use crate::settings::Settings;
+use crate::{from_proto, to_proto};
+
+/// Returns what can be folded in a skill, in the order of the text; nothing for other texts.
+pub(crate) fn folding_range(document: &Document, settings: Settings) -> Option<Vec<FoldingRange>> {
+    if !from_proto::is_skill(document.uri()) {
+        return None;
+    }
+    let frontmatter = document.parsed().frontmatter.as_ref()?;
+    let mut spans = Vec::new();
+    whole(frontmatter, &mut spans);
+    in_entries(&frontmatter.entries, &mut spans);
+    let folds = spans.into_iter().filter_map(|span| to_proto::fold(document, span));
+    let mut folds: Vec<FoldingRange> = folds.collect();
+    // An editor has one mark for each line: the outermost fold that starts on it gets it.
+    folds.dedup_by_key(|fold| fold.start_line);
+    folds.truncate(settings.max_folds.unwrap_or(usize::MAX));
+    Some(folds)
+}
+
+fn whole(frontmatter: &Frontmatter, spans: &mut Vec<Span>) {
+    if let Some(close) = frontmatter.close {
+        spans.push(Span::new(frontmatter.open.start, close.end));
+    }
+}
+
+fn in_entries(entries: &[Entry], spans: &mut Vec<Span>) {
+    for entry in entries {
+        spans.push(entry.span);
+        in_value(&entry.value, spans);
+    }
+}
+
+fn in_value(value: &Value, spans: &mut Vec<Span>) {
+    match &value.kind {
+        ValueKind::Mapping { entries, .. } => in_entries(entries, spans),
+        ValueKind::Sequence { items, .. } => {
+            for item in items {
+                spans.push(item.span);
+                in_value(item, spans);
+            }
+        }
+        ValueKind::Null | ValueKind::Scalar { .. } | ValueKind::Alias { .. } => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::Revision;
+
+    #[track_caller]
+    fn check(text: &str, max_folds: Option<usize>, expected: &[(u32, u32)]) {
+        let uri = "file:///w/SKILL.md".parse().unwrap();
+        let document = Document::new(uri, 1, Revision::default(), text.to_owned());
+        let settings = Settings { max_folds, ..Settings::default() };
+        let folds = folding_range(&document, settings).unwrap_or_default();
+        let lines = folds.iter().map(|fold| (fold.start_line, fold.end_line));
+        assert_eq!(lines.collect::<Vec<_>>(), expected);
+    }
+
+    const HOOKS: &str = "---\nname: a\nhooks:\n  Stop:\n    - matcher: x\n      hooks:\n        - type: command\n---\n\nBody\n";
+
+    #[test]
+    fn frontmatter_and_long_values_fold() {
+        check(HOOKS, None, &[(0, 7), (2, 6), (3, 6), (4, 6), (5, 6)]);
+        check(
+            "---\r\ndescription: |\r\n  a\r\n  b\r\n\r\nname: x\r\n---\r\n",
+            None,
+            &[(0, 6), (1, 3)],
+        );
+        check("---\ntools: [a,\n  b]\n---\n", None, &[(0, 3), (1, 2)]);
+    }
+
+    #[test]
+    fn a_client_gets_no_more_than_it_wants() {
+        check(HOOKS, Some(2), &[(0, 7), (2, 6)]);
+        check(HOOKS, Some(0), &[]);
+    }
+
+    #[test]
+    fn what_is_on_one_line_or_open_does_not_fold() {
+        check("# Title\n\nText\n", None, &[]);
+        check("---\nname: a\n", None, &[]);
+        check("", None, &[]);
+    }
+}

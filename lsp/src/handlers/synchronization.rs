@@ -1,0 +1,33 @@
+//! `textDocument/didOpen`, `didChange` and `didClose`: the texts as the editor has them.
+//!
+//! Called in the order of the wire. What follows from a change is none of their business.
+
+use tower_lsp::ls_types::{
+    DidChangeTextDocumentParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
+};
+
+use crate::document::Document;
+use crate::from_proto;
+use crate::session::Session;
+use crate::settings::Settings;
+
+/// Takes a text up.
+pub(crate) fn did_open(session: &Session, params: DidOpenTextDocumentParams) {
+    let item = params.text_document;
+    session.open(item.uri, item.version, item.text);
+}
+
+/// Applies all changes, each to the text that the one before it has led to.
+pub(crate) fn did_change(session: &Session, params: DidChangeTextDocumentParams) {
+    let edits = params.content_changes.into_iter().map(|change| {
+        move |document: &Document, settings: Settings| {
+            from_proto::edit(document, change, settings.encoding)
+        }
+    });
+    session.change(params.text_document.uri, params.text_document.version, edits);
+}
+
+/// Lets a text go.
+pub(crate) fn did_close(session: &Session, params: DidCloseTextDocumentParams) {
+    session.close(params.text_document.uri);
+}

@@ -1,0 +1,75 @@
+//! The methods of the protocol, each handed on to its handler.
+//!
+//! No logic here: a method takes what its handler needs out of the session, and that is all.
+//! Notes about texts never come this far, see [`crate::arrival`].
+
+use std::sync::Arc;
+
+use tower_lsp::jsonrpc::{Error, Result};
+use tower_lsp::ls_types::{
+    DocumentDiagnosticParams, DocumentDiagnosticReportResult, DocumentSymbolParams,
+    DocumentSymbolResponse, FoldingRange, FoldingRangeParams, InitializeParams, InitializeResult,
+};
+use tower_lsp::{Client, LanguageServer};
+
+use crate::session::Session;
+use crate::{from_proto, handlers};
+
+/// The server as one client sees it.
+#[derive(Debug)]
+pub(crate) struct Server {
+    client: Client,
+    session: Arc<Session>,
+}
+
+impl Server {
+    pub(crate) fn new(client: Client, session: Arc<Session>) -> Self {
+        Self { client, session }
+    }
+
+    /// Returns the way to the client.
+    pub(crate) fn client(&self) -> Client {
+        self.client.clone()
+    }
+}
+
+impl LanguageServer for Server {
+    async fn initialize(&self, params: InitializeParams) -> Result<InitializeResult> {
+        let settings = from_proto::settings(&params.capabilities);
+        self.session.begin(settings);
+        Ok(handlers::initialize::initialize(settings))
+    }
+
+    async fn shutdown(&self) -> Result<()> {
+        self.session.shut_down();
+        Ok(())
+    }
+
+    async fn diagnostic(
+        &self,
+        params: DocumentDiagnosticParams,
+    ) -> Result<DocumentDiagnosticReportResult> {
+        let settings = self.session.settings();
+        if !settings.pulls_diagnostics {
+            // Never both ways: this client is sent them.
+            return Err(Error::method_not_found());
+        }
+        let document = self.session.document(params.text_document.uri.as_str());
+        Ok(handlers::diagnostic::diagnostic(document.as_deref(), &params, settings).into())
+    }
+
+    async fn document_symbol(
+        &self,
+        params: DocumentSymbolParams,
+    ) -> Result<Option<DocumentSymbolResponse>> {
+        let document = self.session.document(params.text_document.uri.as_str());
+        let settings = self.session.settings();
+        Ok(document.and_then(|it| handlers::document_symbol::document_symbol(&it, settings)))
+    }
+
+    async fn folding_range(&self, params: FoldingRangeParams) -> Result<Option<Vec<FoldingRange>>> {
+        let document = self.session.document(params.text_document.uri.as_str());
+        let settings = self.session.settings();
+        Ok(document.and_then(|it| handlers::folding_range::folding_range(&it, settings)))
+    }
+}

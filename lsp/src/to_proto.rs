@@ -1,0 +1,239 @@
+//! From our terms to the client's: bytes to positions, findings to diagnostics, trees to symbols.
+//!
+//! The only file that writes lines and columns. What the protocol cannot say is dropped here.
+
+use skills_core::diagnostic::{Diagnostic as Finding, Severity};
+use skills_core::parse::{Entry, ValueKind};
+use skills_core::text::Span;
+use tower_lsp::ls_types::{
+    Diagnostic, DiagnosticOptions, DiagnosticServerCapabilities, DiagnosticSeverity,
+    DocumentSymbol, FoldingRange, FoldingRangeKind, FoldingRangeProviderCapability, Location,
+    NumberOrString, OneOf, Position, PositionEncodingKind, Range, ServerCapabilities,
+    SymbolInformation, SymbolKind, TextDocumentSyncCapability, TextDocumentSyncKind,
+    TextDocumentSyncOptions,
+};
+
+use crate::document::Document;
+use crate::settings::{Encoding, Settings};
+
+/// Who all our diagnostics are from.
+pub(crate) const SOURCE: &str = "skillsd";
+
+/// How much of a value is shown beside its key, in characters.
+const MAX_DETAIL: usize = 80;
+
+/// Returns what the server can do for a client: all that is implemented and nothing else.
+pub(crate) fn capabilities(settings: Settings) -> ServerCapabilities {
+    let synchronization = TextDocumentSyncOptions {
+        open_close: Some(true),
+        change: Some(TextDocumentSyncKind::INCREMENTAL),
+        ..TextDocumentSyncOptions::default()
+    };
+    let diagnostics =
+        DiagnosticOptions { identifier: Some(SOURCE.to_owned()), ..DiagnosticOptions::default() };
+    ServerCapabilities {
+        position_encoding: Some(encoding(settings.encoding)),
+        text_document_sync: Some(TextDocumentSyncCapability::Options(synchronization)),
+        diagnostic_provider: settings
+            .pulls_diagnostics
+            .then_some(DiagnosticServerCapabilities::Options(diagnostics)),
+        document_symbol_provider: Some(OneOf::Left(true)),
+        folding_range_provider: Some(FoldingRangeProviderCapability::Simple(true)),
+        ..ServerCapabilities::default()
+    }
+}
+
+fn encoding(encoding: Encoding) -> PositionEncodingKind {
+    match encoding {
+        Encoding::Utf8 => PositionEncodingKind::UTF8,
+        Encoding::Utf16 => PositionEncodingKind::UTF16,
+        Encoding::Utf32 => PositionEncodingKind::UTF32,
+    }
+}
+
+/// Returns the position of a byte; inside a line end, that of the line's end.
+pub(crate) fn position(document: &Document, offset: usize, encoding: Encoding) -> Position {
+    let (text, lines) = (document.text(), document.lines());
+    let at = lines.position(offset);
+    let character = match encoding {
+        Encoding::Utf8 => at.column.min(lines.line(at.line).map_or(0, |line| line.len() as u32)),
+        Encoding::Utf16 => lines.utf16_column(text, offset),
+        Encoding::Utf32 => lines.char_column(text, offset),
+    };
+    Position { line: at.line, character }
+}
+
+/// Returns the range of a span.
+pub(crate) fn range(document: &Document, span: Span, encoding: Encoding) -> Range {
+    let [start, end] = [span.start, span.end].map(|it| position(document, it, encoding));
+    Range { start, end }
+}
+
+/// Returns a finding as a diagnostic; what to do about it is the last line of its message.
+pub(crate) fn diagnostic(document: &Document, finding: &Finding, encoding: Encoding) -> Diagnostic {
+    let Finding { code, severity: gravity, span, message, help } = finding;
+    let message = match help {
+        Some(help) => format!("{message}\nhelp: {help}"),
+        None => message.clone(),
+    };
+    Diagnostic {
+        range: range(document, *span, encoding),
+        severity: Some(severity(*gravity)),
+        code: Some(NumberOrString::String((*code).to_owned())),
+        source: Some(SOURCE.to_owned()),
+        message,
+        ..Diagnostic::default()
+    }
+}
+
+fn severity(severity: Severity) -> DiagnosticSeverity {
+    match severity {
+        Severity::Error => DiagnosticSeverity::ERROR,
+        Severity::Warning => DiagnosticSeverity::WARNING,
+        Severity::Information => DiagnosticSeverity::INFORMATION,
+        Severity::Hint => DiagnosticSeverity::HINT,
+    }
+}
+
+/// Returns entries as symbols that hold those of the mappings in them.
+pub(crate) fn nested_symbols(
+    document: &Document,
+    entries: &[Entry],
+    encoding: Encoding,
+) -> Vec<DocumentSymbol> {
+    entries.iter().map(|entry| nested_symbol(document, entry, encoding)).collect()
+}
+
+#[expect(deprecated, reason = "the field has to be there, and is left empty")]
+fn nested_symbol(document: &Document, entry: &Entry, encoding: Encoding) -> DocumentSymbol {
+    let children = entry.value.entries().map(|entries| nested_symbols(document, entries, encoding));
+    DocumentSymbol {
+        name: symbol_name(entry),
+        detail: detail(entry),
+        kind: symbol_kind(entry),
+        tags: None,
+        deprecated: None,
+        range: range(document, entry.span, encoding),
+        // A client refuses all symbols when one does not hold its own name.
+        selection_range: range(document, entry.key.span.within(entry.span), encoding),
+        children,
+    }
+}
+
+/// Returns the entries of the top level as symbols.
+pub(crate) fn flat_symbols(
+    document: &Document,
+    entries: &[Entry],
+    encoding: Encoding,
+) -> Vec<SymbolInformation> {
+    entries.iter().map(|entry| flat_symbol(document, entry, encoding)).collect()
+}
+
+#[expect(deprecated, reason = "the field has to be there, and is left empty")]
+fn flat_symbol(document: &Document, entry: &Entry, encoding: Encoding) -> SymbolInformation {
+    SymbolInformation {
+        name: symbol_name(entry),
+        kind: symbol_kind(entry),
+        tags: None,
+        deprecated: None,
+        location: Location::new(document.uri().clone(), range(document, entry.span, encoding)),
+        container_name: None,
+    }
+}
+
+/// Returns a name that is not empty, because clients refuse all symbols when one is.
+fn symbol_name(entry: &Entry) -> String {
+    let name = entry.key.text.trim();
+    if name.is_empty() { "\"\"".to_owned() } else { name.to_owned() }
+}
+
+fn symbol_kind(entry: &Entry) -> SymbolKind {
+    match entry.value.kind {
+        ValueKind::Mapping { .. } => SymbolKind::OBJECT,
+        ValueKind::Sequence { .. } => SymbolKind::ARRAY,
+        ValueKind::Null | ValueKind::Scalar { .. } | ValueKind::Alias { .. } => {
+            SymbolKind::PROPERTY
+        }
+    }
+}
+
+/// Returns the beginning of a text value.
+fn detail(entry: &Entry) -> Option<String> {
+    let line = entry.value.as_str()?.trim().lines().next()?;
+    Some(match line.char_indices().nth(MAX_DETAIL) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    })
+}
+
+/// Returns the fold of a span; nothing when it is on one line.
+pub(crate) fn fold(document: &Document, span: Span) -> Option<FoldingRange> {
+    let line = |offset| document.lines().position(offset).line;
+    // The last byte and not the end, which may lie on the line behind.
+    let (start_line, end_line) = (line(span.start), line(span.end.saturating_sub(1)));
+    (start_line < end_line).then_some(FoldingRange {
+        start_line,
+        end_line,
+        kind: Some(FoldingRangeKind::Region),
+        ..FoldingRange::default()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::Revision;
+
+    #[track_caller]
+    fn document(text: &str) -> Document {
+        let uri = "file:///w/SKILL.md".parse().unwrap();
+        Document::new(uri, 1, Revision::default(), text.to_owned())
+    }
+
+    /// Checks where `needle` is in each encoding: line, and columns from and to.
+    #[track_caller]
+    fn check(text: &str, needle: &str, line: u32, columns: [(u32, u32); 3]) {
+        let document = document(text);
+        let start = text.find(needle).unwrap();
+        let span = Span::new(start, start + needle.len());
+        let encodings = [Encoding::Utf8, Encoding::Utf16, Encoding::Utf32];
+        for (encoding, (from, to)) in encodings.into_iter().zip(columns) {
+            let expected = Range::new(Position::new(line, from), Position::new(line, to));
+            assert_eq!(range(&document, span, encoding), expected, "{encoding:?}");
+            assert_eq!(crate::from_proto::span(&document, expected, encoding), span);
+        }
+    }
+
+    #[test]
+    fn ranges_are_exact_in_every_encoding() {
+        check("a: b", "b", 0, [(3, 4); 3]);
+        check("\u{FEFF}a: b", "b", 0, [(6, 7), (4, 5), (4, 5)]);
+        check("x\r\ny\r\na: b\r\n", "b", 2, [(3, 4); 3]);
+        check("x\ry\na: b", "b", 2, [(3, 4); 3]);
+        check("a: 🦀 b", "b", 0, [(8, 9), (6, 7), (5, 6)]);
+        check("名: 漢字 b漢", "b漢", 0, [(12, 16), (6, 8), (6, 8)]);
+        check("é🦀\na: 🦀🦀", "🦀🦀", 1, [(3, 11), (3, 7), (3, 5)]);
+    }
+
+    #[test]
+    fn a_place_in_a_line_end_is_the_end_of_its_line() {
+        let document = document("é\r\nb");
+        for (encoding, column) in [(Encoding::Utf8, 2), (Encoding::Utf16, 1), (Encoding::Utf32, 1)]
+        {
+            for offset in [2, 3] {
+                assert_eq!(position(&document, offset, encoding), Position::new(0, column));
+            }
+            assert_eq!(position(&document, 4, encoding), Position::new(1, 0));
+            assert_eq!(position(&document, 99, encoding), Position::new(1, 1));
+        }
+    }
+
+    #[test]
+    fn help_is_the_last_line_of_the_message() {
+        let finding = Finding::warning("a/b", Span::new(0, 1), "it is odd");
+        let document = document("x");
+        let message = |finding: &Finding| diagnostic(&document, finding, Encoding::Utf8).message;
+        assert_eq!(message(&finding), "it is odd");
+        assert_eq!(message(&finding.with_help("Do this.")), "it is odd\nhelp: Do this.");
+    }
+}
