@@ -33,6 +33,18 @@ fn unkept(page: &str, sources: &[Source]) -> Vec<String> {
     findings
 }
 
+/// Finds places in this repository that `page` names in backticks and that are not there.
+fn astray(page: &str, there: &BTreeSet<String>) -> Vec<String> {
+    let words = page.split('`').skip(1).step_by(2);
+    let places =
+        words.filter(|word| word.contains('/') && !word.contains([' ', '*', '<', '$', '~']));
+    let is_there = |place: &str| {
+        let dir = format!("{}/", place.trim_end_matches('/'));
+        there.contains(place) || there.iter().any(|path| path.starts_with(&dir))
+    };
+    places.filter(|place| !is_there(place)).map(|place| format!("`{place}` is not there")).collect()
+}
+
 /// Finds files beside a `main.rs` that it does not declare: they would not be compiled, and all be green.
 fn undeclared(main: &Source, sources: &[Source]) -> Vec<String> {
     let dir = main.path.trim_end_matches("main.rs");
@@ -62,6 +74,12 @@ fn each_invariant_names_a_test_that_exists() {
 }
 
 #[test]
+fn the_architecture_names_places_that_are_there() {
+    let there = sources().into_iter().map(|source| source.path).collect();
+    none(&astray(&text_of("ARCHITECTURE.md"), &there));
+}
+
+#[test]
 fn the_readme_tells_the_command_that_is_checked() {
     let command = "cargo test --workspace";
     let is_line = |text: &str| text.lines().any(|line| line.trim().starts_with(command));
@@ -85,6 +103,10 @@ fn lists_that_are_not_complete_are_noticed() {
     let sources = [Source::new("a.rs", "#[test]\nfn it_holds() {}\n")];
     assert!(unkept("It holds. Test: `it_holds`.", &sources).is_empty());
     assert_eq!(unkept("It holds. Tests: `it_holds`, `m::that_too`.", &sources).len(), 1);
+
+    let there = BTreeSet::from(["a/b/c.rs".to_owned()]);
+    assert!(astray("see `a/b/c.rs`, `a/b/` and `word`", &there).is_empty());
+    assert_eq!(astray("see `a/b/d.rs` and `a/c`", &there).len(), 2);
 
     let main = Source::new("tests/tests/e2e/main.rs", "mod one;\n");
     let sources = ["one", "two", "one/deep"]
