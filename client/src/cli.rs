@@ -64,6 +64,7 @@ pub struct GlobalArgs {
     /// Apply the rules of this agent, or of `all` in turn [default: agentskills]
     ///
     /// For example `claude-code`. With `all`, `list` and `explain` answer for each profile.
+    /// Without it `profile` of the worktree's `.skillsd.toml` counts, then that of `config.toml`.
     #[arg(long, global = true, value_name = "PROFILE")]
     pub profile: Option<String>,
     /// Print the daemon's answer as one line of JSON

@@ -6,8 +6,11 @@
 use std::env;
 use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
 
-use skills_protocol::env::{DISCOVERY, SKILLSD_SOCKET, XDG_RUNTIME_DIR};
+use skills_protocol::env::{
+    DISCOVERY, HOME, SKILLSD_SOCKET, XDG_CONFIG_HOME, XDG_RUNTIME_DIR, XDG_STATE_HOME,
+};
 use skills_protocol::socket::{self, SocketEnvironment, SocketError, SocketLocation};
 
 /// Returns where the daemon of this user and this environment listens.
@@ -25,4 +28,42 @@ pub fn socket_location() -> Result<SocketLocation, SocketError> {
 /// Returns the variables that discovery depends on, those that are set.
 pub fn discovery() -> Vec<(&'static str, OsString)> {
     DISCOVERY.iter().filter_map(|name| Some((*name, env::var_os(name)?))).collect()
+}
+
+/// Returns the user's configuration file, whether it is there or not; none without a home.
+pub fn config_file() -> Option<PathBuf> {
+    let base = base(env::var_os(XDG_CONFIG_HOME), env::var_os(HOME), ".config")?;
+    Some(base.join("skillsd/config.toml"))
+}
+
+/// Returns the directory of the daemon's state and logs; none without a home.
+pub fn state_directory() -> Option<PathBuf> {
+    let base = base(env::var_os(XDG_STATE_HOME), env::var_os(HOME), ".local/state")?;
+    Some(base.join("skillsd"))
+}
+
+// The XDG specification: a relative path in its variables is to be ignored.
+fn base(xdg: Option<OsString>, home: Option<OsString>, below_home: &str) -> Option<PathBuf> {
+    let absolute = |it: OsString| Some(PathBuf::from(it)).filter(|it| it.is_absolute());
+    xdg.and_then(absolute).or_else(|| Some(home.and_then(absolute)?.join(below_home)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(xdg: Option<&str>, home: Option<&str>, expected: Option<&str>) {
+        let found = base(xdg.map(Into::into), home.map(Into::into), ".local/state");
+        assert_eq!(found, expected.map(PathBuf::from));
+    }
+
+    #[test]
+    fn files_are_where_xdg_says() {
+        check(Some("/state"), Some("/home/u"), Some("/state"));
+        check(None, Some("/home/u"), Some("/home/u/.local/state"));
+        check(Some("relative"), Some("/home/u"), Some("/home/u/.local/state"));
+        check(Some(""), Some(""), None);
+        check(None, None, None);
+    }
 }

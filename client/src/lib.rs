@@ -12,6 +12,7 @@ pub mod connection;
 pub mod directory;
 pub mod environment;
 pub mod error;
+pub mod logs;
 pub mod peer;
 pub mod spawn;
 

@@ -40,6 +40,12 @@ struct ServeArgs {
     /// For a client that starts the daemon and goes.
     #[arg(long, hide = true)]
     spawned: bool,
+    /// How much to log, for example `debug` or `warn,skills_engine=debug`
+    ///
+    /// The filters of `tracing`. Without it the variable SKILLSD_LOG counts, then `log.level` of
+    /// the configuration, then `info`.
+    #[arg(long, value_name = "FILTER")]
+    log: Option<String>,
 }
 
 /// Runs what the arguments of this process say.
@@ -47,6 +53,6 @@ pub(crate) fn run() -> ExitCode {
     let Program { global, command } = Program::parse();
     match command {
         Command::Ask(command) => cli::run(&global, &command, &local::connect),
-        Command::Serve(ServeArgs { spawned }) => serve::run(ServeOptions { spawned }),
+        Command::Serve(ServeArgs { spawned, log }) => serve::run(&ServeOptions { spawned, log }),
     }
 }

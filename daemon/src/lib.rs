@@ -9,9 +9,13 @@ mod cli;
 
 mod serve;
 
+mod vigil;
+
 mod local;
 
 mod log;
+
+mod settings;
 
 mod socket;
 

@@ -7,26 +7,26 @@ use std::os::unix::net::UnixStream;
 use std::thread;
 
 use skills_client::blocking::Stream;
+use skills_client::environment::config_file;
 use skills_engine::{Engine, Options};
 use tokio::runtime;
 
 use crate::serve::{boot_id, own_environment};
 use crate::server::Server;
 use crate::service::Service;
+use crate::settings::Settings;
 
 /// Runs a server on a thread of its own and returns a connection to it.
 pub(crate) fn connect() -> io::Result<Box<dyn Stream>> {
     let (ours, theirs) = UnixStream::pair()?;
     theirs.set_nonblocking(true)?;
     let boot_id = boot_id();
-    let engine = Engine::start(Options::new(boot_id.clone())).map_err(io::Error::other)?;
-    let service = Service::new(engine, boot_id, None, own_environment());
-    let server = Server::new(
-        service.methods(),
-        service.limits,
-        service.closing.clone(),
-        service.open.clone(),
-    );
+    let settings = Settings::load(config_file());
+    let read_limit = settings.user().read_limit;
+    let engine = Engine::start(Options { read_limit, ..Options::new(boot_id.clone()) })
+        .map_err(io::Error::other)?;
+    let service = Service::new(engine, boot_id, None, own_environment(), settings);
+    let server = Server::over(&service);
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     thread::Builder::new().name("serve".to_owned()).spawn(move || {
         runtime.block_on(async {

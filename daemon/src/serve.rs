@@ -7,7 +7,7 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::net::UnixListener as StdListener;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -16,7 +16,7 @@ use listenfd::ListenFd;
 use rustix::fs::Mode;
 use sd_notify::NotifyState;
 use skills_client::cli::exit::Exit;
-use skills_client::environment;
+use skills_client::environment::{self, config_file};
 use skills_client::spawn::READY;
 use skills_engine::watch::Notify;
 use skills_engine::{Engine, EngineError, Options};
@@ -29,16 +29,20 @@ use tokio_util::sync::CancellationToken;
 use crate::log;
 use crate::server::{Server, drain};
 use crate::service::Service;
+use crate::settings::Settings;
 use crate::socket::{ClaimError, Endpoint};
+use crate::vigil::Vigil;
 
 /// How long work on the blocking pool may go on after everything else has ended.
 const LAST_WORK: Duration = Duration::from_secs(1);
 
 /// How the daemon is run.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct ServeOptions {
     /// Whether a client started it, waits until it listens, and goes.
     pub(crate) spawned: bool,
+    /// How much is logged, before what variable and configuration say.
+    pub(crate) log: Option<String>,
 }
 
 /// Why the daemon cannot serve.
@@ -80,7 +84,7 @@ impl ServeError {
 }
 
 /// Runs the daemon until it is told to end.
-pub(crate) fn run(options: ServeOptions) -> ExitCode {
+pub(crate) fn run(options: &ServeOptions) -> ExitCode {
     let exit = serve(options).unwrap_or_else(|error| {
         let hint = error.hint();
         let exit = error.exit();
@@ -90,7 +94,7 @@ pub(crate) fn run(options: ServeOptions) -> ExitCode {
     exit.into()
 }
 
-fn serve(options: ServeOptions) -> Result<Exit, ServeError> {
+fn serve(options: &ServeOptions) -> Result<Exit, ServeError> {
     // First of all: it changes the environment, which no other thread may see happen.
     let handed_over = ListenFd::from_env().take_unix_listener(0).map_err(ServeError::HandedOver)?;
     if options.spawned {
@@ -99,17 +103,24 @@ fn serve(options: ServeOptions) -> Result<Exit, ServeError> {
         let _ = rustix::process::setsid();
     }
     rustix::process::umask(Mode::RWXG | Mode::RWXO);
-    log::init();
+    let settings = Settings::load(config_file());
+    log::init(options.log.as_deref(), &settings.user(), options.spawned);
+    for unwell in settings.health(None) {
+        tracing::warn!(path = ?unwell.path, "configuration: {}", unwell.message);
+    }
     let location = environment::socket_location()?;
     // The lock comes before anything that two daemons would do twice.
     let mut endpoint = Endpoint::claim(&location, handed_over)?;
-    let cookies = location.daemon_lock().with_extension("cookies");
     let boot_id = boot_id();
+    let cookies = cookie_directory(&location, &boot_id);
     let hints = Notify { cookie_dir: cookies.clone() };
-    let engine =
-        Engine::start(Options { hints: Some(Box::new(hints)), ..Options::new(boot_id.clone()) })?;
-    let service =
-        Service::new(engine.clone(), boot_id, Some(location.path().to_owned()), own_environment());
+    let engine = Engine::start(Options {
+        hints: Some(Box::new(hints)),
+        read_limit: settings.user().read_limit,
+        ..Options::new(boot_id.clone())
+    })?;
+    let socket = Some(location.path().to_owned());
+    let service = Service::new(engine.clone(), boot_id, socket, own_environment(), settings);
     let runtime = runtime().map_err(ServeError::Start)?;
     let listener = endpoint.take_listener().expect("nobody has taken it since it was made");
     let life = Life { location: &location, service: &service, spawned: options.spawned };
@@ -121,6 +132,25 @@ fn serve(options: ServeOptions) -> Result<Exit, ServeError> {
     result.map_err(ServeError::Start)?;
     tracing::info!("ended");
     Ok(if service.has_failed() { Exit::Bug } else { Exit::Fine })
+}
+
+/// Returns a directory for this run alone. One that lost its place must not remove its
+/// successor's, and what a killed one left is removed by the next.
+fn cookie_directory(location: &SocketLocation, boot_id: &str) -> PathBuf {
+    let lock = location.daemon_lock();
+    let name = |suffix: &str| {
+        let mut name = lock.file_stem().unwrap_or_default().to_owned();
+        name.push(suffix);
+        name
+    };
+    let mark = name(".cookies.");
+    for entry in std::fs::read_dir(location.directory()).into_iter().flatten().flatten() {
+        if entry.file_name().as_encoded_bytes().starts_with(mark.as_encoded_bytes()) {
+            // One that stays is empty and harms nobody.
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+    location.directory().join(name(&format!(".cookies.{boot_id}")))
 }
 
 fn runtime() -> io::Result<Runtime> {
@@ -149,10 +179,15 @@ impl Life<'_> {
     async fn live(&self, endpoint: &mut Endpoint, listener: StdListener) -> io::Result<()> {
         listener.set_nonblocking(true)?;
         let listener = UnixListener::from_std(listener)?;
-        let Service { limits, closing, open, .. } = &**self.service;
-        let server =
-            Server::new(self.service.methods(), *limits, closing.clone(), Arc::clone(open));
-        watch_signals(closing.clone(), self.spawned)?;
+        let server = Server::over(self.service);
+        watch_signals(self.service.closing.clone(), self.spawned)?;
+        let vigil = Vigil {
+            service: Arc::clone(self.service),
+            server: Arc::clone(&server),
+            footing: endpoint.footing(),
+            spawned: self.spawned,
+        };
+        tokio::spawn(vigil.keep());
         self.tell_ready();
         let tasks = server.accept(&listener).await;
         // Fails without a service manager.

@@ -25,6 +25,7 @@ use crate::dispatch::Reply;
 use crate::outbox::Outbox;
 use crate::peer::Peer;
 use crate::refusal;
+use crate::service::Service;
 
 /// How long calls in flight may take to finish once the daemon is to exit.
 const DRAIN: Duration = Duration::from_secs(5);
@@ -33,10 +34,10 @@ const DRAIN: Duration = Duration::from_secs(5);
 const ACCEPT_REST: Duration = Duration::from_millis(100);
 
 /// What all connections share.
-#[derive(Debug)]
 pub(crate) struct Server {
     methods: Methods,
-    limits: Limits,
+    /// Asked for every new connection.
+    limits: Box<dyn Fn() -> Limits + Send + Sync>,
     closing: CancellationToken,
     open: Arc<AtomicU32>,
     served: AtomicUsize,
@@ -46,11 +47,24 @@ impl Server {
     /// Returns a server that serves until `closing`, and keeps the number of connections in `open`.
     pub(crate) fn new(
         methods: Methods,
-        limits: Limits,
+        limits: impl Fn() -> Limits + Send + Sync + 'static,
         closing: CancellationToken,
         open: Arc<AtomicU32>,
     ) -> Arc<Self> {
+        let limits = Box::new(limits);
         Arc::new(Self { methods, limits, closing, open, served: AtomicUsize::new(0) })
+    }
+
+    /// Returns a server of this service's methods, within its limits.
+    pub(crate) fn over(service: &Arc<Service>) -> Arc<Self> {
+        let settings = Arc::clone(&service.settings);
+        let limits = move || settings.limits();
+        Self::new(service.methods(), limits, service.closing.clone(), Arc::clone(&service.open))
+    }
+
+    /// Returns how many connections there have been.
+    pub(crate) fn served(&self) -> usize {
+        self.served.load(Ordering::Relaxed)
     }
 
     /// Serves one stream until either side ends it.
@@ -61,7 +75,7 @@ impl Server {
         let id = self.served.fetch_add(1, Ordering::Relaxed) + 1;
         let peer = Arc::new(Peer::new(id));
         let connection =
-            Connection::new(stream, self.methods.clone(), self.limits, peer, &self.closing);
+            Connection::new(stream, self.methods.clone(), (self.limits)(), peer, &self.closing);
         let open = Open::count(&self.open);
         async move {
             let _open = open;
@@ -104,9 +118,10 @@ impl Server {
                 return;
             }
         }
-        if self.open.load(Ordering::Relaxed) >= self.limits.connections {
-            tracing::warn!(limit = self.limits.connections, "connection over the limit refused");
-            tasks.spawn(refuse(stream, self.limits.connections));
+        let limit = (self.limits)().connections;
+        if self.open.load(Ordering::Relaxed) >= limit {
+            tracing::warn!(limit, "connection over the limit refused");
+            tasks.spawn(refuse(stream, limit));
             return;
         }
         tasks.spawn(self.serve_stream(stream));
@@ -241,7 +256,7 @@ mod tests {
         let mut methods = Methods::new();
         register::<ServerStatus, _, _, _>(&mut methods, &bench, immediate);
         register_sync(&mut methods, &bench);
-        let server = Server::new(methods, limits, CancellationToken::new(), Arc::default());
+        let server = Server::new(methods, move || limits, CancellationToken::new(), Arc::default());
         let accepting = tokio::spawn({
             let server = Arc::clone(&server);
             async move { server.accept(&listener).await }

@@ -11,7 +11,6 @@ use std::time::Instant;
 use jsonrpsee::Methods;
 use skills_engine::{Engine, EngineError, View};
 use skills_protocol::error::RpcError;
-use skills_protocol::limits::Limits;
 use skills_protocol::wire::Context;
 use tokio_util::sync::CancellationToken;
 
@@ -19,6 +18,7 @@ use crate::from_wire::{self, Asked};
 use crate::handlers;
 use crate::memory::Memory;
 use crate::peer::{Environment, Peer};
+use crate::settings::Settings;
 
 /// What is served.
 pub(crate) struct Service {
@@ -27,7 +27,7 @@ pub(crate) struct Service {
     pub(crate) boot_id: String,
     /// Where it listens; nowhere when it serves within another process.
     pub(crate) socket: Option<PathBuf>,
-    pub(crate) limits: Limits,
+    pub(crate) settings: Arc<Settings>,
     pub(crate) started: Instant,
     pub(crate) memory: Memory,
     /// How many connections are open.
@@ -47,12 +47,13 @@ impl Service {
         boot_id: String,
         socket: Option<PathBuf>,
         environment: Environment,
+        settings: Arc<Settings>,
     ) -> Arc<Self> {
         Arc::new(Self {
             engine,
             boot_id,
             socket,
-            limits: Limits::default(),
+            settings,
             started: Instant::now(),
             memory: Memory::default(),
             open: Arc::default(),
@@ -75,21 +76,60 @@ impl Service {
     }
 
     /// Reads where a call asks from, and by whose rules.
-    pub(crate) fn asked(&self, peer: &Peer, context: Context) -> Result<Asked, RpcError> {
-        let environment = peer.environment().map_or(&self.environment, |environment| environment);
-        from_wire::asked(context, environment)
+    pub(crate) async fn asked(&self, peer: &Peer, context: Context) -> Result<Asked, RpcError> {
+        Ok(self.settle(peer, context).await?.0)
     }
 
     /// Returns the view that a call asks for.
     pub(crate) async fn view(&self, peer: &Peer, context: Context) -> Result<Arc<View>, RpcError> {
-        let Asked { key, profile, freshness } = self.asked(peer, context)?;
-        if freshness == skills_engine::Freshness::Cached
-            && let Some(view) = self.engine.cached(&key)
+        let (asked, view) = self.settle(peer, context).await?;
+        let view = match view {
+            Some(view) => view,
+            None => self.resolved(&asked).await?,
+        };
+        let unwell = self.settings.health(Some(&view.resolution.worktree));
+        Ok(if unwell.is_empty() { view } else { Arc::new(view.with_health(unwell)) })
+    }
+
+    /// Reads what a call asks for, with the configuration's profile where it names none. Returns
+    /// the view as well where finding that out took one.
+    async fn settle(
+        &self,
+        peer: &Peer,
+        context: Context,
+    ) -> Result<(Asked, Option<Arc<View>>), RpcError> {
+        self.settings.refresh().await;
+        if context.profile.is_some() {
+            return Ok((self.read(peer, context)?, None));
+        }
+        let context = Context { profile: self.settings.user().profile.clone(), ..context };
+        let asked = self.read(peer, context.clone())?;
+        // Any view of the place knows its worktree, and this one is most often the answer.
+        let view = self.resolved(&asked).await?;
+        match &self.settings.repository(&view.resolution.worktree).await.profile {
+            Some(profile) if *profile != asked.key.profile => {
+                let context = Context { profile: Some(profile.clone()), ..context };
+                Ok((self.read(peer, context)?, None))
+            }
+            Some(_) | None => Ok((asked, Some(view))),
+        }
+    }
+
+    fn read(&self, peer: &Peer, context: Context) -> Result<Asked, RpcError> {
+        let environment = peer.environment().map_or(&self.environment, |environment| environment);
+        from_wire::asked(context, environment)
+    }
+
+    async fn resolved(&self, asked: &Asked) -> Result<Arc<View>, RpcError> {
+        let Asked { key, profile, freshness } = asked;
+        if *freshness == skills_engine::Freshness::Cached
+            && let Some(view) = self.engine.cached(key)
         {
             return Ok(view);
         }
-        let site = from_wire::site(&key, profile);
-        self.engine.view(key, || site, freshness).await.map_err(|error| self.engine_failed(&error))
+        let site = from_wire::site(key, Arc::clone(profile));
+        let view = self.engine.view(key.clone(), || site, *freshness).await;
+        view.map_err(|error| self.engine_failed(&error))
     }
 
     /// Turns a failure of the engine into an answer, and the daemon towards its exit: whoever

@@ -35,12 +35,26 @@ pub(crate) struct Endpoint {
     listener: Option<UnixListener>,
     /// The socket file that we made; none when it was handed to us, or is retired.
     made: Option<SocketFile>,
+    /// The socket file at which clients find us, whoever made it.
+    found: Option<SocketFile>,
     /// Released by the kernel, however the process ends.
     _lock: File,
 }
 
-/// A socket file, so that it is known again.
+/// Tells whether the socket's path still leads to us.
 #[derive(Debug)]
+pub(crate) struct Footing(Option<SocketFile>);
+
+impl Footing {
+    /// Returns whether the socket file has gone or is another one, so that nobody comes any more.
+    pub(crate) fn is_lost(&self) -> bool {
+        let lost = |ours: &SocketFile| !SocketFile::at(&ours.path).is_ok_and(|it| it == *ours);
+        self.0.as_ref().is_some_and(lost)
+    }
+}
+
+/// A socket file, so that it is known again.
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct SocketFile {
     path: PathBuf,
     device: u64,
@@ -104,7 +118,13 @@ impl Endpoint {
             let (listener, file) = listen(location.path())?;
             (listener, Some(file))
         };
-        Ok(Self { listener: Some(listener), made, _lock: lock })
+        let found = SocketFile::at(location.path()).ok();
+        Ok(Self { listener: Some(listener), made, found, _lock: lock })
+    }
+
+    /// Returns what tells later whether clients still find us.
+    pub(crate) fn footing(&self) -> Footing {
+        Footing(self.found.clone())
     }
 
     /// Gives the listener to whoever accepts; there is one.
@@ -115,9 +135,7 @@ impl Endpoint {
     /// Removes the socket file, so that clients start another daemon; the lock stays.
     pub(crate) fn retire(&mut self) {
         let Some(made) = self.made.take() else { return };
-        if SocketFile::at(&made.path)
-            .is_ok_and(|found| found.inode == made.inode && found.device == made.device)
-        {
+        if SocketFile::at(&made.path).is_ok_and(|found| found == made) {
             // A file that stays is found dead by the next daemon.
             let _ = fs::remove_file(&made.path);
         }
@@ -319,6 +337,18 @@ mod tests {
         let _other = UnixListener::bind(location.path()).unwrap();
         drop(endpoint);
         UnixStream::connect(location.path()).unwrap();
+    }
+
+    #[test]
+    fn a_socket_that_is_gone_or_replaced_is_noticed() {
+        let (_top, location) = place();
+        let endpoint = claim(&location).unwrap();
+        let footing = endpoint.footing();
+        assert!(!footing.is_lost());
+        fs::remove_file(location.path()).unwrap();
+        assert!(footing.is_lost());
+        let _other = UnixListener::bind(location.path()).unwrap();
+        assert!(footing.is_lost());
     }
 
     #[test]

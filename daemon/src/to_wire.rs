@@ -412,11 +412,12 @@ fn evidence(evidence: profile::Evidence) -> wire::Evidence {
     }
 }
 
-/// Returns the names of the profiles, the default first.
-pub(crate) fn profile_names() -> Vec<String> {
+/// Returns the names of the profiles, the one that counts where none is named first.
+pub(crate) fn profile_names(configured: Option<&str>) -> Vec<String> {
+    let first = configured.unwrap_or(profile::DEFAULT);
     let mut names: Vec<_> =
         profile::builtin().iter().map(|it| Cow::clone(&it.id).into_owned()).collect();
-    names.sort_by_key(|it| it != profile::DEFAULT);
+    names.sort_by_key(|it| it != first);
     names
 }
 
@@ -487,7 +488,8 @@ mod tests {
 
     #[test]
     fn default_profile_is_named_first() {
-        let names = profile_names();
+        assert_eq!(profile_names(Some("claude-code"))[0], "claude-code");
+        let names = profile_names(None);
         assert_eq!(names[0], profile::DEFAULT);
         assert_eq!(names.len(), profile::builtin().len());
     }

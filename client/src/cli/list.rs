@@ -64,12 +64,7 @@ fn print_one(
         return cx.terminal.print(&format!("{result}\n"));
     }
     let result = whole_list(link, params)?;
-    let view = table::View {
-        all: args.all,
-        profile: place.profile_name(),
-        cwd: &place.cwd,
-        in_checkout: is_checkout(&place.cwd),
-    };
+    let view = table::View { all: args.all, cwd: &place.cwd, in_checkout: is_checkout(&place.cwd) };
     let mut text = table::render(&result, &view, cx.terminal);
     if !result.skills.iter().any(|skill| skill.state.is_listed()) {
         text.push_str(&table::render_none(&result, &looked_in(link, place)?, &view, cx.terminal));

@@ -91,11 +91,6 @@ impl Place {
         Self { profile: Some(profile.to_owned()), ..self.clone() }
     }
 
-    /// Returns the profile's name as it applies.
-    pub(super) fn profile_name(&self) -> &str {
-        self.profile.as_deref().unwrap_or(skills_protocol::DEFAULT_PROFILE)
-    }
-
     /// Returns whether every profile is asked for.
     pub(super) fn wants_all_profiles(&self) -> bool {
         self.profile.as_deref() == Some(ALL_PROFILES)

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use skills_protocol::method::ServerStatus;
 use skills_protocol::wire::{
-    LayerRebuilds, Rebuilds, SkillCounts, StatusParams, StatusResult, Worktree,
+    ConfigState, ConfigStatus, LayerRebuilds, Rebuilds, SkillCounts, StatusParams, StatusResult,
+    Worktree,
 };
 
 use crate::cli::Cx;
@@ -64,7 +65,18 @@ fn facts(result: &StatusResult, terminal: &Terminal) -> Vec<(&'static str, Strin
         ("watches", watches),
         ("connections", result.connections.to_string()),
         ("rebuilds", rebuilds(&result.rebuilds)),
+        ("config", config(result.config.as_ref(), terminal)),
     ]
+}
+
+fn config(config: Option<&ConfigStatus>, terminal: &Terminal) -> String {
+    let Some(config) = config else { return "no place for one".to_owned() };
+    let path = terminal.path(&config.path, config.path_encoding);
+    match config.state {
+        ConfigState::Absent => format!("none at {path}, the defaults count"),
+        ConfigState::Good => path,
+        ConfigState::Broken => format!("{path} {}", paint(style::WARNING, "(has mistakes)")),
+    }
 }
 
 // `12 files (9 first, 3 changed), 4 roots, 2 views`
@@ -134,6 +146,11 @@ mod tests {
             boot_id: "b1".into(),
             socket: Some("/run/user/1000/skillsd/v1.sock".into()),
             path_encoding: None,
+            config: Some(ConfigStatus {
+                path: "/home/ann/.config/skillsd/config.toml".into(),
+                path_encoding: None,
+                state: ConfigState::Good,
+            }),
             health: Vec::new(),
         }
     }
@@ -146,7 +163,7 @@ mod tests {
     #[test]
     fn a_daemon_without_worktrees_says_how_to_open_one() {
         check(
-            &StatusResult { socket: None, rss: None, ..well() },
+            &StatusResult { socket: None, rss: None, config: None, ..well() },
             &expect![[r#"
             ● skillsd 0.1.0 · up 2 h 3 min · pid 4711
 
@@ -156,6 +173,7 @@ mod tests {
               watches      34 of 65536
               connections  2
               rebuilds     0 files, 0 roots, 0 views
+              config       no place for one
 
             No worktree is open; `skillsd list` opens one.
         "#]],
@@ -197,6 +215,7 @@ mod tests {
               watches      34 of 65536
               connections  2
               rebuilds     15 files (3 changed, 12 first), 1 root, 0 views
+              config       ~/.config/skillsd/config.toml
 
             Worktrees
               ~/shop      12 active, 1 shadowed · 2 views · pinned · 1 problem

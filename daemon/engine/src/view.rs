@@ -63,6 +63,14 @@ impl View {
         Self { key, site, resolution, clock, health, slot: OnceLock::new() }
     }
 
+    /// Returns the same view with more that is not well, for what the engine does not know of.
+    #[must_use]
+    pub fn with_health(&self, more: impl IntoIterator<Item = Health>) -> Self {
+        let health = self.health.iter().cloned().chain(more).collect();
+        let (key, site) = (Arc::clone(&self.key), Arc::clone(&self.site));
+        Self::new(key, site, self.resolution.clone(), self.clock.clone(), health)
+    }
+
     /// Returns what `make` made of this view when it was first asked.
     ///
     /// For answers that are worth keeping ready, such as the view in its wire form: the engine

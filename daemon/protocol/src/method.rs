@@ -126,7 +126,7 @@ requests! {
     Initialize, INITIALIZE, InitializeParams => InitializeResult, "1.0", AGAIN,
     "Introduces client and server: versions, what each can do, the limits. Optional: any method may come first. An environment given here holds for every later call on the connection that brings none of its own.";
     ServerStatus, SERVER_STATUS, StatusParams => StatusResult, "1.0", AGAIN,
-    "Says how the daemon is: its version, age, memory, watches and connections, every open worktree with its skills by state, how often each layer was rebuilt and why, and what is unwell.";
+    "Says how the daemon is: its version, age, memory, watches and connections, every open worktree with its skills by state, how often each layer was rebuilt and why, its configuration, and what is unwell.";
     ServerSync, SERVER_SYNC, SyncParams => SyncResult, "1.0", AGAIN,
     "Answers once everything that finished on the disk before the call is visible to later calls.";
     ServerShutdown, SERVER_SHUTDOWN, ShutdownParams => ShutdownResult, "1.0", ONCE,
@@ -216,7 +216,7 @@ mod tests {
               {serverInfo protocolVersion capabilities limits bootId}
             server/status
               ()
-              {version protocolVersion pid uptime rss watches connections worktrees rebuilds bootId socket pathEncoding health}
+              {version protocolVersion pid uptime rss watches connections worktrees rebuilds bootId socket pathEncoding config health}
             server/sync
               (cwd profile session agent freshness additionalDirs environment pathEncoding)
               {clock health}

@@ -21,9 +21,9 @@ pub use explain::{Evidence, ExplainParams, ExplainResult, Outcome, Step, StepKin
 pub use health::Health;
 pub use position::{Diagnostic, FieldRanges, Position, Range, Severity};
 pub use server::{
-    CancelParams, ClientInfo, InitializeParams, InitializeResult, LayerRebuilds, Rebuilds,
-    ServerCapabilities, ServerInfo, ShutdownParams, ShutdownResult, StatusParams, StatusResult,
-    SyncParams, SyncResult, Watches,
+    CancelParams, ClientInfo, ConfigState, ConfigStatus, InitializeParams, InitializeResult,
+    LayerRebuilds, Rebuilds, ServerCapabilities, ServerInfo, ShutdownParams, ShutdownResult,
+    StatusParams, StatusResult, SyncParams, SyncResult, Watches,
 };
 pub use skills::{
     DirsParams, DirsResult, GetParams, GetResult, Include, ListParams, ListResult, Only,

@@ -38,14 +38,15 @@ pub(crate) async fn initialize(
         protocol_version: PROTOCOL_VERSION.to_owned(),
         capabilities: ServerCapabilities {
             methods: METHODS.iter().map(|it| it.name.to_owned()).collect(),
-            profiles: to_wire::profile_names(),
+            profiles: to_wire::profile_names(service.settings.user().profile.as_deref()),
         },
-        limits: service.limits,
+        limits: service.settings.limits(),
         boot_id: service.boot_id.clone(),
     })
 }
 
 pub(crate) async fn status(service: Arc<Service>, _: Arc<Peer>, _: StatusParams) -> Outcome {
+    service.settings.refresh().await;
     let status = service.engine.status().await.map_err(|error| service.engine_failed(&error))?;
     let socket = service.socket.as_deref();
     let encoding = encoding_of(socket);
@@ -62,7 +63,8 @@ pub(crate) async fn status(service: Arc<Service>, _: Arc<Peer>, _: StatusParams)
         boot_id: service.boot_id.clone(),
         socket: socket.map(|socket| encode(socket, encoding)),
         path_encoding: encoding,
-        health: Vec::new(),
+        config: service.settings.status(),
+        health: to_wire::health(&service.settings.health(None)),
     })
 }
 
@@ -87,7 +89,9 @@ pub(crate) async fn sync(
     let context = params.take_context();
     if context.cwd.is_none() {
         let clock = service.engine.sync().await.map_err(|error| service.engine_failed(&error))?;
-        return Answer::new(&SyncResult { clock, health: Vec::new() });
+        service.settings.refresh().await;
+        let health = to_wire::health(&service.settings.health(None));
+        return Answer::new(&SyncResult { clock, health });
     }
     let view = service.view(&peer, context).await?;
     Answer::new(&SyncResult { clock: view.clock.clone(), health: to_wire::health(&view.health) })

@@ -1,5 +1,7 @@
 //! The handlers over a real engine and real files, called as a connection calls them.
 
+mod configured;
+
 use std::fs;
 use std::path::Path;
 
@@ -12,6 +14,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, duplex}
 use super::*;
 use crate::peer::Environment;
 use crate::server::Server;
+use crate::settings::Settings;
 
 /// A worktree, a home and a client of a server over both.
 struct Rig {
@@ -26,14 +29,11 @@ impl Rig {
         fs::create_dir_all(top.path().join("w/.git")).unwrap();
         let environment = Environment::from([("HOME".to_owned(), top.path().join("home").into())]);
         let engine = Engine::start(Options::new("boot".to_owned())).unwrap();
-        let service = Service::new(engine, "boot".to_owned(), None, environment);
+        let config = top.path().join("config.toml");
+        let settings = Settings::load(Some(config));
+        let service = Service::new(engine, "boot".to_owned(), None, environment, settings);
         let (client, server) = duplex(1 << 20);
-        let serving = Server::new(
-            service.methods(),
-            service.limits,
-            service.closing.clone(),
-            service.open.clone(),
-        );
+        let serving = Server::over(&service);
         tokio::spawn(serving.serve_stream(server));
         let rig = Self { top, service, client: BufReader::new(client) };
         for (path, text) in skills {

@@ -20,7 +20,7 @@ pub(crate) async fn open(
     peer: Arc<Peer>,
     mut params: WorktreeOpenParams,
 ) -> Outcome {
-    let asked = service.asked(&peer, params.take_context())?;
+    let asked = service.asked(&peer, params.take_context()).await?;
     let site = from_wire::site(&asked.key, asked.profile);
     let view = service
         .engine

@@ -13,6 +13,8 @@ mod rounds;
 
 mod lifecycle;
 
+mod configured;
+
 mod wire;
 
 mod views;

@@ -14,7 +14,6 @@ use crate::cli::text::{count, cut, pad, plain, width, wrap};
 /// How a list is rendered.
 pub(in crate::cli) struct View<'a> {
     pub(in crate::cli) all: bool,
-    pub(in crate::cli) profile: &'a str,
     pub(in crate::cli) cwd: &'a Path,
     /// Whether the bundled sample worktree can be named by its relative path.
     pub(in crate::cli) in_checkout: bool,
@@ -157,7 +156,7 @@ pub(in crate::cli) fn render_none(
 ) -> String {
     let cwd = terminal.local_path(view.cwd);
     let others = not_shown(result).map(|others| format!(" · {others}"));
-    let profile = plain(view.profile);
+    let profile = plain(&looked.profile);
     let mut text =
         format!("No skill for `{profile}` in {cwd}{}\n\n", others.as_deref().unwrap_or(""));
     let roots = roots_considered(&looked.steps, terminal);
@@ -193,7 +192,7 @@ mod tests {
 
     fn view(all: bool) -> View<'static> {
         let cwd = Path::new("/home/ann/shop");
-        View { all, profile: "agentskills", cwd, in_checkout: false }
+        View { all, cwd, in_checkout: false }
     }
 
     #[track_caller]

@@ -110,9 +110,37 @@ pub struct StatusResult {
     /// How `socket` is written; absent when it is plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
+    /// The user's configuration; null where there is no place for one.
+    #[serde(default)]
+    pub config: Option<ConfigStatus>,
     /// What is unwell.
     #[serde(default)]
     pub health: Vec<Health>,
+}
+
+/// The user's configuration file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ConfigStatus {
+    /// Where it is, or would be.
+    pub path: String,
+    /// How `path` is written; absent when it is plain text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path_encoding: Option<PathEncoding>,
+    /// Whether it counts.
+    pub state: ConfigState,
+}
+
+/// Whether a configuration file counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ConfigState {
+    /// There is none, and the defaults count.
+    Absent,
+    /// It counts as it is.
+    Good,
+    /// It has mistakes, which `health` names; the last good one counts, or the defaults.
+    Broken,
 }
 
 /// How many directories are watched.

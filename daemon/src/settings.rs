@@ -1,0 +1,321 @@
+//! The configuration as it is now: the user's file, and one at the top of each worktree.
+//!
+//! A file is looked at (one `stat`) whenever somebody asks something that depends on it, and read
+//! again when it has changed, so that the first answer after an edit follows the edit. One with
+//! mistakes does not count: the last good one stays, and health says what is wrong with the new.
+//! What may stand in it is `skills_core::config`'s to say.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use skills_core::config::{self, Config, Problem, Source};
+use skills_core::path::AbsPath;
+use skills_engine::Health;
+use skills_engine::disk::{Disk, ReadError, RealDisk};
+use skills_protocol::limits::Limits;
+use skills_protocol::path::{encode, encoding_of};
+use skills_protocol::wire::{ConfigState, ConfigStatus};
+use tokio::task::spawn_blocking;
+
+use crate::log;
+
+/// What a repository's file is called.
+const REPOSITORY_FILE: &str = ".skillsd.toml";
+
+/// How long a file may be; the longest sensible one is a hundredth of it.
+const LONGEST: u64 = 256 * 1024;
+
+/// How old a change has to be before its time tells it from the next one: clocks of file systems
+/// tick more slowly than editors save.
+const SETTLED: Duration = Duration::from_millis(50);
+
+/// How many mistakes of one file are told.
+const MANY: usize = 10;
+
+/// How many worktrees' files are remembered; they are forgotten all together.
+const WORKTREES: usize = 1024;
+
+/// The configuration of this process.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    /// None where neither a variable nor a home says where it belongs.
+    user_file: Option<PathBuf>,
+    user: Mutex<Kept>,
+    repositories: Mutex<BTreeMap<AbsPath, Kept>>,
+}
+
+/// A file as it was last read.
+#[derive(Clone, Debug, Default)]
+struct Kept {
+    stamp: Stamp,
+    /// Whether the file was so young when it was read that another change may look the same.
+    fresh: bool,
+    /// The last one without mistakes.
+    config: Arc<Config>,
+    /// What is wrong with the present one.
+    faults: Vec<String>,
+}
+
+/// By what a change of a file shows; none where it cannot be looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Stamp(Option<(u64, u64, u64, i64, i64, i64, i64)>);
+
+impl Settings {
+    /// Reads the user's file, at the start.
+    pub(crate) fn load(user_file: Option<PathBuf>) -> Arc<Self> {
+        let kept = user_file.as_deref().map(|path| read(path, Source::User, &Kept::default()));
+        let user = Mutex::new(kept.unwrap_or_default());
+        Arc::new(Self { user_file, user, repositories: Mutex::default() })
+    }
+
+    /// Returns the user's configuration as it was last read.
+    pub(crate) fn user(&self) -> Arc<Config> {
+        Arc::clone(&lock(&self.user).config)
+    }
+
+    /// Reads the user's file again if it has changed.
+    pub(crate) async fn refresh(&self) {
+        let Some(path) = &self.user_file else { return };
+        let kept = lock(&self.user).clone();
+        if kept.is_current(path) {
+            return;
+        }
+        let (config, faults) = (Arc::clone(&kept.config), kept.faults.clone());
+        if let Some(kept) = read_elsewhere(path.clone(), Source::User, kept).await {
+            if (&config, &faults) != (&kept.config, &kept.faults) {
+                tracing::info!(good = kept.faults.is_empty(), "the configuration has changed");
+                log::configure(&kept.config);
+            }
+            *lock(&self.user) = kept;
+        }
+    }
+
+    /// Returns what a worktree's own file decides, as the file is now.
+    pub(crate) async fn repository(&self, top: &AbsPath) -> Arc<Config> {
+        let path = top.join(REPOSITORY_FILE);
+        let kept = lock(&self.repositories).get(top).cloned().unwrap_or_default();
+        if kept.is_current(&path) {
+            return kept.config;
+        }
+        let Some(kept) = read_elsewhere(path, Source::Repository, kept).await else {
+            return Arc::default();
+        };
+        let config = Arc::clone(&kept.config);
+        let mut repositories = lock(&self.repositories);
+        if repositories.len() >= WORKTREES {
+            repositories.clear();
+        }
+        repositories.insert(top.clone(), kept);
+        config
+    }
+
+    /// Returns the bounds that new connections are held to.
+    pub(crate) fn limits(&self) -> Limits {
+        let config = self.user();
+        Limits {
+            connections: narrow(config.connections),
+            requests_in_flight: narrow(config.requests_in_flight),
+            message_bytes_in: config.message_bytes_in,
+            message_bytes_out: config.message_bytes_out,
+            ..Limits::default()
+        }
+    }
+
+    /// Returns the user's file and whether it counts.
+    pub(crate) fn status(&self) -> Option<ConfigStatus> {
+        let path = self.user_file.as_deref()?;
+        let path_encoding = encoding_of([path]);
+        let kept = lock(&self.user);
+        let state = match (kept.faults.is_empty(), kept.stamp.0) {
+            (false, _) => ConfigState::Broken,
+            (true, Some(_)) => ConfigState::Good,
+            (true, None) => ConfigState::Absent,
+        };
+        Some(ConfigStatus { path: encode(path, path_encoding), path_encoding, state })
+    }
+
+    /// Returns what is wrong with the user's file, and with those of all worktrees or of one.
+    pub(crate) fn health(&self, top: Option<&AbsPath>) -> Vec<Health> {
+        let mut health = Vec::new();
+        if let Some(path) = &self.user_file {
+            health.extend(unwell(path, &lock(&self.user)));
+        }
+        let repositories = lock(&self.repositories);
+        let meant = repositories.iter().filter(|(it, _)| top.is_none_or(|top| *it == top));
+        for (top, kept) in meant {
+            health.extend(unwell(&top.join(REPOSITORY_FILE), kept));
+        }
+        health
+    }
+}
+
+// The table of keys holds both to what fits.
+fn narrow(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing is left half done under these locks.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn unwell(path: &Path, kept: &Kept) -> Vec<Health> {
+    let health = kept.faults.iter().take(MANY).map(|fault| Health {
+        code: "config",
+        message: fault.clone(),
+        hint: "Mend the file; until then the last good one counts, or the defaults.",
+        path: Some(path.as_os_str().to_owned()),
+    });
+    health.collect()
+}
+
+async fn read_elsewhere(path: PathBuf, source: Source, kept: Kept) -> Option<Kept> {
+    // It fails when the runtime ends or the reading panicked, and then all stays as it was.
+    spawn_blocking(move || read(&path, source, &kept)).await.ok()
+}
+
+fn read(path: &Path, source: Source, before: &Kept) -> Kept {
+    // Before the reading: a change after it is one more difference.
+    let stamp = Stamp::of(path);
+    let fresh = stamp.is_young();
+    match text(path) {
+        Ok(None) => Kept { stamp, fresh, ..Kept::default() },
+        Ok(Some(bytes)) => {
+            let parsed = config::read(&bytes, source);
+            let faults: Vec<_> = parsed.problems.iter().map(fault).collect();
+            let good = faults.is_empty().then(|| Arc::new(parsed.config));
+            Kept {
+                stamp,
+                fresh,
+                faults,
+                config: good.unwrap_or_else(|| Arc::clone(&before.config)),
+            }
+        }
+        Err(fault) => {
+            Kept { stamp, fresh, faults: vec![fault], config: Arc::clone(&before.config) }
+        }
+    }
+}
+
+fn text(path: &Path) -> Result<Option<Vec<u8>>, String> {
+    match RealDisk.read(path, LONGEST) {
+        Ok(file) if file.truncated => Err(format!("it is longer than {LONGEST} bytes")),
+        Ok(file) => Ok(Some(file.bytes)),
+        Err(ReadError::NotRegular(_)) => Err("it is not a regular file".to_owned()),
+        Err(ReadError::Changing) => Err("it changed while it was read".to_owned()),
+        Err(ReadError::Io(error)) => match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Ok(None),
+            _ => Err(format!("it cannot be read: {error}")),
+        },
+    }
+}
+
+fn fault(problem: &Problem) -> String {
+    let Problem { line, column, message, hint } = problem;
+    let hint = hint.as_deref().map(|hint| format!(" ({hint})")).unwrap_or_default();
+    format!("line {line}, column {column}: {message}{hint}")
+}
+
+impl Kept {
+    fn is_current(&self, path: &Path) -> bool {
+        !self.fresh && Stamp::of(path) == self.stamp
+    }
+}
+
+impl Stamp {
+    fn is_young(self) -> bool {
+        let Some((.., seconds, nanoseconds)) = self.0 else { return false };
+        let since = Duration::new(seconds.unsigned_abs(), u32::try_from(nanoseconds).unwrap_or(0));
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        // One from the future is as good as young.
+        now.checked_sub(since).is_none_or(|age| age < SETTLED)
+    }
+
+    fn of(path: &Path) -> Self {
+        let found = fs::metadata(path).ok();
+        Self(found.map(|it| {
+            let (modified, changed) = (it.mtime(), it.ctime());
+            (it.dev(), it.ino(), it.size(), modified, it.mtime_nsec(), changed, it.ctime_nsec())
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+
+    fn settings(text: Option<&str>) -> (TempDir, Arc<Settings>, PathBuf) {
+        let top = TempDir::new().unwrap();
+        let path = top.path().join("config.toml");
+        if let Some(text) = text {
+            fs::write(&path, text).unwrap();
+        }
+        let settings = Settings::load(Some(path.clone()));
+        (top, settings, path)
+    }
+
+    fn state(settings: &Settings) -> ConfigState {
+        settings.status().unwrap().state
+    }
+
+    #[test]
+    fn without_a_file_the_limits_are_those_of_the_protocol() {
+        let (_top, settings, _) = settings(None);
+        assert_eq!(settings.limits(), Limits::default());
+        assert_eq!(state(&settings), ConfigState::Absent);
+        assert!(settings.health(None).is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_broken_edit_keeps_the_last_good_one_and_says_so() {
+        let (_top, settings, path) = settings(Some("limits.connections = 9\n"));
+        assert_eq!(settings.limits().connections, 9);
+        fs::write(&path, "limits.connections = 10\nlimits.conections = 11\n").unwrap();
+        settings.refresh().await;
+        assert_eq!(settings.limits().connections, 9);
+        assert_eq!(state(&settings), ConfigState::Broken);
+        let health = settings.health(None);
+        assert_eq!(health.len(), 1);
+        let expected = "line 2, column 8: there is no key `limits.conections` (Did you mean `limits.connections`?)";
+        assert_eq!(health[0].message, expected);
+        fs::write(&path, "limits.connections = 12\n").unwrap();
+        settings.refresh().await;
+        assert_eq!(settings.limits().connections, 12);
+        assert_eq!(state(&settings), ConfigState::Good);
+        fs::remove_file(&path).unwrap();
+        settings.refresh().await;
+        assert_eq!(settings.limits(), Limits::default());
+        assert_eq!(state(&settings), ConfigState::Absent);
+    }
+
+    #[tokio::test]
+    async fn a_repository_has_its_own_file_and_its_own_faults() {
+        let (top, settings, _) = settings(None);
+        let worktree = AbsPath::new(top.path()).unwrap();
+        let file = top.path().join(REPOSITORY_FILE);
+        assert_eq!(settings.repository(&worktree).await.profile, None);
+        fs::write(&file, "profile = \"claude-code\"\n").unwrap();
+        assert_eq!(settings.repository(&worktree).await.profile.as_deref(), Some("claude-code"));
+        fs::write(&file, "daemon.idle_exit = 1\n").unwrap();
+        assert_eq!(settings.repository(&worktree).await.profile.as_deref(), Some("claude-code"));
+        assert_eq!(settings.health(Some(&worktree)).len(), 1);
+        let other = AbsPath::new(Path::new("/elsewhere")).unwrap();
+        assert!(settings.health(Some(&other)).is_empty());
+    }
+
+    #[test]
+    fn what_is_no_file_is_a_fault_and_not_waited_for() {
+        let (_top, _, path) = settings(None);
+        fs::create_dir(&path).unwrap();
+        let settings = Settings::load(Some(path));
+        assert_eq!(state(&settings), ConfigState::Broken);
+        assert_eq!(settings.health(None)[0].message, "it is not a regular file");
+    }
+}
