@@ -33,11 +33,12 @@ mod view;
 use std::collections::HashMap;
 use std::io;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, ArcSwapOption};
 use skills_core::path::AbsPath;
 use skills_core::resolve::Site;
 use tokio::sync::oneshot;
@@ -87,6 +88,9 @@ pub enum EngineError {
 pub struct Engine {
     events: Sender<Event>,
     published: Arc<Published>,
+    /// Counts the turns of the engine's loop; a status is as good as new until the next one.
+    turns: Arc<AtomicU64>,
+    status: Arc<ArcSwapOption<Status>>,
     thread: Arc<Mutex<Option<JoinHandle<()>>>>,
 }
 
@@ -99,6 +103,7 @@ impl Engine {
     pub fn start(options: Options) -> Result<Self, EngineError> {
         let (events, receiver) = mpsc::channel();
         let published: Arc<Published> = Arc::new(ArcSwap::from_pointee(HashMap::new()));
+        let turns = Arc::new(AtomicU64::new(0));
         let waker = events.clone();
         let inbox = Inbox::new(move || {
             // The engine's thread may have ended.
@@ -127,12 +132,14 @@ impl Engine {
             cookies: run::Cookies::default(),
             rebuilds: Rebuilds::default(),
             unused: false,
+            turns: Arc::clone(&turns),
         };
         let thread = thread::Builder::new()
             .name("engine".into())
             .spawn(move || state.run(&receiver))
             .map_err(EngineError::Start)?;
-        Ok(Self { events, published, thread: Arc::new(Mutex::new(Some(thread))) })
+        let thread = Arc::new(Mutex::new(Some(thread)));
+        Ok(Self { events, published, turns, status: Arc::default(), thread })
     }
 
     /// Returns the published view without waiting, if there is one.
@@ -173,9 +180,15 @@ impl Engine {
         self.ask(Event::Sync).await
     }
 
-    /// Returns how the engine is.
-    pub async fn status(&self) -> Result<Status, EngineError> {
-        self.ask(Event::Status).await
+    /// Returns how the engine is: as it was at the end of its last turn.
+    pub async fn status(&self) -> Result<Arc<Status>, EngineError> {
+        let turn = self.turns.load(Ordering::Acquire);
+        if let Some(kept) = self.status.load_full().filter(|it| it.turn == turn) {
+            return Ok(kept);
+        }
+        let new = Arc::new(self.ask(Event::Status).await?);
+        self.status.store(Some(Arc::clone(&new)));
+        Ok(new)
     }
 
     /// Ends the engine and waits for its thread.

@@ -11,6 +11,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvError, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
@@ -103,6 +104,7 @@ pub(crate) struct Engine {
     pub(crate) cookies: Cookies,
     pub(crate) rebuilds: Rebuilds,
     pub(crate) unused: bool,
+    pub(crate) turns: Arc<AtomicU64>,
 }
 
 /// A view as the engine holds it.
@@ -151,12 +153,17 @@ impl Engine {
     /// Runs until told to stop or everybody who could ask is gone.
     pub(crate) fn run(mut self, events: &Receiver<Event>) {
         while let Ok(first) = self.wait(events) {
+            let mut news = false;
             for event in std::iter::once(first).chain(events.try_iter()) {
+                news |= !matches!(event, Event::Status(_));
                 if !self.take(event) {
                     return;
                 }
             }
             self.turn();
+            if news {
+                self.turns.fetch_add(1, Ordering::Release);
+            }
         }
     }
 
@@ -466,6 +473,7 @@ impl Engine {
             }
         });
         Status {
+            turn: self.turns.load(Ordering::Relaxed),
             boot_id: self.boot_id.clone(),
             worktrees: worktrees.collect(),
             watches: nodes.filter(|(_, it)| it.watch == Watch::Armed).count(),

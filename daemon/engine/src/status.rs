@@ -11,6 +11,8 @@ use crate::view::Health;
 /// How the engine is.
 #[derive(Clone, Debug)]
 pub struct Status {
+    /// After which turn of the engine's loop this was so.
+    pub turn: u64,
     /// Identifies this run of the daemon; part of every clock.
     pub boot_id: String,
     /// The worktrees that views are in, by path.
