@@ -1,0 +1,97 @@
+//! What is agreed in `initialize`, and what is served after it.
+
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+
+use crate::editor::{Editor, URI, framed, range};
+
+async fn check(capabilities: Value, expected: Expect) {
+    let mut editor = Editor::connect(4096);
+    let result = editor.initialize(capabilities).await;
+    assert_eq!(result["serverInfo"]["name"], "skillsd");
+    assert!(result["serverInfo"]["version"].is_string());
+    let capabilities = result["capabilities"].as_object().expect("an object");
+    let lines = capabilities.iter().map(|(name, value)| format!("{name}: {value}\n"));
+    expected.assert_eq(&lines.collect::<String>());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_implemented_is_advertised_and_nothing_else() {
+    check(
+        json!({}),
+        expect![[r#"
+        positionEncoding: "utf-16"
+        textDocumentSync: {"openClose":true,"change":2}
+        documentSymbolProvider: true
+        foldingRangeProvider: true
+    "#]],
+    )
+    .await;
+    let able = json!({
+        "general": {"positionEncodings": ["utf-16", "utf-8"]},
+        "textDocument": {"diagnostic": {}},
+    });
+    check(able, expect![[r#"
+        positionEncoding: "utf-8"
+        textDocumentSync: {"openClose":true,"change":2}
+        documentSymbolProvider: true
+        foldingRangeProvider: true
+        diagnosticProvider: {"identifier":"skillsd","interFileDependencies":false,"workspaceDiagnostics":false}
+    "#]]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_not_implemented_is_refused() {
+    let mut editor = Editor::with(json!({})).await;
+    editor.open(1, "---\nname: a\n---\n").await;
+    for method in ["textDocument/hover", "textDocument/diagnostic", "no/such"] {
+        let position = json!({"line": 0, "character": 0});
+        let params = json!({"textDocument": {"uri": URI}, "position": position});
+        assert_eq!(editor.request(method, params).await, Err(-32601), "{method}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_served_before_initialize() {
+    let mut editor = Editor::connect(4096);
+    assert_eq!(editor.ask("textDocument/documentSymbol").await, Err(-32002));
+    editor.open(1, "").await;
+    editor.initialize(json!({})).await;
+    assert_eq!(editor.ask("textDocument/documentSymbol").await, Ok(Value::Null));
+}
+
+#[tokio::test(start_paused = true)]
+async fn keys_are_symbols_and_long_values_fold() {
+    let nested = json!({"documentSymbol": {"hierarchicalDocumentSymbolSupport": true}});
+    let mut editor = Editor::with(json!({"textDocument": nested})).await;
+    editor.open(1, "---\nname: pdf\nmetadata:\n  🦀: x\n---\n").await;
+    let symbols = editor.ask("textDocument/documentSymbol").await.expect("it is advertised");
+    let own = |symbol: &Value| format!("{} {}", symbol["name"], range(&symbol["selectionRange"]));
+    assert_eq!(own(&symbols[0]), "\"name\" 1:0-1:4");
+    assert_eq!(own(&symbols[1]), "\"metadata\" 2:0-2:8");
+    assert_eq!(own(&symbols[1]["children"][0]), "\"🦀\" 3:2-3:4");
+    let folds = editor.ask("textDocument/foldingRange").await.expect("it is advertised");
+    let lines = |fold: &Value| (fold["startLine"].as_u64(), fold["endLine"].as_u64());
+    let lines: Vec<_> = folds.as_array().expect("a list").iter().map(lines).collect();
+    assert_eq!(lines, [(Some(0), Some(4)), (Some(2), Some(3))]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn messages_that_are_none_cost_nothing_else() {
+    let mut editor = Editor::with(json!({})).await;
+    for (body, code) in [
+        ("{\"jsonrpc\": \"2.0\", ", -32700),
+        ("\u{FF}", -32700),
+        ("3", -32600),
+        ("[]", -32600),
+        ("{\"jsonrpc\": \"1.0\", \"method\": \"shutdown\"}", -32600),
+    ] {
+        let framed = format!("Content-Type: x\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+        editor.send(framed.as_bytes()).await;
+        assert_eq!(editor.answer(&Value::Null).await, Err(code), "{body}");
+    }
+    // Neither a note nor an answer that nobody waits for is answered.
+    editor.note("$/no/such", json!({})).await;
+    editor.send(&framed(&json!({"jsonrpc": "2.0", "id": 9, "result": null}))).await;
+    assert_eq!(editor.request("shutdown", Value::Null).await, Ok(Value::Null));
+}
