@@ -319,12 +319,8 @@ fn check_entries(
 ) {
     let mut at = parent.start;
     for entry in entries {
-        let key = entry.key.span.slice(text);
-        check(
-            "key",
-            entry.key.span,
-            key.contains(entry.key.text.as_str()) || key.starts_with(['"', '\'', '!']),
-        );
+        let key = &entry.key;
+        check("key", key.span, is_written(&key.text, key.span.slice(text)));
         check("entry", entry.span, parent.covers(entry.span) && at <= entry.span.start);
         check(
             "value",
@@ -336,20 +332,19 @@ fn check_entries(
     }
 }
 
+/// Whether what is read was written: its first word is in the source.
+fn is_written(read: &str, source: &str) -> bool {
+    let word = read.split(|it: char| !it.is_alphanumeric()).find(|it| !it.is_empty());
+    source.contains(['\\', '\0']) || word.is_none_or(|word| source.contains(word))
+}
+
 fn check_value(text: &str, value: &Value, check: &mut impl FnMut(&str, Span, bool)) {
     let written = value.span.slice(text);
-    let trimmed = written.trim() == written;
+    let trimmed = written.trim_matches([' ', '\t', '\n', '\r']) == written;
     match &value.kind {
         ValueKind::Null => check("null", value.span, true),
         ValueKind::Scalar { text: read, .. } => {
-            // Whatever is read was written: its first word is in the source.
-            let word = read.split(|it: char| !it.is_alphanumeric()).find(|it| !it.is_empty());
-            let escaped = written.contains('\\');
-            check(
-                "scalar",
-                value.span,
-                trimmed && word.is_none_or(|it| escaped || written.contains(it)),
-            );
+            check("scalar", value.span, trimmed && is_written(read, written));
         }
         ValueKind::Sequence { items, flow } => {
             check(

@@ -49,6 +49,12 @@ impl Span {
         Self::new(start, self.end.min(other.end))
     }
 
+    /// Returns the span of a part as a span of the whole, in which the part starts at `offset`.
+    #[must_use]
+    pub const fn moved(self, offset: usize) -> Self {
+        Self { start: self.start + offset, end: self.end + offset }
+    }
+
     /// Returns the number of bytes.
     pub const fn len(self) -> usize {
         self.end - self.start

@@ -175,7 +175,8 @@ impl<'t, 'n> Builder<'t, 'n> {
             ScalarStyle::Literal | ScalarStyle::Folded => {
                 // The library leaves the header out, and takes the blank lines after it in.
                 let start = self.next_token();
-                let written = self.piece.slice(Span::new(start, span.end)).trim_end();
+                let written = self.piece.slice(Span::new(start, span.end));
+                let written = written.trim_end_matches([' ', '\t', '\n', '\r']);
                 span = Span::new(start, start + written.len());
                 Value { span, kind: ValueKind::Scalar { style, text: text.into_owned() } }
             }

@@ -134,7 +134,7 @@ pub(super) fn key_without_colon(text: &str, line: Line) -> Option<Span> {
 /// Returns key and value of a line `key:value`, whose colon lacks its blank.
 pub(super) fn key_without_blank(text: &str, line: Line) -> Option<(Span, Span)> {
     let (key, rest) = line.content(text).split_once(':')?;
-    if !is_word(key) || rest.is_empty() || rest.starts_with("//") {
+    if !is_word(key) || rest.is_empty() || rest.starts_with([' ', '\t']) || rest.starts_with("//") {
         return None;
     }
     let key = Span::new(line.start, line.start + key.len());

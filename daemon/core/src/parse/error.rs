@@ -92,6 +92,7 @@ impl fmt::Display for YamlErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let message = match self {
             Self::UnquotedColon => "`: ` inside a value without quotes",
+            Self::ReservedStart('`') => "a value without quotes cannot start with a backtick",
             Self::ReservedStart(found) => {
                 return write!(f, "a value without quotes cannot start with `{found}`");
             }

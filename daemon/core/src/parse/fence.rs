@@ -246,12 +246,13 @@ fn later_opening(text: &str, start: usize) -> Option<Line> {
     None
 }
 
-/// Whether the lines up to the next `---` start with a key and hold a name or a description.
+/// Whether the lines up to one that could close them start with a key, and hold a name or a
+/// description.
 fn frontmatter_follows(text: &str, start: usize) -> bool {
     let mut named = false;
     let mut first = true;
     for line in lines(text, start) {
-        if closing_of(text, line) == Some(Closing::Dashes) {
+        if closing_of(text, line).is_some() {
             return named;
         }
         let content = line.content(text);

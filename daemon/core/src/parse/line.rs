@@ -145,3 +145,54 @@ pub(super) fn quoted_end(bytes: &[u8], start: usize) -> Option<usize> {
 pub(super) fn is_blank(byte: u8) -> bool {
     byte == b' ' || byte == b'\t'
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(text: &str) -> Option<&str> {
+        split_key(text, lines(text, 0).next()?).map(|head| head.key.slice(text))
+    }
+
+    #[test]
+    fn a_key_ends_at_a_colon_with_a_blank_behind() {
+        assert_eq!(key("name: x"), Some("name"));
+        assert_eq!(key("  name:"), Some("name"));
+        assert_eq!(key("name :\tx"), Some("name"));
+        assert_eq!(key("http://x: y"), Some("http://x"));
+        assert_eq!(key("'a: b' : c"), Some("'a: b'"));
+        assert_eq!(key("Display Name: x"), Some("Display Name"));
+        assert_eq!(key("ふ: x"), Some("ふ"));
+    }
+
+    #[test]
+    fn what_cannot_be_a_key_is_none() {
+        for text in [
+            "name",
+            "name:x",
+            ": x",
+            "# a: b",
+            "- a: b",
+            "a #b: c",
+            "[a]: b",
+            "\"a\" b: c",
+            "\"a: b",
+            "",
+        ] {
+            assert_eq!(key(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_word_has_no_blank() {
+        assert!(is_word("allowed-tools") && is_word("\"a\"") && is_word("<<x") && is_word("ふ"));
+        assert!(!is_word("Use when") && !is_word("---") && !is_word("") && !is_word("a/b"));
+    }
+
+    #[test]
+    fn lines_know_their_blanks() {
+        let text = " \ta b \r\n\n\u{3000}c";
+        let all: Vec<_> = lines(text, 0).map(|line| (line.indent, line.content(text))).collect();
+        assert_eq!(all, [(2, "a b"), (0, ""), (0, "\u{3000}c")]);
+    }
+}

@@ -63,6 +63,7 @@ pub(super) fn unquoted_start(span: Span, found: &str) -> Diagnostic {
         "*" => "`*` starts the name of an alias here, not text".to_owned(),
         "&" => "`&` starts the name of an anchor here, not text".to_owned(),
         "!" => "`!` starts a tag here, not text".to_owned(),
+        "`" => Kind::ReservedStart('`').to_string(),
         _ => format!("a value without quotes cannot start with `{found}`"),
     };
     Diagnostic::error("yaml/unquoted-start", span, message).with_help(QUOTE_IT)

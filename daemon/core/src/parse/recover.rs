@@ -520,22 +520,22 @@ mod tests {
         check(
             "a: @x y\nb: `c` d\nc: %x%\nd: **bold** text\ne: *\nf: &\ng: ,x\n",
             expect![[r#"
-            a ~ "@x y"
-            b ~ "`c` d"
-            c ~ "%x%"
-            d ~ "**bold** text"
-            e ~ "*"
-            f ~ "&"
-            g ~ ",x"
-            not YAML 2:4 "@": a value without quotes cannot start with `@`
-            Error yaml/unquoted-start 2:4 "@": a value without quotes cannot start with `@`
-            Error yaml/unquoted-start 3:4 "`": a value without quotes cannot start with ```
-            Error yaml/unquoted-start 4:4 "%": a value without quotes cannot start with `%`
-            Error yaml/unquoted-start 5:4 "*": `*` starts the name of an alias here, not text
-            Error yaml/unquoted-start 6:4 "*": `*` starts the name of an alias here, not text
-            Error yaml/unquoted-start 7:4 "&": `&` starts the name of an anchor here, not text
-            Error yaml/unquoted-start 8:4 ",": a value without quotes cannot start with `,`
-        "#]],
+                a ~ "@x y"
+                b ~ "`c` d"
+                c ~ "%x%"
+                d ~ "**bold** text"
+                e ~ "*"
+                f ~ "&"
+                g ~ ",x"
+                not YAML 2:4 "@": a value without quotes cannot start with `@`
+                Error yaml/unquoted-start 2:4 "@": a value without quotes cannot start with `@`
+                Error yaml/unquoted-start 3:4 "`": a value without quotes cannot start with a backtick
+                Error yaml/unquoted-start 4:4 "%": a value without quotes cannot start with `%`
+                Error yaml/unquoted-start 5:4 "*": `*` starts the name of an alias here, not text
+                Error yaml/unquoted-start 6:4 "*": `*` starts the name of an alias here, not text
+                Error yaml/unquoted-start 7:4 "&": `&` starts the name of an anchor here, not text
+                Error yaml/unquoted-start 8:4 ",": a value without quotes cannot start with `,`
+            "#]],
         );
         check(
             "a: [tag] text: more\nb: [x] [y]\nc: {x} y\nd: - x\ne: ]x\n",
@@ -587,12 +587,12 @@ mod tests {
         check(
             "a: \"x\" and \"y\"\nb: \"C:\\temp \\d+ \\\"q\\\"\"\n",
             expect![[r#"
-            a ~ "\"x\" and \"y\""
-            b ~ "C:\\temp \\d+ \"q\"" from "\"C:\\temp \\d+ \\\"q\\\"\""
-            not YAML 2:8 "and \"y\"": text after the closing quote
-            Error yaml/syntax 2:8 "and \"y\"": text after the closing quote
-            Error yaml/syntax 3:4 "\"": unknown escape after `\` in double quotes
-        "#]],
+                a ~ "\"x\" and \"y\""
+                b ~ "C:\\temp \\d+ \"q\"" from "\"C:\\temp \\d+ \\\"q\\\"\""
+                not YAML 2:8 "and \"y\"": text after the closing quote
+                Error yaml/syntax 2:8 "and \"y\"": text after the closing quote
+                Error yaml/syntax 3:13 "\\d": unknown escape after `\` in double quotes
+            "#]],
         );
     }
 

@@ -60,7 +60,11 @@ pub(super) fn diagnose(text: &str, value: &Value, error: &YamlError) -> Diagnost
             _,
             Kind::TooDeep | Kind::ControlCharacter(_) | Kind::TabIndentation | Kind::ByteOrderMark,
         )
-        | (Some(b'"' | b'\''), Kind::BadEscape | Kind::TextAfterQuote) => problem::refused(error),
+        | (Some(b'"' | b'\''), Kind::TextAfterQuote) => problem::refused(error),
+        (Some(b'"'), Kind::BadEscape) => {
+            let span = bad_escape(written).map_or(error.span, |at| at.moved(value.span.start));
+            problem::refused(&YamlError::new(Kind::BadEscape, span))
+        }
         (Some(b'"' | b'\''), kind) => match open_at_end(written) {
             Some(true) => problem::refused(&YamlError::new(Kind::UnclosedQuote, on_first_line)),
             Some(false) if written.contains(['\n', '\r']) => {
@@ -90,6 +94,20 @@ pub(super) fn diagnose(text: &str, value: &Value, error: &YamlError) -> Diagnost
 fn second_line(text: &str, span: Span) -> Span {
     let text = &text[..span.end];
     lines(text, span.start).skip(1).find(|line| !line.is_blank()).map_or(span, Line::span)
+}
+
+/// Returns the first backslash and what it stands before that is no escape.
+fn bad_escape(written: &str) -> Option<Span> {
+    let mut characters = written.char_indices();
+    while let Some((start, character)) = characters.next() {
+        if character == '\\' {
+            let (at, escaped) = characters.next()?;
+            if !"0abtnvfre \"/\\N_LPxuU\t\n\r".contains(escaped) {
+                return Some(Span::new(start, at + escaped.len_utf8()));
+            }
+        }
+    }
+    None
 }
 
 /// Appends unindented lines to the text of the entry above them.
@@ -244,4 +262,54 @@ fn block(text: &str, lines: &[Line], header: &str) -> Value {
     let style = if literal { ScalarStyle::Literal } else { ScalarStyle::Folded };
     let span = Span::new(lines[0].start, end);
     Value { span, kind: ValueKind::Scalar { style, text: joined } }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outer_quotes_are_taken_off_where_they_enclose() {
+        assert_eq!(unquote("plain"), "plain");
+        assert_eq!(unquote("\"closed\""), "closed");
+        assert_eq!(unquote("\"open"), "open");
+        assert_eq!(unquote("'it''s"), "it's");
+        assert_eq!(unquote("\"say \"x\" now\""), "say \"x\" now");
+        assert_eq!(unquote("\"x\" and \"y\""), "\"x\" and \"y\"");
+        assert_eq!(unquote("'it's so'"), "it's so");
+        assert_eq!(unquote("\"a\" b"), "\"a\" b");
+        assert_eq!(unquote("\"\\\"a\\\" b\""), "\"a\" b");
+        assert_eq!(unquote("\""), "");
+        assert_eq!(unquote("\"é"), "é");
+    }
+
+    #[test]
+    fn a_value_is_open_until_its_quote_or_bracket_closes() {
+        assert_eq!(open_at_end("text"), None);
+        assert_eq!(open_at_end("\"a"), Some(true));
+        assert_eq!(open_at_end("\"a\\\""), Some(true));
+        assert_eq!(open_at_end("'a' # b"), Some(false));
+        assert_eq!(open_at_end("'a' b"), None);
+        assert_eq!(open_at_end("[a, {b: c}]"), Some(false));
+        assert_eq!(open_at_end("[a, \"]\"] # x"), Some(false));
+        assert_eq!(open_at_end("[it's]"), Some(false));
+        assert_eq!(open_at_end("[a]#b"), None);
+        assert_eq!(open_at_end("{a: [b]"), Some(true));
+    }
+
+    #[test]
+    fn a_bad_escape_is_found() {
+        assert_eq!(bad_escape("\"a\\n \\d\""), Some(Span::new(5, 7)));
+        assert_eq!(bad_escape("\"\\é\""), Some(Span::new(1, 4)));
+        assert_eq!(bad_escape("\"\\\\d\""), None);
+    }
+
+    #[test]
+    fn the_header_of_a_block_is_only_its_indicators() {
+        assert_eq!(block_header("|"), Some("|"));
+        assert_eq!(block_header(">-2 # x"), Some(">-2 # x"));
+        assert_eq!(block_header("| text"), Some("|"));
+        assert_eq!(block_header("|text"), None);
+        assert_eq!(block_header("text"), None);
+    }
 }
