@@ -1,63 +1,322 @@
-//! Typed reading of frontmatter values: text, switches and lists of globs.
+//! Typed reading of frontmatter: what a value is to us, and to each agent.
 //!
-//! Values are never coerced by the parser; here each reading that an agent makes of them has
-//! one function. A function returns `None` when the value is of another shape.
+//! The parser coerces nothing; here each [`Coercion`] of the catalog has its one reading. A
+//! reading gives as much of the value as is usable, with the place of every item (also inside a
+//! text that is split), and says for each part of another type what was found instead. Whether
+//! a value makes sense (an unknown event, a bad glob) is for the rules to say.
 
-use crate::parse::{Value, ValueKind};
+mod align;
+mod hooks;
+mod json;
+mod scalar;
+mod split;
 
-/// Returns a value as one text: a scalar's text, empty for a null. Lists and maps are `None`.
-pub fn text(value: &Value, source: &str) -> Option<String> {
-    match &value.kind {
-        ValueKind::Null => Some(String::new()),
-        ValueKind::Scalar { text, .. } => Some(text.clone()),
-        ValueKind::Alias { .. } => Some(value.span.slice(source).to_owned()),
-        ValueKind::Sequence { .. } | ValueKind::Mapping { .. } => None,
+use serde_json::{Map, Value as Json};
+
+use crate::catalog::{self, Agent, Coercion, Field, Known, Schema, Separators};
+use crate::parse::{Entry, Frontmatter, ScalarStyle, Value, ValueKind};
+use crate::text::Span;
+
+pub use hooks::{Group, Handler, Setting};
+pub use json::json;
+pub use scalar::Found;
+
+/// A text and where it is written.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Item {
+    /// The text.
+    pub text: String,
+    /// Where it is written, with its quotes; inside a text that is split, the item alone.
+    pub span: Span,
+}
+
+/// A part of a value that has another type than it should.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Fault {
+    /// The part.
+    pub span: Span,
+    /// What should stand there, with an article.
+    pub expected: &'static str,
+    /// What stands there.
+    pub found: Found,
+}
+
+/// A key and its text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Pair {
+    /// The key.
+    pub key: Item,
+    /// The value.
+    pub value: Item,
+}
+
+/// A value as its field takes it.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Reading {
+    /// A text.
+    Text(Item),
+    /// A switch.
+    Switch(bool),
+    /// A list of words or globs, without what is not one.
+    List(Vec<Item>),
+    /// A map, without values that are no text.
+    Map(Vec<Pair>),
+    /// A word; the catalog knows what it means, when it is one of the field's values.
+    Choice(Item),
+    /// An integer in the place of a word.
+    Integer(i64),
+    /// Hooks, in the order they are written.
+    Hooks(Vec<Group>),
+    /// Anything, as JSON.
+    Json(Json),
+}
+
+/// What was made of a value.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Outcome {
+    /// The usable part; nothing when there is none. A null is nothing, and no fault for most.
+    pub value: Option<Reading>,
+    /// The parts of another type, in the order of the text.
+    pub faults: Vec<Fault>,
+}
+
+impl Outcome {
+    fn of(value: Reading) -> Self {
+        Self { value: Some(value), faults: Vec::new() }
+    }
+
+    fn fault(span: Span, expected: &'static str, found: Found) -> Self {
+        Self { value: None, faults: vec![Fault { span, expected, found }] }
     }
 }
 
-/// Returns a switch: `true`, `yes`, `on`, `1` and their opposites, in any case (Claude Code
-/// documentation, "Frontmatter reference").
-pub fn boolean(value: &Value, source: &str) -> Option<bool> {
-    match text(value, source)?.trim().to_ascii_lowercase().as_str() {
+/// The fields of one frontmatter.
+#[derive(Clone, Copy, Debug)]
+pub struct Fields<'a> {
+    frontmatter: &'a Frontmatter,
+    source: &'a str,
+}
+
+impl<'a> Fields<'a> {
+    /// Takes a frontmatter and the text it was parsed from.
+    pub const fn new(frontmatter: &'a Frontmatter, source: &'a str) -> Self {
+        Self { frontmatter, source }
+    }
+
+    /// Returns the entry of a field; of duplicates the last.
+    pub fn entry(&self, field: &Field) -> Option<&'a Entry> {
+        self.frontmatter.get(field.key)
+    }
+
+    /// Returns our own reading of a field, the most understanding one; nothing when the field
+    /// is missing.
+    pub fn read(&self, field: &Field) -> Option<Outcome> {
+        Some(self.coerce(&self.entry(field)?.value, field.shape.coercion()))
+    }
+
+    /// Returns what `agent` makes of a field; nothing when the field is missing or the agent
+    /// does not read it.
+    pub fn read_as(&self, field: &Field, agent: Agent) -> Option<Outcome> {
+        let reader = field.reader(agent)?;
+        Some(self.coerce(&self.entry(field)?.value, reader.reads))
+    }
+
+    /// Returns a field's text by our own reading.
+    pub fn text(&self, field: &Field) -> Option<String> {
+        match self.read(field)?.value? {
+            Reading::Text(item) | Reading::Choice(item) => Some(item.text),
+            _ => None,
+        }
+    }
+
+    /// Returns a field's switch by our own reading.
+    pub fn switch(&self, field: &Field) -> Option<bool> {
+        match self.read(field)?.value? {
+            Reading::Switch(on) => Some(on),
+            _ => None,
+        }
+    }
+
+    /// Returns a field's items by our own reading; none when the field is missing.
+    pub fn list(&self, field: &Field) -> Vec<Item> {
+        match self.read(field).and_then(|it| it.value) {
+            Some(Reading::List(items)) => items,
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns the entries whose keys are no fields, in order; known misspellings among them.
+    pub fn unknown_entries(&self) -> impl Iterator<Item = &'a Entry> + use<'a> {
+        self.frontmatter
+            .entries
+            .iter()
+            .filter(|it| !matches!(catalog::recognise(&it.key.text), Known::Field(_)))
+    }
+
+    /// Returns what stands under keys that are no fields, as JSON.
+    pub fn unknown(&self) -> Map<String, Json> {
+        json(self.frontmatter, self.source, self.unknown_entries())
+    }
+
+    /// Reads a value.
+    pub fn coerce(&self, written: &Value, coercion: Coercion) -> Outcome {
+        let value = self.frontmatter.resolve(written);
+        let span = written.span;
+        let found = Found::new(value, Schema::Core);
+        let refuses_null = matches!(
+            coercion,
+            Coercion::String(_) | Coercion::ListOnly(_) | Coercion::StringMap(_)
+        );
+        if found == Found::Null && !refuses_null {
+            return Outcome::default();
+        }
+        match coercion {
+            Coercion::Text => self.text_item(written).map_or_else(
+                |found| Outcome::fault(span, "a text", found),
+                |item| Outcome::of(Reading::Text(item)),
+            ),
+            Coercion::Spelling => match value.text_or_source(self.source) {
+                Some(text) => Outcome::of(Reading::Text(Item { text: text.to_owned(), span })),
+                None => Outcome::fault(span, "a text", found),
+            },
+            Coercion::String(schema) => self.string_item(written, schema).map_or_else(
+                |found| Outcome::fault(span, "a string", found),
+                |item| Outcome::of(Reading::Text(item)),
+            ),
+            Coercion::Switch => match value.as_str().and_then(switch) {
+                Some(on) => Outcome::of(Reading::Switch(on)),
+                None => Outcome::fault(span, "a switch", found),
+            },
+            Coercion::Boolean => match (&value.kind, value.as_str()) {
+                (ValueKind::Scalar { style: ScalarStyle::Plain, .. }, Some("true")) => {
+                    Outcome::of(Reading::Switch(true))
+                }
+                (ValueKind::Scalar { style: ScalarStyle::Plain, .. }, Some("false")) => {
+                    Outcome::of(Reading::Switch(false))
+                }
+                _ => Outcome::fault(span, "`true` or `false`", found),
+            },
+            Coercion::Words(separators) => self.words(value, span, separators),
+            Coercion::ListOnly(schema) => match value.items() {
+                Some(items) => list(items, "a string", |it| self.string_item(it, schema)),
+                None => Outcome::fault(span, "a list", found),
+            },
+            Coercion::TextMap => map(value, span, "a text", |it| self.text_item(it)),
+            Coercion::StringMap(schema) => {
+                map(value, span, "a string", |it| self.string_item(it, schema))
+            }
+            Coercion::Choice => self.choice(written),
+            Coercion::ChoiceOrInteger => {
+                let integer = value.as_str().filter(|_| found == Found::Number);
+                match integer.and_then(|it| it.parse().ok()) {
+                    Some(integer) => Outcome::of(Reading::Integer(integer)),
+                    None => self.choice(written),
+                }
+            }
+            Coercion::Hooks => hooks::read(*self, value, span),
+            Coercion::Anything => {
+                let entry = self.frontmatter.entries.iter().find(|it| it.value.span == span);
+                let map = json(self.frontmatter, self.source, entry);
+                Outcome { value: map.into_values().next().map(Reading::Json), faults: Vec::new() }
+            }
+        }
+    }
+
+    fn choice(&self, written: &Value) -> Outcome {
+        match self.text_item(written) {
+            Ok(item) => {
+                let text = item.text.trim().to_owned();
+                Outcome::of(Reading::Choice(Item { text, ..item }))
+            }
+            Err(found) => Outcome::fault(written.span, "a word", found),
+        }
+    }
+
+    /// Returns a scalar as its text.
+    fn text_item(&self, written: &Value) -> Result<Item, Found> {
+        let value = self.frontmatter.resolve(written);
+        match value.as_str() {
+            Some(text) => Ok(Item { text: text.to_owned(), span: written.span }),
+            None => Err(Found::new(value, Schema::Core)),
+        }
+    }
+
+    /// Returns a scalar as its text, when it is a string to a library with that schema.
+    fn string_item(&self, written: &Value, schema: Schema) -> Result<Item, Found> {
+        match Found::new(self.frontmatter.resolve(written), schema) {
+            Found::Text => self.text_item(written),
+            found => Err(found),
+        }
+    }
+
+    /// Reads a list, or splits a text.
+    fn words(&self, value: &Value, span: Span, separators: Separators) -> Outcome {
+        if let Some(items) = value.items() {
+            return list(items, "a text", |it| self.text_item(it));
+        }
+        let Some(text) = value.as_str() else {
+            return Outcome::fault(span, "a list or a text", Found::new(value, Schema::Core));
+        };
+        let places = align::Alignment::new(value, self.source);
+        let item = |range: std::ops::Range<usize>| Item {
+            text: text[range.clone()].to_owned(),
+            span: places.span(range.start, range.end),
+        };
+        Outcome::of(Reading::List(split::split(text, separators).into_iter().map(item).collect()))
+    }
+}
+
+/// Reads the items of a list. Nulls and empty texts are left out.
+fn list(
+    items: &[Value],
+    expected: &'static str,
+    read: impl Fn(&Value) -> Result<Item, Found>,
+) -> Outcome {
+    let mut list = Vec::new();
+    let mut faults = Vec::new();
+    for item in items {
+        match read(item) {
+            Ok(item) if item.text.trim().is_empty() => {}
+            Ok(item) => list.push(item),
+            Err(Found::Null) => {}
+            Err(found) => faults.push(Fault { span: item.span, expected, found }),
+        }
+    }
+    Outcome { value: Some(Reading::List(list)), faults }
+}
+
+fn map(
+    value: &Value,
+    span: Span,
+    expected: &'static str,
+    read: impl Fn(&Value) -> Result<Item, Found>,
+) -> Outcome {
+    let Some(entries) = value.entries() else {
+        return Outcome::fault(span, "a map", Found::new(value, Schema::Core));
+    };
+    let mut pairs = Vec::new();
+    let mut faults = Vec::new();
+    for entry in entries {
+        let key = Item { text: entry.key.text.clone(), span: entry.key.span };
+        match read(&entry.value) {
+            Ok(value) => pairs.push(Pair { key, value }),
+            Err(found) => {
+                let span = if entry.value.span.is_empty() { key.span } else { entry.value.span };
+                faults.push(Fault { span, expected, found });
+            }
+        }
+    }
+    Outcome { value: Some(Reading::Map(pairs)), faults }
+}
+
+/// Reads a switch: `true`, `yes`, `on`, `1` and their opposites, in any case.
+fn switch(text: &str) -> Option<bool> {
+    match text.trim().to_ascii_lowercase().as_str() {
         "true" | "yes" | "on" | "1" => Some(true),
         "false" | "no" | "off" | "0" => Some(false),
         _ => None,
     }
 }
 
-/// Returns the globs of a comma-separated string or of a list; commas inside braces belong to
-/// their glob. Empty items are left out.
-pub fn globs(value: &Value, source: &str) -> Vec<String> {
-    match &value.kind {
-        ValueKind::Sequence { items, .. } => {
-            items.iter().filter_map(|it| text(it, source)).filter(|it| !it.is_empty()).collect()
-        }
-        _ => text(value, source).map(|it| split_globs(&it)).unwrap_or_default(),
-    }
-}
-
-fn split_globs(list: &str) -> Vec<String> {
-    let mut depth = 0_usize;
-    list.split(|c| {
-        match c {
-            '{' => depth += 1,
-            '}' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        c == ',' && depth == 0
-    })
-    .map(|it| it.trim().to_owned())
-    .filter(|it| !it.is_empty())
-    .collect()
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn globs_split_at_commas_outside_braces() {
-        assert_eq!(split_globs("a/*.{rs,toml}, b , ,c"), ["a/*.{rs,toml}", "b", "c"]);
-        assert_eq!(split_globs("a}, b"), ["a}", "b"]);
-    }
-}
+mod tests;

@@ -4,8 +4,8 @@
 //! thread, process or network; whoever owns those hands in what they hold. Its model types are
 //! not wire types: conversions live at the boundaries, in the crates that own them.
 //!
-//! Read it in this order: a text and its places, what is found in it, a SKILL.md as a tree, as
-//! fields, as a record; then the agents' rules, and what follows from them for one place; last
+//! Read it in this order: a text and its places, what is found in it, a SKILL.md as a tree, the
+//! catalog of its fields, how they are read, a SKILL.md as a record; then the agents' rules, and what follows from them for one place; last
 //! what a user may configure.
 
 pub mod text;
@@ -13,6 +13,8 @@ pub mod text;
 pub mod diagnostic;
 
 pub mod parse;
+
+pub mod catalog;
 
 pub mod fields;
 

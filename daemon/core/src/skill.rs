@@ -5,9 +5,10 @@
 //! the findings with their places. It is our own per-key reading; whether an agent would read
 //! the file the same way is for [`crate::resolve`] to say.
 
+use crate::catalog;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::fields;
-use crate::parse::{Closing, Document, Frontmatter, Opening, Value, parse};
+use crate::fields::{Fields, Reading};
+use crate::parse::{Closing, Document, Opening, parse};
 use crate::text::{LineIndex, Span, decode};
 
 /// A place in a text as a person counts: both numbers start at 1, columns count characters.
@@ -124,21 +125,19 @@ impl SkillRecord {
             .chain(facts.truncated.then(|| spots.finding(too_large(text.len(), facts.size))))
             .collect();
         findings.sort_by_key(|it| it.diagnostic.span.start);
-        let frontmatter = document.frontmatter.as_ref();
-        let field = |key: &str| frontmatter.and_then(|it| spots.field(it, key));
-        let value = |key: &str| frontmatter.and_then(|it| it.get(key)).map(|it| &it.value);
-        let flag = |key: &str, default| {
-            value(key).and_then(|it| fields::boolean(it, text)).unwrap_or(default)
-        };
+        let fields = document.frontmatter.as_ref().map(|it| Fields::new(it, text));
+        let field = |it| fields.and_then(|fields| spots.field(fields, it));
+        let flag = |it, default| fields.and_then(|fields| fields.switch(it)).unwrap_or(default);
+        let paths = fields.map(|it| it.list(&catalog::PATHS)).unwrap_or_default();
         Self {
             facts,
             head: head.into(),
             yaml: spots.yaml(&document),
-            name: field("name"),
-            description: field("description"),
-            paths: value("paths").map(|it| globs(it, text)).unwrap_or_default(),
-            disable_model_invocation: flag("disable-model-invocation", false),
-            user_invocable: flag("user-invocable", true),
+            name: field(&catalog::NAME),
+            description: field(&catalog::DESCRIPTION),
+            paths: paths.into_iter().map(|it| it.text.into()).collect(),
+            disable_model_invocation: flag(&catalog::DISABLE_MODEL_INVOCATION, false),
+            user_invocable: flag(&catalog::USER_INVOCABLE, true),
             first_body_line: first_line(document.body.slice(text)),
             bom: decoded.bom,
             crlf: head.contains("\r\n"),
@@ -179,16 +178,16 @@ impl Spots<'_> {
         Finding { diagnostic, start: self.spot(start), end: self.spot(end) }
     }
 
-    fn field(&self, frontmatter: &Frontmatter, key: &str) -> Option<Field> {
-        let entry = frontmatter.get(key)?;
-        let text = fields::text(&entry.value, self.text);
+    fn field(&self, fields: Fields<'_>, field: &catalog::Field) -> Option<Field> {
+        let entry = fields.entry(field)?;
+        let outcome = fields.read(field)?;
+        let text = match outcome.value {
+            Some(Reading::Text(item)) => item.text,
+            _ => String::new(),
+        };
         let at =
             if entry.value.span.is_empty() { entry.key.span.end } else { entry.value.span.start };
-        Some(Field {
-            structured: text.is_none(),
-            text: text.unwrap_or_default().into(),
-            at: self.spot(at),
-        })
+        Some(Field { structured: !outcome.faults.is_empty(), text: text.into(), at: self.spot(at) })
     }
 
     fn yaml(&self, document: &Document) -> Yaml {
@@ -220,10 +219,6 @@ impl Spots<'_> {
             },
         }
     }
-}
-
-fn globs(value: &Value, text: &str) -> Box<[Box<str>]> {
-    fields::globs(value, text).into_iter().map(Into::into).collect()
 }
 
 fn first_line(body: &str) -> Option<Box<str>> {
