@@ -219,6 +219,7 @@ impl Corpus {
     }
 
     /// Reads the corpus; says what is left out when there is none.
+    #[expect(clippy::print_stderr, reason = "what is left out is said, not passed over")]
     fn read() -> Option<Self> {
         let Some(folder) = env::var_os("SKILLSD_CORPUS").map(PathBuf::from) else {
             let left_out = "SKILLSD_CORPUS is not set: left out the real files of dev.tar.gz with \
