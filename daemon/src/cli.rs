@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 use skills_client::cli::{self, ABOUT, GlobalArgs};
 
-use crate::local;
 use crate::serve::{self, ServeOptions};
+use crate::{local, lsp};
 
 /// The program's arguments.
 #[derive(Debug, Parser)]
@@ -30,6 +30,10 @@ enum Command {
     /// Commands start it by themselves. It ends at `skillsd stop`, SIGTERM or SIGINT, and answers
     /// first what it was asked before.
     Serve(ServeArgs),
+    /// Run the language server on standard input and output
+    ///
+    /// For an editor that starts it, for files named SKILL.md. Needs no daemon.
+    Lsp(LspArgs),
 }
 
 /// How the daemon is run.
@@ -48,11 +52,22 @@ struct ServeArgs {
     log: Option<String>,
 }
 
+/// How the language server is run.
+#[derive(Debug, Args)]
+struct LspArgs {
+    /// Use standard input and output, as it does anyway
+    ///
+    /// Many editors say so to every language server.
+    #[arg(long, hide = true)]
+    stdio: bool,
+}
+
 /// Runs what the arguments of this process say.
 pub(crate) fn run() -> ExitCode {
     let Program { global, command } = Program::parse();
     match command {
         Command::Ask(command) => cli::run(&global, &command, &local::connect),
         Command::Serve(ServeArgs { spawned, log }) => serve::run(&ServeOptions { spawned, log }),
+        Command::Lsp(LspArgs { stdio: _ }) => lsp::run(),
     }
 }

@@ -13,6 +13,8 @@ mod vigil;
 
 mod local;
 
+mod lsp;
+
 mod log;
 
 mod settings;

@@ -1,0 +1,133 @@
+//! `skillsd lsp` as an editor starts it: a process, its pipes, and how it goes.
+//!
+//! What it says is tested in its own crate; here it is the program around it.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use serde_json::{Value, json};
+use skills_testkit::{Home, wait_for};
+
+/// A language server and the pipes to it.
+struct Server {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: Option<BufReader<ChildStdout>>,
+    _home: Home,
+}
+
+impl Server {
+    #[track_caller]
+    fn start(args: &[&str]) -> Server {
+        let home = Home::new();
+        let mut command: Command = home.command(env!("CARGO_BIN_EXE_test-skillsd"));
+        command.arg("lsp").args(args);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("our program can be run");
+        let input = child.stdin.take();
+        let output = child.stdout.take().map(BufReader::new);
+        Server { child, input, output, _home: home }
+    }
+
+    #[track_caller]
+    fn send(&mut self, message: &Value) {
+        let text = message.to_string();
+        let input = self.input.as_mut().expect("it is open");
+        write!(input, "Content-Length: {}\r\n\r\n{text}", text.len()).expect("it reads");
+    }
+
+    #[track_caller]
+    fn receive(&mut self) -> Value {
+        let output = self.output.as_mut().expect("it is open");
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            let n_read = output.read_line(&mut line).expect("a pipe can be read");
+            assert!(n_read > 0, "it ended where a message was expected");
+            if line == "\r\n" {
+                break;
+            }
+            let value = line.trim_end().strip_prefix("Content-Length: ");
+            length = value.expect("nothing but messages").parse().expect("a length is a number");
+        }
+        let mut body = vec![0; length];
+        output.read_exact(&mut body).expect("a message comes whole");
+        serde_json::from_slice(&body).expect("it sends JSON")
+    }
+
+    #[track_caller]
+    fn initialize(&mut self) {
+        let params = json!({"processId": std::process::id(), "capabilities": {}});
+        self.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}));
+        assert_eq!(self.receive()["result"]["serverInfo"]["name"], "skillsd");
+        self.send(&json!({"jsonrpc": "2.0", "method": "initialized", "params": {}}));
+    }
+
+    #[track_caller]
+    fn exit_code(&mut self) -> Option<i32> {
+        let child = &mut self.child;
+        wait_for("the language server to end", || child.try_wait().expect("it is our child")).code()
+    }
+
+    fn log(&mut self) -> String {
+        let mut log = String::new();
+        if let Some(mut stderr) = self.child.stderr.take() {
+            stderr.read_to_string(&mut log).expect("the log is text");
+        }
+        log
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // Both fail when it has ended already, which is what is wanted.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn it_serves_an_editor_and_ends_at_exit_with_the_input_open() {
+    for args in [&[][..], &["--stdio"]] {
+        let mut server = Server::start(args);
+        server.initialize();
+        let text = "---\nname: pdf\ndescription: Use when: needed\n---\n";
+        let item =
+            json!({"uri": "file:///w/SKILL.md", "languageId": "skill", "version": 3, "text": text});
+        let params = json!({"textDocument": item});
+        server.send(&json!({"jsonrpc": "2.0", "method": "textDocument/didOpen", "params": params}));
+        let note = server.receive();
+        assert_eq!(note["method"], "textDocument/publishDiagnostics");
+        assert_eq!(note["params"]["version"], 3);
+        assert_eq!(note["params"]["diagnostics"][0]["code"], "yaml/unquoted-colon");
+
+        server.send(&json!({"jsonrpc": "2.0", "id": 2, "method": "shutdown"}));
+        assert_eq!(server.receive()["result"], Value::Null);
+        server.send(&json!({"jsonrpc": "2.0", "method": "exit"}));
+        assert_eq!(server.exit_code(), Some(0), "{}", server.log());
+        assert!(server.input.is_some());
+        assert_eq!(server.log(), "", "editors show the log as errors");
+    }
+}
+
+#[test]
+fn an_exit_without_shutdown_or_the_end_of_input_is_told_by_its_code() {
+    let mut server = Server::start(&[]);
+    server.initialize();
+    server.send(&json!({"jsonrpc": "2.0", "method": "exit"}));
+    assert_eq!(server.exit_code(), Some(1));
+
+    let mut server = Server::start(&[]);
+    server.initialize();
+    drop(server.input.take());
+    assert_eq!(server.exit_code(), Some(1));
+}
+
+#[test]
+fn it_ends_when_nobody_reads_any_more() {
+    let mut server = Server::start(&[]);
+    server.initialize();
+    drop(server.output.take());
+    server.send(&json!({"jsonrpc": "2.0", "id": 2, "method": "no/such"}));
+    assert_eq!(server.exit_code(), Some(1));
+}
