@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::ls_types::{
-    DocumentDiagnosticParams, DocumentDiagnosticReportResult, DocumentSymbolParams,
-    DocumentSymbolResponse, FoldingRange, FoldingRangeParams, InitializeParams, InitializeResult,
+    DidChangeConfigurationParams, DidSaveTextDocumentParams, DocumentDiagnosticParams,
+    DocumentDiagnosticReportResult, DocumentSymbolParams, DocumentSymbolResponse, FoldingRange,
+    FoldingRangeParams, InitializeParams, InitializeResult,
 };
 use tower_lsp::{Client, LanguageServer};
 
@@ -44,6 +45,12 @@ impl LanguageServer for Server {
         self.session.shut_down();
         Ok(())
     }
+
+    // Clients send these unasked. There is nothing to configure, and what is saved is as it is open.
+
+    async fn did_change_configuration(&self, _: DidChangeConfigurationParams) {}
+
+    async fn did_save(&self, _: DidSaveTextDocumentParams) {}
 
     async fn diagnostic(
         &self,

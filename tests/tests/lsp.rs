@@ -61,6 +61,9 @@ impl Server {
         self.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}));
         assert_eq!(self.receive()["result"]["serverInfo"]["name"], "skillsd");
         self.send(&json!({"jsonrpc": "2.0", "method": "initialized", "params": {}}));
+        // As several editors do whatever they were told.
+        let method = "workspace/didChangeConfiguration";
+        self.send(&json!({"jsonrpc": "2.0", "method": method, "params": {"settings": {}}}));
     }
 
     #[track_caller]
