@@ -8,11 +8,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
 use skills_core::diagnostic::Severity;
-use skills_core::parse::{
-    Entry as YamlEntry, Frontmatter, ScalarStyle, Value as YamlValue, ValueKind,
-};
+use skills_core::fields;
+use skills_core::parse::{Entry as YamlEntry, Frontmatter};
 use skills_core::profile::{self, NameSource, Profile};
 use skills_core::resolve::{
     Candidate, Explanation, Reason, Resolution, RootOutcome, SkipReason, State, Step, StepKind,
@@ -151,60 +150,7 @@ pub(crate) fn worktree(status: &WorktreeStatus) -> wire::Worktree {
 /// Returns all of a frontmatter as JSON, keys in the order of the file; of duplicate keys the
 /// one that counts.
 pub(crate) fn frontmatter(frontmatter: &Frontmatter, source: &str) -> Map<String, Value> {
-    Yaml { frontmatter, source }.mapping(&frontmatter.entries, DEEPEST)
-}
-
-/// Values nested deeper than this are given as the text they are written in. Aliases may hold
-/// themselves, so that there has to be an end.
-const DEEPEST: usize = 32;
-
-/// A frontmatter being converted.
-struct Yaml<'a> {
-    frontmatter: &'a Frontmatter,
-    source: &'a str,
-}
-
-impl Yaml<'_> {
-    fn mapping(&self, entries: &[YamlEntry], depth: usize) -> Map<String, Value> {
-        // A later duplicate replaces the value and keeps the place.
-        entries.iter().map(|it| (it.key.text.clone(), self.value(&it.value, depth))).collect()
-    }
-
-    fn value(&self, value: &YamlValue, depth: usize) -> Value {
-        let value = self.frontmatter.resolve(value);
-        let Some(below) = depth.checked_sub(1) else {
-            return Value::String(value.span.slice(self.source).to_owned());
-        };
-        match &value.kind {
-            ValueKind::Null => Value::Null,
-            ValueKind::Scalar { style: ScalarStyle::Plain, text } => plain_scalar(text),
-            ValueKind::Scalar { text, .. } => Value::String(text.clone()),
-            ValueKind::Sequence { items, .. } => {
-                items.iter().map(|it| self.value(it, below)).collect()
-            }
-            ValueKind::Mapping { entries, .. } => Value::Object(self.mapping(entries, below)),
-            ValueKind::Alias { .. } => Value::String(value.span.slice(self.source).to_owned()),
-        }
-    }
-}
-
-/// Reads a scalar without quotes as YAML's core schema does, unless that would lose how it is
-/// written: `1.10` is a version more often than a number.
-fn plain_scalar(text: &str) -> Value {
-    match text {
-        "true" | "True" | "TRUE" => return Value::Bool(true),
-        "false" | "False" | "FALSE" => return Value::Bool(false),
-        _ => {}
-    }
-    let number = text
-        .parse()
-        .map(|it: i64| Number::from(it))
-        .ok()
-        .or_else(|| Number::from_f64(text.parse().ok()?));
-    match number.filter(|it| it.to_string() == text) {
-        Some(number) => Value::Number(number),
-        None => Value::String(text.to_owned()),
-    }
+    fields::json(frontmatter, source, &frontmatter.entries)
 }
 
 /// Returns where each top-level key and its value are written in the file.
@@ -433,39 +379,13 @@ mod tests {
         SkillRecord::read(text.as_bytes(), facts)
     }
 
-    #[track_caller]
-    fn check_frontmatter(yaml: &str, expected: &Value) {
-        let record = record(&format!("---\n{yaml}---\nbody\n"));
+    #[test]
+    fn all_of_a_frontmatter_is_sent_in_its_order() {
+        let record = record("---\nname: a\nx-own: [1, b]\ndescription: 1.10\n---\nbody\n");
         let document = record.document();
-        let converted = frontmatter(&document.frontmatter.unwrap(), &record.head);
-        assert_eq!(&Value::Object(converted), expected);
-    }
-
-    #[test]
-    fn scalars_keep_what_is_written() {
-        check_frontmatter(
-            "a: true\nb: 'true'\nc: 12\nd: 1.10\ne: 1.5\nf: 012\ng: ~\nh: text here\ni: -3\nj: .inf\n",
-            &json!({
-                "a": true, "b": "true", "c": 12, "d": "1.10", "e": 1.5, "f": "012",
-                "g": null, "h": "text here", "i": -3, "j": ".inf",
-            }),
-        );
-    }
-
-    #[test]
-    fn lists_mappings_aliases_and_duplicates() {
-        check_frontmatter(
-            "a: &x [1, b]\nm:\n  k: v\n  l: *x\na2: *x\nd: 1\nd: 2\n",
-            &json!({"a": [1, "b"], "m": {"k": "v", "l": [1, "b"]}, "a2": [1, "b"], "d": 2}),
-        );
-    }
-
-    #[test]
-    fn alias_of_itself_ends() {
-        let record = record("---\na: &x [*x]\n---\n");
-        let document = record.document();
-        let converted = frontmatter(&document.frontmatter.unwrap(), &record.head);
-        assert!(converted["a"].is_array());
+        let sent = frontmatter(&document.frontmatter.unwrap(), &record.head);
+        let expected = json!({"name": "a", "x-own": [1, "b"], "description": "1.10"});
+        assert_eq!(Value::Object(sent).to_string(), expected.to_string());
     }
 
     #[test]
