@@ -109,12 +109,16 @@ pub struct Reader {
     pub limit: Option<Limit>,
     /// What else is particular to this agent; a sentence, may be empty.
     pub note: &'static str,
+    /// Whether this is the rule of our profile for the agent and not the agent's own: the
+    /// cross-client profile honours fields that the standard does not have.
+    pub ours: bool,
 }
 
 impl Reader {
     /// A reader that does not miss the field and sets no limit.
     const fn new(agent: Agent, reads: Coercion) -> Self {
-        Self { agent, since: None, reads, absent: Absent::Fine, limit: None, note: "" }
+        let absent = Absent::Fine;
+        Self { agent, since: None, reads, absent, limit: None, note: "", ours: false }
     }
 
     const fn since(mut self, version: &'static str) -> Self {
@@ -135,6 +139,17 @@ impl Reader {
     const fn note(mut self, note: &'static str) -> Self {
         self.note = note;
         self
+    }
+
+    const fn ours(mut self) -> Self {
+        self.ours = true;
+        self.note = "Not a field of the standard; its profile honours what the author wrote.";
+        self
+    }
+
+    /// Returns who reads it, as people know them.
+    pub const fn name(&self) -> &'static str {
+        if self.ours { "our cross-client profile" } else { self.agent.name() }
     }
 }
 
@@ -169,6 +184,8 @@ pub struct Limit {
 pub enum Breach {
     /// It warns and goes on.
     Warned,
+    /// Its documentation does not say.
+    Unstated,
     /// It shows a part of it.
     Cut,
     /// It changes what it does not want.

@@ -3,6 +3,7 @@
 //! Each check is a function from text to findings, with a test on a small bad example beside it, so that
 //! a check that can no longer fail is noticed. The tests at the bottom of each file run it on the tree.
 
+mod catalog;
 mod code;
 mod lists;
 mod manifests;

@@ -5,10 +5,6 @@ use super::{
     Agent, Breach, Coercion, Field, Limit, Reader, Safety, Separators, Shape, Standing, Word,
 };
 
-/// Why a field that the standard does not have is read for its profile.
-const CROSS_CLIENT: &str =
-    "Not a field of the standard; the cross-client profile honours what the author wrote.";
-
 /// A value of a field, known to all that read it.
 const fn value(name: &'static str, summary: &'static str) -> Word {
     Word { name, summary, since: None }
@@ -66,7 +62,6 @@ pub static ARGUMENT_HINT: Field = Field {
     keys: &[],
     readers: &[
         Reader::new(Agent::ClaudeCode, Coercion::Spelling)
-            .since("2.1.3")
             .note("In commands since 1.0.54; in brackets without quotes since 2.1.47."),
         Reader::new(Agent::VsCode, Coercion::Text),
     ],
@@ -105,7 +100,7 @@ pub static DISABLE_MODEL_INVOCATION: Field = Field {
     values: &[],
     keys: &[],
     readers: &[
-        Reader::new(Agent::AgentSkills, Coercion::Switch).note(CROSS_CLIENT),
+        Reader::new(Agent::AgentSkills, Coercion::Switch).ours(),
         Reader::new(Agent::ClaudeCode, Coercion::Switch),
         Reader::new(Agent::VsCode, Coercion::Boolean),
     ],
@@ -126,7 +121,7 @@ pub static USER_INVOCABLE: Field = Field {
     values: &[],
     keys: &[],
     readers: &[
-        Reader::new(Agent::AgentSkills, Coercion::Switch).note(CROSS_CLIENT),
+        Reader::new(Agent::AgentSkills, Coercion::Switch).ours(),
         Reader::new(Agent::ClaudeCode, Coercion::Switch).since("2.1.0"),
         Reader::new(Agent::VsCode, Coercion::Boolean),
     ],
@@ -147,7 +142,7 @@ pub static MODEL: Field = Field {
     values: &[
         value("sonnet", "The current Sonnet."),
         value("opus", "The current Opus."),
-        value("haiku", "The current Haiku, the fastest."),
+        value("haiku", "The current Haiku."),
         value("fable", "The current Fable."),
         value("inherit", "The model that is in use."),
     ],
@@ -165,14 +160,18 @@ pub static EFFORT: Field = Field {
     key: "effort",
     shape: Shape::Choice { open: false, integer: true },
     summary: "How much the model thinks while the skill runs.",
-    details: "Older versions took an integer. Models without a level use the next lower one.",
+    details: "Older versions took an integer.",
     default: Some("the session's level"),
     values: &[
-        value("low", "Little thinking: quick and cheap."),
-        value("medium", "Some thinking."),
-        value("high", "Much thinking."),
-        Word { name: "xhigh", summary: "Between `high` and `max`.", since: Some("2.1.111") },
-        value("max", "As much as the model can."),
+        value("low", "The lowest level."),
+        value("medium", "Between `low` and `high`."),
+        value("high", "Above `medium`."),
+        Word {
+            name: "xhigh",
+            summary: "Between `high` and `max`; models that do not have it use `high`.",
+            since: Some("2.1.111"),
+        },
+        value("max", "The highest level."),
     ],
     keys: &[],
     readers: &[Reader::new(Agent::ClaudeCode, Coercion::ChoiceOrInteger).since("2.1.80")],
@@ -192,7 +191,7 @@ pub static CONTEXT: Field = Field {
     shape: Shape::Choice { open: false, integer: false },
     summary: "Where the skill runs: in the conversation, or in a subagent of its own.",
     details: "A subagent sees the body as its whole task and nothing of the conversation; \
-              its last answer comes back.",
+              only its result comes back.",
     default: Some("in the conversation"),
     values: &[
         value("fork", "In a subagent with a context of its own."),
@@ -222,13 +221,13 @@ pub static AGENT: Field = Field {
     details: "A built-in type or one of your own.",
     default: Some("general-purpose"),
     values: &[
-        value("general-purpose", "Can do what the conversation can."),
+        value("general-purpose", "The default."),
         Word {
             name: "Explore",
-            summary: "Searches a code base and changes nothing.",
+            summary: "Searches a code base without filling the conversation.",
             since: Some("2.0.17"),
         },
-        Word { name: "Plan", summary: "Researches for a plan.", since: Some("2.0.28") },
+        Word { name: "Plan", summary: "The subagent of plan mode.", since: Some("2.0.28") },
     ],
     keys: &[],
     readers: &[Reader::new(Agent::ClaudeCode, Coercion::Choice)
@@ -271,8 +270,7 @@ pub static PATHS: Field = Field {
     values: &[],
     keys: &[],
     readers: &[
-        Reader::new(Agent::AgentSkills, Coercion::Words(Separators::CommasOutsideBraces))
-            .note(CROSS_CLIENT),
+        Reader::new(Agent::AgentSkills, Coercion::Words(Separators::CommasOutsideBraces)).ours(),
         Reader::new(Agent::ClaudeCode, Coercion::Words(Separators::CommasOutsideBraces))
             .note("A YAML list since 2.1.84."),
         Reader::new(Agent::VsCode, Coercion::Words(Separators::CommasOutsideBraces))

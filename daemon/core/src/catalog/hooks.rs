@@ -12,10 +12,21 @@ pub struct Event {
     pub since: Option<&'static str>,
     /// When it happens; a sentence.
     pub summary: &'static str,
-    /// What a matcher is compared with; nothing when the event takes none.
-    pub matches: Option<&'static str>,
+    /// What a matcher is compared with.
+    pub matches: Matches,
     /// Good matchers.
     pub matchers: &'static [&'static str],
+}
+
+/// What the matcher of an event is compared with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Matches {
+    /// This; a fragment.
+    With(&'static str),
+    /// Nothing: the event takes no matcher and ignores it.
+    Nothing,
+    /// No source says.
+    Unstated,
 }
 
 /// A kind of handler: the value of a handler's `type`.
@@ -183,40 +194,39 @@ static PROMPT: [Key; 2] = [
 ];
 
 /// What tool events are matched by.
-const TOOL: Option<&str> = Some("the tool's name");
+const TOOL: &str = "the tool's name";
 const TOOLS: &[&str] = &["Bash", "Edit|Write", "mcp__.*"];
-const AGENT: Option<&str> = Some("the type of the agent");
+const AGENT: &str = "the type of the agent";
 const AGENTS: &[&str] = &["general-purpose", "Explore", "Plan"];
-const SERVER: Option<&str> = Some("the MCP server's name");
+const SERVER: &str = "the MCP server's name";
 
 /// An event without a matcher.
 const fn event(name: &'static str, since: Option<&'static str>, summary: &'static str) -> Event {
-    Event { name, since, summary, matches: None, matchers: &[] }
+    Event { name, since, summary, matches: Matches::Nothing, matchers: &[] }
 }
 
 impl Event {
-    const fn matches(
-        mut self,
-        what: Option<&'static str>,
-        matchers: &'static [&'static str],
-    ) -> Self {
-        self.matches = what;
+    const fn matches(mut self, what: &'static str, matchers: &'static [&'static str]) -> Self {
+        self.matches = Matches::With(what);
         self.matchers = matchers;
+        self
+    }
+
+    const fn unstated(mut self) -> Self {
+        self.matches = Matches::Unstated;
         self
     }
 }
 
 /// The events, in the order of the reference. All of them may stand in a skill.
 pub static EVENTS: [Event; 33] = [
-    event("SessionStart", Some("1.0.62"), "A session begins or goes on.").matches(
-        Some("how the session started"),
-        &["startup", "resume", "clear", "compact", "fork"],
-    ),
+    event("SessionStart", Some("1.0.62"), "A session begins or goes on.")
+        .matches("how the session started", &["startup", "resume", "clear", "compact", "fork"]),
     event("Setup", Some("2.1.10"), "The program was started with `--init` or `--maintenance`.")
-        .matches(Some("the option"), &["init", "maintenance"]),
+        .matches("the option", &["init", "maintenance"]),
     event("UserPromptSubmit", Some("1.0.54"), "The user sent a prompt; can block it."),
     event("UserPromptExpansion", None, "A command that the user typed becomes a prompt.")
-        .matches(Some("the command's name"), &[]),
+        .matches("the command's name", &[]),
     event("PreToolUse", Some("1.0.38"), "A tool is about to run; can block it.")
         .matches(TOOL, TOOLS),
     event("PermissionRequest", Some("2.0.45"), "A tool call needs a decision.")
@@ -227,7 +237,7 @@ pub static EVENTS: [Event; 33] = [
     event("PostToolUseFailure", None, "A tool has failed.").matches(TOOL, TOOLS),
     event("PostToolBatch", None, "All tool calls of one answer have ended."),
     event("Notification", None, "The agent notifies the user.").matches(
-        Some("the kind of notification"),
+        "the kind of notification",
         &[
             "permission_prompt",
             "idle_prompt",
@@ -246,7 +256,7 @@ pub static EVENTS: [Event; 33] = [
     event("TaskCompleted", Some("2.1.33"), "A task is being marked as done."),
     event("Stop", Some("1.0.38"), "The agent has finished its answer."),
     event("StopFailure", Some("2.1.78"), "The turn ended with an error of the API.").matches(
-        Some("the kind of error"),
+        "the kind of error",
         &[
             "rate_limit",
             "overloaded",
@@ -262,32 +272,33 @@ pub static EVENTS: [Event; 33] = [
     ),
     event("TeammateIdle", Some("2.1.33"), "A teammate of an agent team is about to go idle."),
     event("InstructionsLoaded", Some("2.1.69"), "A CLAUDE.md or a rule was loaded.").matches(
-        Some("why it was loaded"),
+        "why it was loaded",
         &["session_start", "nested_traversal", "path_glob_match", "include", "compact"],
     ),
     event("ConfigChange", Some("2.1.49"), "A configuration file changed.").matches(
-        Some("which configuration"),
+        "which configuration",
         &["user_settings", "project_settings", "local_settings", "policy_settings", "skills"],
     ),
     event("CwdChanged", Some("2.1.83"), "The working directory changed."),
     event("DirectoryAdded", Some("2.1.219"), "A working directory was added.")
-        .matches(Some("how it was added"), &["slash_command", "register_repo_root"]),
+        .matches("how it was added", &["slash_command", "register_repo_root"]),
     event("FileChanged", Some("2.1.83"), "A watched file changed; the matcher says which.")
-        .matches(Some("the names of the files to watch"), &[".envrc|.env"]),
+        .matches("the names of the files to watch", &[".envrc|.env"]),
     event("WorktreeCreate", Some("2.1.50"), "A worktree is being made."),
     event("WorktreeRemove", Some("2.1.50"), "A worktree is being removed."),
     event("PreCompact", Some("1.0.48"), "The conversation is about to be compacted.")
-        .matches(Some("what asked for it"), &["manual", "auto"]),
+        .matches("what asked for it", &["manual", "auto"]),
     event("PostCompact", Some("2.1.76"), "The conversation was compacted.")
-        .matches(Some("what asked for it"), &["manual", "auto"]),
+        .matches("what asked for it", &["manual", "auto"]),
     event("Elicitation", Some("2.1.76"), "An MCP server asks the user for something.")
         .matches(SERVER, &[]),
     event("ElicitationResult", Some("2.1.76"), "The user has answered an MCP server.")
         .matches(SERVER, &[]),
-    event("PreModelSwitch", Some("2.1.251"), "The model is about to change; can block it."),
-    event("PostModelSwitch", Some("2.1.251"), "The model has changed."),
+    event("PreModelSwitch", Some("2.1.251"), "The model is about to change; can block it.")
+        .unstated(),
+    event("PostModelSwitch", Some("2.1.251"), "The model has changed.").unstated(),
     event("SessionEnd", Some("1.0.85"), "A session ends.").matches(
-        Some("why the session ended"),
+        "why the session ended",
         &["clear", "resume", "logout", "prompt_input_exit", "bypass_permissions_disabled", "other"],
     ),
 ];

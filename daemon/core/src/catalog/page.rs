@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::hooks::{COMMON, EVENTS, GROUP, KINDS, Key, Takes};
+use super::hooks::{COMMON, EVENTS, GROUP, KINDS, Key, Matches, Takes};
 use super::{
     Absent, Agent, Breach, Coercion, Field, Limit, Reader, Safety, Schema, Separators, Shape,
     Standing, fields,
@@ -46,7 +46,7 @@ fn agents(page: &mut String) {
 fn overview(page: &mut String) {
     line!(page, "| Field | What is written | Read by |\n|---|---|---|");
     for field in fields().iter().filter(|it| it.standing == Standing::Read) {
-        let readers: Vec<_> = field.readers.iter().map(|it| it.agent.name()).collect();
+        let readers: Vec<_> = field.readers.iter().map(Reader::name).collect();
         line!(
             page,
             "| [`{key}`](#{key}) | {} | {} |",
@@ -121,7 +121,7 @@ fn readers(page: &mut String, readers: &[Reader]) {
         line!(
             page,
             "| {} | {} | {} | {} | {} | {} |",
-            it.agent.name(),
+            it.name(),
             it.since.unwrap_or("-"),
             reads(it.reads),
             absent(it.absent),
@@ -158,7 +158,11 @@ fn hooks(page: &mut String) {
             code(it.name),
             it.since.unwrap_or("-"),
             cell(it.summary),
-            it.matches.unwrap_or("no matcher"),
+            match it.matches {
+                Matches::With(what) => what,
+                Matches::Nothing => "no matcher",
+                Matches::Unstated => "-",
+            },
             if matchers.is_empty() { "-".to_owned() } else { matchers.join(", ") },
         );
     }
@@ -297,6 +301,7 @@ fn limit(limit: Limit) -> String {
     }
     let breach = match limit.breach {
         Breach::Warned => "else a warning",
+        Breach::Unstated => "what happens else is not documented",
         Breach::Cut => "more is cut off",
         Breach::Replaced => "else changed",
         Breach::Dropped => "else the skill is dropped",

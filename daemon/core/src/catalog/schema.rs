@@ -7,8 +7,8 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::hooks::{COMMON, EVENTS, Event, GROUP, KINDS, Key, Takes};
-use super::{Absent, Agent, Breach, Field, MapKey, Shape, Standing, Word, fields};
+use super::hooks::{COMMON, EVENTS, Event, GROUP, KINDS, Key, Matches, Takes};
+use super::{Absent, Agent, Breach, Field, MapKey, Reader, Shape, Standing, Word, fields};
 
 /// Returns the schema.
 pub fn schema() -> Json {
@@ -88,7 +88,7 @@ fn description(field: &Field) -> String {
     }
     match field.standing {
         Standing::Read => {
-            let names: Vec<_> = field.readers.iter().map(|it| it.agent.name()).collect();
+            let names: Vec<_> = field.readers.iter().map(Reader::name).collect();
             parts.push(format!("Read by {}.", names.join(", ")));
         }
         Standing::Inert { belongs_under } => {
@@ -202,11 +202,12 @@ fn misspelling(field: &Field) -> Json {
 
 fn hooks() -> Json {
     let event = |it: &Event| {
-        let matcher = it.matches.map_or_else(
-            || "It takes no matcher.".to_owned(),
-            |what| format!("The matcher is compared with {what}."),
-        );
-        let description = format!("{} {matcher}", with_since(it.summary, it.since));
+        let matcher = match it.matches {
+            Matches::With(what) => format!(" The matcher is compared with {what}."),
+            Matches::Nothing => " It takes no matcher.".to_owned(),
+            Matches::Unstated => String::new(),
+        };
+        let description = format!("{}{matcher}", with_since(it.summary, it.since));
         let schema = json!({
             "description": description,
             "type": ["array", "null"],

@@ -128,7 +128,7 @@ pub static DESCRIPTION: Field = Field {
             min: 1,
             max: Some(1024),
             pattern: None,
-            breach: Breach::Warned,
+            breach: Breach::Unstated,
         }),
     ],
     safety: Safety::Safe,
