@@ -56,10 +56,10 @@ pub(super) fn render(result: &GetResult, terminal: &Terminal) -> String {
     text.push('\n');
     push_facts(skill, terminal, &mut text);
     push_frontmatter(result, terminal, &mut text);
-    if !result.diagnostics.is_empty() {
+    if !result.findings.is_empty() {
         let _ = writeln!(text, "\n{}", paint(style::HEADING, "Findings"));
         let file = terminal.path(&skill.path, skill.path_encoding);
-        for diagnostic in &result.diagnostics {
+        for diagnostic in &result.findings {
             push_diagnostic(diagnostic, &file, terminal, &mut text);
         }
     }
@@ -173,7 +173,7 @@ mod tests {
             skill: entry,
             frontmatter: frontmatter.as_object().expect("an object").clone(),
             ranges: ranges.collect(),
-            diagnostics: vec![
+            findings: vec![
                 Diagnostic {
                     code: "metadata-value-not-text".into(),
                     severity: Severity::Warning,

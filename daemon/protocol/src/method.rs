@@ -240,7 +240,7 @@ mod tests {
               {clock health dirs pathEncoding}
             skills/get
               (name path cwd profile session agent freshness additionalDirs environment pathEncoding)
-              {clock health skill frontmatter ranges diagnostics}
+              {}
             skills/explain
               (name path cwd profile session agent freshness additionalDirs environment pathEncoding)
               {clock health name path pathEncoding profile verdict steps}

@@ -197,11 +197,11 @@ async fn get_gives_the_winner_with_its_frontmatter() {
         json!({"line": 4, "column": 10, "offset": 42})
     );
     let got = rig.call("skills/get", json!({"name": "a"})).await;
-    assert_eq!(got["skill"]["state"], "active");
+    assert_eq!(got["state"], "active");
     let shadowed = rig.path("w/.claude/skills/a");
     for path in [shadowed.clone(), format!("{shadowed}/SKILL.md")] {
         let got = rig.call("skills/get", json!({"path": path})).await;
-        assert_eq!(got["skill"]["state"], "shadowed");
+        assert_eq!(got["state"], "shadowed");
     }
 }
 

@@ -257,7 +257,7 @@ fn names_that_are_not_utf8_survive_the_wire() {
     // The escaped form is understood when it comes back.
     let params = json!({"cwd": top, "path": cafe["path"], "pathEncoding": "percent"});
     let got = live.wire.call("skills/get", &params);
-    assert_eq!(got["skill"]["name"], "cafe", "{got}");
+    assert_eq!(got["name"], "cafe", "{got}");
 
     let all = live.list_all(&top, "claude-code");
     assert!(all.iter().any(|entry| entry["name"] == "caf\u{fffd}"), "{all:#?}");
@@ -347,7 +347,7 @@ fn ten_thousand_skills_in_one_root() {
     write_skill(&root.join("added"), "added", "d");
     let begin = Instant::now();
     let added = live.wire.call("skills/get", &json!({"cwd": top, "name": "added"}));
-    assert_eq!(added["skill"]["name"], "added");
+    assert_eq!(added["name"], "added");
     assert!(begin.elapsed() < PATIENCE, "{:?}", begin.elapsed());
     assert_eq!(pages(&mut live.wire, &top).len(), MANY + 1);
 }

@@ -57,9 +57,9 @@ fn the_unquoted_colon_is_found_where_it_stands() {
     let top = copy(&live.home);
     let got = live.wire.call("skills/get", &json!({"cwd": top, "name": "api-changes"}));
     let text = got.to_string();
-    let description = got["skill"]["description"].as_str().unwrap_or_default();
+    let description = got["description"].as_str().unwrap_or_default();
     assert!(description.ends_with("working tree."), "{text}");
-    let diagnostics = got["diagnostics"].as_array().expect("a list of findings");
+    let diagnostics = got["findings"].as_array().expect("a list of findings");
     let line = |finding: &serde_json::Value| finding["range"]["start"]["line"].as_u64();
     assert!(diagnostics.iter().any(|finding| line(finding) == Some(3)), "{text}");
 }

@@ -143,14 +143,15 @@ pub struct GetResult {
     /// What is unwell.
     #[serde(default)]
     pub health: Vec<Health>,
-    /// The skill as a list shows it.
+    /// The skill as a list shows it; its fields stand beside these.
+    #[serde(flatten)]
     pub skill: Entry,
     /// All its frontmatter as JSON, keys in the order of the file.
     pub frontmatter: Map<String, Value>,
     /// Where each top-level key and its value are written.
     pub ranges: BTreeMap<String, FieldRanges>,
     /// The findings about it, in the order of the file.
-    pub diagnostics: Vec<Diagnostic>,
+    pub findings: Vec<Diagnostic>,
 }
 
 word_enum! {
@@ -260,6 +261,8 @@ pub struct ReadResult {
 
 #[cfg(test)]
 mod tests {
+    use expect_test::expect;
+
     use super::*;
 
     #[test]
@@ -269,6 +272,24 @@ mod tests {
             let covering = Include::ALL.iter().filter(|include| include.covers(*state)).count();
             assert_eq!(covering, 2, "{state}: `all` and its own word");
         }
+    }
+
+    #[test]
+    fn the_entry_stands_beside_the_fields_of_get() {
+        let result: GetResult = serde_json::from_str(
+            r#"{"clock":"c","health":[],"name":"pdf","description":null,"path":"/w/pdf/SKILL.md",
+                "dir":"/w/pdf","scope":"project","root":"/w","state":"active","reason":null,
+                "paths":[],"label":null,"namespace":null,"modelInvocable":true,
+                "userInvocable":true,"trusted":true,"hash":null,
+                "diagnostics":{"error":0,"warning":0},"stale":false,
+                "frontmatter":{},"ranges":{},"findings":[]}"#,
+        )
+        .expect("complete");
+        let written = serde_json::to_value(&result).expect("plain");
+        let keys: Vec<_> = written.as_object().expect("an object").keys().cloned().collect();
+        expect![[r#"
+            clock health name description path dir scope root state reason paths label namespace modelInvocable userInvocable trusted hash diagnostics stale frontmatter ranges findings"#]]
+        .assert_eq(&keys.join(" "));
     }
 
     #[test]
