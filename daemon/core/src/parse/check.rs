@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::catalog::{DESCRIPTION, Field, WHEN_TO_USE};
 use crate::diagnostic::Diagnostic;
 use crate::parse::line::is_blank;
 use crate::parse::problem;
@@ -11,8 +12,8 @@ use crate::text::Span;
 /// Up to how many entries are compared with each other rather than sorted.
 const FEW: usize = 16;
 
-/// Keys whose value is a sentence: a comment behind it is never meant.
-const PROSE: &[&str] = &["description", "when_to_use"];
+/// Fields whose value is a sentence: a comment behind it is never meant.
+const PROSE: [&Field; 2] = [&DESCRIPTION, &WHEN_TO_USE];
 
 /// Marks the duplicates of all mappings in `entries` and reports them.
 pub(super) fn duplicates(entries: &mut [Entry], diagnostics: &mut Vec<Diagnostic>) {
@@ -67,7 +68,7 @@ pub(super) fn plain_values(text: &str, entries: &[Entry], diagnostics: &mut Vec<
             diagnostics.push(problem::surprising_start(span, "!"));
         }
         if let Some(comment) = comment_behind(text, value.span.end) {
-            let prose = PROSE.contains(&entry.key.text.as_str());
+            let prose = PROSE.iter().any(|field| field.key == entry.key.text);
             // `# a remark` is one; `#1234` or `#tag` was meant as part of the sentence.
             let remark = &comment.slice(text)[1..];
             let glued = !remark.is_empty() && !remark.starts_with([' ', '\t', '#']);

@@ -4,6 +4,7 @@
 //! These are judgements about how people write, not rules of YAML. When in doubt a line starts a
 //! new piece: a sentence that is cut off is reported, a key that was swallowed would be lost.
 
+use crate::catalog::{Known, recognise};
 use crate::parse::line::{Line, is_word, split_key};
 use crate::parse::salvage;
 use crate::text::Span;
@@ -14,38 +15,8 @@ const MAX_PIECES_JOINED: usize = 16;
 /// From how many words on an unindented line is a sentence that goes on, not a key being typed.
 const MIN_WORDS_JOINED: usize = 4;
 
-/// First words that start a key, whatever follows: a line of them has lost its colon.
-// FIXME: ask the field catalog once there is one.
-const KEY_WORDS: &[&str] = &[
-    "agent",
-    "allowed-tools",
-    "argument-hint",
-    "arguments",
-    "author",
-    "background",
-    "category",
-    "compatibility",
-    "context",
-    "description",
-    "disable-model-invocation",
-    "disallowed-tools",
-    "effort",
-    "hooks",
-    "keywords",
-    "license",
-    "metadata",
-    "model",
-    "name",
-    "paths",
-    "shell",
-    "tags",
-    "title",
-    "tools",
-    "triggers",
-    "user-invocable",
-    "version",
-    "when_to_use",
-];
+/// Keys that are no fields, and that real files have all the same.
+const OTHER_KEYS: [&str; 3] = ["title", "tools", "triggers"];
 
 /// Returns the indices of the lines where a piece of a mapping starts.
 pub(super) fn heads(text: &str, lines: &[Line]) -> Vec<usize> {
@@ -107,9 +78,8 @@ pub(super) fn misplaced_keys(text: &str, piece: &[Line]) -> Vec<usize> {
     if rest.is_empty() || rest.starts_with(['|', '>', '"', '\'', '[', '{', '#']) {
         return Vec::new();
     }
-    let is_key = |line: &Line| {
-        split_key(text, *line).is_some_and(|head| KEY_WORDS.contains(&head.key.slice(text)))
-    };
+    let is_key =
+        |line: &Line| split_key(text, *line).is_some_and(|head| is_field(head.key.slice(text)));
     let keys = piece.iter().enumerate().skip(1).filter(|(_, line)| is_key(line));
     let mut indent = None;
     let level = keys.filter(|(_, line)| *indent.get_or_insert(line.indent) == line.indent);
@@ -148,10 +118,16 @@ pub(super) fn rest_of(text: &str, line: Line, after: usize) -> Line {
     line.from(after + rest.len() - rest.trim_start_matches([' ', '\t']).len())
 }
 
+/// Whether a first word starts a key, whatever follows: then the line has lost its colon.
 fn looks_like_key(word: &str) -> bool {
-    KEY_WORDS.contains(&word)
-        || word.contains(['_', '-'])
-        || word.starts_with(|it: char| it.is_ascii_digit())
+    is_field(word) || word.contains(['_', '-']) || word.starts_with(|it: char| it.is_ascii_digit())
+}
+
+fn is_field(key: &str) -> bool {
+    match recognise(key) {
+        Known::Field(_) | Known::Misspelled(_) => true,
+        Known::Unknown => OTHER_KEYS.contains(&key),
+    }
 }
 
 #[cfg(test)]
