@@ -7,10 +7,13 @@
 
 pub mod exit;
 
+mod doctor;
 mod explain;
 mod failure;
 mod link;
 mod list;
+mod logs;
+mod manual;
 mod place;
 mod show;
 mod status;
@@ -20,19 +23,31 @@ mod sync;
 mod terminal;
 mod text;
 
+use std::cell::RefCell;
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::rc::Rc;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::blocking::Stream;
 use exit::Exit;
 use failure::CommandError;
+use skills_protocol::wire::Health;
 use terminal::Terminal;
 
 /// Runs a server within this process and returns a connection to it.
 pub type Local<'a> = &'a dyn Fn() -> io::Result<Box<dyn Stream>>;
+
+/// What only the whole program knows, and hands in.
+#[derive(Clone, Copy)]
+pub struct Binary<'a> {
+    /// How a server is run within this process.
+    pub local: Local<'a>,
+    /// All commands, those of the binary as well, for completions and manual.
+    pub definition: fn() -> clap::Command,
+}
 
 /// The commands of this crate alone; the binary composes its own from the same parts.
 #[derive(Debug, Parser)]
@@ -112,12 +127,30 @@ pub enum Command {
     Sync,
     /// Stop the daemon
     Stop,
+    /// Find what is wrong with the daemon and its surroundings
+    ///
+    /// Looks at the socket, the directories and their modes, the daemon and its version, the
+    /// watches, the roots of this place and the configuration, and says what to do about each
+    /// finding. It starts no daemon.
+    Doctor(doctor::DoctorArgs),
+    /// Show the log of a daemon that a command started
+    ///
+    /// One that systemd runs logs to the journal: `journalctl --user -u skillsd`.
+    Logs(logs::LogsArgs),
+    /// Print a completion script for a shell
+    ///
+    /// For example `skillsd completions bash > ~/.local/share/bash-completion/completions/skillsd`.
+    Completions(manual::CompletionsArgs),
+    /// Print the manual page, or write all of them
+    ///
+    /// `skillsd man | man -l -` shows the page.
+    Man(manual::ManArgs),
 }
 
 /// Runs a command and returns the process's exit code. Prints its own errors.
-pub fn run(global: &GlobalArgs, command: &Command, local: Local<'_>) -> ExitCode {
+pub fn run(global: &GlobalArgs, command: &Command, binary: Binary<'_>) -> ExitCode {
     let terminal = Terminal::detect(global.color);
-    let outcome = execute(global, command, local, &terminal);
+    let outcome = execute(global, command, binary, &terminal);
     let exit = outcome.unwrap_or_else(|error| {
         terminal.print_error(&error);
         error.exit()
@@ -128,26 +161,41 @@ pub fn run(global: &GlobalArgs, command: &Command, local: Local<'_>) -> ExitCode
 fn execute(
     global: &GlobalArgs,
     command: &Command,
-    local: Local<'_>,
+    binary: Binary<'_>,
     terminal: &Terminal,
 ) -> Result<Exit, CommandError> {
-    let cx = Cx { global, local, terminal };
+    let cx = Cx { global, binary, terminal, notes: Rc::default() };
+    let outcome = perform(&cx, command);
+    terminal.print_health(&cx.notes.borrow());
+    outcome
+}
+
+fn perform(cx: &Cx<'_>, command: &Command) -> Result<Exit, CommandError> {
     match command {
-        Command::List(args) => list::run(&cx, args),
-        Command::Show(args) => show::run(&cx, args),
-        Command::Explain(args) => explain::run(&cx, args),
-        Command::Status => status::run(&cx),
-        Command::Sync => sync::run(&cx),
-        Command::Stop => stop::run(&cx),
+        Command::List(args) => list::run(cx, args),
+        Command::Show(args) => show::run(cx, args),
+        Command::Explain(args) => explain::run(cx, args),
+        Command::Status => status::run(cx),
+        Command::Sync => sync::run(cx),
+        Command::Stop => stop::run(cx),
+        Command::Doctor(args) => doctor::run(cx, args),
+        Command::Logs(args) => logs::run(cx, args),
+        Command::Completions(args) => manual::completions(cx, args),
+        Command::Man(args) => manual::pages(cx, args),
     }
 }
 
 /// What every command is given.
 struct Cx<'a> {
     global: &'a GlobalArgs,
-    local: Local<'a>,
+    binary: Binary<'a>,
     terminal: &'a Terminal,
+    /// What is worth saying after the answer, once.
+    notes: Notes,
 }
+
+/// What connections of a command have noticed.
+type Notes = Rc<RefCell<Vec<Health>>>;
 
 #[cfg(test)]
 mod sample;

@@ -4,8 +4,8 @@
 
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand};
-use skills_client::cli::{self, ABOUT, GlobalArgs};
+use clap::{Args, CommandFactory, Parser, Subcommand};
+use skills_client::cli::{self, ABOUT, Binary, GlobalArgs};
 
 use crate::serve::{self, ServeOptions};
 use crate::{local, lsp};
@@ -66,7 +66,10 @@ struct LspArgs {
 pub(crate) fn run() -> ExitCode {
     let Program { global, command } = Program::parse();
     match command {
-        Command::Ask(command) => cli::run(&global, &command, &local::connect),
+        Command::Ask(command) => {
+            let binary = Binary { local: &local::connect, definition: Program::command };
+            cli::run(&global, &command, binary)
+        }
         Command::Serve(ServeArgs { spawned, log }) => serve::run(&ServeOptions { spawned, log }),
         Command::Lsp(LspArgs { stdio: _ }) => lsp::run(),
     }

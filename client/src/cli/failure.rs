@@ -25,6 +25,17 @@ impl CommandError {
         Self { exit: Exit::Usage, message, causes: Vec::new(), hints: Vec::new() }
     }
 
+    /// Returns an error that is an answer: what was asked for is not there, or is not well.
+    pub(super) fn finding(message: impl Into<String>) -> Self {
+        Self { exit: Exit::Findings, ..Self::usage(message) }
+    }
+
+    /// Returns the error with one more cause.
+    pub(super) fn because(mut self, cause: impl Into<String>) -> Self {
+        self.causes.push(cause.into());
+        self
+    }
+
     /// Returns an error in writing the answer, for example on a full disk.
     pub(super) fn output(error: &std::io::Error) -> Self {
         let message = "failed to write the output".to_owned();

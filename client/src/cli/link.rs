@@ -3,17 +3,28 @@
 //! The introduction goes out together with the first call, so checking the versions costs no
 //! round trip. Nothing after this file knows which of the two servers answers.
 
+use std::rc::Rc;
 use std::thread;
 
 use serde_json::value::RawValue;
 use skills_protocol::method::{Initialize, Request};
-use skills_protocol::wire::{ClientInfo, InitializeParams, InitializeResult};
+use skills_protocol::wire::{ClientInfo, Health, InitializeParams, InitializeResult};
 use skills_protocol::{PROTOCOL_VERSION, compatible};
 
 use crate::blocking::{BlockingConnection, Sent, Stream, limit_patience};
-use crate::cli::{Cx, Local};
+use crate::cli::{Cx, Local, Notes};
 use crate::spawn::{StartOptions, connect, connect_or_start, pauses};
 use crate::{ClientError, environment};
+
+/// This program's version.
+pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The code of the note that the daemon has another version.
+const VERSION_CODE: &str = "version";
+
+/// What to do about a daemon of another version.
+pub(super) const NEXT_VERSION: &str =
+    "Run `skillsd stop`; the next command starts the daemon of this version.";
 
 /// A connection that introduces itself.
 pub(super) struct Link {
@@ -21,6 +32,8 @@ pub(super) struct Link {
     introduction: Introduction,
     // How to reach the next daemon when this one goes away before it answers.
     fallback: Option<StartOptions>,
+    // Where it is told that the server is of another version.
+    notes: Notes,
 }
 
 enum Introduction {
@@ -33,10 +46,12 @@ enum Introduction {
 impl Link {
     /// Connects as the flags say, starting the daemon when there is none.
     pub(super) fn open(cx: &Cx<'_>) -> Result<Self, ClientError> {
-        if cx.global.no_daemon {
-            return Self::local(cx.local);
-        }
-        Self::daemon(StartOptions::new(environment::socket_location()?)?)
+        let link = if cx.global.no_daemon {
+            Self::local(cx.binary.local)?
+        } else {
+            Self::daemon(StartOptions::new(environment::socket_location()?)?)?
+        };
+        Ok(Self { notes: Rc::clone(&cx.notes), ..link })
     }
 
     fn daemon(options: StartOptions) -> Result<Self, ClientError> {
@@ -52,23 +67,27 @@ impl Link {
         Self::over(Box::new(stream))
     }
 
-    fn local(local: Local<'_>) -> Result<Self, ClientError> {
+    /// Connects to a server within this process.
+    pub(super) fn local(local: Local<'_>) -> Result<Self, ClientError> {
         Self::over(local()?)
     }
 
     /// Introduces this program over a stream.
     pub(super) fn over(stream: Box<dyn Stream>) -> Result<Self, ClientError> {
         let mut connection = BlockingConnection::new(stream);
-        let client_info = ClientInfo {
-            name: "skillsd".to_owned(),
-            version: Some(env!("CARGO_PKG_VERSION").to_owned()),
-        };
+        let client_info =
+            ClientInfo { name: "skillsd".to_owned(), version: Some(VERSION.to_owned()) };
         let sent = connection.send::<Initialize>(&InitializeParams {
             client_info: Some(client_info),
             protocol_version: Some(PROTOCOL_VERSION.to_owned()),
             ..InitializeParams::default()
         })?;
-        Ok(Self { connection, introduction: Introduction::Sent(sent), fallback: None })
+        Ok(Self {
+            connection,
+            introduction: Introduction::Sent(sent),
+            fallback: None,
+            notes: Notes::default(),
+        })
     }
 
     /// Calls a method and returns its result.
@@ -124,7 +143,7 @@ impl Link {
                 return outcome;
             };
             thread::sleep(pause);
-            *self = Self::daemon(options)?;
+            *self = Self { notes: Rc::clone(&self.notes), ..Self::daemon(options)? };
         }
     }
 
@@ -132,12 +151,26 @@ impl Link {
         let done = match std::mem::replace(&mut self.introduction, Introduction::Failed) {
             Introduction::Sent(sent) => {
                 let result = self.connection.receive::<Initialize>(sent)?;
+                self.note_version(&result.server_info.version);
                 Introduction::Done(Box::new(checked(result)?))
             }
             done => done,
         };
         self.introduction = done;
         Ok(())
+    }
+
+    // Its answers are good, but what it knows may be old, and nobody sees that from an answer.
+    fn note_version(&self, theirs: &str) {
+        let mut notes = self.notes.borrow_mut();
+        if theirs != VERSION && !notes.iter().any(|it| it.code == VERSION_CODE) {
+            notes.push(Health {
+                code: VERSION_CODE.to_owned(),
+                message: format!("the daemon is skillsd {theirs}, this program {VERSION}"),
+                hint: Some(NEXT_VERSION.to_owned()),
+                ..Health::default()
+            });
+        }
     }
 
     /// Waits until the server has closed the connection.

@@ -117,11 +117,15 @@ impl Terminal {
     ///
     /// A reader that has gone (`skillsd list | head -1`) wants no more, and that is its right.
     pub(super) fn print(&self, text: &str) -> Result<(), CommandError> {
+        self.print_while_read(text).map(drop)
+    }
+
+    /// Writes a part of a command's output, and returns whether somebody reads it.
+    pub(super) fn print_while_read(&self, text: &str) -> Result<bool, CommandError> {
         match self.out.emit(text) {
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-                Err(CommandError::output(&error))
-            }
-            Ok(()) | Err(_) => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+            Err(error) => Err(CommandError::output(&error)),
+            Ok(()) => Ok(true),
         }
     }
 

@@ -16,7 +16,7 @@ use crate::script::{answer, refusal, serve};
 // Returns the result of `initialize` of a server that speaks this protocol version.
 fn introduction(protocol_version: &str) -> Value {
     json!({
-        "serverInfo": {"name": "skillsd", "version": "0.1.0"},
+        "serverInfo": {"name": "skillsd", "version": env!("CARGO_PKG_VERSION")},
         "protocolVersion": protocol_version,
         "capabilities": {"methods": [], "profiles": ["agentskills", "claude-code"]},
         "limits": {},
@@ -42,7 +42,8 @@ fn ran(arguments: &[&str], script: impl Fn(&Value) -> Value + Send + Clone + 'st
     };
     let (out, err) = (Written::default(), Written::default());
     let terminal = Terminal::over(out.clone(), err.clone(), Some(80), "/home/ann");
-    let exit = match execute(&cli.global, &cli.command, &local, &terminal) {
+    let binary = Binary { local: &local, definition: Cli::command };
+    let exit = match execute(&cli.global, &cli.command, binary, &terminal) {
         Ok(exit) => exit,
         Err(error) => {
             terminal.print_error(&error);
@@ -222,9 +223,35 @@ fn another_protocol_is_told_before_anything_else() {
         Ok(Box::new(stream))
     };
     let terminal = crate::cli::sample::terminal(None);
-    let error = execute(&cli.global, &cli.command, &local, &terminal).expect_err("another major");
+    let binary = Binary { local: &local, definition: Cli::command };
+    let error = execute(&cli.global, &cli.command, binary, &terminal).expect_err("another major");
     assert_eq!(error.exit(), Exit::VersionMismatch);
     assert_eq!(error.message(), "the daemon speaks protocol 2.0, this program 1.0");
+}
+
+#[test]
+fn another_version_is_told_after_the_answer() {
+    let cli = Cli::try_parse_from(["skillsd", "--no-daemon", "sync"]).expect("good");
+    let local = || -> io::Result<Box<dyn Stream>> {
+        let (stream, _asked) = serve(|message| {
+            let mut introduced = introduction(PROTOCOL_VERSION);
+            introduced["serverInfo"]["version"] = json!("9.9.9");
+            let synced = json!({"clock": "c", "health": []});
+            let is_first = message["method"] == "initialize";
+            vec![answer(message, if is_first { &introduced } else { &synced })]
+        });
+        Ok(Box::new(stream))
+    };
+    let (out, err) = (Written::default(), Written::default());
+    let terminal = Terminal::over(out.clone(), err.clone(), Some(80), "/home/ann");
+    let binary = Binary { local: &local, definition: Cli::command };
+    execute(&cli.global, &cli.command, binary, &terminal).expect("answered");
+    assert!(out.text().starts_with("✓ in sync"), "{}", out.text());
+    let expected = format!(
+        "warning: the daemon is skillsd 9.9.9, this program {}\n   hint: Run `skillsd stop`; the next command starts the daemon of this version.\n",
+        env!("CARGO_PKG_VERSION")
+    );
+    assert_eq!(err.text(), expected);
 }
 
 #[test]
@@ -261,7 +288,8 @@ fn check_help(command: Option<&str>, expected: &Expect) {
         None => &mut root,
     };
     let help = command.clone().render_help().to_string();
-    assert!(help.lines().count() <= 24, "`-h` is one screen");
+    // A window as it opens is not smaller.
+    assert!(help.lines().count() <= 36, "`-h` is one screen");
     expected.assert_eq(&help);
 }
 
@@ -270,31 +298,35 @@ fn the_help_is_one_screen_each() {
     check_help(
         None,
         &expect![[r#"
-        Finds, explains and serves the agent skills (SKILL.md) of a worktree
+            Finds, explains and serves the agent skills (SKILL.md) of a worktree
 
-        Usage: skillsd [OPTIONS] <COMMAND>
+            Usage: skillsd [OPTIONS] <COMMAND>
 
-        Commands:
-          list     List the skills that an agent would see
-          show     Show a skill's entry, frontmatter and findings
-          explain  Explain why a skill is seen, or why it is not
-          status   Show how the daemon is and what it watches
-          sync     Wait until everything on the disk is visible
-          stop     Stop the daemon
-          help     Print this message or the help of the given subcommand(s)
+            Commands:
+              list         List the skills that an agent would see
+              show         Show a skill's entry, frontmatter and findings
+              explain      Explain why a skill is seen, or why it is not
+              status       Show how the daemon is and what it watches
+              sync         Wait until everything on the disk is visible
+              stop         Stop the daemon
+              doctor       Find what is wrong with the daemon and its surroundings
+              logs         Show the log of a daemon that a command started
+              completions  Print a completion script for a shell
+              man          Print the manual page, or write all of them
+              help         Print this message or the help of the given subcommand(s)
 
-        Options:
-          -h, --help     Print help (see more with '--help')
-          -V, --version  Print version
+            Options:
+              -h, --help     Print help (see more with '--help')
+              -V, --version  Print version
 
-        Global options:
-              --cwd <DIR>          Act as if started in DIR
-              --add-dir <DIR>      Count the skills of DIR as well (repeatable)
-              --profile <PROFILE>  Apply the rules of this agent, or of `all` in turn [default: agentskills]
-              --json               Print the daemon's answer as one line of JSON
-              --no-daemon          Index within this process in place of asking the daemon
-              --color <WHEN>       When to use colours: auto, always, never [default: auto]
-    "#]],
+            Global options:
+                  --cwd <DIR>          Act as if started in DIR
+                  --add-dir <DIR>      Count the skills of DIR as well (repeatable)
+                  --profile <PROFILE>  Apply the rules of this agent, or of `all` in turn [default: agentskills]
+                  --json               Print the daemon's answer as one line of JSON
+                  --no-daemon          Index within this process in place of asking the daemon
+                  --color <WHEN>       When to use colours: auto, always, never [default: auto]
+        "#]],
     );
     check_help(
         Some("list"),
@@ -309,6 +341,52 @@ fn the_help_is_one_screen_each() {
         Options:
           -a, --all   List the skills that are not shown to the model as well, each with the reason
           -h, --help  Print help (see more with '--help')
+
+        Global options:
+              --cwd <DIR>          Act as if started in DIR
+              --add-dir <DIR>      Count the skills of DIR as well (repeatable)
+              --profile <PROFILE>  Apply the rules of this agent, or of `all` in turn [default: agentskills]
+              --json               Print the daemon's answer as one line of JSON
+              --no-daemon          Index within this process in place of asking the daemon
+              --color <WHEN>       When to use colours: auto, always, never [default: auto]
+    "#]],
+    );
+    for command in ["doctor", "logs", "completions", "man"] {
+        let help = Cli::command().find_subcommand_mut(command).expect("one").render_help();
+        let about = help.to_string().lines().next().unwrap_or_default().to_owned();
+        assert!(about.len() > 20 && !about.ends_with('.'), "{about}");
+    }
+    check_help(
+        Some("doctor"),
+        &expect![[r#"
+        Find what is wrong with the daemon and its surroundings
+
+        Usage: skillsd doctor [OPTIONS]
+
+        Options:
+              --fix   Mend what can be mended without harm, and say what was done
+          -h, --help  Print help (see more with '--help')
+
+        Global options:
+              --cwd <DIR>          Act as if started in DIR
+              --add-dir <DIR>      Count the skills of DIR as well (repeatable)
+              --profile <PROFILE>  Apply the rules of this agent, or of `all` in turn [default: agentskills]
+              --json               Print the daemon's answer as one line of JSON
+              --no-daemon          Index within this process in place of asking the daemon
+              --color <WHEN>       When to use colours: auto, always, never [default: auto]
+    "#]],
+    );
+    check_help(
+        Some("logs"),
+        &expect![[r#"
+        Show the log of a daemon that a command started
+
+        Usage: skillsd logs [OPTIONS]
+
+        Options:
+          -f, --follow     Go on and print what comes
+          -n, --lines <N>  How many of the last lines to print [default: 100]
+          -h, --help       Print help (see more with '--help')
 
         Global options:
               --cwd <DIR>          Act as if started in DIR

@@ -15,6 +15,12 @@ mod lifecycle;
 
 mod configured;
 
+mod ends;
+
+mod manual;
+
+mod doctor;
+
 mod wire;
 
 mod views;

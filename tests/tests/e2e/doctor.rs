@@ -1,0 +1,291 @@
+//! `skillsd doctor` against set-ups that are broken in one way each: it names that one and no other.
+
+use std::fs::{self, Permissions};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use skills_testkit::daemon::listener;
+use skills_testkit::{Daemon, Home};
+
+use crate::support::{exe, run, run_json, skillsd, stderr, stdout};
+
+const ONE_SKILL: &str = "//- /.agents/skills/a/SKILL.md\n---\nname: a\ndescription: d\n---\n";
+
+/// A home with a worktree, to be broken.
+struct Patient {
+    home: Home,
+    top: PathBuf,
+}
+
+impl Patient {
+    fn new() -> Patient {
+        Patient::of(Home::new())
+    }
+
+    fn of(home: Home) -> Patient {
+        let top = home.worktree("w", ONE_SKILL);
+        Patient { home, top }
+    }
+
+    fn directory(&self) -> PathBuf {
+        self.home.runtime_dir().join("skillsd")
+    }
+
+    fn make_directory(&self) -> PathBuf {
+        let directory = self.directory();
+        fs::create_dir(&directory).expect("a directory can be made");
+        set_mode(&directory, 0o700);
+        directory
+    }
+
+    fn findings(&self, args: &[&str]) -> Vec<Value> {
+        let result = run_json(&self.home, &self.top, &[&["doctor"], args].concat());
+        result["findings"].as_array().expect("a list").clone()
+    }
+
+    /// Fails unless exactly these are found, and each is told with what to do.
+    #[track_caller]
+    fn check(&self, codes: &[&str]) {
+        let findings = self.findings(&[]);
+        let found: Vec<_> = findings.iter().filter_map(|it| it["code"].as_str()).collect();
+        assert_eq!(found, codes, "{findings:#?}");
+        for finding in &findings {
+            assert!(finding["hint"].as_str().is_some_and(|it| it.ends_with('.')), "{finding}");
+        }
+        let output = run(&self.home, &self.top, &["doctor"]);
+        assert_eq!(output.status.code(), Some(i32::from(!codes.is_empty())), "{}", stderr(&output));
+        for code in codes {
+            assert!(stdout(&output).contains(&format!("[{code}]")), "{}", stdout(&output));
+        }
+    }
+
+    /// Fails unless `--fix` mends what there is, and says so.
+    #[track_caller]
+    fn check_fix(&self) {
+        let findings = self.findings(&["--fix"]);
+        assert!(!findings.is_empty());
+        assert!(findings.iter().all(|it| it["fixed"].is_string()), "{findings:#?}");
+        self.check(&[]);
+    }
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, Permissions::from_mode(mode)).expect("ours takes a mode");
+}
+
+fn bind(socket: &Path) -> UnixListener {
+    let listener = UnixListener::bind(socket).expect("a socket can be bound");
+    set_mode(socket, 0o600);
+    listener
+}
+
+#[test]
+fn where_all_is_well_nothing_is_found_and_nothing_started() {
+    let patient = Patient::new();
+    patient.check(&[]);
+    assert_eq!(listener(&patient.home.socket()), None, "`doctor` starts no daemon");
+    let _daemon = Daemon::start(&patient.home, exe());
+    patient.check(&[]);
+    let output = run(&patient.home, &patient.top, &["doctor"]);
+    assert!(stdout(&output).contains("answers at"), "{}", stdout(&output));
+}
+
+#[test]
+fn a_directory_that_is_open_to_others() {
+    let patient = Patient::new();
+    set_mode(&patient.make_directory(), 0o777);
+    patient.check(&["directory-open"]);
+    patient.check_fix();
+}
+
+#[test]
+fn a_file_in_place_of_the_directory() {
+    let patient = Patient::new();
+    fs::write(patient.directory(), "").expect("a file can be written");
+    patient.check(&["directory-not-one"]);
+}
+
+#[test]
+fn a_directory_of_another_user() {
+    if !rustix::process::geteuid().is_root() {
+        println!("left out: only root can give a directory away");
+        return;
+    }
+    let patient = Patient::new();
+    chown(patient.make_directory(), Some(65_534), None).expect("root can");
+    patient.check(&["directory-foreign"]);
+}
+
+#[test]
+fn a_socket_that_a_killed_daemon_left() {
+    let patient = Patient::new();
+    patient.make_directory();
+    drop(bind(&patient.home.socket()));
+    patient.check(&["socket-stale"]);
+    patient.check_fix();
+    assert!(!patient.home.socket().exists());
+}
+
+#[test]
+fn a_file_in_place_of_the_socket() {
+    let patient = Patient::new();
+    patient.make_directory();
+    fs::write(patient.home.socket(), "precious").expect("a file can be written");
+    patient.check(&["socket-not-one"]);
+    patient.findings(&["--fix"]);
+    assert_eq!(fs::read_to_string(patient.home.socket()).expect("kept"), "precious");
+}
+
+#[test]
+fn a_socket_that_is_open_to_others() {
+    let patient = Patient::new();
+    let _daemon = Daemon::start(&patient.home, exe());
+    set_mode(&patient.home.socket(), 0o666);
+    patient.check(&["socket-open"]);
+    patient.check_fix();
+}
+
+#[test]
+fn a_daemon_that_does_not_answer() {
+    let patient = Patient::new();
+    patient.make_directory();
+    let _deaf = bind(&patient.home.socket());
+    let findings = patient.findings(&[]);
+    assert_eq!(findings.len(), 1, "{findings:#?}");
+    assert_eq!(findings[0]["code"], "daemon-silent");
+}
+
+/// Answers every request with the introduction of a daemon of these versions.
+fn pretend(socket: &Path, version: &'static str, protocol: &'static str) {
+    let listener = bind(socket);
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            // A client that has heard enough goes.
+            let _ = introduce(&stream, version, protocol);
+        }
+    });
+}
+
+fn introduce(stream: &UnixStream, version: &str, protocol: &str) -> std::io::Result<()> {
+    let mut reader = BufReader::new(stream);
+    loop {
+        let mut head = String::new();
+        if reader.read_line(&mut head)? == 0 {
+            return Ok(());
+        }
+        let length = head.trim().trim_start_matches("Content-Length: ").parse::<usize>();
+        // With the empty line before it.
+        let mut body = vec![0; length.expect("a head") + 2];
+        reader.read_exact(&mut body)?;
+        let call: Value = serde_json::from_slice(&body).expect("a call");
+        let result = json!({
+            "serverInfo": {"name": "skillsd", "version": version},
+            "protocolVersion": protocol, "capabilities": {}, "limits": {}, "bootId": "b",
+        });
+        let answer = json!({"jsonrpc": "2.0", "id": call["id"], "result": result}).to_string();
+        write!(&*stream, "Content-Length: {}\r\n\r\n{answer}", answer.len())?;
+    }
+}
+
+#[test]
+fn a_daemon_of_another_protocol_and_commands_say_so_too() {
+    let patient = Patient::new();
+    patient.make_directory();
+    pretend(&patient.home.socket(), "9.0.0", "9.0");
+    patient.check(&["protocol-version"]);
+    let output = run(&patient.home, &patient.top, &["list"]);
+    assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
+    assert!(stderr(&output).contains("skillsd stop"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_daemon_of_another_version() {
+    let patient = Patient::new();
+    patient.make_directory();
+    pretend(&patient.home.socket(), "0.0.1", "1.0");
+    let findings = patient.findings(&[]);
+    let found = findings.iter().find(|it| it["code"] == "daemon-version");
+    let found = found.unwrap_or_else(|| panic!("{findings:#?}"));
+    assert!(found["message"].as_str().is_some_and(|it| it.contains("0.0.1")), "{found}");
+    assert!(found["hint"].as_str().is_some_and(|it| it.contains("skillsd stop")), "{found}");
+}
+
+#[test]
+fn mistakes_in_the_users_configuration() {
+    let patient = Patient::new();
+    let directory = patient.home.config_dir().join("skillsd");
+    fs::create_dir(&directory).expect("a directory can be made");
+    fs::write(directory.join("config.toml"), "[log]\nlevle = \"debug\"\n").expect("written");
+    patient.check(&["config"]);
+    let message = patient.findings(&[])[0]["message"].to_string();
+    assert!(message.contains("line 2, column 1") && message.contains("`log.level`"), "{message}");
+    // A daemon that runs says the same.
+    let _daemon = Daemon::start(&patient.home, exe());
+    patient.check(&["config"]);
+}
+
+#[test]
+fn mistakes_in_a_repositorys_configuration() {
+    let patient = Patient::new();
+    fs::write(patient.top.join(".skillsd.toml"), "daemon.idle_exit = 1\n").expect("written");
+    // What no call of a profile's name would read, a check of the place reads all the same.
+    patient.check(&["config"]);
+}
+
+#[test]
+fn a_root_that_cannot_be_read() {
+    let root = rustix::process::geteuid().is_root();
+    let patient = Patient::of(if root { Home::of_user(65_534) } else { Home::new() });
+    set_mode(&patient.top.join(".agents/skills"), if root { 0o700 } else { 0o000 });
+    let findings = patient.findings(&[]);
+    let found = findings.iter().find(|it| it["code"] == "root-unreadable");
+    let found = found.unwrap_or_else(|| panic!("{findings:#?}"));
+    assert!(found["path"].as_str().is_some_and(|it| it.ends_with(".agents/skills")), "{found}");
+    set_mode(&patient.top.join(".agents/skills"), 0o755);
+}
+
+#[test]
+fn two_daemons_for_one_socket() {
+    let patient = Patient::new();
+    let first = Daemon::start(&patient.home, exe());
+    let pid = i32::try_from(first.pid()).ok().and_then(Pid::from_raw).expect("a process");
+    // Held, so that it does not notice and end.
+    kill_process(pid, Signal::STOP).expect("our child");
+    fs::remove_dir_all(patient.directory()).expect("it is there");
+    let second = Daemon::start(&patient.home, exe());
+    let findings = patient.findings(&[]);
+    kill_process(pid, Signal::CONT).expect("our child");
+    assert_eq!(findings.len(), 1, "{findings:#?}");
+    assert_eq!(findings[0]["code"], "daemons-many");
+    let message = findings[0]["message"].to_string();
+    assert!(message.contains(&first.pid().to_string()), "{message}");
+    assert!(message.contains(&second.pid().to_string()), "{message}");
+    assert_eq!(first.wait(), Some(0), "the one that is not found any more ends");
+}
+
+#[test]
+fn a_state_directory_that_others_may_read_or_nobody_may_write() {
+    let patient = Patient::new();
+    let directory = patient.home.state_dir().join("skillsd");
+    fs::create_dir(&directory).expect("a directory can be made");
+    set_mode(&directory, 0o755);
+    patient.check(&["state-open"]);
+    patient.check_fix();
+    set_mode(&directory, 0o500);
+    patient.check(&["state-unwritable"]);
+}
+
+#[test]
+fn a_socket_path_that_cannot_be() {
+    let patient = Patient::new();
+    let mut command = skillsd(&patient.home, &["doctor", "--json"]);
+    command.current_dir(&patient.top).env("SKILLSD_SOCKET", "relative.sock");
+    let output = command.output().expect("our program can be run");
+    let result: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(result["findings"][0]["code"], "no-socket-path", "{result}");
+    assert_eq!(result["socket"], Value::Null);
+}

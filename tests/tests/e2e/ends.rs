@@ -1,0 +1,95 @@
+//! How a daemon ends by itself or by a signal, and what is then left: nothing, and nobody harmed.
+
+use std::fs;
+use std::io::Read as _;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
+use skills_testkit::daemon::{gone, listener, status};
+use skills_testkit::{Daemon, Framing, Home, Wire, wait_for};
+
+use crate::configured::configure;
+use crate::support::{exe, run_json};
+
+const ONE_SKILL: &str = "//- /.agents/skills/a/SKILL.md\n---\nname: a\ndescription: d\n---\n";
+
+#[test]
+fn a_daemon_told_by_a_signal_answers_and_goes() {
+    for signal in [Signal::TERM, Signal::INT] {
+        let home = Home::new();
+        let top = home.worktree("w", ONE_SKILL);
+        let daemon = Daemon::start(&home, exe());
+        let mut idle = UnixStream::connect(home.socket()).expect("it listens");
+        let mut busy = daemon.connect(Framing::Lines);
+        busy.call("skills/list", &json!({"cwd": top}));
+        let pid = i32::try_from(daemon.pid()).ok().and_then(Pid::from_raw).expect("a process");
+        kill_process(pid, signal).expect("our child");
+        assert_eq!(daemon.wait(), Some(0), "{signal:?}");
+        assert_eq!(idle.read(&mut [0]).expect("the end, not an error"), 0);
+        assert!(!home.socket().exists(), "it takes its socket with it");
+        let left: Vec<_> = fs::read_dir(home.runtime_dir().join("skillsd"))
+            .expect("the directory stays")
+            .flatten()
+            .map(|file| file.file_name())
+            .collect();
+        assert_eq!(left, ["v1.lock"], "only the lock stays");
+    }
+}
+
+#[test]
+fn a_daemon_that_nobody_needs_ends_unless_a_worktree_is_kept() {
+    let home = Home::new();
+    let top = home.worktree("w", ONE_SKILL);
+    configure(&home, "daemon.idle_exit = 1\n");
+    run_json(&home, &top, &["list"]);
+    let pid = listener(&home.socket()).expect("the command left a daemon behind");
+    wait_for("the idle daemon to go", || gone(pid).then_some(()));
+    assert!(!home.socket().exists(), "it takes its socket with it");
+
+    let daemon = Daemon::start(&home, exe());
+    let mut wire = daemon.connect(Framing::Lines);
+    wire.call("worktree/open", &json!({"cwd": top}));
+    // Twice as long as it would last without.
+    drop(wire);
+    std::thread::park_timeout(std::time::Duration::from_secs(2));
+    assert_eq!(listener(&home.socket()), Some(daemon.pid()));
+    let mut wire = daemon.connect(Framing::Lines);
+    wire.call("worktree/close", &json!({"cwd": top}));
+    drop(wire);
+    assert_eq!(daemon.wait(), Some(0));
+}
+
+#[test]
+fn a_daemon_in_the_foreground_stays() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home, exe());
+    assert_eq!(status(&home.socket())["config"]["state"], "absent");
+    assert_eq!(listener(&home.socket()), Some(daemon.pid()));
+}
+
+#[track_caller]
+fn ends_after(change: impl FnOnce(&Path)) {
+    let home = Home::new();
+    let top = home.worktree("w", ONE_SKILL);
+    let daemon = Daemon::start(&home, exe());
+    change(&home.socket());
+    // Whoever comes next is served at once, and the one that nobody finds any more ends.
+    assert_eq!(run_json(&home, &top, &["list"])["skills"].as_array().map(Vec::len), Some(1));
+    let next = listener(&home.socket()).expect("a daemon listens");
+    assert_ne!(next, daemon.pid());
+    assert_eq!(daemon.wait(), Some(0));
+    assert_eq!(listener(&home.socket()), Some(next), "its end takes nothing from the next");
+    let mut wire = Wire::connect(&home.socket(), Framing::Lines).expect("it listens");
+    let health = wire.call("skills/list", &json!({"cwd": top}))["health"].clone();
+    assert_eq!(health, json!([]), "the next still hears of changes");
+}
+
+#[test]
+fn a_daemon_whose_socket_or_directory_is_gone_ends() {
+    ends_after(|socket| fs::remove_file(socket).expect("it is there"));
+    ends_after(|socket| {
+        fs::remove_dir_all(socket.parent().expect("it has one")).expect("it is there");
+    });
+}
