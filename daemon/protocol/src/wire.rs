@@ -7,6 +7,7 @@
 //! unknown field in parameters is ignored.
 
 mod context;
+mod doctor;
 mod entry;
 mod explain;
 mod health;
@@ -16,6 +17,7 @@ mod skills;
 mod worktree;
 
 pub use context::{Context, Contextual, Freshness};
+pub use doctor::{DoctorResult, Finding};
 pub use entry::{DiagnosticCounts, Entry, Scope, State};
 pub use explain::{Evidence, ExplainParams, ExplainResult, Outcome, Step, StepKind, Verdict};
 pub use health::Health;
