@@ -2,7 +2,7 @@
 //! and what is wrong with it.
 //!
 //! Parsing never fails and never panics. A frontmatter that is YAML is read as YAML; one that is
-//! not is read key by key, so that a broken value never hides another key ([`recover`]). Values
+//! not is read key by key, so that a broken value never hides another key. Values
 //! are text with their places; nothing is coerced and no agent's rules are known here. Every
 //! span is on a character boundary and slices to what it names.
 
