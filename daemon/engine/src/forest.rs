@@ -40,8 +40,6 @@ pub(crate) struct Forest {
 pub(crate) struct Node {
     pub(crate) serial: Serial,
     pub(crate) watch: Watch,
-    /// Whether the answers below may be out of date.
-    pub(crate) dirty: bool,
     /// The directory as it was when it was last read.
     pub(crate) seen: Option<Seen>,
     pub(crate) probes: Names<Probe>,
@@ -137,7 +135,6 @@ impl Forest {
             Node {
                 serial: *next,
                 watch: Watch::Unarmed,
-                dirty: false,
                 seen: None,
                 probes: Names::default(),
                 listing: None,

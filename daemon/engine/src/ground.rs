@@ -48,8 +48,13 @@ pub(crate) struct Ground {
     read_limit: u64,
     /// Which nodes are the same directory, reached through bind mounts.
     same: HashMap<FileId, Vec<OsString>>,
+    /// The nodes whose answers may be out of date. Parents sort before their children, so that
+    /// what a parent lost is not read in vain.
+    dirty: BTreeSet<OsString>,
     /// Whether a watch was given up since the last refresh.
     freed: bool,
+    /// Whether there may be nodes that are not watched.
+    deaf: bool,
 }
 
 /// What a directory job found: its listing, and its SKILL.md where that is a regular file.
@@ -77,7 +82,9 @@ impl Ground {
             us,
             read_limit,
             same: HashMap::new(),
+            dirty: BTreeSet::new(),
             freed: false,
+            deaf: false,
         }
     }
 
@@ -169,6 +176,7 @@ impl Ground {
                 }
             },
         };
+        self.deaf |= node.deaf();
         let seen = self.disk.stat(Path::new(path)).ok().map(Seen::now);
         let before = node.seen.map(|it| it.stat.id);
         if node.seen.is_none() {
@@ -246,11 +254,19 @@ impl Ground {
         let others = same.into_iter().flatten().map(OsString::as_os_str);
         for path in others.chain([path]) {
             if let Some(node) = self.forest.get_mut(path) {
-                node.dirty = true;
+                self.dirty.insert(path.to_owned());
                 if replaced {
                     node.unarm();
                 }
             }
+        }
+    }
+
+    /// Compares nodes that are not watched with the disk, those that `which` chooses.
+    pub(crate) fn sweep_deaf(&mut self, which: impl Fn(&Node) -> bool) {
+        if self.deaf {
+            self.sweep(|it| it.deaf() && which(it));
+            self.deaf = self.forest.iter().any(|(_, it)| it.deaf());
         }
     }
 
@@ -275,25 +291,24 @@ impl Ground {
                 || !holds(node.seen, now)
                 || !node.files.iter().all(file_holds)
             {
-                node.dirty = true;
+                self.dirty.insert(path);
             }
         }
     }
 
     /// Reads every marked node again. Returns the numbers of those whose answers changed.
     pub(crate) fn refresh(&mut self) -> Vec<Serial> {
-        let mut changed = Vec::new();
-        if std::mem::take(&mut self.freed) {
+        if std::mem::take(&mut self.freed) && self.deaf {
             // There may be room now for those that were over the limit.
-            for (_, node) in self.forest.iter_mut().filter(|(_, it)| it.watch == Watch::OverLimit) {
-                node.unarm();
-                node.dirty = true;
+            for (path, node) in self.forest.iter_mut() {
+                if node.watch == Watch::OverLimit {
+                    node.unarm();
+                    self.dirty.insert(path.clone());
+                }
             }
         }
-        // Keys sort parents before children, so that what a parent lost is not read in vain.
-        let dirty: Vec<_> =
-            self.forest.iter().filter(|(_, it)| it.dirty).map(|(path, _)| path.clone()).collect();
-        for path in dirty {
+        let mut changed = Vec::new();
+        while let Some(path) = self.dirty.pop_first() {
             if self.refresh_one(&path) == Some(true)
                 && let Some(node) = self.forest.get(&path)
             {
@@ -313,7 +328,6 @@ impl Ground {
             names.into_iter().map(|name| (name.clone(), self.probe(path, &name))).collect();
         let node = self.forest.get_mut(path)?;
         node.seen = stat;
-        node.dirty = false;
         let directories: BTreeSet<OsString> =
             node.directories().into_iter().map(OsStr::to_owned).collect();
         let mut changed = node.probes != probes;
@@ -382,7 +396,7 @@ impl Ground {
             return;
         }
         let gone: BTreeSet<_> = gone.iter().collect();
-        let forest = &mut self.forest;
+        let (forest, dirty) = (&mut self.forest, &mut self.dirty);
         self.same.retain(|_, paths| {
             let before = paths.len();
             paths.retain(|it| !gone.contains(it));
@@ -391,7 +405,7 @@ impl Ground {
                 for path in paths.iter() {
                     if let Some(node) = forest.get_mut(path) {
                         node.unarm();
-                        node.dirty = true;
+                        dirty.insert(path.clone());
                     }
                 }
             }

@@ -20,7 +20,7 @@ use skills_core::path::AbsPath;
 use skills_core::resolve::{Resolution, Site, State, resolve};
 use tokio::sync::oneshot;
 
-use crate::forest::{Serial, Watch};
+use crate::forest::{Node, Serial, Watch};
 use crate::ground::Ground;
 use crate::hints::Inbox;
 use crate::recorder::Recorder;
@@ -86,6 +86,12 @@ pub enum Freshness {
 enum Waiter {
     View { request: Request, pin: bool },
     Sync(oneshot::Sender<String>),
+}
+
+impl Waiter {
+    fn takes_what_is_there(&self) -> bool {
+        matches!(self, Self::View { request, .. } if request.freshness == Freshness::Cached)
+    }
 }
 
 /// The engine's thread's own state; nobody shares it.
@@ -182,12 +188,16 @@ impl Engine {
     fn take(&mut self, event: Event) -> bool {
         match event {
             Event::Hints => {}
-            Event::View(request) => match request.freshness {
-                Freshness::Cached => self.answer(Waiter::View { request, pin: false }),
-                Freshness::Synced | Freshness::Verified => {
-                    self.cookies.next.push(Waiter::View { request, pin: false });
+            Event::View(request) => {
+                let known = self.views.contains_key(&request.key);
+                let waiter = Waiter::View { request, pin: false };
+                // A view that is not there yet is made fresh.
+                if known && waiter.takes_what_is_there() {
+                    self.answer(waiter);
+                } else {
+                    self.cookies.next.push(waiter);
                 }
-            },
+            }
             Event::Pin(request) => self.cookies.next.push(Waiter::View { request, pin: true }),
             Event::Sync(reply) => self.cookies.next.push(Waiter::Sync(reply)),
             Event::Unpin(top, reply) => {
@@ -252,10 +262,13 @@ impl Engine {
     fn settle(&mut self, waiters: &[Waiter]) {
         for waiter in waiters {
             let Waiter::View { request, .. } = waiter else { continue };
-            let Some(held) = self.views.get(&request.key) else { continue };
-            let depends = &held.depends;
-            let verified = request.freshness == Freshness::Verified;
-            self.ground.sweep(|it| depends.contains(it.serial) && (verified || it.deaf()));
+            // What a new view will depend on is not known yet.
+            let depends = self.views.get(&request.key).map(|it| &it.depends);
+            let which = |it: &Node| depends.is_none_or(|set| set.contains(it.serial));
+            match request.freshness {
+                Freshness::Verified => self.ground.sweep(which),
+                Freshness::Cached | Freshness::Synced => self.ground.sweep_deaf(which),
+            }
         }
         loop {
             let changed = self.ground.refresh();

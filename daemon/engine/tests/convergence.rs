@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fs;
+use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use std::sync::Arc;
 use skills_core::path::AbsPath;
 use skills_core::profile;
 use skills_core::resolve::{Resolution, Site};
+use skills_engine::hints::{ArmError, HintSource, Inbox, StartHints};
 use skills_engine::watch::Notify;
 use skills_engine::{Engine, Freshness, Options, ViewKey};
 
@@ -61,14 +63,65 @@ impl World {
         let Site { cwd, environment, .. } = self.site(profile);
         ViewKey { cwd, profile: profile.into(), environment, additional: Vec::new(), session: None }
     }
+}
 
-    fn engine(&self, watching: bool) -> Engine {
-        let mut options = Options::new("boot".into());
-        if watching {
-            options.hints = Some(Box::new(Notify { cookie_dir: self.cookies.clone() }));
-        }
-        Engine::start(options).unwrap()
+/// How hints come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    /// As the system gives them.
+    Plain,
+    /// Every one is lost, as when the system's queue has overflowed.
+    Lost,
+    /// Every third directory is not watched, as when the limit on watches is reached.
+    Limited,
+}
+
+/// The real source of hints, made worse.
+struct Worse {
+    mode: Mode,
+    notify: Notify,
+}
+
+struct WorseSource {
+    mode: Mode,
+    real: Box<dyn HintSource>,
+    inbox: Inbox,
+    armed: usize,
+}
+
+impl StartHints for Worse {
+    fn start(self: Box<Self>, inbox: Inbox) -> io::Result<Box<dyn HintSource>> {
+        let Self { mode, notify } = *self;
+        let heard = if mode == Mode::Lost { Inbox::new(|| {}) } else { inbox.clone() };
+        let real = Box::new(notify).start(heard)?;
+        Ok(Box::new(WorseSource { mode, real, inbox, armed: 0 }))
     }
+}
+
+impl HintSource for WorseSource {
+    fn arm(&mut self, path: &Path) -> Result<(), ArmError> {
+        self.armed += 1;
+        if self.mode == Mode::Limited && self.armed.is_multiple_of(3) {
+            return Err(ArmError::Limit);
+        }
+        self.real.arm(path)
+    }
+
+    fn disarm(&mut self, path: &Path) {
+        self.real.disarm(path);
+    }
+
+    fn cookie(&mut self, ticket: u64) -> io::Result<()> {
+        if self.mode == Mode::Lost {
+            self.inbox.lost();
+            return Ok(());
+        }
+        self.real.cookie(ticket)
+    }
+}
+
+fn engine(hints: Option<Box<dyn StartHints>>) -> Engine {
+    Engine::start(Options { hints, ..Options::new("boot".into()) }).unwrap()
 }
 
 const DIRS: [&str; 12] = [
@@ -129,10 +182,11 @@ fn shown(resolution: &Resolution) -> Vec<String> {
     resolution.candidates.iter().map(line).collect()
 }
 
-async fn converge(seed: u64, rounds: usize) {
+async fn converge(mode: Mode, seed: u64, rounds: usize) {
     let world = World::new();
     let root = world.top.parent().unwrap();
-    let live = world.engine(true);
+    let notify = Notify { cookie_dir: world.cookies.clone() };
+    let live = engine(Some(Box::new(Worse { mode, notify })));
     let mut random = Random(seed);
     let mut history = Vec::new();
     for round in 0..rounds {
@@ -142,7 +196,7 @@ async fn converge(seed: u64, rounds: usize) {
         let profile = if random.below(4) == 0 { "claude-code" } else { "agentskills" };
         let view =
             live.view(world.key(profile), || world.site(profile), Freshness::Synced).await.unwrap();
-        let fresh = world.engine(false);
+        let fresh = engine(None);
         let truth = fresh
             .view(world.key(profile), || world.site(profile), Freshness::Synced)
             .await
@@ -152,21 +206,39 @@ async fn converge(seed: u64, rounds: usize) {
         assert_eq!(
             shown(&view.resolution),
             shown(&truth.resolution),
-            "seed {seed} round {round} {profile}: {:#?}",
+            "{mode:?} seed {seed} round {round} {profile}: {:#?}",
             &history[last..]
         );
     }
-    // Right by hints, not by looking at everything each time.
     let counters = live.status().await.unwrap().counters;
-    assert_eq!((counters.lost, counters.swept), (0, 0), "{counters:?}");
+    match mode {
+        // Right by hints, not by looking at everything each time.
+        Mode::Plain => assert_eq!((counters.lost, counters.swept), (0, 0), "{counters:?}"),
+        Mode::Lost => assert!(counters.lost >= rounds as u64, "{counters:?}"),
+        Mode::Limited => assert!(counters.swept > 0 && counters.lost == 0, "{counters:?}"),
+    }
     live.stop();
+}
+
+/// `SKILLSD_ROUNDS` asks for a longer run.
+async fn converge_in(mode: Mode) {
+    let rounds = std::env::var("SKILLSD_ROUNDS").ok().and_then(|it| it.parse().ok());
+    for seed in 1..=rounds.map_or(4, |it: u64| it / 250) {
+        converge(mode, seed * 7919, 250).await;
+    }
 }
 
 #[tokio::test]
 async fn synced_views_equal_a_fresh_reading() {
-    // `SKILLSD_ROUNDS` asks for a longer run.
-    let rounds = std::env::var("SKILLSD_ROUNDS").ok().and_then(|it| it.parse().ok());
-    for seed in 1..=rounds.map_or(4, |it: u64| it / 250) {
-        converge(seed * 7919, 250).await;
-    }
+    converge_in(Mode::Plain).await;
+}
+
+#[tokio::test]
+async fn synced_views_are_right_when_every_hint_is_lost() {
+    converge_in(Mode::Lost).await;
+}
+
+#[tokio::test]
+async fn synced_views_are_right_when_a_third_is_not_watched() {
+    converge_in(Mode::Limited).await;
 }
