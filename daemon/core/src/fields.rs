@@ -201,9 +201,12 @@ impl<'a> Fields<'a> {
                 Some(items) => list(items, "a string", |it| self.string_item(it, schema)),
                 None => Outcome::fault(span, "a list", found),
             },
-            Coercion::TextMap => map(value, span, "a text", |it| self.text_item(it)),
+            Coercion::TextMap => map(value, span, |_| true, "a text", |it| self.text_item(it)),
+            Coercion::TextMapOf(keys) => {
+                map(value, span, |it| keys.contains(&it), "a text", |it| self.text_item(it))
+            }
             Coercion::StringMap(schema) => {
-                map(value, span, "a string", |it| self.string_item(it, schema))
+                map(value, span, |_| true, "a string", |it| self.string_item(it, schema))
             }
             Coercion::Choice => self.choice(written),
             Coercion::ChoiceOrInteger => {
@@ -288,6 +291,7 @@ fn list(
 fn map(
     value: &Value,
     span: Span,
+    matters: impl Fn(&str) -> bool,
     expected: &'static str,
     read: impl Fn(&Value) -> Result<Item, Found>,
 ) -> Outcome {
@@ -296,7 +300,7 @@ fn map(
     };
     let mut pairs = Vec::new();
     let mut faults = Vec::new();
-    for entry in entries {
+    for entry in entries.iter().filter(|it| matters(&it.key.text)) {
         let key = Item { text: entry.key.text.clone(), span: entry.key.span };
         match read(&entry.value) {
             Ok(value) => pairs.push(Pair { key, value }),

@@ -83,6 +83,8 @@ pub enum Coercion {
     ListOnly(Schema),
     /// A map from text to text; numbers, booleans and dates are the text they are written as.
     TextMap,
+    /// As [`Coercion::TextMap`], of these keys only; what stands under others does not matter.
+    TextMapOf(&'static [&'static str]),
     /// A map from text to strings; other values are refused.
     StringMap(Schema),
     /// A word.

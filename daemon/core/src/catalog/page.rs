@@ -271,6 +271,7 @@ const fn reads(coercion: Coercion) -> &'static str {
         }
         Coercion::ListOnly(_) => "a list of strings, nothing else",
         Coercion::TextMap => "a map; numbers and booleans as they are written",
+        Coercion::TextMapOf(_) => "a map, of which some keys matter",
         Coercion::StringMap(_) => "a map of strings, nothing else",
         Coercion::Choice => "a word",
         Coercion::ChoiceOrInteger => "a word; older versions an integer",

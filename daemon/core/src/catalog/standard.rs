@@ -190,6 +190,9 @@ pub static COMPATIBILITY: Field = Field {
     sources: &[&SPECIFICATION],
 };
 
+/// The key of `metadata` that Codex reads.
+const SHORT_DESCRIPTION: &str = "short-description";
+
 /// `metadata`.
 pub static METADATA: Field = Field {
     key: "metadata",
@@ -200,7 +203,7 @@ pub static METADATA: Field = Field {
     values: &[],
     keys: &[
         MapKey {
-            name: "short-description",
+            name: SHORT_DESCRIPTION,
             summary: "A short form of the description for people.",
             shape: Shape::Text,
             agents: &[Agent::Codex],
@@ -229,7 +232,8 @@ pub static METADATA: Field = Field {
         Reader::new(Agent::AgentSkills, Coercion::TextMap),
         Reader::new(Agent::OpenCodeAgentSkills, Coercion::StringMap(Schema::Core))
             .note("A value that is not a string drops the skill."),
-        Reader::new(Agent::Codex, Coercion::TextMap).note("Only `short-description` is used."),
+        Reader::new(Agent::Codex, Coercion::TextMapOf(&[SHORT_DESCRIPTION]))
+            .note("Only `short-description` is looked at."),
     ],
     safety: Safety::Safe,
     misspellings: &[],

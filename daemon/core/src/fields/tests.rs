@@ -469,6 +469,7 @@ fn maps_keep_what_is_text() {
         &[
             "{ author: a, version: 1.0 }",
             "\n  namespace: x\n  openclaw: {\"a\": 1}\n  empty:",
+            "{ short-description: [a], version: 1 }",
             "text",
         ],
         expect![[r#"
@@ -476,7 +477,7 @@ fn maps_keep_what_is_text() {
               ours: {author=<a> version=<1.0>}
               agentskills: {author=<a> version=<1.0>}
               opencode-agent-skills: {author=<a>}; "1.0" is a number, not a string
-              codex: {author=<a> version=<1.0>}
+              codex: {}
             metadata: 
               namespace: x
               openclaw: {"a": 1}
@@ -484,7 +485,12 @@ fn maps_keep_what_is_text() {
               ours: {namespace=<x>}; "{\"a\": 1}" is a map, not a text; "empty" is nothing, not a text
               agentskills: {namespace=<x>}; "{\"a\": 1}" is a map, not a text; "empty" is nothing, not a text
               opencode-agent-skills: {namespace=<x>}; "{\"a\": 1}" is a map, not a string; "empty" is nothing, not a string
-              codex: {namespace=<x>}; "{\"a\": 1}" is a map, not a text; "empty" is nothing, not a text
+              codex: {}
+            metadata: { short-description: [a], version: 1 }
+              ours: {version=<1>}; "[a]" is a list, not a text
+              agentskills: {version=<1>}; "[a]" is a list, not a text
+              opencode-agent-skills: {}; "[a]" is a list, not a string; "1" is a number, not a string
+              codex: {}; "[a]" is a list, not a text
             metadata: text
               ours: nothing; "text" is a text, not a map
               agentskills: nothing; "text" is a text, not a map
