@@ -161,7 +161,12 @@ impl Engine {
         while let Ok(first) = self.wait(events) {
             let mut news = false;
             for event in std::iter::once(first).chain(events.try_iter()) {
-                news |= !matches!(event, Event::Status(_));
+                if !news && !matches!(event, Event::Status(_)) {
+                    news = true;
+                    // Before the first answer: whoever has it may ask for the status at once, and
+                    // must not get the one from before.
+                    self.turns.fetch_add(1, Ordering::Release);
+                }
                 if !self.take(event) {
                     return;
                 }
