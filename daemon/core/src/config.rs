@@ -1,11 +1,13 @@
 //! The configuration: every key once, as a field with its documentation.
 //!
-//! One table gives the struct, what may stand in a file ([`read`](mod@read)), the reference and
-//! the JSON Schema. A key is in the table when something reads it, and only then.
+//! One table gives the struct, what may stand in a file ([`read()`]), the reference ([`page()`])
+//! and the JSON Schema. A key is in the table when something reads it, and only then.
 //! Where the files are and when they are read again is the daemon's business.
 
+mod page;
 mod read;
 
+pub use page::{page, schema};
 pub use read::{Parsed, Problem, read};
 
 /// Whose file a text is, and so what it may decide.

@@ -17,7 +17,7 @@ const SCHEMA: &str = "docs/schema/skill-frontmatter.schema.json";
 const PAGE: &str = "docs/frontmatter.md";
 
 /// Returns what is wrong with a file that has to hold `text`; writes it when that is wanted.
-fn stale(path: &str, text: &str, write: bool) -> Option<String> {
+pub(crate) fn stale(path: &str, text: &str, write: bool) -> Option<String> {
     let place = top().join(path);
     if fs::read_to_string(&place).is_ok_and(|it| it == text) {
         return None;

@@ -5,8 +5,10 @@
 
 mod catalog;
 mod code;
+mod configuration;
 mod lists;
 mod manifests;
+mod protocol;
 mod shape;
 mod tree;
 mod units;

@@ -1,0 +1,50 @@
+//! What is made from the table of configuration keys: the reference page and the JSON Schemas.
+
+use serde_json::{Value, json};
+use skills_core::config::{self, KEYS, Source};
+
+use crate::catalog::stale;
+use crate::tree::none;
+
+const PAGE: &str = "docs/configuration.md";
+const SCHEMAS: [(&str, Source); 2] = [
+    ("docs/schema/config.schema.json", Source::User),
+    ("docs/schema/repository-config.schema.json", Source::Repository),
+];
+
+fn text(schema: &Value) -> String {
+    serde_json::to_string_pretty(schema).expect("JSON can be written") + "\n"
+}
+
+#[test]
+fn what_is_made_from_the_keys_is_up_to_date() {
+    let write = std::env::var_os("CI").is_none();
+    let schemas = SCHEMAS.map(|(path, source)| (path, text(&config::schema(source))));
+    let files = schemas.into_iter().chain([(PAGE, config::page())]);
+    none(&files.filter_map(|(path, text)| stale(path, &text, write)).collect::<Vec<_>>());
+}
+
+/// Returns whether the schema takes a file in which one key has this value.
+fn takes(source: Source, name: &str, value: &str) -> bool {
+    let value: Value = serde_json::from_str(value).expect("as in TOML");
+    let file = match name.split_once('.') {
+        Some((table, name)) => json!({table: {name: value}}),
+        None => json!({name: value}),
+    };
+    jsonschema::draft202012::is_valid(&config::schema(source), &file)
+}
+
+#[test]
+fn the_schema_and_the_reader_agree() {
+    for key in KEYS {
+        let values = ["0", "-1", "\"x\"", "true", key.example, "1e40"];
+        for value in values.into_iter().chain(key.default) {
+            for (_, source) in SCHEMAS {
+                let text = format!("{} = {value}\n", key.name);
+                let read = config::read(text.as_bytes(), source).problems.is_empty();
+                assert_eq!(takes(source, key.name, value), read, "{source:?}: {text}");
+            }
+        }
+    }
+    assert!(!takes(Source::User, "nope", "1") && !takes(Source::User, "log.nope", "1"));
+}

@@ -1,0 +1,307 @@
+//! The protocol's reference: made from the table of methods, the documentation of the wire types,
+//! and what the real program answers to an example of each call on a small worktree.
+//!
+//! What differs from run to run by its nature (clocks, ids, sizes) stands as one fixed value.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+use skills_protocol::PROTOCOL_VERSION;
+use skills_protocol::method::{METHODS, Method, NOTIFICATIONS};
+use skills_testkit::{Daemon, Framing, Home, Wire};
+
+use crate::catalog::stale;
+use crate::tree::{none, rust_sources};
+
+const PAGE: &str = "docs/protocol.md";
+
+const WORKTREE: &str = "//- /.agents/skills/commit/SKILL.md
+---
+name: commit
+description: Writes a commit message. Use it before each commit.
+---
+Look at the staged changes first.
+//- /.agents/skills/commit/references/style.md
+One line, then why.
+//- /.claude/skills/changelog/SKILL.md
+---
+name: changelog
+---
+";
+
+/// Returns the parameters of a method's example; `cwd` is added where a call is about a place.
+fn example(method: &str) -> Option<Value> {
+    Some(match method {
+        "initialize" => json!({
+            "clientInfo": {"name": "example", "version": "1.0"},
+            "protocolVersion": PROTOCOL_VERSION,
+        }),
+        "server/status" | "server/shutdown" | "worktree/list" => json!({}),
+        "server/sync" | "worktree/open" | "worktree/close" | "skills/list" | "skills/dirs" => {
+            json!({"cwd": null})
+        }
+        "skills/get" | "skills/resources" => json!({"name": "commit", "cwd": null}),
+        "skills/explain" => json!({"name": "changelog", "cwd": null}),
+        "skills/read" => json!({"name": "commit", "relative": "references/style.md", "cwd": null}),
+        _ => return None,
+    })
+}
+
+/// A struct or an enum of the wire, as its source describes it.
+#[derive(Debug, PartialEq)]
+struct Type {
+    name: String,
+    doc: String,
+    /// Name, type and documentation; a word of an enum has no type.
+    members: Vec<(String, String, String)>,
+    /// Whether the parameters that all calls about skills take belong to it.
+    has_place: bool,
+}
+
+/// Reads the types of a source file. Lexical, and relies on the form that rustfmt gives.
+fn types(source: &str) -> Vec<Type> {
+    let source = source.split("#[cfg(test)]").next().unwrap_or_default();
+    let mut types = Vec::new();
+    let mut open: Option<Type> = None;
+    let (mut doc, mut in_attribute, mut has_place) = (String::new(), false, false);
+    for line in source.lines().map(str::trim) {
+        if in_attribute || line.starts_with("#[") {
+            in_attribute = !line.ends_with(']');
+            continue;
+        }
+        if let Some(text) = line.strip_prefix("///") {
+            let _ = write!(doc, "{}{}", if doc.is_empty() { "" } else { " " }, text.trim());
+            continue;
+        }
+        let docs = std::mem::take(&mut doc);
+        match &mut open {
+            Some(found) if line.starts_with('}') => {
+                found.members.retain(|(name, ..)| !name.is_empty());
+                types.extend(open.take());
+            }
+            Some(found) => found.members.extend(member(line, docs)),
+            None => {
+                has_place = line.starts_with("skills_params!") || (has_place && line != "}");
+                let head = line.trim_start_matches("pub struct ").trim_start_matches("pub enum ");
+                let Some((name, rest)) = head.split_once(" {") else { continue };
+                let name = name.split('<').next().unwrap_or_default();
+                let is_name = name.starts_with(char::is_uppercase) && name != "Self";
+                if is_name && name.chars().all(char::is_alphanumeric) && !docs.is_empty() {
+                    let name = name.to_owned();
+                    let found = Type { name, doc: docs, members: Vec::new(), has_place };
+                    if rest.starts_with('}') {
+                        types.push(found);
+                    } else {
+                        open = Some(found);
+                    }
+                }
+            }
+        }
+    }
+    types
+}
+
+fn member(line: &str, doc: String) -> Option<(String, String, String)> {
+    let line = line.trim_start_matches("pub ").trim_end_matches(',');
+    if let Some((_, word)) = line.split_once(" = ") {
+        return Some((word.trim_matches('"').to_owned(), String::new(), doc));
+    }
+    match line.split_once(": ") {
+        Some((name, ty)) => Some((camel(name), ty.to_owned(), doc)),
+        None if line.starts_with(char::is_uppercase) => {
+            let (first, rest) = line.split_at(1);
+            Some((first.to_lowercase() + rest, String::new(), doc))
+        }
+        None => None,
+    }
+}
+
+fn camel(name: &str) -> String {
+    let mut words = name.trim_start_matches("r#").split('_');
+    let first = words.next().unwrap_or_default().to_owned();
+    words.fold(first, |name, word| {
+        let (head, rest) = word.split_at(word.len().min(1));
+        name + &head.to_uppercase() + rest
+    })
+}
+
+/// Returns a type as JSON has it, and the types of ours that it names.
+fn shown(ty: &str, named: &mut BTreeSet<String>) -> String {
+    let inside = |name: &str| ty.strip_prefix(name)?.strip_prefix('<')?.strip_suffix('>');
+    if let Some(inner) = inside("Option") {
+        return format!("{}, or null or absent", shown(inner, named));
+    }
+    if let Some(inner) = inside("Vec") {
+        return format!("list of {}", shown(inner, named));
+    }
+    if let Some(inner) = inside("Box") {
+        return shown(inner, named);
+    }
+    if let Some(inner) = inside("BTreeMap") {
+        let value = inner.split_once(", ").map_or("", |(_, value)| value);
+        return format!("object of {}", shown(value, named));
+    }
+    match ty {
+        "String" | "RequestId" => "text".to_owned(),
+        "bool" => "true or false".to_owned(),
+        "u16" | "u32" | "u64" | "i32" | "i64" | "f32" | "f64" => "number".to_owned(),
+        "Value" => "any value".to_owned(),
+        // The entries of a list are a type parameter, so that they can be handed on as text.
+        "S" | "E" | "T" => shown("Entry", named),
+        "SkillCounts" => format!("object with a number for each {}", shown("State", named)),
+        _ if ty.starts_with("Map<") => "object".to_owned(),
+        _ => {
+            let name = ty.rsplit("::").next().unwrap_or(ty);
+            let name = name.split('<').next().unwrap_or(name);
+            named.insert(name.to_owned());
+            format!("[{name}](#{})", name.to_lowercase())
+        }
+    }
+}
+
+fn push_members(found: &Type, named: &mut BTreeSet<String>, text: &mut String) {
+    for (name, ty, doc) in &found.members {
+        let ty = if ty.is_empty() { String::new() } else { format!(" ({})", shown(ty, named)) };
+        let _ = writeln!(text, "- `{name}`{ty}: {doc}");
+    }
+}
+
+/// Replaces what differs from run to run.
+fn settle(value: &mut Value, home: &Home) {
+    match value {
+        Value::String(text) => {
+            *text = home.redact(text).replace("$WORK/w", "/home/ann/shop");
+            *text = text.replace("$RUN", "/run/user/1000").replace("$HOME", "/home/ann");
+        }
+        Value::Array(items) => items.iter_mut().for_each(|it| settle(it, home)),
+        Value::Object(members) => {
+            for (name, value) in members.iter_mut() {
+                match name.as_str() {
+                    "clock" => *value = json!("18c0-1:1:7:2"),
+                    "bootId" => *value = json!("18c0-1"),
+                    "pid" => *value = json!(4711),
+                    "uptime" => *value = json!(3600),
+                    "rss" => *value = json!(20_000_000),
+                    "version" => *value = json!("0.1.0"),
+                    "watches" => *value = json!({"used": 12, "limit": 65_536}),
+                    // The one before may still be on its way out; as a limit it is larger.
+                    "connections" if value.as_u64().is_some_and(|it| it < 4) => *value = json!(1),
+                    "rebuilds" => {
+                        let layer = |count| json!({"count": count, "causes": {}});
+                        let views = json!({"count": 1, "causes": {"opened": 1}});
+                        *value = json!({"files": layer(2), "roots": layer(9), "views": views});
+                    }
+                    _ => settle(value, home),
+                }
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn push_example(method: &Method, wire: &mut Wire, home: &Home, text: &mut String) {
+    let name = method.name;
+    let mut params =
+        example(name).unwrap_or_else(|| panic!("`{name}` has no example in `{}`", file!()));
+    if params.get("cwd").is_some() {
+        params["cwd"] = json!(home.work().join("w"));
+    }
+    if name == "worktree/list" {
+        // The example before has closed the only one.
+        wire.call("worktree/open", &json!({"cwd": home.work().join("w")}));
+    }
+    let mut result = wire.call(name, &params);
+    settle(&mut params, home);
+    settle(&mut result, home);
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": name, "params": params});
+    let result = serde_json::to_string_pretty(&result).expect("JSON can be written");
+    let _ = write!(text, "\n```json\n{call}\n```\n\nResult:\n\n```json\n{result}\n```\n");
+}
+
+fn page() -> String {
+    let home = Home::new();
+    home.worktree("w", WORKTREE);
+    let start = || Daemon::start(&home, env!("CARGO_BIN_EXE_test-skillsd"));
+    let mut daemon = start();
+    let wire_sources = rust_sources().into_iter().filter(|source| {
+        let path = source.path.strip_prefix("daemon/protocol/src/").unwrap_or_default();
+        path.starts_with("wire/") || matches!(path, "limits.rs" | "path.rs" | "error.rs")
+    });
+    let types: Vec<Type> = wire_sources.flat_map(|source| types(&source.text)).collect();
+    let find = |name: &str| types.iter().find(|it| it.name == name);
+    let mut named = BTreeSet::new();
+    let mut text = HEAD.replace("{version}", PROTOCOL_VERSION);
+    text.push_str("\n## Parameters of every call about skills\n\n");
+    push_members(find("Context").expect("it is there"), &mut named, &mut text);
+    text.push_str("\n## Methods\n");
+    for method in METHODS {
+        let _ = write!(text, "\n### `{}`\n\n{}\n", method.name, method.doc);
+        let params = find(method.params).expect("its source is in `wire/`");
+        if params.has_place || !params.members.is_empty() {
+            text.push_str("\nParameters:\n\n");
+            push_members(params, &mut named, &mut text);
+            if params.has_place {
+                text.push_str("- those of every call about skills\n");
+            }
+        }
+        text.push_str("\nResult:\n\n");
+        push_members(find(method.result).expect("as above"), &mut named, &mut text);
+        push_example(method, &mut daemon.connect(Framing::Lines), &home, &mut text);
+        if method.name == "server/shutdown" {
+            assert_eq!(daemon.wait(), Some(0));
+            daemon = start();
+        }
+    }
+    text.push_str("\n## Notifications\n");
+    for method in NOTIFICATIONS {
+        let _ = write!(text, "\n### `{}`\n\n{}\n\n", method.name, method.doc);
+        push_members(find(method.params).expect("as above"), &mut named, &mut text);
+    }
+    text.push_str("\n## Errors\n\n");
+    push_members(find("RpcError").expect("it is there"), &mut named, &mut text);
+    text.push_str("\n## Types\n");
+    let mut done = BTreeSet::new();
+    while let Some(name) = named.difference(&done).next().cloned() {
+        let found = find(&name).unwrap_or_else(|| panic!("`{name}` is in no file of the wire"));
+        let _ = write!(text, "\n### {name}\n\n{}\n\n", found.doc);
+        push_members(found, &mut named, &mut text);
+        done.insert(name);
+    }
+    text
+}
+
+const HEAD: &str = "# Protocol
+
+<!-- Made from the table of methods, the wire types and a running daemon; a test writes it again. -->
+
+Version {version}.
+JSON-RPC 2.0 over a Unix socket: `$SKILLSD_SOCKET`, else `$XDG_RUNTIME_DIR/skillsd/v1.sock`, else `/run/user/<uid>/skillsd/v1.sock`, else `/tmp/skillsd-<uid>/v1.sock`.
+Messages are framed as in the Language Server Protocol (`Content-Length: N`, an empty line, N bytes); a connection that begins with `{` has one message on each line, both ways.
+Any method may come first.
+Names are added and never change their meaning; a field that you do not know is to be ignored.
+The examples are what a daemon answers about a small worktree; clocks, ids and sizes stand for others.
+";
+
+#[test]
+fn the_reference_of_the_protocol_is_up_to_date() {
+    let write = std::env::var_os("CI").is_none();
+    none(&stale(PAGE, &page(), write).into_iter().collect::<Vec<_>>());
+}
+
+#[test]
+fn types_are_read_from_source() {
+    let source = "skills_params! {\n    /// What.\n    AParams {\n        /// One\n        /// thing.\n        #[serde(\n            default\n        )]\n        one_thing: Option<u32>,\n    }\n}\n\n/// B.\npub struct B {\n    /// C.\n    pub c: Vec<D>,\n}\nimpl B {\n    fn f() {}\n}\nword_enum! {\n    /// D.\n    D {\n        /// E.\n        Eee = \"eee\",\n    }\n}\n";
+    let types = types(source);
+    let names: Vec<_> = types.iter().map(|it| (it.name.as_str(), it.has_place)).collect();
+    assert_eq!(names, [("AParams", true), ("B", false), ("D", false)]);
+    let (name, ty, doc) = &types[0].members[0];
+    assert_eq!(
+        (name.as_str(), ty.as_str(), doc.as_str()),
+        ("oneThing", "Option<u32>", "One thing.")
+    );
+    assert_eq!(types[2].members[0].0, "eee");
+    let mut named = BTreeSet::new();
+    assert_eq!(shown("Option<Vec<D>>", &mut named), "list of [D](#d), or null or absent");
+    assert_eq!(named.len(), 1);
+}
