@@ -199,12 +199,14 @@ impl Life<'_> {
     }
 
     fn tell_ready(&self) {
+        if self.spawned {
+            log::move_to_state_directory();
+        }
         tracing::info!(socket = %self.location.path().display(), pid = std::process::id(), "listening");
         if let Err(error) = sd_notify::notify(&[NotifyState::Ready]) {
             tracing::warn!(%error, "failed to tell the service manager that it is ready");
         }
         if self.spawned {
-            log::move_to_state_directory();
             // Whoever waits for it may be gone.
             let _ = writeln!(io::stdout(), "{READY}");
             if let Err(error) = close_standard_streams() {

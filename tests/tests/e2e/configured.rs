@@ -64,6 +64,7 @@ fn the_log_names_methods_and_durations_and_no_content() {
         let text = logs(&home);
         text.contains("ended").then_some(text)
     });
+    assert!(text.contains("listening"), "{text}");
     let answered =
         text.lines().find(|line| line.contains("skills/get") && line.contains("elapsed"));
     assert!(answered.is_some(), "{text}");
