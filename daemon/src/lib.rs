@@ -11,6 +11,8 @@ mod serve;
 
 mod vigil;
 
+mod disturbance;
+
 mod local;
 
 mod lsp;

@@ -46,6 +46,11 @@ pub(crate) struct Endpoint {
 pub(crate) struct Footing(Option<SocketFile>);
 
 impl Footing {
+    /// Returns the directory that the socket is in; none where somebody else made the socket.
+    pub(crate) fn directory(&self) -> Option<&Path> {
+        self.0.as_ref().and_then(|it| it.path.parent())
+    }
+
     /// Returns whether the socket file has gone or is another one, so that nobody comes any more.
     pub(crate) fn is_lost(&self) -> bool {
         let lost = |ours: &SocketFile| !SocketFile::at(&ours.path).is_ok_and(|it| it == *ours);

@@ -10,12 +10,13 @@ use std::time::{Duration, Instant};
 
 use tokio::time::sleep;
 
+use crate::disturbance::Disturbance;
 use crate::server::Server;
 use crate::service::Service;
 use crate::socket::Footing;
 
-/// How often it asks. A client that finds no socket waits for so long at most, because the lock
-/// is still ours; a look at a file is nothing, waking a processor is little.
+/// How often it asks where it cannot be told. A client that finds no socket waits for so long at
+/// most, because the lock is still ours.
 const ROUND: Duration = Duration::from_secs(2);
 
 /// After how long without a connection a daemon ends that a client started.
@@ -35,11 +36,19 @@ impl Vigil {
     pub(crate) async fn keep(self) {
         let mut quiet_since = Instant::now();
         let mut served = self.server.served();
+        let mut disturbance = self.footing.directory().and_then(|dir| {
+            let watched = Disturbance::watch(dir);
+            watched
+                .inspect_err(|error| tracing::warn!(%error, "the socket is looked at instead"))
+                .ok()
+        });
         loop {
             let limit = self.idle_limit();
+            let round = round(limit, disturbance.is_some());
             tokio::select! {
                 () = self.service.closing.cancelled() => return,
-                () = sleep(round(limit)) => {}
+                () = disturbed(disturbance.as_mut()) => {}
+                () = elapsed(round) => {}
             }
             // So that a change of the log's level or of the limits needs no call.
             self.service.settings.refresh().await;
@@ -76,9 +85,31 @@ impl Vigil {
     }
 }
 
-// A short limit is kept to more exactly.
-fn round(limit: Option<Duration>) -> Duration {
-    limit.map_or(ROUND, |it| (it / 4).clamp(ROUND / 20, ROUND))
+/// Waits for word from the socket's directory; for ever where there is none.
+async fn disturbed(disturbance: Option<&mut Disturbance>) {
+    match disturbance {
+        Some(disturbance) => {
+            if let Err(error) = disturbance.next().await {
+                tracing::warn!(%error, "the socket's directory is not heard of any more");
+                std::future::pending().await
+            }
+        }
+        None => std::future::pending().await,
+    }
+}
+
+async fn elapsed(round: Option<Duration>) {
+    match round {
+        Some(round) => sleep(round).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Returns how long to wait for: a part of the idle limit, so that it is kept to, and for ever
+/// where there is none and the socket's directory is watched. An idle daemon does not wake.
+fn round(limit: Option<Duration>, is_watched: bool) -> Option<Duration> {
+    let part = limit.map(|it| (it / 4).max(ROUND / 20));
+    if is_watched { part } else { Some(part.map_or(ROUND, |it| it.min(ROUND))) }
 }
 
 #[cfg(test)]
@@ -87,9 +118,11 @@ mod tests {
 
     #[test]
     fn rounds_follow_a_short_limit() {
-        assert_eq!(round(None), ROUND);
-        assert_eq!(round(Some(IDLE_EXIT)), ROUND);
-        assert_eq!(round(Some(Duration::from_secs(1))), Duration::from_millis(250));
-        assert_eq!(round(Some(Duration::ZERO)), Duration::from_millis(100));
+        assert_eq!(round(None, true), None);
+        assert_eq!(round(None, false), Some(ROUND));
+        assert_eq!(round(Some(IDLE_EXIT), true), Some(IDLE_EXIT / 4));
+        assert_eq!(round(Some(IDLE_EXIT), false), Some(ROUND));
+        assert_eq!(round(Some(Duration::from_secs(1)), true), Some(Duration::from_millis(250)));
+        assert_eq!(round(Some(Duration::ZERO), true), Some(Duration::from_millis(100)));
     }
 }
