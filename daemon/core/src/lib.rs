@@ -5,8 +5,9 @@
 //! not wire types: conversions live at the boundaries, in the crates that own them.
 //!
 //! Read it in this order: a text and its places, what is found in it, a SKILL.md as a tree, the
-//! catalog of its fields, how they are read, a SKILL.md as a record; then the agents' rules, and what follows from them for one place; last
-//! what a user may configure.
+//! catalog of its fields, how they are read, a SKILL.md as a record; then the agents' rules, how
+//! each reads a file that is not well, and what follows for one place; last what a user may
+//! configure.
 
 pub mod text;
 
@@ -23,6 +24,8 @@ pub mod skill;
 pub mod path;
 
 pub mod profile;
+
+pub mod ladder;
 
 pub mod resolve;
 

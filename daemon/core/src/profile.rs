@@ -10,6 +10,8 @@ mod table;
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
+use crate::ladder::{Fence, Library, Quoting, Requirement};
+
 /// Text that is either built in or comes from a user's configuration.
 pub type Text = Cow<'static, str>;
 
@@ -33,12 +35,23 @@ pub struct Profile {
     pub name: NameRule,
     /// How a skill gets its description.
     pub description: DescriptionRule,
-    /// Which repairs of bad YAML the agent makes, in the order it tries them.
+    /// Whether runs of white space in a name and a description become one blank, and those
+    /// around them nothing.
+    pub one_line: bool,
+    /// Other fields without which the agent drops a skill.
+    pub requires: Vec<Requirement>,
+    /// How the agent finds the frontmatter.
+    pub fence: Fence,
+    /// The YAML library that the agent reads it with.
+    pub library: Library,
+    /// How the agent reads it, and which repairs it makes, in the order it tries them.
     pub ladder: Vec<Rung>,
     /// What becomes of a file that no rung could read.
     pub unreadable_yaml: Unreadable,
     /// Who wins when two files claim one name.
     pub duplicates: Duplicates,
+    /// By which path the agent knows a file.
+    pub paths: Paths,
     /// How bytes that are not UTF-8 are taken.
     pub bad_utf8: Encoding,
     /// How a byte order mark is taken.
@@ -89,6 +102,17 @@ pub struct RootRule {
     pub scope: Scope,
     /// How the directory is walked.
     pub walk: Walk,
+    /// What takes this root, or one of its paths, out of the list.
+    pub switches: Vec<Switch>,
+}
+
+/// A variable that switches a root off when it is `1` or `true`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Switch {
+    /// The variable's name.
+    pub variable: Text,
+    /// The one relative path it is about; none for all of them.
+    pub relative: Option<Text>,
 }
 
 /// Where a root's relative path starts.
@@ -102,6 +126,11 @@ pub enum Base {
         name: Text,
         /// Used when the variable is unset or empty.
         below_home: Text,
+    },
+    /// A directory named by an environment variable; without it there is no such root.
+    IfSet {
+        /// The variable's name.
+        name: Text,
     },
     /// The working directory and its ancestors, nearest first.
     Ancestors {
@@ -121,6 +150,8 @@ pub enum Stop {
     Cwd,
     /// The top of the git worktree; outside git the working directory.
     Worktree,
+    /// The top of the git worktree; outside git the file system's root.
+    WorktreeElseFilesystem,
     /// The file system's root.
     Filesystem,
 }
@@ -172,6 +203,11 @@ pub struct Walk {
     pub directory_links: Links,
     /// Whether a SKILL.md may be a symbolic link.
     pub file_links: bool,
+    /// Whether directories that are reached by a link come after all others beside them.
+    pub links_last: bool,
+    /// Whether a directory is walked each time it is reached, not once. For roots with a
+    /// `max_depth`: else links could make the walk endless.
+    pub repeats: bool,
 }
 
 /// Which symbolic links are followed.
@@ -190,8 +226,12 @@ pub enum Links {
 pub struct NameRule {
     /// Where the name is taken from.
     pub source: NameSource,
-    /// What happens to a name that is not text in YAML (`123`, `true`).
+    /// What happens to a name or description that is not text in YAML (`123`, `true`).
     pub scalars: Scalars,
+    /// What happens to an empty name.
+    pub empty: Empty,
+    /// What is made of the name's characters.
+    pub form: NameForm,
     /// Which names are accepted.
     pub check: NameCheck,
 }
@@ -216,11 +256,33 @@ pub enum Scalars {
     Refuse,
 }
 
+/// What happens to an empty text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Empty {
+    /// It is the same as none.
+    Missing,
+    /// It is kept.
+    Kept,
+}
+
+/// What an agent makes of a name's characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameForm {
+    /// Nothing.
+    AsWritten,
+    /// Each of ``: \ / < > * ? " |`` becomes `-`, as a file name needs it.
+    FileName,
+}
+
 /// Which names an agent accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameCheck {
     /// Any text.
     Any,
+    /// At most so many characters; longer ones are dropped.
+    AtMost(usize),
+    /// Lower-case letters of any script, digits and hyphens; others are dropped.
+    LowerCase,
     /// The open standard's form; other names are loaded with a warning.
     StandardWarn,
 }
@@ -228,10 +290,25 @@ pub enum NameCheck {
 /// How a skill gets its description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DescriptionRule {
-    /// Missing, null or empty: the skill is dropped.
+    /// Missing, null, empty or blank: the skill is dropped.
     Required,
+    /// Missing, null or empty: the skill is dropped. A blank one is kept.
+    NotEmpty,
+    /// Missing: the skill is dropped. An empty one is kept.
+    Present,
+    /// Missing: the skill is loaded, but not listed for the model.
+    ElseUnlisted,
     /// Missing or empty: the first line of the body that is not blank.
     ElseFirstBodyLine,
+    /// Missing or empty: the first heading of the body, else the name.
+    ElseFirstHeading,
+}
+
+impl DescriptionRule {
+    /// Returns whether a skill without a description is dropped.
+    pub const fn drops_missing(self) -> bool {
+        matches!(self, Self::Required | Self::NotEmpty | Self::Present)
+    }
 }
 
 /// One way of reading a frontmatter, see the leniency ladder in docs.
@@ -240,7 +317,12 @@ pub enum Rung {
     /// The whole block is YAML.
     Strict,
     /// Problematic one-line scalars are quoted first.
-    Quote,
+    Quote(Quoting),
+    /// One-line values with a colon become blocks first.
+    Block,
+    /// Name and description are taken from the lines that begin with them, also where YAML
+    /// gives something that is not text.
+    Lines,
     /// Each top-level key is read alone.
     PerKey,
 }
@@ -263,6 +345,15 @@ pub enum Duplicates {
     LastWins,
     /// Nobody: all are listed.
     KeepAll,
+}
+
+/// By which path an agent knows a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Paths {
+    /// The one it was reached by.
+    AsReached,
+    /// The one without symbolic links on the way. A file reached twice is one.
+    Canonical,
 }
 
 /// How an oddity of the file's encoding is taken.
@@ -293,7 +384,7 @@ pub enum Nested {
 /// Returns the built-in profiles.
 pub fn builtin() -> &'static [Arc<Profile>] {
     static TABLE: LazyLock<Vec<Arc<Profile>>> =
-        LazyLock::new(|| vec![Arc::new(table::agentskills()), Arc::new(table::claude_code())]);
+        LazyLock::new(|| table::rows().into_iter().map(Arc::new).collect());
     &TABLE
 }
 
@@ -322,13 +413,14 @@ mod tests {
     fn every_variable_a_root_uses_is_in_the_views_key() {
         for profile in builtin() {
             for root in &profile.roots {
-                let name = match &root.base {
-                    Base::Home | Base::Variable { .. } => "HOME",
-                    Base::Ancestors { .. } | Base::Absolute(_) | Base::Additional => continue,
+                let base = match &root.base {
+                    Base::Home => vec!["HOME"],
+                    Base::Variable { name, .. } => vec!["HOME", name],
+                    Base::IfSet { name } => vec![&**name],
+                    Base::Ancestors { .. } | Base::Absolute(_) | Base::Additional => Vec::new(),
                 };
-                assert!(profile.environment.iter().any(|it| it == name), "{}", profile.id);
-                if let Base::Variable { name, .. } = &root.base {
-                    assert!(profile.environment.contains(name), "{} {name}", profile.id);
+                for name in base.into_iter().chain(root.switches.iter().map(|it| &*it.variable)) {
+                    assert!(profile.environment.iter().any(|it| it == name), "{name}");
                 }
             }
         }

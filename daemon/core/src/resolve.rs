@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::path::AbsPath;
-use crate::profile::{Base, Profile, RootRule, Scope, Stop};
+use crate::profile::{Base, Profile, RootRule, Scope, Stop, Switch};
 use crate::skill::{SkillRecord, Spot};
 
 pub use explain::{Explanation, Query, Step, StepKind, Verdict, explain};
@@ -81,7 +81,8 @@ pub enum RootOutcome {
     Walked,
     /// Something is there that cannot be walked.
     Fault(Fault),
-    /// Its base is not known, for example because `HOME` is not set: the reason.
+    /// It is not looked at: its base is not known, for example because `HOME` is not set, or a
+    /// variable switches it off. The reason.
     NoBase(String),
     /// Not known yet.
     Pending,
@@ -126,7 +127,7 @@ pub struct Candidate {
     pub name: String,
     /// The description as this agent reads it; our own reading where it drops the file.
     pub description: Option<String>,
-    /// The SKILL.md, as reached.
+    /// The SKILL.md: as reached, or without links on the way where the agent knows it so.
     pub path: AbsPath,
     /// The index of its root in [`Resolution::roots`].
     pub root: usize,
@@ -141,7 +142,7 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// Returns the skill's directory, as reached.
+    /// Returns the skill's directory, by the same way as its SKILL.md.
     pub fn dir(&self) -> AbsPath {
         self.path.parent().unwrap_or_else(|| self.path.clone())
     }
@@ -215,10 +216,10 @@ impl Resolution {
 pub fn resolve(site: &Site, tree: &dyn Tree) -> Resolution {
     let mut complete = true;
     let Worktree { top, in_git, foreign } = worktree(&site.cwd, tree, &mut complete);
-    let mut walker = walk::Walker::new(tree);
+    let mut walker = walk::Walker::new(tree, site.profile.paths);
     let mut roots: Vec<Root> = Vec::new();
     for rule in &site.profile.roots {
-        for place in root_paths(site, rule, &top) {
+        for place in root_paths(site, rule, &top, in_git) {
             let start = walker.candidates.len();
             let (path, outcome, skips) = match place {
                 Ok(path) => {
@@ -279,7 +280,7 @@ fn worktree(cwd: &AbsPath, tree: &dyn Tree, complete: &mut bool) -> Worktree {
 
 type RootPath = Result<AbsPath, (AbsPath, String)>;
 
-fn root_paths(site: &Site, rule: &RootRule, worktree: &AbsPath) -> Vec<RootPath> {
+fn root_paths(site: &Site, rule: &RootRule, worktree: &AbsPath, in_git: bool) -> Vec<RootPath> {
     let bases: Vec<RootPath> = match &rule.base {
         Base::Home => vec![variable(site, "HOME").map_err(|why| no_base("~", why))],
         Base::Variable { name, below_home } => vec![
@@ -287,15 +288,23 @@ fn root_paths(site: &Site, rule: &RootRule, worktree: &AbsPath) -> Vec<RootPath>
                 .or_else(|_| variable(site, "HOME").map(|home| home.child(below_home.as_ref())))
                 .map_err(|why| no_base("~", why)),
         ],
+        Base::IfSet { name } => {
+            let named = site.environment.get(&**name).filter(|it| !it.is_empty());
+            named
+                .map(|_| variable(site, name).map_err(|why| no_base("~", why)))
+                .into_iter()
+                .collect()
+        }
         Base::Absolute(path) => vec![
             AbsPath::new(path.as_ref().as_ref()).map_err(|error| no_base(path, error.to_string())),
         ],
         Base::Additional => site.additional.iter().cloned().map(Ok).collect(),
-        Base::Ancestors { stop } => ancestors(&site.cwd, worktree, *stop).map(Ok).collect(),
+        Base::Ancestors { stop } => ancestors(&site.cwd, worktree, in_git, *stop).map(Ok).collect(),
     };
-    let below = |base: RootPath, relative: &str| match base {
-        Ok(base) => Ok(base.child(relative)),
-        Err((path, why)) => Err((path.child(relative), why)),
+    let below = |base: RootPath, relative: &str| match (base, switched_off(site, rule, relative)) {
+        (Ok(base), None) => Ok(base.child(relative)),
+        (Ok(base), Some(why)) => Err((base.child(relative), why)),
+        (Err((path, why)), _) => Err((path.child(relative), why)),
     };
     bases
         .into_iter()
@@ -303,15 +312,30 @@ fn root_paths(site: &Site, rule: &RootRule, worktree: &AbsPath) -> Vec<RootPath>
         .collect()
 }
 
+/// Returns why a path of a root is not looked at, where a variable says so.
+fn switched_off(site: &Site, rule: &RootRule, relative: &str) -> Option<String> {
+    let is_on = |it: &&Switch| {
+        let value = site.environment.get(&*it.variable);
+        value.is_some_and(|it| it == "1" || it.eq_ignore_ascii_case("true"))
+    };
+    let is_meant = |it: &&Switch| it.relative.as_ref().is_none_or(|it| it == relative);
+    let switch = rule.switches.iter().filter(is_meant).find(is_on)?;
+    Some(format!("`{}` switches it off", switch.variable))
+}
+
 fn ancestors(
     cwd: &AbsPath,
     worktree: &AbsPath,
+    in_git: bool,
     stop: Stop,
 ) -> impl Iterator<Item = AbsPath> + use<> {
     let last = match stop {
         Stop::Cwd => cwd.clone(),
         Stop::Worktree => worktree.clone(),
-        Stop::Filesystem => cwd.ancestors().last().unwrap_or_else(|| cwd.clone()),
+        Stop::WorktreeElseFilesystem if in_git => worktree.clone(),
+        Stop::WorktreeElseFilesystem | Stop::Filesystem => {
+            cwd.ancestors().last().unwrap_or_else(|| cwd.clone())
+        }
     };
     let all: Vec<_> = cwd.ancestors().take_while(|it| it.starts_with(&last)).collect();
     all.into_iter()

@@ -8,7 +8,8 @@
 use crate::catalog;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::fields::{Fields, Reading};
-use crate::parse::{Closing, Document, Opening, parse};
+use crate::ladder;
+use crate::parse::{Closing, Document, Frontmatter, Opening, ScalarStyle, ValueKind, parse};
 use crate::text::{LineIndex, Span, decode};
 
 /// A place in a text as a person counts: both numbers start at 1, columns count characters.
@@ -40,6 +41,9 @@ pub struct Field {
     pub at: Spot,
     /// Whether the value is a list or a map, which no agent reads as text.
     pub structured: bool,
+    /// How the text is written; none for a null, a list or a map. Libraries differ in what they
+    /// take for text without quotes.
+    pub style: Option<ScalarStyle>,
 }
 
 /// How the frontmatter stands as YAML.
@@ -82,8 +86,11 @@ pub struct FileFacts {
 pub struct SkillRecord {
     /// Facts about the file.
     pub facts: FileFacts,
-    /// The text up to the body: delimiters and frontmatter, without a byte order mark.
+    /// The text up to the body: delimiters and frontmatter, without a byte order mark. Where an
+    /// agent sees the end of the frontmatter later than we do, up to there.
     pub head: Box<str>,
+    /// Whether all agents see the same frontmatter and read the same in it.
+    pub uniform: bool,
     /// How the frontmatter stands as YAML.
     pub yaml: Yaml,
     /// The `name` field.
@@ -98,6 +105,8 @@ pub struct SkillRecord {
     pub user_invocable: bool,
     /// The first line of the body that is not blank, trimmed.
     pub first_body_line: Option<Box<str>>,
+    /// The text of the first heading of the body.
+    pub first_heading: Option<Box<str>>,
     /// Whether the file begins with a byte order mark.
     pub bom: bool,
     /// Whether the text up to the body holds CRLF line ends.
@@ -116,7 +125,7 @@ impl SkillRecord {
         let document = parse(text);
         let index = LineIndex::new(text);
         let spots = Spots { text, index: &index };
-        let head = &text[..document.body.start];
+        let head = &text[..document.body.start.max(ladder::reach(text))];
         let mut findings: Vec<_> = document
             .diagnostics
             .iter()
@@ -126,12 +135,14 @@ impl SkillRecord {
             .collect();
         findings.sort_by_key(|it| it.diagnostic.span.start);
         let fields = document.frontmatter.as_ref().map(|it| Fields::new(it, text));
-        let field = |it| fields.and_then(|fields| spots.field(fields, it));
+        let frontmatter = document.frontmatter.as_ref();
+        let field = |it| spots.field(fields?, frontmatter?, it);
         let flag = |it, default| fields.and_then(|fields| fields.switch(it)).unwrap_or(default);
         let paths = fields.map(|it| it.list(&catalog::PATHS)).unwrap_or_default();
         Self {
             facts,
             head: head.into(),
+            uniform: ladder::is_uniform(text, &document),
             yaml: spots.yaml(&document),
             name: field(&catalog::NAME),
             description: field(&catalog::DESCRIPTION),
@@ -139,6 +150,7 @@ impl SkillRecord {
             disable_model_invocation: flag(&catalog::DISABLE_MODEL_INVOCATION, false),
             user_invocable: flag(&catalog::USER_INVOCABLE, true),
             first_body_line: first_line(document.body.slice(text)),
+            first_heading: first_heading(document.body.slice(text)),
             bom: decoded.bom,
             crlf: head.contains("\r\n"),
             invalid_utf8: decoded.invalid_utf8.map(|it| spots.spot(it.start)),
@@ -167,10 +179,8 @@ struct Spots<'a> {
 
 impl Spots<'_> {
     fn spot(&self, offset: usize) -> Spot {
-        let position = self.index.position(offset);
-        let line_start = offset - position.column as usize;
-        let column = self.text[line_start..offset].chars().count() as u32 + 1;
-        Spot { line: position.line + 1, column }
+        let (line, column) = self.index.display(self.text, offset);
+        Spot { line, column }
     }
 
     fn finding(&self, diagnostic: Diagnostic) -> Finding {
@@ -178,7 +188,12 @@ impl Spots<'_> {
         Finding { diagnostic, start: self.spot(start), end: self.spot(end) }
     }
 
-    fn field(&self, fields: Fields<'_>, field: &catalog::Field) -> Option<Field> {
+    fn field(
+        &self,
+        fields: Fields<'_>,
+        frontmatter: &Frontmatter,
+        field: &catalog::Field,
+    ) -> Option<Field> {
         let entry = fields.entry(field)?;
         let outcome = fields.read(field)?;
         let text = match outcome.value {
@@ -187,7 +202,15 @@ impl Spots<'_> {
         };
         let at =
             if entry.value.span.is_empty() { entry.key.span.end } else { entry.value.span.start };
-        Some(Field { structured: !outcome.faults.is_empty(), text: text.into(), at: self.spot(at) })
+        let style = match &frontmatter.resolve(&entry.value).kind {
+            ValueKind::Scalar { style, .. } => Some(*style),
+            ValueKind::Null
+            | ValueKind::Sequence { .. }
+            | ValueKind::Mapping { .. }
+            | ValueKind::Alias { .. } => None,
+        };
+        let structured = !outcome.faults.is_empty();
+        Some(Field { structured, style, text: text.into(), at: self.spot(at) })
     }
 
     fn yaml(&self, document: &Document) -> Yaml {
@@ -223,6 +246,16 @@ impl Spots<'_> {
 
 fn first_line(body: &str) -> Option<Box<str>> {
     body.lines().map(str::trim).find(|it| !it.is_empty()).map(Into::into)
+}
+
+/// Returns the text of the first heading: behind one to six `#` and a blank.
+fn first_heading(body: &str) -> Option<Box<str>> {
+    let text = |line: &'_ str| {
+        let behind = line.trim_start_matches('#');
+        let level = line.len() - behind.len();
+        ((1..=6).contains(&level) && behind.starts_with([' ', '\t'])).then(|| behind.trim().into())
+    };
+    body.lines().find_map(text)
 }
 
 fn not_utf8(span: Span) -> Diagnostic {

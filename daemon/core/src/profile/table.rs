@@ -4,9 +4,11 @@
 //! rule of a row has another source it says so beside it.
 
 use super::{
-    Base, DescriptionRule, Duplicates, Encoding, Evidence, Links, NameCheck, NameRule, NameSource,
-    Nested, Profile, RootRule, Rung, Scalars, Scope, Stop, Text, Unreadable, Walk,
+    Base, DescriptionRule, Duplicates, Empty, Encoding, Evidence, Links, NameCheck, NameForm,
+    NameRule, NameSource, Nested, Paths, Profile, RootRule, Rung, Scalars, Scope, Stop, Switch,
+    Text, Unreadable, Walk,
 };
+use crate::ladder::{Fence, Library, Quoting, Requirement};
 
 /// Directories that every cross-client listing looks for below a project level.
 const PROJECT_ROOTS: [&str; 8] = [
@@ -20,30 +22,46 @@ const PROJECT_ROOTS: [&str; 8] = [
     ".cursor/skills",
 ];
 
+/// Returns all rows, the default first.
+pub(super) fn rows() -> [Profile; 6] {
+    [agentskills(), claude_code(), opencode(), opencode_agent_skills(), codex(), gemini_cli()]
+}
+
+/// What most agents do in a root.
+fn plain_walk() -> Walk {
+    Walk {
+        max_depth: None,
+        root_skill: false,
+        hidden: false,
+        skipped: Vec::new(),
+        reserved: Vec::new(),
+        into_skills: false,
+        directory_links: Links::Always,
+        file_links: true,
+        links_last: false,
+        repeats: false,
+    }
+}
+
+fn root(base: Base, relative: &[&'static str], scope: Scope, walk: &Walk) -> RootRule {
+    RootRule { base, relative: texts(relative), scope, walk: walk.clone(), switches: Vec::new() }
+}
+
+/// A directory that a variable names, else one below home.
+fn variable(name: &'static str, below_home: &'static str) -> Base {
+    Base::Variable { name: name.into(), below_home: below_home.into() }
+}
+
 fn texts(list: &[&'static str]) -> Vec<Text> {
     list.iter().map(|it| Text::Borrowed(it)).collect()
 }
 
 /// The cross-client default: the union that the open standard's client guide describes.
-pub(super) fn agentskills() -> Profile {
+fn agentskills() -> Profile {
     // Standard at commit 69ef37e and its client guide: a depth of 4 to 6 levels, `.git` and
     // `node_modules` skipped, project over user, first found within a scope.
-    let walk = Walk {
-        max_depth: Some(6),
-        root_skill: false,
-        hidden: false,
-        skipped: texts(&["node_modules"]),
-        reserved: Vec::new(),
-        into_skills: false,
-        directory_links: Links::Always,
-        file_links: true,
-    };
-    let root = |base, relative: &[&'static str], scope| RootRule {
-        base,
-        relative: texts(relative),
-        scope,
-        walk: walk.clone(),
-    };
+    let walk = Walk { max_depth: Some(6), skipped: texts(&["node_modules"]), ..plain_walk() };
+    let root = |base, relative: &[&'static str], scope| root(base, relative, scope, &walk);
     Profile {
         id: "agentskills".into(),
         agent: "Agent Skills standard".into(),
@@ -55,7 +73,7 @@ pub(super) fn agentskills() -> Profile {
             root(Base::Additional, &PROJECT_ROOTS, Scope::Additional),
             root(Base::Home, &PROJECT_ROOTS, Scope::User),
             root(
-                Base::Variable { name: "XDG_CONFIG_HOME".into(), below_home: ".config".into() },
+                variable("XDG_CONFIG_HOME", ".config"),
                 &["opencode/skills", "opencode/skill", "agents/skills"],
                 Scope::User,
             ),
@@ -63,12 +81,19 @@ pub(super) fn agentskills() -> Profile {
         name: NameRule {
             source: NameSource::Field,
             scalars: Scalars::Text,
+            empty: Empty::Missing,
+            form: NameForm::AsWritten,
             check: NameCheck::StandardWarn,
         },
         description: DescriptionRule::Required,
-        ladder: vec![Rung::Strict, Rung::Quote, Rung::PerKey],
+        one_line: false,
+        requires: Vec::new(),
+        fence: Fence::FirstLine,
+        library: Library::Ours,
+        ladder: vec![Rung::Strict, Rung::Quote(Quoting::ClientGuide), Rung::PerKey],
         unreadable_yaml: Unreadable::Drop,
         duplicates: Duplicates::FirstWins,
+        paths: Paths::AsReached,
         bad_utf8: Encoding::Drop,
         bom: Encoding::Accept,
         crlf: Encoding::Accept,
@@ -84,24 +109,10 @@ pub(super) fn agentskills() -> Profile {
 }
 
 /// Claude Code: documentation to September 2026, change log to 2.1.240.
-pub(super) fn claude_code() -> Profile {
-    let walk = Walk {
-        // `skills/<name>/SKILL.md` and nothing deeper.
-        max_depth: Some(1),
-        root_skill: false,
-        hidden: false,
-        skipped: Vec::new(),
-        reserved: texts(&["synced"]),
-        into_skills: false,
-        directory_links: Links::Always,
-        file_links: true,
-    };
-    let root = |base, relative: &[&'static str], scope| RootRule {
-        base,
-        relative: texts(relative),
-        scope,
-        walk: walk.clone(),
-    };
+fn claude_code() -> Profile {
+    // `skills/<name>/SKILL.md` and nothing deeper.
+    let walk = Walk { max_depth: Some(1), reserved: texts(&["synced"]), ..plain_walk() };
+    let root = |base, relative: &[&'static str], scope| root(base, relative, scope, &walk);
     Profile {
         id: "claude-code".into(),
         agent: "Claude Code".into(),
@@ -110,23 +121,26 @@ pub(super) fn claude_code() -> Profile {
         environment: texts(&["HOME", "CLAUDE_CONFIG_DIR"]),
         roots: vec![
             root(Base::Absolute("/etc/claude-code".into()), &[".claude/skills"], Scope::Managed),
-            root(
-                Base::Variable { name: "CLAUDE_CONFIG_DIR".into(), below_home: ".claude".into() },
-                &["skills"],
-                Scope::User,
-            ),
+            root(variable("CLAUDE_CONFIG_DIR", ".claude"), &["skills"], Scope::User),
             root(Base::Ancestors { stop: Stop::Worktree }, &[".claude/skills"], Scope::Project),
             root(Base::Additional, &[".claude/skills"], Scope::Additional),
         ],
         name: NameRule {
             source: NameSource::Directory,
             scalars: Scalars::Text,
+            empty: Empty::Missing,
+            form: NameForm::AsWritten,
             check: NameCheck::Any,
         },
         description: DescriptionRule::ElseFirstBodyLine,
-        ladder: vec![Rung::Strict, Rung::Quote],
+        one_line: false,
+        requires: Vec::new(),
+        fence: Fence::FirstLine,
+        library: Library::Ours,
+        ladder: vec![Rung::Strict, Rung::Quote(Quoting::ClaudeCode)],
         unreadable_yaml: Unreadable::EmptyMetadata,
         duplicates: Duplicates::FirstWins,
+        paths: Paths::AsReached,
         bad_utf8: Encoding::Accept,
         bom: Encoding::Accept,
         crlf: Encoding::Accept,
@@ -138,5 +152,245 @@ pub(super) fn claude_code() -> Profile {
             skip_git_ignored: true,
         },
         needs_trust: false,
+    }
+}
+
+/// opencode 1.18.33: run, and its source.
+fn opencode() -> Profile {
+    // `skills/**/SKILL.md`: any depth, and a SKILL.md in the root itself.
+    let config = Walk { root_skill: true, into_skills: true, ..plain_walk() };
+    // Under `.claude` and `.agents` the agent's glob takes hidden directories too.
+    let external = Walk { hidden: true, ..config.clone() };
+    let switch = |variable: &'static str, relative: Option<&'static str>| Switch {
+        variable: variable.into(),
+        relative: relative.map(Into::into),
+    };
+    let outside = |base: Base, scope| RootRule {
+        switches: vec![
+            switch("OPENCODE_DISABLE_EXTERNAL_SKILLS", None),
+            switch("OPENCODE_DISABLE_CLAUDE_CODE", Some(".claude/skills")),
+            switch("OPENCODE_DISABLE_CLAUDE_CODE_SKILLS", Some(".claude/skills")),
+        ],
+        ..root(base, &[".claude/skills", ".agents/skills"], scope, &external)
+    };
+    let upwards = || Base::Ancestors { stop: Stop::WorktreeElseFilesystem };
+    let own = [".opencode/skill", ".opencode/skills"];
+    Profile {
+        id: "opencode".into(),
+        agent: "opencode".into(),
+        version: "1.18.33".into(),
+        evidence: Evidence::Run,
+        environment: texts(&[
+            "HOME",
+            "XDG_CONFIG_HOME",
+            "OPENCODE_CONFIG_DIR",
+            "OPENCODE_DISABLE_EXTERNAL_SKILLS",
+            "OPENCODE_DISABLE_CLAUDE_CODE",
+            "OPENCODE_DISABLE_CLAUDE_CODE_SKILLS",
+            "OPENCODE_DISABLE_PROJECT_CONFIG",
+        ]),
+        roots: vec![
+            outside(Base::Home, Scope::User),
+            outside(upwards(), Scope::Project),
+            root(
+                variable("XDG_CONFIG_HOME", ".config"),
+                &["opencode/skill", "opencode/skills"],
+                Scope::User,
+                &config,
+            ),
+            RootRule {
+                switches: vec![switch("OPENCODE_DISABLE_PROJECT_CONFIG", None)],
+                ..root(upwards(), &own, Scope::Project, &config)
+            },
+            root(Base::Home, &own, Scope::User, &config),
+            root(
+                Base::IfSet { name: "OPENCODE_CONFIG_DIR".into() },
+                &["skill", "skills"],
+                Scope::User,
+                &config,
+            ),
+        ],
+        name: NameRule {
+            source: NameSource::Field,
+            scalars: Scalars::Refuse,
+            empty: Empty::Kept,
+            form: NameForm::AsWritten,
+            check: NameCheck::Any,
+        },
+        description: DescriptionRule::ElseUnlisted,
+        one_line: false,
+        requires: Vec::new(),
+        fence: Fence::GrayMatter,
+        library: Library::JsYaml3,
+        ladder: vec![Rung::Strict, Rung::Block],
+        unreadable_yaml: Unreadable::Drop,
+        // Intended; files are read at the same time, so that the winner is in fact a race.
+        duplicates: Duplicates::LastWins,
+        paths: Paths::AsReached,
+        bad_utf8: Encoding::Accept,
+        bom: Encoding::Accept,
+        crlf: Encoding::Accept,
+        conditional: false,
+        hides_from_model: false,
+        nested: Nested::Never,
+        needs_trust: false,
+    }
+}
+
+/// The plugin opencode-agent-skills 0.7.0: run, and its source.
+fn opencode_agent_skills() -> Profile {
+    // The agent counts from the root's sub-directories, and stops at a SKILL.md.
+    let deep = Walk { max_depth: Some(4), hidden: true, ..plain_walk() };
+    let flat = Walk { max_depth: Some(2), ..deep.clone() };
+    let project = || Base::Ancestors { stop: Stop::Cwd };
+    Profile {
+        id: "opencode-agent-skills".into(),
+        agent: "opencode-agent-skills".into(),
+        version: "0.7.0".into(),
+        evidence: Evidence::Run,
+        environment: texts(&["HOME"]),
+        roots: vec![
+            root(project(), &[".opencode/skills"], Scope::Project, &deep),
+            root(project(), &[".claude/skills"], Scope::Project, &flat),
+            root(Base::Home, &[".config/opencode/skills"], Scope::User, &deep),
+            root(Base::Home, &[".claude/skills"], Scope::User, &flat),
+        ],
+        name: NameRule {
+            source: NameSource::Field,
+            scalars: Scalars::Refuse,
+            empty: Empty::Missing,
+            form: NameForm::AsWritten,
+            check: NameCheck::LowerCase,
+        },
+        description: DescriptionRule::NotEmpty,
+        one_line: false,
+        requires: vec![
+            Requirement::Body,
+            Requirement::TextOnly("license".into()),
+            Requirement::ListOfTexts("allowed-tools".into()),
+            Requirement::MapOfTexts("metadata".into()),
+        ],
+        fence: Fence::Exact,
+        // The npm library `yaml` since 0.6.4.
+        library: Library::NpmYaml,
+        ladder: vec![Rung::Strict],
+        unreadable_yaml: Unreadable::Drop,
+        duplicates: Duplicates::FirstWins,
+        paths: Paths::AsReached,
+        bad_utf8: Encoding::Accept,
+        bom: Encoding::Drop,
+        crlf: Encoding::Drop,
+        conditional: false,
+        hides_from_model: false,
+        nested: Nested::Never,
+        needs_trust: false,
+    }
+}
+
+/// Codex 0.169.0: run, and its source.
+fn codex() -> Profile {
+    let walk = Walk {
+        max_depth: Some(6),
+        root_skill: true,
+        into_skills: true,
+        file_links: false,
+        ..plain_walk()
+    };
+    // Written by the agent itself.
+    let system = Walk { directory_links: Links::Never, ..walk.clone() };
+    let upwards = || Base::Ancestors { stop: Stop::Worktree };
+    let home = || variable("CODEX_HOME", ".codex");
+    Profile {
+        id: "codex".into(),
+        agent: "Codex".into(),
+        version: "0.169.0".into(),
+        evidence: Evidence::Run,
+        environment: texts(&["HOME", "CODEX_HOME"]),
+        roots: vec![
+            root(upwards(), &[".codex/skills"], Scope::Project, &walk),
+            root(home(), &["skills"], Scope::User, &walk),
+            root(Base::Home, &[".agents/skills"], Scope::User, &walk),
+            root(home(), &["skills/.system"], Scope::Managed, &system),
+            root(Base::Absolute("/etc/codex".into()), &["skills"], Scope::Managed, &walk),
+            root(upwards(), &[".agents/skills"], Scope::Project, &walk),
+        ],
+        name: NameRule {
+            source: NameSource::FieldElseDirectory,
+            scalars: Scalars::Text,
+            empty: Empty::Missing,
+            form: NameForm::AsWritten,
+            check: NameCheck::AtMost(64),
+        },
+        description: DescriptionRule::Required,
+        one_line: true,
+        requires: vec![Requirement::MapWith {
+            key: "metadata".into(),
+            scalar: "short-description".into(),
+        }],
+        fence: Fence::TrimmedLines,
+        library: Library::SerdeYaml,
+        ladder: vec![Rung::Strict, Rung::Quote(Quoting::Codex)],
+        unreadable_yaml: Unreadable::Drop,
+        duplicates: Duplicates::KeepAll,
+        paths: Paths::Canonical,
+        bad_utf8: Encoding::Drop,
+        bom: Encoding::Drop,
+        crlf: Encoding::Accept,
+        conditional: false,
+        hides_from_model: false,
+        nested: Nested::Never,
+        needs_trust: false,
+    }
+}
+
+/// Gemini CLI 0.61.0: run, and its source.
+fn gemini_cli() -> Profile {
+    let walk = Walk {
+        max_depth: Some(1),
+        root_skill: true,
+        skipped: texts(&["node_modules"]),
+        directory_links: Links::FirstLevel,
+        // Run: of a directory and a link to it, the link wins its name.
+        links_last: true,
+        repeats: true,
+        ..plain_walk()
+    };
+    let home = || variable("GEMINI_CLI_HOME", "");
+    let project = || Base::Ancestors { stop: Stop::Cwd };
+    Profile {
+        id: "gemini-cli".into(),
+        agent: "Gemini CLI".into(),
+        version: "0.61.0".into(),
+        evidence: Evidence::Run,
+        environment: texts(&["HOME", "GEMINI_CLI_HOME", "GEMINI_CLI_TRUST_WORKSPACE"]),
+        roots: vec![
+            root(home(), &[".gemini/skills"], Scope::User, &walk),
+            root(home(), &[".agents/skills"], Scope::User, &walk),
+            root(project(), &[".gemini/skills"], Scope::Project, &walk),
+            root(project(), &[".agents/skills"], Scope::Project, &walk),
+        ],
+        name: NameRule {
+            source: NameSource::Field,
+            scalars: Scalars::Text,
+            empty: Empty::Kept,
+            form: NameForm::FileName,
+            check: NameCheck::Any,
+        },
+        description: DescriptionRule::Present,
+        one_line: false,
+        requires: Vec::new(),
+        fence: Fence::Prefix,
+        library: Library::JsYaml4,
+        ladder: vec![Rung::Strict, Rung::Lines],
+        unreadable_yaml: Unreadable::Drop,
+        duplicates: Duplicates::LastWins,
+        paths: Paths::AsReached,
+        bad_utf8: Encoding::Accept,
+        bom: Encoding::Drop,
+        crlf: Encoding::Accept,
+        conditional: false,
+        hides_from_model: false,
+        nested: Nested::Never,
+        needs_trust: true,
     }
 }

@@ -4,13 +4,14 @@ use std::collections::HashMap;
 
 use super::tree::FileId;
 use super::{Candidate, Reason, State};
-use crate::profile::{Duplicates, Profile};
+use crate::path::AbsPath;
+use crate::profile::{Duplicates, Paths, Profile};
 
 /// Marks every candidate that loses as shadowed, with its winner.
 ///
 /// A file the agent drops claims nothing; one that is hidden or conditional does.
 pub(super) fn settle(profile: &Profile, candidates: &mut [Candidate]) {
-    same_file(candidates);
+    same_file(profile, candidates);
     let claimants: Vec<usize> = match profile.duplicates {
         Duplicates::KeepAll => return,
         Duplicates::FirstWins => (0..candidates.len()).collect(),
@@ -43,14 +44,30 @@ pub(super) fn settle(profile: &Profile, candidates: &mut [Candidate]) {
     }
 }
 
-/// The first path by which a file is met stands for it.
-fn same_file(candidates: &mut [Candidate]) {
-    let mut first: HashMap<FileId, usize> = HashMap::new();
-    for index in 0..candidates.len() {
-        let Some(id) = candidates[index].file.as_ref().map(|it| it.id) else { continue };
-        match first.get(&id) {
+/// What two candidates share that are one file to the agent.
+#[derive(PartialEq, Eq, Hash)]
+enum Identity {
+    File(FileId),
+    Path(AbsPath),
+}
+
+/// The path by which a file is met first stands for it; last, where the last one wins a name.
+fn same_file(profile: &Profile, candidates: &mut [Candidate]) {
+    let mut met: HashMap<Identity, usize> = HashMap::new();
+    for turn in 0..candidates.len() {
+        let index = match profile.duplicates {
+            Duplicates::LastWins => candidates.len() - 1 - turn,
+            Duplicates::FirstWins | Duplicates::KeepAll => turn,
+        };
+        let candidate = &candidates[index];
+        let Some(id) = candidate.file.as_ref().map(|it| it.id) else { continue };
+        let identity = match profile.paths {
+            Paths::AsReached => Identity::File(id),
+            Paths::Canonical => Identity::Path(candidate.path.clone()),
+        };
+        match met.get(&identity) {
             None => {
-                first.insert(id, index);
+                met.insert(identity, index);
             }
             Some(&winner) => {
                 let path = candidates[winner].path.display().to_string();

@@ -157,6 +157,9 @@ pub trait Tree {
     /// What does the directory at `path` hold?
     fn list(&self, path: &AbsPath) -> Option<Result<Arc<Listing>, Fault>>;
 
+    /// Which path leads to `path` without symbolic links on the way?
+    fn canonical(&self, path: &AbsPath) -> Option<AbsPath>;
+
     /// What does the SKILL.md at `path` say?
     fn read(&self, path: &AbsPath) -> Option<Result<SkillFile, Fault>>;
 }

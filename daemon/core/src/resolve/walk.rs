@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use super::tree::{Fault, FaultKind, FileId, Item, ItemKind, Listing, Place, SkillFile, Tree};
 use super::{RootOutcome, Skip, SkipReason};
 use crate::path::AbsPath;
-use crate::profile::{Links, RootRule, Walk};
+use crate::profile::{Links, Paths, RootRule, Walk};
 
 /// The one file name that makes a directory a skill.
 pub(super) const SKILL_FILE: &str = "SKILL.md";
@@ -25,6 +25,7 @@ pub(super) struct Met {
 /// Walks roots one after the other, collecting what it meets.
 pub(super) struct Walker<'a> {
     tree: &'a dyn Tree,
+    paths: Paths,
     pub(super) candidates: Vec<Met>,
     pub(super) complete: bool,
 }
@@ -41,8 +42,8 @@ struct Descent<'a> {
 }
 
 impl<'a> Walker<'a> {
-    pub(super) fn new(tree: &'a dyn Tree) -> Self {
-        Self { tree, candidates: Vec::new(), complete: true }
+    pub(super) fn new(tree: &'a dyn Tree, paths: Paths) -> Self {
+        Self { tree, paths, candidates: Vec::new(), complete: true }
     }
 
     pub(super) fn root(
@@ -83,7 +84,7 @@ impl<'a> Walker<'a> {
         };
         let listing = listing?;
         match descent.walked.get(&listing.id) {
-            Some((earlier, first)) if *earlier <= depth => {
+            Some((earlier, first)) if *earlier <= depth && !descent.walk.repeats => {
                 let reason = SkipReason::SameDirectory(first.clone());
                 descent.skip(path.clone(), reason);
                 return Ok(());
@@ -94,7 +95,9 @@ impl<'a> Walker<'a> {
         if is_skill && depth > 0 && !descent.walk.into_skills {
             return Ok(());
         }
-        for item in &listing.items {
+        let late = |it: &&Item| descent.walk.links_last && it.kind == ItemKind::Link;
+        let (last, first): (Vec<_>, Vec<_>) = listing.items.iter().partition(late);
+        for item in first.into_iter().chain(last) {
             if is_skill_name(&item.name) && item.kind != ItemKind::Directory {
                 continue;
             }
@@ -129,6 +132,7 @@ impl<'a> Walker<'a> {
             } else if let Some(file) = self.read(&path, item.kind) {
                 // A directory of that name is a mistake to report, and may hold skills itself.
                 found |= item.kind != ItemKind::Directory;
+                let Some(path) = self.known_as(path, file.is_ok()) else { continue };
                 self.candidates.push(Met { path, root: descent.root, file });
             } else {
                 found = true;
@@ -136,6 +140,16 @@ impl<'a> Walker<'a> {
             }
         }
         found
+    }
+
+    /// Returns the path by which the agent knows a file that was read or not.
+    fn known_as(&mut self, path: AbsPath, read: bool) -> Option<AbsPath> {
+        if self.paths == Paths::AsReached || !read {
+            return Some(path);
+        }
+        let known = self.tree.canonical(&path);
+        self.complete &= known.is_some();
+        known
     }
 
     fn read(&self, path: &AbsPath, kind: ItemKind) -> Option<Result<SkillFile, Fault>> {

@@ -32,14 +32,14 @@ fn by_name_the_winner_and_the_loser_are_told_apart() {
         "good",
         TREE,
         &expect![[r#"
-        Claude Code shows `good` to its model.
-        root /home/u/.claude/skills
-          candidate /home/u/.claude/skills/good/SKILL.md
-        root /w/.claude/skills
-          candidate /w/.claude/skills/good/SKILL.md
-            yaml/valid decisive=false at 3:22: the frontmatter is not valid YAML: `: ` inside a value without quotes; read key by key
-            name/unique decisive=true: `/home/u/.claude/skills/good/SKILL.md` has the same name and is found earlier
-    "#]],
+            Claude Code shows `good` to its model.
+            root /home/u/.claude/skills
+              candidate /home/u/.claude/skills/good/SKILL.md
+            root /w/.claude/skills
+              candidate /w/.claude/skills/good/SKILL.md
+                yaml/valid decisive=false at 3:22: the frontmatter is not valid YAML: `: ` inside a value without quotes; read with every special value in quotes
+                name/unique decisive=true: `/home/u/.claude/skills/good/SKILL.md` has the same name and is found earlier
+        "#]],
     );
     check_explain(
         "agentskills",
@@ -47,14 +47,14 @@ fn by_name_the_winner_and_the_loser_are_told_apart() {
         "good",
         TREE,
         &expect![[r#"
-        An Agent Skills client shows `good` to its model.
-        root /w/.claude/skills
-          candidate /w/.claude/skills/good/SKILL.md
-            yaml/valid decisive=false at 3:22: the frontmatter is not valid YAML: `: ` inside a value without quotes; read key by key
-        root /home/u/.claude/skills
-          candidate /home/u/.claude/skills/good/SKILL.md
-            name/unique decisive=true: `/w/.claude/skills/good/SKILL.md` has the same name and is found earlier
-    "#]],
+            An Agent Skills client shows `good` to its model.
+            root /w/.claude/skills
+              candidate /w/.claude/skills/good/SKILL.md
+                yaml/valid decisive=false at 3:22: the frontmatter is not valid YAML: `: ` inside a value without quotes; read with problematic values in quotes
+            root /home/u/.claude/skills
+              candidate /home/u/.claude/skills/good/SKILL.md
+                name/unique decisive=true: `/w/.claude/skills/good/SKILL.md` has the same name and is found earlier
+        "#]],
     );
 }
 

@@ -115,6 +115,10 @@ impl Tree for MemoryTree {
         Some(Ok(Arc::new(Listing { id, items: items.into() })))
     }
 
+    fn canonical(&self, path: &AbsPath) -> Option<AbsPath> {
+        Some(AbsPath::new(&self.physical(path).unwrap()).unwrap())
+    }
+
     fn read(&self, path: &AbsPath) -> Option<Result<SkillFile, Fault>> {
         let physical = self.physical(path).unwrap();
         let (inode, thing) = &self.things[&physical];
