@@ -1,0 +1,243 @@
+//! Every profile on one tree, compared with what the running agent listed on it.
+//!
+//! The tree and the lists are in `conformance/`. A list holds what the agent's own command
+//! prints; for us that is every skill that is active, conditional or hidden from the model.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use skills_core::path::AbsPath;
+use skills_core::profile;
+use skills_core::resolve::{Candidate, Site, State};
+use skills_engine::{Engine, Freshness, Options, View, ViewKey};
+use skills_testkit::fixture::{lay_out, write_skill};
+
+/// The directories that agents look for below the home directory.
+const HOME_ROOTS: &[&str] = &[
+    ".claude/skills",
+    ".agents/skills",
+    ".config/opencode/skills",
+    ".config/opencode/skill",
+    ".opencode/skills",
+    ".codex/skills",
+    ".gemini/skills",
+    ".claude/commands",
+    ".config/agents/skills",
+];
+
+/// The same for every directory from the worktree up and down.
+const PROJECT_ROOTS: &[&str] = &[
+    ".claude/skills",
+    ".agents/skills",
+    ".opencode/skills",
+    ".opencode/skill",
+    ".codex/skills",
+    ".gemini/skills",
+    ".agent/skills",
+    "skills",
+    "skill",
+    ".github/skills",
+    ".cursor/skills",
+];
+
+/// Directories with project roots, and what their skills' names begin with.
+const LEVELS: &[(&str, &str)] = &[
+    ("up", "up"),
+    ("proj", "up/proj"),
+    ("pkgs", "up/proj/packages"),
+    ("web", "up/proj/packages/web"),
+    ("below", "up/proj/packages/web/src"),
+];
+
+const SHAPES: &str = include_str!("../conformance/shapes.txt");
+
+/// The names of which opencode's own choice is a race.
+const RACES: &[&str] = &["dup", "alias"];
+
+/// The tree, on the disk.
+struct Tree {
+    _dir: tempfile::TempDir,
+    top: PathBuf,
+}
+
+impl Tree {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().expect("a temporary directory can be made");
+        // Codex's paths are canonical.
+        let top = fs::canonicalize(dir.path()).expect("it is there");
+        lay_out(&top, SHAPES);
+        lay_out(&top, "//- /up/proj/.git dir\n");
+        let homes = HOME_ROOTS.iter().map(|root| ("home", "home", *root));
+        let levels = LEVELS
+            .iter()
+            .flat_map(|(tag, level)| PROJECT_ROOTS.iter().map(move |root| (*tag, *level, *root)));
+        for (tag, level, root) in homes.chain(levels) {
+            let slug = root.replace('/', "-").replace('.', "");
+            let own = format!("{tag}-{slug}");
+            let dir = top.join(level).join(root);
+            write_skill(&dir.join(&own), &own, &format!("unique in {tag} {root}"));
+            // The same name everywhere: who wins?
+            write_skill(&dir.join("dup"), "dup", &format!("dup from {tag} {root}"));
+        }
+        Self { _dir: dir, top }
+    }
+
+    /// Returns what `profile` sees from a directory of the tree.
+    fn view(&self, profile: &str, cwd: &str, more: &[(&str, &str)]) -> Arc<View> {
+        let path = |path: &Path| AbsPath::new(path).expect("the tree's paths are absolute");
+        let profile = profile::find(profile).expect("it is built in");
+        let mut environment: BTreeMap<String, OsString> =
+            [("HOME".to_owned(), self.top.join("home").into())].into();
+        for (name, value) in more {
+            environment.insert((*name).to_owned(), (*value).into());
+        }
+        let cwd = path(&self.top.join(cwd));
+        let key = ViewKey {
+            cwd: cwd.clone(),
+            profile: profile.id.to_string(),
+            environment: environment.clone(),
+            additional: Vec::new(),
+            session: None,
+        };
+        let site = Site { profile: Arc::clone(profile), cwd, additional: Vec::new(), environment };
+        let engine = Engine::start(Options::new("conformance".to_owned())).expect("it starts");
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("it builds");
+        let view = runtime.block_on(engine.view(key, || site, Freshness::Synced));
+        engine.stop();
+        view.expect("the engine answers")
+    }
+
+    /// Returns name and path of what the agent's listing command would print, sorted.
+    fn listed(&self, view: &View, leave_out: &[&str]) -> Vec<String> {
+        let mut lines: Vec<_> = view
+            .resolution
+            .candidates
+            .iter()
+            .filter(|it| matches!(it.state, State::Active | State::Conditional | State::Hidden))
+            .filter(|it| !leave_out.contains(&&*it.name))
+            .map(|it| format!("{}\t/{}", it.name, self.below(it)))
+            .collect();
+        lines.sort();
+        lines
+    }
+
+    fn below(&self, candidate: &Candidate) -> String {
+        let path = candidate.path.strip_prefix(&self.top).expect("it is in the tree");
+        path.display().to_string()
+    }
+}
+
+/// Compares a profile's view with the agent's list.
+#[track_caller]
+fn check(profile: &str, cwd: &str, recorded: &str, leave_out: &[&str]) {
+    let tree = Tree::new();
+    let view = tree.view(profile, cwd, &[]);
+    let ours = tree.listed(&view, leave_out);
+    let mut theirs: Vec<_> = recorded.lines().map(str::to_owned).collect();
+    theirs.sort();
+    let mut wrong = String::new();
+    for line in theirs.iter().filter(|it| !ours.contains(it)) {
+        writeln!(wrong, "the agent lists, and we do not: {line}").expect("a string takes it");
+        let path = line.split('\t').nth(1).expect("a line has a tab");
+        let met = view.resolution.candidates.iter().filter(|it| path.ends_with(&tree.below(it)));
+        for it in met {
+            writeln!(wrong, "    {:?} {:?}", it.state, it.reason).expect("a string takes it");
+        }
+    }
+    for line in ours.iter().filter(|it| !theirs.contains(it)) {
+        writeln!(wrong, "we list, and the agent does not: {line}").expect("a string takes it");
+    }
+    assert!(wrong.is_empty(), "{profile} in {cwd}:\n{wrong}");
+    assert_eq!(ours.len(), theirs.len(), "something is listed twice");
+}
+
+#[test]
+fn opencode_at_the_top_of_the_worktree() {
+    check("opencode", "up/proj", include_str!("../conformance/opencode.proj.txt"), RACES);
+}
+
+#[test]
+fn opencode_in_a_package() {
+    let recorded = include_str!("../conformance/opencode.web.txt");
+    check("opencode", "up/proj/packages/web", recorded, RACES);
+}
+
+#[test]
+fn the_plugin_at_the_top_of_the_worktree() {
+    let recorded = include_str!("../conformance/opencode-agent-skills.proj.txt");
+    check("opencode-agent-skills", "up/proj", recorded, &[]);
+}
+
+#[test]
+fn the_plugin_in_a_package() {
+    let recorded = include_str!("../conformance/opencode-agent-skills.web.txt");
+    check("opencode-agent-skills", "up/proj/packages/web", recorded, &[]);
+}
+
+#[test]
+fn codex_at_the_top_of_the_worktree() {
+    check("codex", "up/proj", include_str!("../conformance/codex.proj.txt"), &[]);
+}
+
+#[test]
+fn codex_in_a_package() {
+    check("codex", "up/proj/packages/web", include_str!("../conformance/codex.web.txt"), &[]);
+}
+
+#[test]
+fn gemini_cli_at_the_top_of_the_worktree() {
+    check("gemini-cli", "up/proj", include_str!("../conformance/gemini-cli.proj.txt"), &[]);
+}
+
+#[test]
+fn gemini_cli_in_a_package() {
+    let recorded = include_str!("../conformance/gemini-cli.web.txt");
+    check("gemini-cli", "up/proj/packages/web", recorded, &[]);
+}
+
+#[test]
+fn switches_take_roots_away() {
+    let tree = Tree::new();
+    let names = |more: &[(&str, &str)]| {
+        let view = tree.view("opencode", "up/proj", more);
+        tree.listed(&view, RACES).join("\n")
+    };
+    let all = names(&[]);
+    assert!(all.contains("home-claude-skills") && all.contains("proj-agents-skills"));
+    let without = names(&[("OPENCODE_DISABLE_CLAUDE_CODE_SKILLS", "1")]);
+    assert!(!without.contains("-claude-skills") && without.contains("proj-agents-skills"));
+    let without = names(&[("OPENCODE_DISABLE_EXTERNAL_SKILLS", "TRUE")]);
+    assert!(!without.contains("-agents-skills") && without.contains("proj-opencode-skills"));
+    let without = names(&[("OPENCODE_DISABLE_PROJECT_CONFIG", "true")]);
+    assert!(!without.contains("proj-opencode-skill") && without.contains("home-opencode-skills"));
+    assert_eq!(names(&[("OPENCODE_DISABLE_EXTERNAL_SKILLS", "0")]), all);
+}
+
+#[test]
+fn variables_move_roots() {
+    let tree = Tree::new();
+    let elsewhere = tree.top.join("up/proj/packages/.codex");
+    let elsewhere = elsewhere.to_str().expect("it is UTF-8");
+    let view = tree.view("codex", "up/proj", &[("CODEX_HOME", elsewhere)]);
+    let listed = tree.listed(&view, &[]).join("\n");
+    assert!(listed.contains("pkgs-codex-skills") && !listed.contains("home-codex-skills"));
+    let own = tree.top.join("up/proj/packages");
+    let own = own.to_str().expect("it is UTF-8");
+    let view = tree.view("opencode", "up/proj", &[("OPENCODE_CONFIG_DIR", own)]);
+    let listed = tree.listed(&view, RACES).join("\n");
+    assert!(listed.contains("pkgs-skills") && listed.contains("home-opencode-skills"), "{listed}");
+}
+
+#[test]
+fn outside_git_opencode_looks_up_to_the_root_directory() {
+    let tree = Tree::new();
+    fs::remove_dir(tree.top.join("up/proj/.git")).expect("it is empty");
+    let view = tree.view("opencode", "up/proj", &[]);
+    assert!(tree.listed(&view, RACES).join("\n").contains("up-agents-skills"));
+    let view = tree.view("codex", "up/proj", &[]);
+    assert!(!tree.listed(&view, &[]).join("\n").contains("up-agents-skills"));
+}
