@@ -18,7 +18,7 @@ use sd_notify::NotifyState;
 use skills_client::cli::exit::Exit;
 use skills_client::environment::{self, config_file};
 use skills_client::spawn::READY;
-use skills_engine::watch::Notify;
+use skills_engine::watch;
 use skills_engine::{Engine, EngineError, Options};
 use skills_protocol::socket::{SocketError, SocketLocation};
 use tokio::net::UnixListener;
@@ -113,9 +113,8 @@ fn serve(options: &ServeOptions) -> Result<Exit, ServeError> {
     let mut endpoint = Endpoint::claim(&location, handed_over)?;
     let boot_id = boot_id();
     let cookies = cookie_directory(&location, &boot_id);
-    let hints = Notify { cookie_dir: cookies.clone() };
     let engine = Engine::start(Options {
-        hints: Some(Box::new(hints)),
+        hints: Some(watch::recommended(cookies.clone())),
         read_limit: settings.user().read_limit,
         ..Options::new(boot_id.clone())
     })?;

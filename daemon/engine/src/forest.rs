@@ -17,7 +17,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use skills_core::resolve::{Fault, FaultKind, ItemKind, Listing, Place, SkillFile};
+use skills_core::resolve::{Fault, FaultKind, FileId, ItemKind, Listing, Place, SkillFile};
 
 use crate::disk::{Kind, Stat};
 use crate::names::Names;
@@ -40,6 +40,8 @@ pub(crate) struct Forest {
 pub(crate) struct Node {
     pub(crate) serial: Serial,
     pub(crate) watch: Watch,
+    /// Which directory it was when it was armed.
+    pub(crate) armed_as: Option<FileId>,
     /// The directory as it was when it was last read.
     pub(crate) seen: Option<Seen>,
     pub(crate) probes: Names<Probe>,
@@ -135,6 +137,7 @@ impl Forest {
             Node {
                 serial: *next,
                 watch: Watch::Unarmed,
+                armed_as: None,
                 seen: None,
                 probes: Names::default(),
                 listing: None,
@@ -143,23 +146,15 @@ impl Forest {
         })
     }
 
-    /// Removes the nodes at and below `path`, and returns their paths.
-    pub(crate) fn remove_tree(&mut self, path: &OsStr) -> Vec<OsString> {
-        let paths = self.tree(path);
-        for path in &paths {
-            self.nodes.remove(path);
-        }
-        paths
+    /// Removes the nodes at and below `path`, and returns them.
+    pub(crate) fn remove_tree(&mut self, path: &OsStr) -> Vec<(OsString, Node)> {
+        let paths = self.tree(path).into_iter();
+        paths.filter_map(|path| self.nodes.remove_entry(&path)).collect()
     }
 
-    /// Removes the nodes that `keep` does not want, and returns their paths.
-    pub(crate) fn retain(&mut self, keep: impl Fn(&Node) -> bool) -> Vec<OsString> {
-        let gone: Vec<_> =
-            self.nodes.iter().filter(|(_, it)| !keep(it)).map(|(path, _)| path.clone()).collect();
-        for path in &gone {
-            self.nodes.remove(path);
-        }
-        gone
+    /// Removes the nodes that `keep` does not want, and returns them.
+    pub(crate) fn retain(&mut self, keep: impl Fn(&Node) -> bool) -> Vec<(OsString, Node)> {
+        self.nodes.extract_if(.., |_, it| !keep(it)).collect()
     }
 
     /// Returns the paths of the nodes at and below `path`.

@@ -178,16 +178,14 @@ impl Ground {
         };
         self.deaf |= node.deaf();
         let seen = self.disk.stat(Path::new(path)).ok().map(Seen::now);
-        let before = node.seen.map(|it| it.stat.id);
+        let now = seen.map(|it| it.stat.id);
+        let before = std::mem::replace(&mut node.armed_as, now);
         if node.seen.is_none() {
             // What is read from now on is compared with this.
             node.seen = seen;
         }
-        let now = seen.map(|it| it.stat.id);
-        if let Some(id) = before.filter(|it| Some(*it) != now)
-            && let Some(paths) = self.same.get_mut(&id)
-        {
-            paths.retain(|it| it != path);
+        if let Some(id) = before.filter(|it| Some(*it) != now) {
+            self.part(id, path);
         }
         if let Some(id) = now {
             let paths = self.same.entry(id).or_insert_with(|| Vec::with_capacity(1));
@@ -255,7 +253,8 @@ impl Ground {
         for path in others.chain([path]) {
             if let Some(node) = self.forest.get_mut(path) {
                 self.dirty.insert(path.to_owned());
-                if replaced {
+                // What was refused may be allowed now.
+                if replaced || node.watch == Watch::Refused {
                     node.unarm();
                 }
             }
@@ -291,6 +290,9 @@ impl Ground {
                 || !holds(node.seen, now)
                 || !node.files.iter().all(file_holds)
             {
+                if node.watch == Watch::Refused {
+                    node.unarm();
+                }
                 self.dirty.insert(path);
             }
         }
@@ -375,42 +377,42 @@ impl Ground {
 
     fn forget_tree(&mut self, path: &OsStr) {
         let gone = self.forest.remove_tree(path);
-        self.forget(&gone);
+        self.forget(gone);
     }
 
     /// Removes the nodes that nobody uses.
     pub(crate) fn retain(&mut self, used: &HashSet<Serial>) {
         let gone = self.forest.retain(|it| used.contains(&it.serial));
-        self.forget(&gone);
+        self.forget(gone);
     }
 
-    fn forget(&mut self, gone: &[OsString]) {
-        for path in gone {
+    fn forget(&mut self, gone: Vec<(OsString, Node)>) {
+        for (path, node) in gone {
             if let Some(source) = &mut self.source {
-                source.disarm(Path::new(path));
+                source.disarm(Path::new(&path));
                 self.freed = true;
             }
-            self.inbox.set_interest(Path::new(path), None);
-        }
-        if gone.is_empty() {
-            return;
-        }
-        let gone: BTreeSet<_> = gone.iter().collect();
-        let (forest, dirty) = (&mut self.forest, &mut self.dirty);
-        self.same.retain(|_, paths| {
-            let before = paths.len();
-            paths.retain(|it| !gone.contains(it));
-            if paths.len() < before {
-                // The watch was shared: what is left of it has to be armed again.
-                for path in paths.iter() {
-                    if let Some(node) = forest.get_mut(path) {
-                        node.unarm();
-                        dirty.insert(path.clone());
-                    }
-                }
+            self.inbox.set_interest(Path::new(&path), None);
+            if let Some(id) = node.armed_as {
+                self.part(id, &path);
             }
-            !paths.is_empty()
-        });
+        }
+    }
+
+    /// A path is no longer one of those that reach a directory.
+    fn part(&mut self, id: FileId, path: &OsStr) {
+        let Some(paths) = self.same.get_mut(&id) else { return };
+        paths.retain(|it| it != path);
+        // A source may have shared one watch between them: what is left is armed again.
+        for path in paths.iter() {
+            if let Some(node) = self.forest.get_mut(path) {
+                node.unarm();
+                self.dirty.insert(path.clone());
+            }
+        }
+        if paths.is_empty() {
+            self.same.remove(&id);
+        }
     }
 }
 

@@ -14,6 +14,11 @@ pub mod hints;
 
 pub mod watch;
 
+#[cfg(target_os = "linux")]
+pub mod inotify;
+
+mod cookie;
+
 mod names;
 
 mod forest;
@@ -129,6 +134,7 @@ impl Engine {
             views: HashMap::new(),
             worktrees: std::collections::BTreeMap::new(),
             tick: 0,
+            numbers: 0,
             cookies: run::Cookies::default(),
             rebuilds: Rebuilds::default(),
             unused: false,

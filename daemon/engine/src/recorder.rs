@@ -68,9 +68,8 @@ impl Tree for Recorder<'_> {
     }
 
     fn canonical(&self, path: &AbsPath) -> Option<AbsPath> {
-        let located = self.answer(|visit| {
-            self.forest.locate(path, self.us, visit).map_err(|_| look(path))
-        })?;
+        let located =
+            self.answer(|visit| self.forest.locate(path, self.us, visit).map_err(|_| look(path)))?;
         // A physical path is one: absolute, and without dots.
         AbsPath::new(located.path.as_ref()).ok()
     }

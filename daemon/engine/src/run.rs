@@ -9,7 +9,7 @@
 //! Requests that arrive while a cookie is out share the next one. Where cookies are not to be
 //! had, and for `verified`, the disk is swept instead.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvError, RecvTimeoutError};
@@ -107,6 +107,8 @@ pub(crate) struct Engine {
     pub(crate) views: HashMap<Arc<ViewKey>, Held>,
     pub(crate) worktrees: BTreeMap<AbsPath, Worktree>,
     pub(crate) tick: u64,
+    /// The last number given to a worktree.
+    pub(crate) numbers: u32,
     pub(crate) cookies: Cookies,
     pub(crate) rebuilds: Rebuilds,
     pub(crate) unused: bool,
@@ -226,6 +228,10 @@ impl Engine {
         if hints.lost || hints.cookie == Some(self.cookies.ticket) {
             // After lost hints everything is compared with the disk, which is as good.
             done = std::mem::take(&mut self.cookies.waiting);
+            if hints.lost {
+                // The cookie that is out may come late, and is nobody's then.
+                self.cookies.give_up();
+            }
             self.cookies.out = None;
         } else if self.cookies.out.is_some_and(|it| it.elapsed() >= COOKIE_PATIENCE) {
             tracing::warn!("a cookie did not come back; looking at everything instead");
@@ -327,10 +333,10 @@ impl Engine {
 
     fn clock(&mut self, top: &AbsPath) -> String {
         self.tick += 1;
-        let next = self.worktrees.len() as u32 + 1;
         let worktree = self.worktrees.entry(top.clone()).or_default();
         if worktree.number == 0 {
-            worktree.number = next;
+            self.numbers += 1;
+            worktree.number = self.numbers;
         }
         format!("{}:{}:{}:{}", self.boot_id, worktree.number, self.rebuilds.total(), self.tick)
     }
@@ -379,13 +385,22 @@ impl Engine {
 
     /// Lets go of views that nobody asks for, and of what only they needed.
     fn drop_unused(&mut self) {
-        let pinned = |it: &Held| {
-            self.worktrees.get(&it.view.resolution.worktree).is_some_and(|it| it.pins > 0)
-        };
+        // Of a pinned worktree the view used last stays; it keeps the watches alive.
+        let mut kept: HashMap<&AbsPath, (Instant, &Arc<ViewKey>)> = HashMap::new();
+        for (key, held) in &self.views {
+            let top = &held.view.resolution.worktree;
+            if self.worktrees.get(top).is_some_and(|it| it.pins > 0) {
+                let best = kept.entry(top).or_insert((held.used, key));
+                if held.used > best.0 {
+                    *best = (held.used, key);
+                }
+            }
+        }
+        let kept: HashSet<_> = kept.into_values().map(|(_, key)| Arc::clone(key)).collect();
         let mut idle: Vec<_> = self
             .views
             .iter()
-            .filter(|(_, it)| !pinned(it))
+            .filter(|(key, _)| !kept.contains(*key))
             .map(|(key, it)| (it.used, Arc::clone(key)))
             .collect();
         let surplus = idle.len().saturating_sub(MAX_VIEWS);
@@ -438,7 +453,9 @@ impl Engine {
                 path: None,
             });
         }
-        let refused = nodes().find(|(_, it)| it.watch == Watch::Refused);
+        // One that is only passed through on the way to a root is nobody's worry.
+        let read = |it: &Node| it.listing.is_some();
+        let refused = nodes().find(|(_, it)| it.watch == Watch::Refused && read(it));
         if let Some((path, _)) = refused.filter(|_| self.ground.hears()) {
             health.push(Health {
                 code: "not-watched",

@@ -13,7 +13,7 @@ use skills_core::path::AbsPath;
 use skills_core::profile;
 use skills_core::resolve::{Resolution, Site};
 use skills_engine::hints::{ArmError, HintSource, Inbox, StartHints};
-use skills_engine::watch::Notify;
+use skills_engine::watch::{Notify, recommended};
 use skills_engine::{Engine, Freshness, Options, ViewKey};
 
 /// A small generator of the same numbers for the same seed (xorshift).
@@ -70,16 +70,18 @@ impl World {
 enum Mode {
     /// As the system gives them.
     Plain,
+    /// As `notify` gives them, which serves where there is no inotify.
+    Portable,
     /// Every one is lost, as when the system's queue has overflowed.
     Lost,
     /// Every third directory is not watched, as when the limit on watches is reached.
     Limited,
 }
 
-/// The real source of hints, made worse.
+/// A real source of hints, made worse.
 struct Worse {
     mode: Mode,
-    notify: Notify,
+    real: Box<dyn StartHints>,
 }
 
 struct WorseSource {
@@ -91,9 +93,9 @@ struct WorseSource {
 
 impl StartHints for Worse {
     fn start(self: Box<Self>, inbox: Inbox) -> io::Result<Box<dyn HintSource>> {
-        let Self { mode, notify } = *self;
+        let Self { mode, real } = *self;
         let heard = if mode == Mode::Lost { Inbox::new(|| {}) } else { inbox.clone() };
-        let real = Box::new(notify).start(heard)?;
+        let real = real.start(heard)?;
         Ok(Box::new(WorseSource { mode, real, inbox, armed: 0 }))
     }
 }
@@ -146,7 +148,7 @@ fn change(root: &Path, random: &mut Random, round: usize) -> String {
     let file = dir.join("SKILL.md");
     let name = dir.file_name().unwrap().to_string_lossy().into_owned();
     let text = format!("---\nname: {name}-{}\ndescription: round {round}\n---\n", random.below(3));
-    let what = random.below(12);
+    let what = random.below(14);
     let _ = match what {
         0..=2 => fs::create_dir_all(&dir).and_then(|()| fs::write(&file, &text)),
         3 => {
@@ -185,8 +187,11 @@ fn shown(resolution: &Resolution) -> Vec<String> {
 async fn converge(mode: Mode, seed: u64, rounds: usize) {
     let world = World::new();
     let root = world.top.parent().unwrap();
-    let notify = Notify { cookie_dir: world.cookies.clone() };
-    let live = engine(Some(Box::new(Worse { mode, notify })));
+    let real: Box<dyn StartHints> = match mode {
+        Mode::Portable => Box::new(Notify { cookie_dir: world.cookies.clone() }),
+        Mode::Plain | Mode::Lost | Mode::Limited => recommended(world.cookies.clone()),
+    };
+    let live = engine(Some(Box::new(Worse { mode, real })));
     let mut random = Random(seed);
     let mut history = Vec::new();
     for round in 0..rounds {
@@ -213,7 +218,9 @@ async fn converge(mode: Mode, seed: u64, rounds: usize) {
     let counters = live.status().await.unwrap().counters;
     match mode {
         // Right by hints, not by looking at everything each time.
-        Mode::Plain => assert_eq!((counters.lost, counters.swept), (0, 0), "{counters:?}"),
+        Mode::Plain | Mode::Portable => {
+            assert_eq!((counters.lost, counters.swept), (0, 0), "{counters:?}")
+        }
         Mode::Lost => assert!(counters.lost >= rounds as u64, "{counters:?}"),
         Mode::Limited => assert!(counters.swept > 0 && counters.lost == 0, "{counters:?}"),
     }
@@ -231,6 +238,11 @@ async fn converge_in(mode: Mode) {
 #[tokio::test]
 async fn synced_views_equal_a_fresh_reading() {
     converge_in(Mode::Plain).await;
+}
+
+#[tokio::test]
+async fn synced_views_are_right_by_the_portable_watcher() {
+    converge_in(Mode::Portable).await;
 }
 
 #[tokio::test]

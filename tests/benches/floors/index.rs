@@ -11,7 +11,7 @@ use ignore::{WalkBuilder, WalkState};
 use skills_core::path::AbsPath;
 use skills_core::profile;
 use skills_core::resolve::Site;
-use skills_engine::watch::Notify;
+use skills_engine::watch;
 use skills_engine::{Engine, Freshness, Options, ViewKey};
 use skills_testkit::Home;
 use skills_testkit::fixture::write_skill;
@@ -95,7 +95,7 @@ async fn cold(top: &Path, home: &Path, cookies: Option<&Path>) -> Duration {
         Site { profile: Arc::clone(profile), cwd: path(top), additional: Vec::new(), environment };
     let mut options = Options::new("bench".to_owned());
     if let Some(cookies) = cookies {
-        options.hints = Some(Box::new(Notify { cookie_dir: cookies.to_path_buf() }));
+        options.hints = Some(watch::recommended(cookies.to_path_buf()));
     }
     let begin = Instant::now();
     let engine = Engine::start(options).expect("a thread can be started");

@@ -36,6 +36,7 @@ const DIRECTIONS: &[(&str, &[&str])] = &[
 /// Crates that belong to some rooms only. Tests may use any.
 const HOLDERS: &[(&str, &[&str])] = &[
     ("granit-parser", &["skills-core"]),
+    ("inotify", &["skills-engine"]),
     ("notify", &["skills-engine"]),
     ("rusqlite", &["skills-engine"]),
     ("clap", &["skills-client", "skillsd"]),

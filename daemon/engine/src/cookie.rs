@@ -1,0 +1,95 @@
+//! Cookies: changes of our own by which a source of hints shows how far it has come.
+//!
+//! A ticket is placed by touching a file in a directory of the daemon's own, which makes one
+//! event behind those of everything that happened before. One ticket is out at a time, and the
+//! same file serves as long as tickets come back. The upper half of a ticket is its generation:
+//! it goes up when a ticket was given up, and another generation is another file, so that a
+//! late event is never mistaken for a later ticket's.
+
+use std::ffi::OsStr;
+use std::fs::{DirBuilder, File, FileTimes};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
+
+/// The ticket that is out, as the thread that hears of events sees it.
+#[derive(Clone, Default)]
+pub(crate) struct Awaited(Arc<AtomicU64>);
+
+/// The directory that tickets are placed in; removed when dropped.
+pub(crate) struct Cookies {
+    dir: PathBuf,
+    awaited: Awaited,
+    /// The file that was touched last.
+    file: Option<(PathBuf, File)>,
+}
+
+impl Cookies {
+    /// Makes the directory, closed to others.
+    pub(crate) fn new(dir: PathBuf) -> io::Result<Self> {
+        DirBuilder::new().recursive(true).mode(0o700).create(&dir)?;
+        Ok(Self { dir, awaited: Awaited::default(), file: None })
+    }
+
+    pub(crate) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    pub(crate) fn awaited(&self) -> Awaited {
+        self.awaited.clone()
+    }
+
+    /// Places a ticket: one event of changed data.
+    pub(crate) fn place(&mut self, ticket: u64) -> io::Result<()> {
+        let path = self.dir.join(name(ticket));
+        if self.file.as_ref().is_none_or(|(current, _)| *current != path) {
+            if let Some((old, _)) = self.file.take() {
+                // A leftover is removed with the directory at the latest.
+                let _ = std::fs::remove_file(old);
+            }
+            self.file = Some((path.clone(), File::create(&path)?));
+        }
+        let Some((_, file)) = &self.file else { return Err(io::ErrorKind::NotFound.into()) };
+        self.awaited.0.store(ticket, Ordering::SeqCst);
+        file.set_times(FileTimes::new().set_modified(SystemTime::now()))
+    }
+}
+
+impl Drop for Cookies {
+    fn drop(&mut self) {
+        // What cannot be removed is in a directory that goes with the session.
+        let _ = std::fs::remove_dir_all(&self.dir);
+    }
+}
+
+impl Awaited {
+    /// Returns the ticket that changed data in this file brings back.
+    pub(crate) fn brought_by(&self, file: &OsStr) -> Option<u64> {
+        let ticket = self.0.load(Ordering::SeqCst);
+        (file == OsStr::new(&name(ticket))).then_some(ticket)
+    }
+}
+
+fn name(ticket: u64) -> String {
+    format!("cookie-{}", ticket >> 32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ticket_of_an_earlier_generation_is_not_taken_for_the_present_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut cookies = Cookies::new(dir.path().join("c")).unwrap();
+        let awaited = cookies.awaited();
+        cookies.place(7).unwrap();
+        assert_eq!(awaited.brought_by(OsStr::new("cookie-0")), Some(7));
+        cookies.place(1 << 32).unwrap();
+        assert_eq!(awaited.brought_by(OsStr::new("cookie-0")), None);
+        assert_eq!(awaited.brought_by(OsStr::new("cookie-1")), Some(1 << 32));
+    }
+}
