@@ -9,7 +9,7 @@
 //! Requests that arrive while a cookie is out share the next one. Where cookies are not to be
 //! had, and for `verified`, the disk is swept instead.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvError, RecvTimeoutError};
@@ -385,32 +385,21 @@ impl Engine {
 
     /// Lets go of views that nobody asks for, and of what only they needed.
     fn drop_unused(&mut self) {
-        // Of a pinned worktree the view used last stays; it keeps the watches alive.
-        let mut kept: HashMap<&AbsPath, (Instant, &Arc<ViewKey>)> = HashMap::new();
-        for (key, held) in &self.views {
-            let top = &held.view.resolution.worktree;
-            if self.worktrees.get(top).is_some_and(|it| it.pins > 0) {
-                let best = kept.entry(top).or_insert((held.used, key));
-                if held.used > best.0 {
-                    *best = (held.used, key);
-                }
-            }
-        }
-        let kept: HashSet<_> = kept.into_values().map(|(_, key)| Arc::clone(key)).collect();
-        let mut idle: Vec<_> = self
-            .views
-            .iter()
-            .filter(|(key, _)| !kept.contains(*key))
-            .map(|(key, it)| (it.used, Arc::clone(key)))
+        let views = self.views.iter();
+        let mut idle: Vec<_> = views
+            .map(|(key, it)| (it.used, Arc::clone(key), it.view.resolution.worktree.clone()))
             .collect();
-        let surplus = idle.len().saturating_sub(MAX_VIEWS);
-        idle.sort_by_key(|(used, _)| *used);
+        idle.sort_by_key(|(used, ..)| std::cmp::Reverse(*used));
+        // Of a pinned worktree the view used last stays; it keeps the watches alive.
+        let mut kept = BTreeSet::new();
+        let pinned = |top: &AbsPath| self.worktrees.get(top).is_some_and(|it| it.pins > 0);
+        idle.retain(|(.., top)| !(pinned(top) && kept.insert(top.clone())));
         let old = |used: &Instant| used.elapsed() > VIEW_IDLE;
         let gone: Vec<_> = idle
             .into_iter()
             .enumerate()
-            .filter(|(index, (used, _))| *index < surplus || old(used))
-            .map(|(_, (_, key))| key)
+            .filter(|(newer, (used, ..))| *newer >= MAX_VIEWS || old(used))
+            .map(|(_, (_, key, _))| key)
             .collect();
         if !gone.is_empty() {
             for key in gone {

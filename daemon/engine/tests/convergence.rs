@@ -219,7 +219,7 @@ async fn converge(mode: Mode, seed: u64, rounds: usize) {
     match mode {
         // Right by hints, not by looking at everything each time.
         Mode::Plain | Mode::Portable => {
-            assert_eq!((counters.lost, counters.swept), (0, 0), "{counters:?}")
+            assert_eq!((counters.lost, counters.swept), (0, 0), "{counters:?}");
         }
         Mode::Lost => assert!(counters.lost >= rounds as u64, "{counters:?}"),
         Mode::Limited => assert!(counters.swept > 0 && counters.lost == 0, "{counters:?}"),
