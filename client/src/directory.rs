@@ -66,8 +66,15 @@ impl DirectoryError {
     /// Returns what to do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::Make { .. } | Self::Examine { .. } => None,
+            Self::Make { .. } | Self::Examine { .. } => Some(
+                "Set SKILLSD_SOCKET to a path in a directory of yours, or XDG_RUNTIME_DIR to one."
+                    .to_owned(),
+            ),
             Self::NotADirectory { path } => Some(format!("Remove `{}`.", path.display())),
+            Self::ForeignOwner { owner: ROOT, .. } => Some(
+                "When a command run as root left it there, remove it as root; else set SKILLSD_SOCKET to a path in a directory of yours."
+                    .to_owned(),
+            ),
             Self::ForeignOwner { .. } => Some(
                 "Set SKILLSD_SOCKET to a path in a directory of yours, or unset XDG_RUNTIME_DIR when it is another user's."
                     .to_owned(),
@@ -77,18 +84,35 @@ impl DirectoryError {
             }
         }
     }
+
+    fn is_denial(&self) -> bool {
+        matches!(self, Self::Examine { source, .. } if source.kind() == io::ErrorKind::PermissionDenied)
+    }
 }
 
 /// Makes the socket's directory when it is missing, with mode 0700, and checks it.
+///
+/// Only this one level is made, and only beneath a directory that is safe: root with the variables
+/// of another user would otherwise leave a directory there which locks that user out.
 pub fn prepare(location: &SocketLocation) -> Result<(), DirectoryError> {
     let path = location.directory();
-    if let Err(source) = DirBuilder::new().recursive(true).mode(0o700).create(path) {
-        // What is there is looked at below, and explains the failure better.
-        if fs::symlink_metadata(path).is_err() {
-            return Err(DirectoryError::Make { path: path.to_owned(), source });
-        }
+    if let Err(error) = fs::symlink_metadata(path)
+        && error.kind() == io::ErrorKind::NotFound
+    {
+        make(path)?;
     }
     verify(location)
+}
+
+fn make(path: &Path) -> Result<(), DirectoryError> {
+    if let Some(parent) = path.parent() {
+        verify_parent(parent, rustix::process::getuid().as_raw())?;
+    }
+    match DirBuilder::new().mode(0o700).create(path) {
+        // Somebody else was quicker; what is there is looked at next.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        made => made.map_err(|source| DirectoryError::Make { path: path.to_owned(), source }),
+    }
 }
 
 /// Checks the socket's directory: a real directory, the user's own, closed to others.
@@ -101,7 +125,14 @@ pub fn verify(location: &SocketLocation) -> Result<(), DirectoryError> {
         SocketSource::XdgRuntimeDir | SocketSource::RunUser | SocketSource::Tmp => GROUP_OR_OTHERS,
     };
     let path = location.directory();
-    let found = examine(path)?;
+    let found = match examine(path) {
+        // Whose the directory above is explains it better.
+        Err(error) if error.is_denial() => {
+            path.parent().map_or(Ok(()), |parent| verify_parent(parent, uid))?;
+            return Err(error);
+        }
+        found => found?,
+    };
     if !found.is_dir() {
         return Err(DirectoryError::NotADirectory { path: path.to_owned() });
     }
@@ -158,7 +189,7 @@ mod tests {
         choose(&SocketEnvironment { xdg_runtime_dir, ..SocketEnvironment::default() }).expect("one")
     }
 
-    fn make(path: &Path, mode: u32) {
+    fn lay(path: &Path, mode: u32) {
         fs::create_dir_all(path).expect("made");
         fs::set_permissions(path, Permissions::from_mode(mode)).expect("ours");
     }
@@ -166,7 +197,7 @@ mod tests {
     #[test]
     fn a_missing_directory_is_made_private() {
         let top = TempDir::new().expect("made");
-        let location = xdg(&top.path().join("run"));
+        let location = xdg(top.path());
         prepare(&location).expect("fine");
         let mode = fs::metadata(location.directory()).expect("there").mode();
         assert_eq!(mode & 0o777, 0o700);
@@ -174,16 +205,46 @@ mod tests {
     }
 
     #[test]
+    fn nothing_is_made_beneath_what_is_missing_or_unsafe() {
+        let top = TempDir::new().expect("made");
+        let missing = xdg(&top.path().join("gone"));
+        let error = prepare(&missing).expect_err("no directory above");
+        assert!(matches!(error, DirectoryError::Examine { .. }), "{error:?}");
+        assert!(error.hint().is_some());
+        assert!(!top.path().join("gone").exists());
+
+        let shared = xdg(&top.path().join("shared"));
+        lay(&top.path().join("shared"), 0o777);
+        assert!(matches!(prepare(&shared), Err(DirectoryError::OpenToOthers { .. })));
+        assert!(!shared.directory().exists());
+    }
+
+    #[test]
+    fn nothing_is_made_in_a_directory_of_another_user() {
+        let top = TempDir::new().expect("made");
+        let location = xdg(top.path());
+        // Only root can give a directory away; another user may make nothing in root's anyway.
+        if std::os::unix::fs::chown(top.path(), Some(4711), None).is_ok() {
+            let error = prepare(&location).expect_err("theirs");
+            assert!(matches!(error, DirectoryError::ForeignOwner { owner: 4711, .. }), "{error:?}");
+        } else {
+            let error = prepare(&xdg(Path::new("/proc"))).expect_err("nothing can be made there");
+            assert!(matches!(error, DirectoryError::Make { .. }), "{error:?}");
+        }
+        assert!(!location.directory().exists());
+    }
+
+    #[test]
     fn our_own_directory_must_be_closed_a_chosen_one_not_writable() {
         let top = TempDir::new().expect("made");
         let ours = xdg(top.path());
-        make(ours.directory(), 0o750);
+        lay(ours.directory(), 0o750);
         assert!(matches!(prepare(&ours), Err(DirectoryError::OpenToOthers { mode: 0o750, .. })));
 
         let dir = top.path().join("chosen");
-        make(&dir, 0o755);
+        lay(&dir, 0o755);
         prepare(&chosen(&dir)).expect("readable is fine");
-        make(&dir, 0o775);
+        lay(&dir, 0o775);
         let error = prepare(&chosen(&dir));
         assert!(matches!(error, Err(DirectoryError::OpenToOthers { mode: 0o775, .. })));
     }
@@ -191,7 +252,7 @@ mod tests {
     #[test]
     fn a_link_or_a_file_in_its_place_is_refused() {
         let top = TempDir::new().expect("made");
-        make(&top.path().join("real"), 0o700);
+        lay(&top.path().join("real"), 0o700);
         symlink("real", top.path().join("link")).expect("made");
         fs::write(top.path().join("file"), "").expect("written");
         for name in ["link", "file"] {
@@ -205,10 +266,10 @@ mod tests {
         let top = TempDir::new().expect("made");
         let parent = top.path().join("shared");
         let location = chosen(&parent.join("dir"));
-        make(&parent.join("dir"), 0o700);
-        make(&parent, 0o777);
+        lay(&parent.join("dir"), 0o700);
+        lay(&parent, 0o777);
         assert!(matches!(prepare(&location), Err(DirectoryError::OpenToOthers { .. })));
-        make(&parent, 0o1777);
+        lay(&parent, 0o1777);
         prepare(&location).expect("like /tmp");
     }
 
@@ -216,7 +277,7 @@ mod tests {
     fn a_directory_of_another_user_is_refused() {
         let top = TempDir::new().expect("made");
         let dir = top.path().join("theirs");
-        make(&dir, 0o700);
+        lay(&dir, 0o700);
         // Only root can give a directory away; another user meets root's directories instead.
         let (location, owner) = if std::os::unix::fs::chown(&dir, Some(4711), None).is_ok() {
             (chosen(&dir), 4711)

@@ -68,13 +68,13 @@ impl StartOptions {
 /// Connects to the daemon that listens, and fails when none does.
 pub fn connect(location: &SocketLocation) -> Result<UnixStream, ClientError> {
     let socket = location.path();
-    try_connect(socket)?.ok_or_else(|| ClientError::NotRunning { socket: socket.to_owned() })
+    try_connect(location)?.ok_or_else(|| ClientError::NotRunning { socket: socket.to_owned() })
 }
 
 /// Connects to the daemon, starting it when none listens.
 pub fn connect_or_start(options: &StartOptions) -> Result<UnixStream, ClientError> {
     let socket = options.location.path();
-    if let Some(stream) = try_connect(socket)? {
+    if let Some(stream) = try_connect(&options.location)? {
         return Ok(stream);
     }
     directory::prepare(&options.location)?;
@@ -82,18 +82,18 @@ pub fn connect_or_start(options: &StartOptions) -> Result<UnixStream, ClientErro
     let lock = StartLock::open(options.location.start_lock())?;
     while !lock.try_take()? {
         // Whoever holds the lock starts a daemon, and may still hold it while that one listens.
-        if let Some(stream) = try_connect(socket)? {
+        if let Some(stream) = try_connect(&options.location)? {
             return Ok(stream);
         }
         wait.pause(socket)?;
     }
     // The one that held the lock before us may have succeeded in the meantime.
-    if let Some(stream) = try_connect(socket)? {
+    if let Some(stream) = try_connect(&options.location)? {
         return Ok(stream);
     }
     let started = start(options, wait.left());
     loop {
-        if let Some(stream) = try_connect(socket)? {
+        if let Some(stream) = try_connect(&options.location)? {
             return Ok(stream);
         }
         // Only now: ours may have lost against one that was started without the lock.
@@ -105,7 +105,8 @@ pub fn connect_or_start(options: &StartOptions) -> Result<UnixStream, ClientErro
 }
 
 // `None`: nobody listens. Both kinds also cover a socket file that a killed daemon left behind.
-fn try_connect(socket: &Path) -> Result<Option<UnixStream>, ClientError> {
+fn try_connect(location: &SocketLocation) -> Result<Option<UnixStream>, ClientError> {
+    let socket = location.path();
     let stream = match UnixStream::connect(socket) {
         Ok(stream) => stream,
         Err(error)
@@ -116,7 +117,13 @@ fn try_connect(socket: &Path) -> Result<Option<UnixStream>, ClientError> {
         {
             return Ok(None);
         }
-        Err(source) => return Err(ClientError::Connect { socket: socket.to_owned(), source }),
+        Err(source) => {
+            if source.kind() == io::ErrorKind::PermissionDenied {
+                // Whose the directory is explains it better.
+                directory::verify(location)?;
+            }
+            return Err(ClientError::Connect { socket: socket.to_owned(), source });
+        }
     };
     match peer::uid(&stream)? {
         Some(uid) if uid != rustix::process::getuid().as_raw() => {
