@@ -49,6 +49,8 @@ pub struct Resolution {
     /// The ancestor at which the search for the worktree's top stopped, because it belongs to
     /// neither the user nor root.
     pub foreign: Option<AbsPath>,
+    /// Whether the working directory is a directory at all.
+    pub cwd_exists: bool,
     /// Every root that was considered, in scan order.
     pub roots: Vec<Root>,
     /// Every SKILL.md that was met, in scan order, whatever became of it.
@@ -215,6 +217,9 @@ impl Resolution {
 /// Resolves what the site's agent would see.
 pub fn resolve(site: &Site, tree: &dyn Tree) -> Resolution {
     let mut complete = true;
+    let cwd = tree.look(&site.cwd);
+    complete &= cwd.is_some();
+    let cwd_exists = matches!(cwd, Some(Place::Directory { .. }));
     let Worktree { top, in_git, foreign } = worktree(&site.cwd, tree, &mut complete);
     let mut walker = walk::Walker::new(tree, site.profile.paths);
     let mut roots: Vec<Root> = Vec::new();
@@ -243,7 +248,7 @@ pub fn resolve(site: &Site, tree: &dyn Tree) -> Resolution {
     let mut candidates: Vec<_> =
         walker.candidates.into_iter().map(|it| judge::judge(&site.profile, it)).collect();
     precedence::settle(&site.profile, &mut candidates);
-    Resolution { worktree: top, in_git, foreign, roots, candidates, complete }
+    Resolution { worktree: top, in_git, foreign, cwd_exists, roots, candidates, complete }
 }
 
 /// The worktree a working directory belongs to.

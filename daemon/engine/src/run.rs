@@ -312,7 +312,7 @@ impl Engine {
             }
             self.ground.fulfil(notes.needs);
         };
-        let health = self.health(&resolution, &depends);
+        let health = self.health(&site.cwd, &resolution, &depends);
         let before = self.views.get(&key);
         let used = before.map_or_else(Instant::now, |it| it.used);
         self.unused |= before.is_some_and(|it| it.depends != depends);
@@ -417,7 +417,7 @@ impl Engine {
         }
     }
 
-    fn health(&self, resolution: &Resolution, depends: &Depends) -> Vec<Health> {
+    fn health(&self, cwd: &AbsPath, resolution: &Resolution, depends: &Depends) -> Vec<Health> {
         let mut health = Vec::new();
         let nodes = || {
             let deaf = self.ground.forest.iter().filter(|(_, it)| it.deaf());
@@ -452,6 +452,14 @@ impl Engine {
                     .into(),
                 hint: "Give yourself read permission to it, if it is yours.",
                 path: Some(path.clone()),
+            });
+        }
+        if !resolution.cwd_exists {
+            health.push(Health {
+                code: "no-directory",
+                message: "the working directory does not exist, or is not a directory".into(),
+                hint: "Ask from a directory that exists; the user's own skills are listed all the same.",
+                path: Some(cwd.to_path_buf().into()),
             });
         }
         if let Some(foreign) = &resolution.foreign {

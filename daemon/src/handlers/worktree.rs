@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use skills_core::path::AbsPath;
+use skills_protocol::error::RpcError;
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire::{
     Context, Contextual, Freshness, Worktree, WorktreeCloseParams, WorktreeCloseResult,
@@ -22,6 +23,14 @@ pub(crate) async fn open(
 ) -> Outcome {
     let asked = service.asked(&peer, params.take_context()).await?;
     let site = from_wire::site(&asked.key, asked.profile);
+    // What is not there cannot be kept, and would be for ever.
+    let here = service.engine.view(asked.key.clone(), || site.clone(), asked.freshness).await;
+    let here = here.map_err(|error| service.engine_failed(&error))?;
+    if !here.resolution.cwd_exists {
+        let message = format!("there is no directory `{}`", asked.key.cwd.display());
+        return Err(RpcError::invalid_params(message)
+            .with_hint("Open a worktree by a directory in it that exists."));
+    }
     let view = service
         .engine
         .open(asked.key, site)

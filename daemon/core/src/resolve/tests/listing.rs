@@ -275,3 +275,12 @@ description: still here
         "#]],
     );
 }
+
+#[test]
+fn a_working_directory_that_is_none_is_told() {
+    let tree = super::memory::MemoryTree::new("//- /w/.git dir\n//- /w/file\n");
+    let exists = |cwd| super::resolve(&super::site("agentskills", cwd), &tree).cwd_exists;
+    assert!(exists("/w"));
+    assert!(!exists("/w/file"));
+    assert!(!exists("/w/gone"));
+}
