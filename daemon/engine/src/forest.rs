@@ -173,6 +173,7 @@ impl Forest {
         visit: &mut dyn FnMut(Serial),
     ) -> Result<Located, Unknown> {
         let mut links = 0;
+        let mut last_target = Path::new("");
         // While more than this is left to do, the way leads through a link's target.
         let mut target_until: Option<usize> = None;
         let mut physical = OsString::from("/");
@@ -192,7 +193,7 @@ impl Forest {
             match self.probe(&physical, &name, visit)? {
                 Probe::Missing => {
                     let in_target = target_until.is_some_and(|it| todo.len() >= it);
-                    place = if in_target { dangling(path) } else { Place::Missing };
+                    place = if in_target { dangling(last_target) } else { Place::Missing };
                     break;
                 }
                 Probe::Fault(fault) => {
@@ -206,6 +207,7 @@ impl Forest {
                 Probe::Special(word) => place = Place::Special(word),
                 Probe::Link(target) => {
                     links += 1;
+                    last_target = target;
                     if links > MAX_LINKS {
                         place =
                             Place::Fault(Fault { kind: FaultKind::Loop, detail: String::new() });
@@ -326,9 +328,9 @@ impl From<Kind> for ItemKind {
     }
 }
 
-fn dangling(path: &Path) -> Place {
-    // The path as reached says more to a person than the component that is missing.
-    Place::Fault(Fault { kind: FaultKind::Dangling, detail: path.display().to_string() })
+fn dangling(target: &Path) -> Place {
+    // As it is written in the link, which is what a person has to mend.
+    Place::Fault(Fault { kind: FaultKind::Dangling, detail: target.display().to_string() })
 }
 
 fn components(path: impl AsRef<Path>) -> std::vec::IntoIter<OsString> {
