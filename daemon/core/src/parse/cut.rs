@@ -118,9 +118,13 @@ pub(super) fn rest_of(text: &str, line: Line, after: usize) -> Line {
     line.from(after + rest.len() - rest.trim_start_matches([' ', '\t']).len())
 }
 
-/// Whether a first word starts a key, whatever follows: then the line has lost its colon.
+/// Whether a first word starts a key, whatever follows: then the line has lost its colon, or the
+/// blank behind it.
 fn looks_like_key(word: &str) -> bool {
-    is_field(word) || word.contains(['_', '-']) || word.starts_with(|it: char| it.is_ascii_digit())
+    let before_colon = word.split_once(':').map_or(word, |(key, _)| key);
+    is_field(before_colon)
+        || word.contains(['_', '-'])
+        || word.starts_with(|it: char| it.is_ascii_digit())
 }
 
 fn is_field(key: &str) -> bool {
@@ -166,6 +170,8 @@ mod tests {
         assert!(check("that goes on here"));
         assert!(!check("license Apache 2.0 or so"));
         assert!(!check("some_key with many more words"));
+        assert!(!check("license:Apache 2.0 or so"));
+        assert!(check("Note:that this goes on"));
         assert!(!check("three words only"));
         assert_eq!(key_without_colon("descr", line("descr")), Some(Span::new(0, 5)));
         assert_eq!(key_without_colon("name x", line("name x")), Some(Span::new(0, 4)));

@@ -12,7 +12,7 @@ use crate::diagnostic::Diagnostic;
 use crate::parse::cut::{self, rest_of};
 use crate::parse::error::{YamlError, YamlErrorKind};
 use crate::parse::events;
-use crate::parse::line::{KeyHead, Line, lines, split_key};
+use crate::parse::line::{KeyHead, Line, lines, quoted_end, split_key};
 use crate::parse::notes::Notes;
 use crate::parse::problem;
 use crate::parse::salvage::{self, Leaf};
@@ -252,6 +252,7 @@ impl Recovery<'_, '_> {
         let is_stray = |head: &usize| !cut::starts_entry(self.text, lines[*head]);
         let next = at + heads[at..].iter().take_while(|head| is_stray(head)).count();
         let run = &lines[heads[at]..heads.get(next).copied().unwrap_or(lines.len())];
+        self.note_comments(run);
         let last = run.iter().rposition(|line| !line.is_insignificant(self.text)).unwrap_or(0);
         let run = &run[..=last];
         let first = run[0];
@@ -290,15 +291,13 @@ impl Recovery<'_, '_> {
 
     fn key(&self, span: Span) -> Key {
         let written = span.slice(self.text);
+        let is_closed = quoted_end(written.as_bytes(), 0) == Some(written.len());
         let style = match written.as_bytes().first() {
-            Some(b'"') => ScalarStyle::DoubleQuoted,
-            Some(b'\'') => ScalarStyle::SingleQuoted,
+            Some(b'"') if is_closed => ScalarStyle::DoubleQuoted,
+            Some(b'\'') if is_closed => ScalarStyle::SingleQuoted,
             _ => ScalarStyle::Plain,
         };
-        let text = match style {
-            ScalarStyle::Plain => written.to_owned(),
-            _ => salvage::unquote(written),
-        };
+        let text = salvage::unquote(written);
         Key { span, text, style }
     }
 
@@ -614,6 +613,43 @@ mod tests {
             b = "c"
             not YAML 4:1 "U": the value goes on in a line that is not indented
             Warning yaml/unindented-continuation 4:1 "Use when: it''s so'": the value goes on in a line that is not indented
+        "#]],
+        );
+    }
+
+    #[test]
+    fn an_open_quote_before_a_key_is_no_part_of_it() {
+        check(
+            "'license:MIT\nx: y\n",
+            expect![[r#"
+            license from "'license" ~ "MIT"
+            x = "y"
+            not YAML 2:1 "'": the quote is never closed
+            Error yaml/syntax 2:1 "'license:MIT": no blank after the colon of `'license`
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_key_without_a_blank_continues_no_sentence() {
+        check(
+            "name: 'a b'\nlicense:MIT or Apache 2.0\n# c\nx: y\n",
+            expect![[r##"
+                name = single "a b"
+                license ~ "MIT or Apache 2.0"
+                x = "y"
+                comment 4:1 "# c"
+                not YAML 3:1 "license:MIT or Apache 2.0": no `: ` on this line
+                Error yaml/syntax 3:1 "license:MIT or Apache 2.0": no blank after the colon of `license`
+            "##]],
+        );
+        check(
+            "name: 'a b'\nand more words after it\nx: y\n",
+            expect![[r#"
+            name ~ "a b and more words after it" from "'a b'\nand more words after it"
+            x = "y"
+            not YAML 3:1 "and more words after it": no `: ` on this line
+            Error yaml/unindented-continuation 3:1 "and more words after it": the value goes on in a line that is not indented
         "#]],
         );
     }

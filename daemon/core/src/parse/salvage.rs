@@ -112,7 +112,11 @@ fn bad_escape(written: &str) -> Option<Span> {
 
 /// Appends unindented lines to the text of the entry above them.
 pub(super) fn append(text: &str, entry: &mut Entry, lines: &[Line]) {
-    let ValueKind::Scalar { text: value, .. } = &mut entry.value.kind else { return };
+    let ValueKind::Scalar { text: value, style } = &mut entry.value.kind else { return };
+    if matches!(style, ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted) {
+        // Text stands behind the closing quote now.
+        *style = ScalarStyle::Plain;
+    }
     for line in lines.iter().filter(|line| !line.is_insignificant(text)) {
         value.push(' ');
         value.push_str(line.content(text));
