@@ -5,6 +5,9 @@
 //! the findings with their places. It is our own per-key reading; whether an agent would read
 //! the file the same way is for [`crate::resolve`] to say.
 
+#[cfg(any(test, feature = "invariants"))]
+pub mod invariants;
+
 use crate::catalog;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::fields::{Fields, Reading};

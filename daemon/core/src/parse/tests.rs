@@ -4,9 +4,10 @@
 use proptest::prelude::*;
 
 use crate::parse::models::{Model, Writer, frontmatter, sentence};
-use crate::parse::render::{assert_spans, document};
+use crate::parse::render::document;
 use crate::parse::tree::{Entry, Value, ValueKind};
 use crate::parse::{Document, MAX_DIAGNOSTICS, MAX_FRONTMATTER, parse};
+use crate::skill::invariants;
 
 /// Frontmatters of our own with everything that is usual in them.
 const SAMPLES: &[&str] = &[
@@ -30,7 +31,7 @@ fn assert_kept(whole: &str, cut: usize) {
     let full = parse(whole);
     let prefix = &whole[..cut];
     let document = parse(prefix);
-    assert_spans(prefix, &document);
+    invariants::document(prefix, &document);
     let kept = entries(&document);
     for (index, pair) in entries(&full).windows(2).enumerate() {
         if pair[1].span.start <= cut {
@@ -133,7 +134,7 @@ fn hostile_repetitions_end() {
             format!("---\nname: x\n{repeated}"),
             repeated,
         ] {
-            assert_spans(&text, &parse(&text));
+            invariants::document(&text, &parse(&text));
         }
     }
 }
@@ -245,14 +246,14 @@ proptest! {
 
     #[test]
     fn any_text_parses(text in "(---[ \t]?(\r\n|\n))?[-a:#'\"\\[\\]{}|>*&!%@,? \t\r\n\u{0}é🦀\u{85}\u{FEFF}]{0,60}(\n---\n)?.{0,10}") {
-        assert_spans(&text, &parse(&text));
+        invariants::document(&text, &parse(&text));
     }
 
     #[test]
     fn any_lines_parse(lines in prop::collection::vec("[ \t]{0,4}(- |\\? )?([a-c]{1,2}: ?)?[a: #'\"\\[\\]{}|>*&!é,]{0,8}", 0..12)) {
         let text = format!("---\n{}\n---\nbody\n", lines.join("\n"));
         let document = parse(&text);
-        assert_spans(&text, &document);
+        invariants::document(&text, &document);
         let head = parse(&text[..document.body.start]);
         prop_assert_eq!(entries(&head), entries(&document));
     }
@@ -261,7 +262,7 @@ proptest! {
     fn well_formed_frontmatters_read_as_they_were_meant(entries in frontmatter(), seed: u64) {
         let text = Writer::write(&entries, seed);
         let document = parse(&text);
-        assert_spans(&text, &document);
+        invariants::document(&text, &document);
         let frontmatter = document.frontmatter.as_ref().unwrap();
         prop_assert_eq!(&document.diagnostics, &[], "{}", text);
         prop_assert_eq!(frontmatter.strict.as_ref(), Ok(&()));
@@ -283,7 +284,7 @@ proptest! {
         let text = Writer::write(&entries, seed);
         let broken = text.replacen("---\n", "---\nbroken: a: b\n", 1);
         let document = parse(&broken);
-        assert_spans(&broken, &document);
+        invariants::document(&broken, &document);
         let read = our_entries(&document.frontmatter.unwrap().entries);
         prop_assert_eq!(&read[1..], entries.as_slice(), "{}", broken);
         prop_assert_eq!(document.diagnostics.len(), 1);
@@ -303,7 +304,7 @@ proptest! {
         let tail = Writer::write(&after, seed.rotate_left(7));
         let text = format!("{head}{}\n{}", slipped(slip, &value), &tail[4..]);
         let document = parse(&text);
-        assert_spans(&text, &document);
+        invariants::document(&text, &document);
         let read = our_entries(&document.frontmatter.unwrap().entries);
         prop_assert!(read.len() >= before.len() + after.len(), "{}", text);
         prop_assert_eq!(&read[..before.len()], before.as_slice(), "{}", text);
