@@ -4,6 +4,7 @@ pub(super) mod tree;
 
 mod missing;
 
+use std::ffi::OsString;
 use std::fmt::Write as _;
 
 use clap::Args;
@@ -25,7 +26,7 @@ use crate::cli::text::{pad, plain, width, wrap};
 pub struct ExplainArgs {
     /// A skill's name, a SKILL.md or a skill's directory; without it, every root is explained
     #[arg(value_name = "NAME|PATH")]
-    target: Option<String>,
+    target: Option<OsString>,
 }
 
 pub(super) fn run(cx: &Cx<'_>, args: &ExplainArgs) -> Result<Exit, CommandError> {

@@ -5,7 +5,9 @@
 //! from `--cwd`, as git does with `-C`.
 
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 use skills_protocol::env::SKILLSD_ADD_DIRS;
@@ -109,28 +111,34 @@ impl Place {
     ///
     /// A bare word is a name, even where a file is called so. With a slash in it, it is a path when
     /// it is there or plainly is meant as one; names may hold slashes too.
-    pub(super) fn target(&self, argument: &str) -> Target {
+    /// A name is text; what is not can only be a path.
+    pub(super) fn target(&self, argument: &OsStr) -> Target {
         let given = Path::new(argument);
         let rooted = given.is_absolute()
             || matches!(given.components().next(), Some(Component::CurDir | Component::ParentDir));
         let path = self.cwd.join(given);
         let is_path = rooted
             || given.file_name().is_some_and(|name| name == "SKILL.md")
-            || (argument.contains('/') && path.symlink_metadata().is_ok());
-        if is_path { Target::Path(settled(&path)) } else { Target::Name(argument.to_owned()) }
+            || (argument.as_bytes().contains(&b'/') && path.symlink_metadata().is_ok());
+        match argument.to_str() {
+            Some(name) if !is_path => Target::Name(name.to_owned()),
+            Some(_) | None => Target::Path(settled(&path)),
+        }
     }
 }
 
 fn directory(path: &Path) -> Result<PathBuf, CommandError> {
     match path.metadata() {
-        Ok(found) if found.is_dir() => Ok(settled(path)),
+        // As an agent's own directory is: what is above a link is not what is above its target.
+        Ok(found) if found.is_dir() => path.canonicalize().map_err(|error| unusable(path, &error)),
         Ok(_) => Err(CommandError::usage(format!("`{}` is not a directory", path.display()))),
-        Err(error) => {
-            let message =
-                format!("`{}` is not a directory that can be used: {error}", path.display());
-            Err(CommandError::usage(message))
-        }
+        Err(error) => Err(unusable(path, &error)),
     }
+}
+
+fn unusable(path: &Path, error: &io::Error) -> CommandError {
+    let path = path.display();
+    CommandError::usage(format!("`{path}` is not a directory that can be used: {error}"))
 }
 
 // `a/./b` loses its dot. `..` is only known to the disk, because `a` may be a link; what no disk
@@ -156,9 +164,6 @@ fn settled(path: &Path) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
-    use std::ffi::OsStr;
-    use std::os::unix::ffi::OsStrExt;
-
     use skills_protocol::path::PathEncoding;
     use skills_protocol::wire::ListParams;
     use tempfile::TempDir;
@@ -177,13 +182,15 @@ mod tests {
         let place = place(top.path());
         let path = |relative| Target::Path(top.path().join(relative));
         let name = |name: &str| Target::Name(name.to_owned());
-        assert_eq!(place.target("commit"), name("commit"));
-        assert_eq!(place.target("./commit"), path("commit"));
-        assert_eq!(place.target("a/b"), path("a/b"));
-        assert_eq!(place.target("ns/skill"), name("ns/skill"));
-        assert_eq!(place.target("gone/SKILL.md"), path("gone/SKILL.md"));
-        assert_eq!(place.target("./a/../gone"), path("gone"));
-        assert_eq!(place.target("/x//y/"), Target::Path("/x/y".into()));
+        assert_eq!(place.target(OsStr::new("commit")), name("commit"));
+        assert_eq!(place.target(OsStr::new("./commit")), path("commit"));
+        assert_eq!(place.target(OsStr::new("a/b")), path("a/b"));
+        assert_eq!(place.target(OsStr::new("ns/skill")), name("ns/skill"));
+        assert_eq!(place.target(OsStr::new("gone/SKILL.md")), path("gone/SKILL.md"));
+        assert_eq!(place.target(OsStr::new("./a/../gone")), path("gone"));
+        assert_eq!(place.target(OsStr::new("/x//y/")), Target::Path("/x/y".into()));
+        let odd = OsStr::from_bytes(b"caf\xe9");
+        assert_eq!(place.target(odd), Target::Path(top.path().join(odd)));
     }
 
     #[test]
@@ -196,10 +203,28 @@ mod tests {
             ..GlobalArgs::default()
         };
         let found = Place::of(&global, Some(Path::new("sub"))).expect("there");
-        assert_eq!(found.cwd, top.path().join("w/sub"));
-        assert_eq!(found.add_dirs, [top.path().join("w/sub")]);
+        let sub = top.path().join("w/sub").canonicalize().expect("there");
+        assert_eq!(found.cwd, sub);
+        assert_eq!(found.add_dirs, [sub.as_path()]);
         let error = Place::of(&global, Some(Path::new("gone"))).expect_err("not there");
         assert!(error.message().contains("w/gone` is not a directory"), "{}", error.message());
+    }
+
+    #[test]
+    fn a_link_to_a_directory_is_followed() {
+        let top = TempDir::new().expect("made");
+        let real = top.path().canonicalize().expect("there").join("w/deep");
+        std::fs::create_dir_all(&real).expect("made");
+        let link = top.path().join("link");
+        std::os::unix::fs::symlink("w/deep", &link).expect("made");
+        let named = Place::of(&GlobalArgs::default(), Some(&link)).expect("there");
+        assert_eq!(named.cwd, real);
+        let global = GlobalArgs { cwd: Some(link.clone()), ..GlobalArgs::default() };
+        assert_eq!(Place::of(&global, None).expect("there").cwd, real);
+
+        std::fs::remove_dir(&real).expect("it was there");
+        let error = Place::of(&global, None).expect_err("it leads nowhere");
+        assert!(error.message().contains("link` is not a directory"), "{}", error.message());
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! `skillsd show`: one skill's entry, its frontmatter with line numbers, and its findings.
 
+use std::ffi::OsString;
 use std::fmt::Write as _;
 
 use clap::Args;
@@ -21,7 +22,7 @@ use crate::cli::text::{pad, plain, width, wrap};
 pub struct ShowArgs {
     /// A skill's name, a SKILL.md or a skill's directory
     #[arg(value_name = "NAME|PATH")]
-    target: String,
+    target: OsString,
 }
 
 pub(super) fn run(cx: &Cx<'_>, args: &ShowArgs) -> Result<Exit, CommandError> {

@@ -1,7 +1,9 @@
 //! What real disks hold besides skills: each oddity is named where it lies, and harms nothing else.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::Write as _;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -10,7 +12,7 @@ use serde_json::{Value, json};
 use skills_testkit::fixture::{lay_out, skill_text, write_skill};
 use skills_testkit::{Daemon, Home, Wire};
 
-use crate::support::{Live, PROFILES, entries, entry, exe, listed, run, stderr, stdout};
+use crate::support::{Live, PROFILES, entries, entry, exe, listed, run, skillsd, stderr, stdout};
 
 /// A good skill beside each bad one: it must stay listed.
 const GOOD: &str = "//- /.agents/skills/good/SKILL.md\n---\nname: good\ndescription: d\n---\n\
@@ -264,6 +266,14 @@ fn names_that_are_not_utf8_survive_the_wire() {
     // And the command line prints them without failing.
     let output = run(&live.home, &top, &["list", "--all"]);
     assert!(output.status.success() && stdout(&output).contains("cafe"), "{}", stderr(&output));
+    // It takes them as well.
+    let odd = OsStr::from_bytes(b".agents/skills/caf\xe9/SKILL.md");
+    for command in ["show", "explain"] {
+        let output = skillsd(&live.home, &[command]).arg(odd).current_dir(&top).output();
+        let output = output.expect("our program can be run");
+        assert!(output.status.success(), "{command}: {}", stderr(&output));
+        assert!(stdout(&output).contains("cafe"), "{command}: {}", stdout(&output));
+    }
 }
 
 #[test]

@@ -156,6 +156,11 @@ fn dir_and_cwd_name_the_place() {
     assert_eq!(by_argument["skills"], in_place["skills"]);
     assert_eq!(by_flag["skills"], in_place["skills"]);
     assert_eq!(in_place["skills"].as_array().map(Vec::len), Some(1));
+    // A link leads to the worktree that its target is in, as it does for an agent started there.
+    std::fs::create_dir(top.join("deep")).expect("a directory can be made");
+    std::os::unix::fs::symlink("w/deep", elsewhere.join("link")).expect("a link can be made");
+    let by_link = run_json(&home, &elsewhere, &["list", "link"]);
+    assert_eq!(by_link["skills"], in_place["skills"]);
 }
 
 #[test]
