@@ -9,6 +9,8 @@
 //! [`crate::fields`].
 
 mod block;
+mod climb;
+mod demand;
 mod dialect;
 mod fence;
 mod lines;
@@ -17,6 +19,7 @@ mod reading;
 mod repair;
 mod requirement;
 mod scalar;
+mod uniform;
 
 pub use block::block;
 pub use dialect::{Library, Mapping, Refusal, strict};
@@ -29,7 +32,7 @@ pub use requirement::Requirement;
 pub use scalar::{Kind, kind};
 
 pub(crate) use fence::reach;
-pub(crate) use reading::is_uniform;
+pub(crate) use uniform::is_uniform;
 
 #[cfg(test)]
 mod tests;

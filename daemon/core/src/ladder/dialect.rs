@@ -57,6 +57,9 @@ pub(super) struct Typed {
 const OPENING: &str = "---\n";
 const CLOSING: &str = "---\n";
 
+/// How far a line is indented that is at column 0 and should be deeper than what is above it.
+const DEEP: usize = 64;
+
 /// How many places in one block are put right that our parser refuses and a library does not.
 const MAX_ALLOWANCES: usize = 64;
 
@@ -138,7 +141,7 @@ fn allowance(
     match kind {
         // libyaml and js-yaml let a quoted text go on at column 0. Folding drops the blanks.
         YamlErrorKind::UnindentedContinuation if js || library == Library::SerdeYaml => {
-            insert(line, " ".repeat(32))
+            insert(line, " ".repeat(DEEP))
         }
         // js-yaml 3 passes over tabs in the indentation and does not count them.
         YamlErrorKind::TabIndentation if library == Library::JsYaml3 => {
@@ -147,9 +150,17 @@ fn allowance(
             let tab = line + content[line..end].find('\t')?;
             Some(Change { span: Span::new(tab, end), text: String::new() })
         }
-        // js-yaml 3 takes `key: [a] other: b` for two keys.
-        YamlErrorKind::TextAfterBracket if library == Library::JsYaml3 => {
-            let indent = content[line..].bytes().take_while(|it| *it == b' ').count();
+        // In a quoted text a tab is white space to all but ours.
+        YamlErrorKind::TabIndentation if is_in_quotes(content, line) => {
+            insert(line, " ".repeat(DEEP))
+        }
+        // js-yaml 3 takes `key: [a] other: b` and `key: "a" other: b` for two keys; js-yaml 4
+        // does so behind a quoted text whose last line is at column 0.
+        YamlErrorKind::TextAfterBracket | YamlErrorKind::TextAfterQuote
+            if library == Library::JsYaml3
+                || js && content[line..].starts_with(&" ".repeat(DEEP)) =>
+        {
+            let indent = content[line..].bytes().take_while(|it| *it == b' ').count() % DEEP;
             insert(offset, format!("\n{}", " ".repeat(indent)))
         }
         // A byte order mark inside the text is a character like any other to these.
@@ -165,6 +176,30 @@ fn allowance(
         }
         _ => None,
     }
+}
+
+/// Whether a line is inside the quotes of a value that starts on the line of a key at column 0.
+fn is_in_quotes(content: &str, line: usize) -> bool {
+    let before = &content[..line];
+    let at_start = |it: &Span| !it.slice(before).starts_with([' ', '\t']) && !it.is_empty();
+    let Some(key) = lines_of(before).filter(at_start).last() else { return false };
+    let Some((_, value)) = before[key.start..].split_once(": ") else { return false };
+    let value = value.trim_start();
+    let Some(quote @ ('"' | '\'')) = value.chars().next() else { return false };
+    let mut escaped = false;
+    let mut open = true;
+    for found in value[1..].chars() {
+        match found {
+            '\\' if quote == '"' && !escaped => {
+                escaped = true;
+                continue;
+            }
+            _ if found == quote && !escaped => open = !open,
+            _ => {}
+        }
+        escaped = false;
+    }
+    open
 }
 
 impl Mapping {
@@ -255,12 +290,21 @@ impl Mapping {
     fn objection(&self) -> Option<(String, Span)> {
         match self.library {
             Library::JsYaml3 | Library::JsYaml4 => {
-                duplicate(self.entries()).or_else(|| self.unknown_tag(self.entries()))
+                let found = duplicate(self.entries()).or_else(|| self.nameless());
+                found.or_else(|| self.unknown_tag(self.entries()))
             }
             Library::NpmYaml => duplicate(self.entries()).or_else(|| self.unindented()),
             Library::Ours => None,
-            Library::SerdeYaml => self.unreadable().or_else(|| self.surrogate()),
+            Library::SerdeYaml => {
+                self.unreadable().or_else(|| self.nameless()).or_else(|| self.surrogate())
+            }
         }
+    }
+
+    /// Only ours takes a line that begins with the colon for a key without a name.
+    fn nameless(&self) -> Option<(String, Span)> {
+        let entry = self.entries().iter().find(|it| it.key.span.is_empty())?;
+        Some(("there is no key before the colon".to_owned(), entry.key.span))
     }
 
     fn unknown_tag(&self, entries: &[Entry]) -> Option<(String, Span)> {

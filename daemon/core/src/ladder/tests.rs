@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
-use super::{Quoting, Verdict, block, quote, read_as, verdicts};
+use super::{Kind, Library, Quoting, Verdict, block, quote, read_as, strict, verdicts};
 use crate::profile;
 use crate::skill::{FileFacts, SkillRecord};
 
@@ -301,6 +301,29 @@ fn what_only_some_libraries_take() {
         gemini-cli: accepted "dir" Some("text")
     "#]],
     );
+}
+
+#[test]
+fn libraries_read_on_where_ours_stops() {
+    let kinds = |content: &str, library| {
+        strict(content, library).map(|it| (it.kind("name"), it.kind("description"))).ok()
+    };
+    let both = Some((Some(Kind::Text), Some(Kind::Text)));
+    // Each was tried with js-yaml 3.15.2 and 4.3.2, and with serde_yaml's successor.
+    let content = "name: a\ndescription: \"x\n\ty\"\n";
+    for library in [Library::JsYaml3, Library::JsYaml4, Library::SerdeYaml] {
+        assert_eq!(kinds(content, library), both, "{library:?}");
+    }
+    let content = "name: a\ndescription: \"x\nother: \"y (z). more: w.\"\n";
+    assert_eq!(kinds(content, Library::JsYaml3), both);
+    assert_eq!(kinds(content, Library::JsYaml4), both);
+    assert_eq!(kinds(content, Library::SerdeYaml), None);
+    let content = "name: a\ndescription: \"x\" y: z\n";
+    assert_eq!(kinds(content, Library::JsYaml3), both);
+    assert_eq!(kinds(content, Library::JsYaml4), None);
+    assert_eq!(kinds(": x\nname: a\n", Library::JsYaml4), None);
+    assert_eq!(kinds("a: {b: c,\nd: e}\n", Library::NpmYaml), None);
+    assert_eq!(kinds("a: {b: c\n}\n", Library::NpmYaml), Some((None, None)));
 }
 
 #[test]

@@ -5,6 +5,7 @@
 //! candidates below it that bear on the question, and the rules that decided about each.
 
 use super::{Candidate, Reason, Resolution, Root, RootOutcome, Site, Skip, SkipReason, State};
+use crate::ladder::verdicts;
 use crate::path::AbsPath;
 use crate::skill::Spot;
 
@@ -74,7 +75,8 @@ pub enum StepKind {
 
 /// Explains one skill of a resolution.
 pub fn explain(site: &Site, resolution: &Resolution, query: Query<'_>) -> Explanation {
-    let inquiry = Inquiry { agent: site.profile.subject(), resolution, query };
+    let profile = &*site.profile.id;
+    let inquiry = Inquiry { agent: site.profile.subject(), profile, resolution, query };
     let matched: Vec<usize> = inquiry.matched();
     let skips: Vec<(usize, &Skip)> = inquiry.skips(&matched);
     // The winner answers the question; without one the first candidate does.
@@ -96,6 +98,7 @@ fn rank(candidate: &Candidate) -> usize {
 
 struct Inquiry<'a> {
     agent: &'a str,
+    profile: &'a str,
     resolution: &'a Resolution,
     query: Query<'a>,
 }
@@ -253,6 +256,33 @@ impl Inquiry<'_> {
         };
         steps.extend(candidate.notes.iter().map(|it| rule(false, it)));
         steps.extend(candidate.reason.iter().map(|it| rule(true, it)));
+        if candidate.state != State::Invalid {
+            self.others(index, steps);
+        }
+    }
+
+    /// Tells which other agents drop a file that this one takes: a skill that is there for one
+    /// and not for the next is what people ask about most.
+    fn others(&self, index: usize, steps: &mut Vec<Step>) {
+        let candidate = &self.resolution.candidates[index];
+        let Some(record) = candidate.record() else { return };
+        let dir = candidate.dir();
+        let directory = dir.file_name().unwrap_or_default().to_string_lossy();
+        for (profile, reading) in verdicts(record, &directory) {
+            let sentence = reading.sentence(profile.subject());
+            if let Some(fault) = reading.dropped.filter(|_| *profile.id != *self.profile) {
+                steps.push(Step {
+                    kind: StepKind::Rule {
+                        candidate: index,
+                        rule: "agents/other",
+                        decisive: false,
+                    },
+                    reason: sentence.map(|it| it.trim_end_matches('.').to_owned()),
+                    at: fault.at,
+                    next: Some(fault.next),
+                });
+            }
+        }
     }
 }
 
