@@ -74,14 +74,17 @@ impl Document {
     /// Applies one edit. A span that does not fit in the text is cut until it does.
     pub(crate) fn apply(&mut self, edit: Edit) {
         match edit {
-            Edit::All { text } => self.text = text,
+            Edit::All { text } => {
+                self.lines = LineIndex::new(&text);
+                self.text = text;
+            }
             Edit::Part { span, text } => {
                 let start = self.text.floor_char_boundary(span.start);
                 let end = self.text.floor_char_boundary(span.end.max(start));
                 self.text.replace_range(start..end, &text);
+                self.lines.replace(Span::new(start, end), &self.text);
             }
         }
-        self.lines = LineIndex::new(&self.text);
         self.parsed = OnceLock::new();
     }
 }

@@ -93,14 +93,29 @@ pub struct LineIndex {
 impl LineIndex {
     /// Finds the lines of `text`.
     pub fn new(text: &str) -> Self {
-        let mut lines = Vec::new();
-        let mut start = 0;
-        while let Some(end) = line_end(text, start) {
-            lines.push(Span::new(start, end));
-            start = after_line_end(text, end);
-        }
-        lines.push(Span::new(start, text.len()));
+        let lines = lines_between(text, 0, None);
         Self { lines }
+    }
+
+    /// Finds the lines anew after `replaced` was replaced: `text` is the whole text as it is now.
+    ///
+    /// Reads the lines that the edit touches and moves those behind it. The result is that of
+    /// [`LineIndex::new`].
+    pub fn replace(&mut self, replaced: Span, text: &str) {
+        let Span { end: len_before, .. } = self.lines[self.lines.len() - 1];
+        let replaced = replaced.within(Span::new(0, len_before));
+        // A `\r` before the edit and a `\n` that it puts behind become one line end, so that the
+        // line that ends where the edit starts is read again.
+        let first = self.line_of(replaced.start.saturating_sub(1));
+        let next = self.line_of(replaced.end) + 1;
+        let now = |before: usize| (before + text.len()).saturating_sub(len_before);
+        let stop = self.lines.get(next).map(|line| now(line.start));
+        let read = lines_between(text, self.lines[first].start, stop);
+        let behind = first + read.len();
+        self.lines.splice(first..next, read);
+        for line in &mut self.lines[behind..] {
+            *line = Span::new(now(line.start), now(line.end));
+        }
     }
 
     /// Returns the number of lines; a text that ends in a line end has an empty last line.
@@ -180,6 +195,21 @@ impl LineIndex {
     }
 }
 
+/// Returns the lines from the one that starts at `start` to the one that starts at `stop`, or to
+/// the last.
+fn lines_between(text: &str, mut start: usize, stop: Option<usize>) -> Vec<Span> {
+    let mut lines = Vec::new();
+    while stop.is_none_or(|stop| start < stop) {
+        let Some(end) = line_end(text, start) else {
+            lines.push(Span::new(start, text.len()));
+            break;
+        };
+        lines.push(Span::new(start, end));
+        start = after_line_end(text, end);
+    }
+    lines
+}
+
 /// Returns where the line that `offset` is on ends, or nothing when no line end follows.
 pub(crate) fn line_end(text: &str, offset: usize) -> Option<usize> {
     let rest = text.as_bytes().get(offset..)?;
@@ -245,6 +275,33 @@ mod tests {
         assert_eq!(LineIndex::new("").len(), 1);
     }
 
+    /// Replaces the bytes of `span` and compares with the lines of the new text.
+    #[track_caller]
+    fn check_edit(text: &str, span: Span, new: &str) {
+        let mut index = LineIndex::new(text);
+        let edited = [&text[..span.start], new, &text[span.end..]].concat();
+        index.replace(span, &edited);
+        assert_eq!(index, LineIndex::new(&edited), "{text:?} {span:?} {new:?}");
+    }
+
+    #[test]
+    fn line_ends_that_an_edit_parts_or_joins_are_found() {
+        check_edit("a\rb", Span::empty(2), "\n");
+        check_edit("a\r\nb", Span::empty(2), "x");
+        check_edit("a\rx\nb", Span::new(2, 3), "");
+        check_edit("a\r\nb", Span::new(1, 2), "");
+        check_edit("a\r\nb", Span::new(2, 3), "\r");
+        check_edit("a\n\nb\n", Span::new(0, 5), "");
+        check_edit("", Span::empty(0), "\r\n");
+    }
+
+    #[test]
+    fn an_edit_beyond_the_text_is_one_at_its_end() {
+        let mut index = LineIndex::new("a\n");
+        index.replace(Span::new(7, 9), "a\nb\n");
+        assert_eq!(index, LineIndex::new("a\nb\n"));
+    }
+
     #[test]
     fn a_line_end_belongs_to_the_line_it_ends() {
         let index = LineIndex::new("ab\r\ncd");
@@ -306,6 +363,21 @@ mod tests {
                 prop_assert_eq!(index.offset(position), at);
                 let column = index.utf16_column(&text, offset);
                 prop_assert_eq!(index.utf16_offset(&text, position.line, column), at);
+            }
+        }
+
+        #[test]
+        fn edited_lines_are_those_of_the_edited_text(
+            text in "[aé🦀\r\n]{0,24}",
+            edits in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), "[bé\r\n]{0,4}"), 1..6),
+        ) {
+            let (mut text, mut index) = (text.clone(), LineIndex::new(&text));
+            for (one, other, new) in edits {
+                let [one, other] = [one, other].map(|it| text.floor_char_boundary(it.index(text.len() + 1)));
+                let span = Span::new(one.min(other), one.max(other));
+                text.replace_range(span.range(), &new);
+                index.replace(span, &text);
+                prop_assert_eq!(&index, &LineIndex::new(&text));
             }
         }
 
