@@ -7,7 +7,7 @@
 //! Read it in this order: a text and its places, what is found in it, a SKILL.md as a tree, the
 //! catalog of its fields, how they are read, a SKILL.md as a record; then the agents' rules, how
 //! each reads a file that is not well, and what follows for one place; last what a user may
-//! configure.
+//! configure, and which name was meant by one that there is not.
 
 pub mod text;
 
@@ -30,3 +30,5 @@ pub mod ladder;
 pub mod resolve;
 
 pub mod config;
+
+mod likeness;

@@ -16,6 +16,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::likeness;
 use crate::path::AbsPath;
 use crate::profile::{Base, Profile, RootRule, Scope, Stop, Switch};
 use crate::skill::{SkillRecord, Spot};
@@ -211,6 +212,14 @@ impl Resolution {
     /// Returns how many candidates are in that state.
     pub fn count(&self, state: State) -> usize {
         self.candidates.iter().filter(|it| it.state == state).count()
+    }
+
+    /// Returns the names that somebody may have meant by one that there is not, the most likely
+    /// first.
+    pub fn nearest(&self, name: &str) -> Vec<&str> {
+        // Two slips in a word of five letters.
+        const ALIKE: f64 = 0.6;
+        likeness::nearest(name, self.candidates.iter().map(|it| it.name.as_str()), ALIKE)
     }
 }
 

@@ -17,9 +17,6 @@ use crate::to_wire;
 /// How many names are offered in place of one that there is not.
 const NEAREST: usize = 3;
 
-/// How alike a name has to be to be offered, from 0 to 1.
-const ALIKE: f64 = 0.5;
-
 pub(crate) async fn get(service: Arc<Service>, peer: Arc<Peer>, mut params: GetParams) -> Outcome {
     let context = params.take_context();
     let target = target(params.name.as_deref(), params.path.as_deref(), params.path_encoding)?;
@@ -70,10 +67,6 @@ fn available(view: &View) -> Vec<String> {
 }
 
 fn nearest(view: &View, name: &str) -> Vec<String> {
-    let alike = |it: &str| strsim::normalized_damerau_levenshtein(it, name);
-    let names = view.resolution.candidates.iter().map(|it| (alike(&it.name), it.name.as_str()));
-    let mut names: Vec<_> = names.filter(|(alike, _)| *alike >= ALIKE).collect();
-    names.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
-    names.dedup();
-    names.into_iter().take(NEAREST).map(|(_, name)| name.to_owned()).collect()
+    let names = view.resolution.nearest(name);
+    names.into_iter().take(NEAREST).map(str::to_owned).collect()
 }

@@ -7,6 +7,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::{Config, KEYS, Key, Kind, Scalar, Source};
+use crate::likeness;
 use crate::text::{LineIndex, decode};
 
 /// What a text says.
@@ -190,12 +191,11 @@ fn keys_of(table: &str) -> String {
     format!("Write `[{table}]` on a line of its own, and below it {}.", names.join(", "))
 }
 
+/// Returns the one of `among` that is most like `name`.
 fn nearest<'a>(name: &str, among: &[&'a str]) -> Option<&'a str> {
     // Below it two words have nothing to do with each other.
     const ALIKE: f64 = 0.75;
-    let likeness = |other: &str| strsim::normalized_damerau_levenshtein(name, other);
-    let best = among.iter().copied().max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
-    (likeness(best) >= ALIKE).then_some(best)
+    likeness::nearest(name, among.iter().copied(), ALIKE).first().copied()
 }
 
 #[cfg(test)]

@@ -172,7 +172,7 @@ impl Inquiry<'_> {
         let (summary, next) = match self.query {
             Query::Name(name) => (
                 format!("{agent} finds no skill called `{name}`."),
-                match self.nearest(name) {
+                match self.resolution.nearest(name).first() {
                     Some(near) => format!("Did you mean `{near}`?"),
                     None => {
                         "Ask with the path of its SKILL.md to learn why it is not found.".to_owned()
@@ -215,15 +215,6 @@ impl Inquiry<'_> {
             None => "Configure a root for this profile.".to_owned(),
         };
         (format!("{agent} does not look in `{shown}`: it is below none of its roots."), next)
-    }
-
-    fn nearest(&self, name: &str) -> Option<&str> {
-        let names = self.resolution.candidates.iter().map(|it| it.name.as_str());
-        names
-            .map(|it| (strsim::normalized_damerau_levenshtein(it, name), it))
-            .filter(|(score, _)| *score >= 0.6)
-            .max_by(|a, b| a.0.total_cmp(&b.0))
-            .map(|(_, it)| it)
     }
 
     fn steps(&self, matched: &[usize], skips: &[(usize, &Skip)]) -> Vec<Step> {
