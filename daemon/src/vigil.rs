@@ -91,7 +91,7 @@ async fn disturbed(disturbance: Option<&mut Disturbance>) {
         Some(disturbance) => {
             if let Err(error) = disturbance.next().await {
                 tracing::warn!(%error, "the socket's directory is not heard of any more");
-                std::future::pending().await
+                std::future::pending::<()>().await;
             }
         }
         None => std::future::pending().await,
