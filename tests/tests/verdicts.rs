@@ -65,7 +65,6 @@ fn the_strict_rung_takes_what_each_agents_library_takes() {
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "the table is what one reads the test for")]
 fn every_profile_has_its_verdict_on_every_file() {
     let Some(corpus) = &*CORPUS else { return };
     let mut counts: BTreeMap<&str, BTreeMap<String, usize>> = BTreeMap::new();
