@@ -93,6 +93,26 @@ where
     added.expect("each method is registered once");
 }
 
+/// Returns the table with all methods but those of `kept` answering with this error.
+pub(crate) fn refusing(methods: &Methods, kept: &[&str], error: &RpcError) -> Methods {
+    let mut refusing = Methods::new();
+    for name in methods.method_names() {
+        let kept = methods.method(name).filter(|_| kept.contains(&name)).cloned();
+        let callback = kept.unwrap_or_else(|| {
+            let error = error.clone();
+            MethodCallback::Async(Arc::new(move |_, _, _, max_size, mut extensions| {
+                extensions.insert::<Outcome>(Err(error.clone()));
+                let placeholder = ResponsePayload::success(());
+                let response = MethodResponse::response(Id::Null, placeholder, max_size);
+                std::future::ready(response.with_extensions(extensions)).boxed()
+            }))
+        });
+        let added = refusing.verify_and_insert(name, callback);
+        added.expect("the names of a table are different");
+    }
+    refusing
+}
+
 /// Reads one message.
 pub(crate) fn read(message: &[u8]) -> Message<'_> {
     #[derive(Deserialize)]

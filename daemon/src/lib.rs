@@ -51,6 +51,9 @@ mod beneath;
 
 mod memory;
 
+#[cfg(test)]
+mod needs_root;
+
 /// Runs the program.
 pub fn main() -> std::process::ExitCode {
     cli::run()

@@ -41,8 +41,3 @@ pub(crate) fn bad_frame(cause: &FrameError, limit: u64) -> RpcError {
     RpcError::new(PARSE_ERROR, cause.to_string())
         .with_hint("Send `Content-Length: N`, an empty line and N bytes of JSON; or one line of JSON per message.")
 }
-
-pub(crate) fn too_many_connections(limit: u32) -> RpcError {
-    RpcError::internal(format!("skillsd already serves {limit} connections"))
-        .with_hint("Close some of them, then try again.")
-}

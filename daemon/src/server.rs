@@ -12,8 +12,10 @@ use std::time::Duration;
 
 use futures_util::future::{BoxFuture, FutureExt};
 use jsonrpsee::Methods;
+use skills_protocol::error::RpcError;
 use skills_protocol::frame::Framing;
 use skills_protocol::limits::Limits;
+use skills_protocol::method::{Initialize, Request, ServerShutdown, ServerStatus};
 use tokio::io::{AsyncWriteExt, Interest};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::task::JoinSet;
@@ -21,10 +23,9 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::connection::{Connection, Link};
-use crate::dispatch::Reply;
+use crate::dispatch::{Reply, refusing};
 use crate::outbox::Outbox;
 use crate::peer::Peer;
-use crate::refusal;
 use crate::service::Service;
 
 /// How long calls in flight may take to finish once the daemon is to exit.
@@ -32,6 +33,15 @@ const DRAIN: Duration = Duration::from_secs(5);
 
 /// How long accepting rests after it failed, which means that descriptors or memory are short.
 const ACCEPT_REST: Duration = Duration::from_millis(100);
+
+/// How many places beyond the limit are kept for asking how the daemon is, and for stopping it.
+const SPARE: u32 = 8;
+
+/// What is answered there.
+const SPARE_METHODS: [&str; 3] = [Initialize::METHOD, ServerStatus::METHOD, ServerShutdown::METHOD];
+
+/// How long such a place may be held.
+const SPARE_TIME: Duration = Duration::from_secs(5);
 
 /// What all connections share.
 pub(crate) struct Server {
@@ -72,10 +82,17 @@ impl Server {
         &self,
         stream: S,
     ) -> impl Future<Output = ()> + Send + use<S> {
+        self.serve_with(stream, self.methods.clone())
+    }
+
+    fn serve_with<S: Link>(
+        &self,
+        stream: S,
+        methods: Methods,
+    ) -> impl Future<Output = ()> + Send + use<S> {
         let id = self.served.fetch_add(1, Ordering::Relaxed) + 1;
         let peer = Arc::new(Peer::new(id));
-        let connection =
-            Connection::new(stream, self.methods.clone(), (self.limits)(), peer, &self.closing);
+        let connection = Connection::new(stream, methods, (self.limits)(), peer, &self.closing);
         let open = Open::count(&self.open);
         async move {
             let _open = open;
@@ -119,12 +136,21 @@ impl Server {
             }
         }
         let limit = (self.limits)().connections;
-        if self.open.load(Ordering::Relaxed) >= limit {
-            tracing::warn!(limit, "connection over the limit refused");
-            tasks.spawn(refuse(stream, limit));
+        let open = self.open.load(Ordering::Relaxed);
+        if open < limit {
+            tasks.spawn(self.serve_stream(stream));
             return;
         }
-        tasks.spawn(self.serve_stream(stream));
+        tracing::warn!(limit, "connection over the limit refused");
+        let error = RpcError::too_many_connections(limit);
+        if open - limit < SPARE {
+            let methods = refusing(&self.methods, &SPARE_METHODS, &error);
+            let serving = self.serve_with(stream, methods);
+            // Whoever stays has heard why, and others want the place.
+            tasks.spawn(async move { drop(timeout(SPARE_TIME, serving).await) });
+        } else {
+            tasks.spawn(refuse(stream, error));
+        }
     }
 }
 
@@ -137,9 +163,9 @@ pub(crate) async fn drain(mut tasks: JoinSet<()>) {
 }
 
 /// Says why, without waiting for what the peer has to say or for its reading.
-async fn refuse(mut stream: UnixStream, limit: u32) {
+async fn refuse(mut stream: UnixStream, error: RpcError) {
     let mut outbox = Outbox::default();
-    outbox.push(Framing::ContentLength, Reply::error(None, refusal::too_many_connections(limit)));
+    outbox.push(Framing::ContentLength, Reply::error(None, error));
     // A peer that does not listen is refused all the same.
     let _ = timeout(ACCEPT_REST, std::future::poll_fn(|cx| outbox.poll_write_out(&mut stream, cx)))
         .await;
@@ -199,7 +225,7 @@ mod tests {
 
     use rustix::process::Uid;
     use rustix::thread::set_thread_res_uid;
-    use skills_protocol::method::{ServerStatus, ServerSync};
+    use skills_protocol::method::ServerSync;
     use skills_protocol::wire::{StatusParams, SyncParams};
     use tempfile::TempDir;
     use tokio::io::AsyncReadExt;
@@ -209,6 +235,7 @@ mod tests {
     use super::*;
     use crate::answer::{Answer, Outcome};
     use crate::dispatch::register;
+    use crate::needs_root::left_out;
 
     #[derive(Default)]
     struct Bench {
@@ -306,18 +333,33 @@ mod tests {
 
     #[tokio::test]
     async fn connection_over_the_limit_is_told_why() {
-        let rig = rig_with(Limits { connections: 2, ..Limits::default() }, |_, _| {});
+        let rig = rig_with(Limits { connections: 2, ..Limits::default() }, |methods, bench| {
+            register::<ServerSync, _, _, _>(methods, bench, slow);
+        });
         let mut first = rig.connect().await;
         call(&mut first, "server/status").await;
         assert!(hear(&mut first).await.contains("status"));
         let mut second = rig.connect().await;
         call(&mut second, "server/status").await;
         assert!(hear(&mut second).await.contains("status"));
-        let mut third = rig.connect().await;
+        // There is room to ask how it is, and for nothing else.
+        let mut spare = Vec::new();
+        for _ in 0..SPARE {
+            spare.push(rig.connect().await);
+        }
+        until(|| rig.open() == 2 + SPARE).await;
+        call(&mut spare[0], "server/status").await;
+        assert!(hear(&mut spare[0]).await.contains("\"result\":\"status\""));
+        call(&mut spare[0], "server/sync").await;
+        let heard = hear(&mut spare[0]).await;
+        assert!(heard.contains("\"id\":1") && heard.contains("\"code\":-32010"), "{heard}");
+        let mut last = rig.connect().await;
         let mut heard = String::new();
-        third.read_to_string(&mut heard).await.unwrap();
+        last.read_to_string(&mut heard).await.unwrap();
         assert!(heard.starts_with("Content-Length: "), "{heard}");
         assert!(heard.contains("skillsd already serves 2 connections"), "{heard}");
+        drop(spare);
+        until(|| rig.open() == 2).await;
         drop(first);
         until(|| rig.open() == 1).await;
         let mut fourth = rig.connect().await;
@@ -328,7 +370,7 @@ mod tests {
     #[tokio::test]
     async fn connection_of_another_user_is_dropped_unread() {
         if !rustix::process::getuid().is_root() {
-            // Only root can become somebody else.
+            left_out("connection_of_another_user_is_dropped_unread");
             return;
         }
         let rig = rig();

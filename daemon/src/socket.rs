@@ -228,6 +228,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
+    use crate::needs_root::left_out;
 
     const NO_PATIENCE: Duration = Duration::ZERO;
 
@@ -380,6 +381,7 @@ mod tests {
         directory::prepare(&location).unwrap();
         if chown(location.directory(), Some(65_534), None).is_err() {
             // Only root can give a directory away.
+            left_out("directory_of_another_user_is_refused");
             return;
         }
         let error = claim(&location).unwrap_err();

@@ -13,7 +13,7 @@ pub enum Exit {
     Findings = 1,
     /// The command line cannot be acted on.
     Usage = 2,
-    /// No daemon runs and none could be started.
+    /// No daemon runs and none could be started, or it serves as many as it may.
     NoDaemon = 3,
     /// Daemon and command line do not speak the same protocol.
     VersionMismatch = 4,

@@ -109,6 +109,8 @@ fn exit_of(error: &ClientError) -> Exit {
 fn exit_of_code(code: i32) -> Exit {
     match code {
         code::INVALID_PARAMS => Exit::Usage,
+        // There is one, and it has no place for us.
+        code::TOO_MANY_CONNECTIONS => Exit::NoDaemon,
         // The daemon is older than this program.
         code::METHOD_NOT_FOUND => Exit::VersionMismatch,
         code::DENIED
@@ -147,6 +149,7 @@ mod tests {
         check(rpc(code::INVALID_PARAMS), Exit::Usage);
         check(rpc(code::DENIED), Exit::Denied);
         check(rpc(code::UNTRUSTED), Exit::Denied);
+        check(rpc(code::TOO_MANY_CONNECTIONS), Exit::NoDaemon);
         check(rpc(code::INTERNAL_ERROR), Exit::Bug);
         check(rpc(-1), Exit::Bug);
     }

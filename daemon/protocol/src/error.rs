@@ -40,6 +40,10 @@ pub const TOO_LARGE: i32 = -32007;
 pub const TIMED_OUT: i32 = -32008;
 /// A model may not invoke this skill.
 pub const NOT_INVOCABLE: i32 = -32009;
+/// The daemon serves as many connections as it may. `data`: `limit`. Of the methods only
+/// `initialize`, `server/status` and `server/shutdown` are answered, and where even the places kept
+/// for these are taken, this is all that is said, without an id.
+pub const TOO_MANY_CONNECTIONS: i32 = -32010;
 
 /// An error as it is on the wire.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -237,6 +241,18 @@ impl RpcError {
     /// It took longer than its limit.
     pub fn timed_out(message: impl Into<String>) -> Self {
         Self::new(TIMED_OUT, message)
+    }
+
+    /// The daemon serves as many connections as it may.
+    pub fn too_many_connections(limit: u32) -> Self {
+        let mut error = Self::new(
+            TOO_MANY_CONNECTIONS,
+            format!("skillsd already serves {limit} connections, as many as it may"),
+        );
+        error.data_mut().limit = Some(limit.into());
+        error.with_hint(
+            "End agents that are not needed, raise `limits.connections`, or run `skillsd stop`.",
+        )
     }
 
     /// A model may not invoke this skill.

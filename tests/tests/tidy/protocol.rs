@@ -260,6 +260,10 @@ fn page() -> String {
     }
     text.push_str("\n## Errors\n\n");
     push_members(find("RpcError").expect("it is there"), &mut named, &mut text);
+    text.push_str("\nThe codes:\n\n");
+    let sources = rust_sources();
+    let errors = sources.iter().find(|it| it.path == "daemon/protocol/src/error.rs");
+    push_codes(&errors.expect("it has the codes").text, &mut text);
     text.push_str("\n## Types\n");
     let mut done = BTreeSet::new();
     while let Some(name) = named.difference(&done).next().cloned() {
@@ -269,6 +273,21 @@ fn page() -> String {
         done.insert(name);
     }
     text
+}
+
+fn push_codes(source: &str, text: &mut String) {
+    let mut doc = String::new();
+    for line in source.lines() {
+        if let Some(more) = line.strip_prefix("/// ") {
+            doc = format!("{doc}{}{more}", if doc.is_empty() { "" } else { " " });
+            continue;
+        }
+        let doc = std::mem::take(&mut doc);
+        let code = line.strip_prefix("pub const ").and_then(|it| it.split_once(": i32 = "));
+        if let Some((_, code)) = code {
+            let _ = writeln!(text, "- {}: {doc}", code.trim_end_matches(';'));
+        }
+    }
 }
 
 const HEAD: &str = "# Protocol
