@@ -57,15 +57,15 @@ pub struct Sent {
 impl BlockingConnection<UnixStream> {
     /// Returns a connection over a socket, with [`PATIENCE`] for every answer.
     pub fn over_socket(stream: UnixStream) -> Result<Self, ClientError> {
-        limit_patience(&stream)?;
+        limit_patience(&stream, PATIENCE)?;
         Ok(Self::new(stream))
     }
 }
 
-/// Makes reads and writes of a socket fail after [`PATIENCE`].
-pub fn limit_patience(stream: &UnixStream) -> io::Result<()> {
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))
+/// Makes reads and writes of a socket fail after this time.
+pub fn limit_patience(stream: &UnixStream, patience: Duration) -> io::Result<()> {
+    stream.set_read_timeout(Some(patience))?;
+    stream.set_write_timeout(Some(patience))
 }
 
 impl<S: Stream> BlockingConnection<S> {
@@ -194,9 +194,7 @@ pub(crate) fn put<P: Serialize>(
 fn lost(error: io::Error) -> ClientError {
     match error.kind() {
         // What a socket with a timeout reports, depending on the system.
-        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
-            ClientError::Silent { waited: PATIENCE }
-        }
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => ClientError::Silent { pid: None },
         io::ErrorKind::BrokenPipe
         | io::ErrorKind::ConnectionReset
         | io::ErrorKind::UnexpectedEof => ClientError::Closed,

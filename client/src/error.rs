@@ -82,10 +82,10 @@ pub enum ClientError {
     #[error("the daemon closed the connection before it answered")]
     Closed,
     /// The daemon accepted the call and has not answered.
-    #[error("the daemon has not answered for {} s", .waited.as_secs())]
+    #[error("the daemon accepted the call and did not answer in time")]
     Silent {
-        /// How long we waited.
-        waited: Duration,
+        /// Its process, where that is known.
+        pid: Option<i32>,
     },
     /// Reading or writing failed.
     #[error("the connection to the daemon failed")]
@@ -139,13 +139,27 @@ impl ClientError {
                 "Run `skillsd serve` to see it start in the foreground, or pass `--no-daemon`."
                     .into(),
             ),
-            Self::NoAnswer { .. } | Self::Silent { .. } => {
+            Self::Silent { pid: Some(pid) } => Some(format!(
+                "Run `skillsd stop`, which ends process {pid} also when it hangs, or pass `--no-daemon`."
+            )),
+            Self::NoAnswer { .. } | Self::Silent { pid: None } => {
                 Some("Run `skillsd stop` and try again, or pass `--no-daemon`.".into())
             }
             Self::Version { .. } | Self::Form { .. } => Some(
                 "Run `skillsd stop`; the next command starts the daemon of this version.".into(),
             ),
             Self::Closed | Self::Io(_) | Self::Frame(_) | Self::TooLarge { .. } => None,
+        }
+    }
+
+    /// Returns the error with the process that it is about, where it is about one.
+    #[cfg(feature = "cli")]
+    pub(crate) fn by_process(self, process: Option<rustix::process::Pid>) -> Self {
+        match self {
+            Self::Silent { .. } => {
+                Self::Silent { pid: process.map(|it| it.as_raw_nonzero().get()) }
+            }
+            other => other,
         }
     }
 

@@ -125,8 +125,8 @@ fn try_connect(location: &SocketLocation) -> Result<Option<UnixStream>, ClientEr
             return Err(ClientError::Connect { socket: socket.to_owned(), source });
         }
     };
-    match peer::uid(&stream)? {
-        Some(uid) if uid != rustix::process::getuid().as_raw() => {
+    match peer::of(&stream)? {
+        Some(peer::Peer { uid, .. }) if uid != rustix::process::getuid().as_raw() => {
             Err(ClientError::ForeignPeer { socket: socket.to_owned(), uid })
         }
         Some(_) | None => Ok(Some(stream)),

@@ -5,16 +5,18 @@
 
 use std::rc::Rc;
 use std::thread;
+use std::time::Duration;
 
+use rustix::process::Pid;
 use serde_json::value::RawValue;
 use skills_protocol::method::{Initialize, Request};
 use skills_protocol::wire::{ClientInfo, Health, InitializeParams, InitializeResult};
 use skills_protocol::{PROTOCOL_VERSION, compatible};
 
-use crate::blocking::{BlockingConnection, Sent, Stream, limit_patience};
+use crate::blocking::{BlockingConnection, PATIENCE, Sent, Stream, limit_patience};
 use crate::cli::{Cx, Local, Notes};
 use crate::spawn::{StartOptions, connect, connect_or_start, pauses};
-use crate::{ClientError, environment};
+use crate::{ClientError, environment, peer};
 
 /// This program's version.
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -32,6 +34,8 @@ pub(super) struct Link {
     introduction: Introduction,
     // How to reach the next daemon when this one goes away before it answers.
     fallback: Option<StartOptions>,
+    // The daemon's process, where the connection tells.
+    daemon: Option<Pid>,
     // Where it is told that the server is of another version.
     notes: Notes,
 }
@@ -56,15 +60,22 @@ impl Link {
 
     fn daemon(options: StartOptions) -> Result<Self, ClientError> {
         let stream = connect_or_start(&options)?;
-        limit_patience(&stream)?;
-        Ok(Self { fallback: Some(options), ..Self::over(Box::new(stream))? })
+        limit_patience(&stream, PATIENCE)?;
+        let daemon = peer::of(&stream)?.and_then(|peer| peer.daemon());
+        Ok(Self { fallback: Some(options), daemon, ..Self::over(Box::new(stream))? })
     }
 
-    /// Connects to the daemon that runs; starts none.
-    pub(super) fn open_running() -> Result<Self, ClientError> {
+    /// Connects to the daemon that runs and waits so long for each answer; starts none.
+    pub(super) fn open_running(patience: Duration) -> Result<Self, ClientError> {
         let stream = connect(&environment::socket_location()?)?;
-        limit_patience(&stream)?;
-        Self::over(Box::new(stream))
+        limit_patience(&stream, patience)?;
+        let daemon = peer::of(&stream)?.and_then(|peer| peer.daemon());
+        Ok(Self { daemon, ..Self::over(Box::new(stream))? })
+    }
+
+    /// Returns the daemon's process, where the connection tells.
+    pub(super) fn daemon_process(&self) -> Option<Pid> {
+        self.daemon
     }
 
     /// Connects to a server within this process.
@@ -86,6 +97,7 @@ impl Link {
             connection,
             introduction: Introduction::Sent(sent),
             fallback: None,
+            daemon: None,
             notes: Notes::default(),
         })
     }
@@ -140,7 +152,7 @@ impl Link {
             let broken = outcome.as_ref().is_err_and(ClientError::is_broken_connection);
             let options = self.fallback.as_ref().filter(|_| broken);
             let Some((options, pause)) = options.cloned().zip(pauses.next()) else {
-                return outcome;
+                return outcome.map_err(|error| error.by_process(self.daemon));
             };
             thread::sleep(pause);
             *self = Self { notes: Rc::clone(&self.notes), ..Self::daemon(options)? };

@@ -11,7 +11,7 @@ use skills_testkit::daemon::{gone, listener, status};
 use skills_testkit::{Daemon, Framing, Home, Wire, wait_for};
 
 use crate::configured::configure;
-use crate::support::{exe, run_json};
+use crate::support::{exe, run, run_json, stderr, stdout};
 
 const ONE_SKILL: &str = "//- /.agents/skills/a/SKILL.md\n---\nname: a\ndescription: d\n---\n";
 
@@ -67,6 +67,48 @@ fn a_daemon_in_the_foreground_stays() {
     let daemon = Daemon::start(&home, exe());
     assert_eq!(status(&home.socket())["config"]["state"], "absent");
     assert_eq!(listener(&home.socket()), Some(daemon.pid()));
+}
+
+#[test]
+fn a_daemon_that_hangs_is_ended_all_the_same() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home, exe());
+    let pid = i32::try_from(daemon.pid()).ok().and_then(Pid::from_raw).expect("a process");
+    kill_process(pid, Signal::STOP).expect("our child");
+    let output = run(&home, &home.work(), &["stop"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let said = stdout(&output);
+    assert!(said.contains("SIGKILL") && said.contains(&daemon.pid().to_string()), "{said}");
+    assert_eq!(daemon.wait(), None, "a signal ended it");
+}
+
+#[test]
+fn a_full_daemon_can_be_asked_and_stopped() {
+    let home = Home::new();
+    let top = home.worktree("w", ONE_SKILL);
+    configure(&home, "limits.connections = 4\n");
+    let fill = |n: usize| -> Vec<Wire> {
+        let connect = |_| Wire::connect(&home.socket(), Framing::Lines).expect("it listens");
+        (0..n).map(connect).collect()
+    };
+    let daemon = Daemon::start(&home, exe());
+    let full = fill(4);
+    let output = run(&home, &top, &["list"]);
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert!(stderr(&output).contains("limits.connections"), "{}", stderr(&output));
+    assert_eq!(run(&home, &top, &["status"]).status.code(), Some(0));
+    let output = run(&home, &top, &["stop"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(daemon.wait(), Some(0));
+    drop(full);
+
+    // Where even the places kept for that are taken, a signal does it.
+    let daemon = Daemon::start(&home, exe());
+    let _full = fill(12);
+    let output = run(&home, &top, &["stop"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stdout(&output).contains("SIGTERM"), "{}", stdout(&output));
+    assert_eq!(daemon.wait(), Some(0));
 }
 
 #[track_caller]

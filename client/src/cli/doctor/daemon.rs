@@ -77,7 +77,7 @@ fn why_not(location: &SocketLocation, error: &ClientError) -> Option<Finding> {
         ClientError::Silent { .. } => {
             let waited = PATIENCE.as_secs();
             let message = format!("the daemon accepts and has not answered for {waited} s");
-            let hint = "Run `skillsd logs` to see what it does; `kill` its process when it hangs.";
+            let hint = "Run `skillsd logs` to see what it does; `skillsd stop` ends it also when it hangs.";
             Finding::error("daemon-silent", message, hint)
         }
         ClientError::Connect { .. } => {
