@@ -1,0 +1,8 @@
+//! Any bytes as a whole SKILL.md: marks, encodings, dashes, frontmatter and body.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use skills_core::skill::invariants;
+
+fuzz_target!(|bytes: &[u8]| invariants::file(bytes));

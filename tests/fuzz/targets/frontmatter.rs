@@ -1,0 +1,10 @@
+//! Any bytes as the block between two `---` lines.
+//!
+//! The dashes are given, so that the fuzzer spends its time on YAML and on what is nearly YAML.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use skills_core::skill::invariants;
+
+fuzz_target!(|block: &[u8]| invariants::frontmatter(block));
