@@ -14,7 +14,8 @@ use skills_core::fields;
 use skills_core::parse::{Entry as YamlEntry, Frontmatter};
 use skills_core::profile::{self, NameSource, Profile};
 use skills_core::resolve::{
-    Candidate, Explanation, Reason, Resolution, RootOutcome, SkipReason, State, Step, StepKind,
+    Candidate, Explanation, Reason, Resolution, RootOutcome, Skip, SkipReason, State, Step,
+    StepKind,
 };
 use skills_core::skill::{Finding, SkillRecord, Spot};
 use skills_core::text::{LineIndex, Span};
@@ -251,9 +252,21 @@ pub(crate) fn explanation(
     (verdict, steps)
 }
 
-/// Returns one step for each root that was considered.
+/// Returns one step for each root that was considered, and after it those for what lies there and
+/// was meant as a skill but could not be used.
 pub(crate) fn root_steps(resolution: &Resolution) -> Vec<wire::Step> {
-    (0..resolution.roots.len()).map(|root_idx| root_step(resolution, root_idx)).collect()
+    let mut steps = Vec::new();
+    for (root_idx, root) in resolution.roots.iter().enumerate() {
+        steps.push(root_step(resolution, root_idx));
+        let is_mistake =
+            |it: &&Skip| matches!(it.reason, SkipReason::Fault(_) | SkipReason::WrongCase);
+        steps.extend(root.skips.iter().filter(is_mistake).map(|skip| wire::Step {
+            reason: Some(skip.reason.message()),
+            next: Some(skip.reason.next()),
+            ..skip_step(resolution, &skip.path, root_idx)
+        }));
+    }
+    steps
 }
 
 fn step(view: &View, step: &Step, root_idx: usize) -> wire::Step {

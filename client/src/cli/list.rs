@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use skills_protocol::method::{SkillsExplain, SkillsList};
-use skills_protocol::wire::{ExplainParams, ExplainResult, Include, ListParams, ListResult};
+use skills_protocol::wire::{
+    ExplainParams, ExplainResult, Include, ListParams, ListResult, Step, StepKind,
+};
 
 use crate::ClientError;
 use crate::cli::Cx;
@@ -65,7 +67,8 @@ fn print_one(
     }
     let result = whole_list(link, params)?;
     let view = table::View { all: args.all, cwd: &place.cwd, in_checkout: is_checkout(&place.cwd) };
-    let mut text = table::render(&result, &view, cx.terminal);
+    let skips = if args.all { skips(link, place)? } else { Vec::new() };
+    let mut text = table::render(&result, &skips, &view, cx.terminal);
     if !result.skills.iter().any(|skill| skill.state.is_listed()) {
         text.push_str(&table::render_none(&result, &looked_in(link, place)?, &view, cx.terminal));
     }
@@ -90,6 +93,13 @@ fn looked_in(link: &mut Link, place: &Place) -> Result<ExplainResult, ClientErro
     let mut params = ExplainParams::default();
     place.fill(&mut params, None);
     link.call::<SkillsExplain>(&params)
+}
+
+// What was meant as a skill, and is none: the list itself has only skills.
+fn skips(link: &mut Link, place: &Place) -> Result<Vec<Step>, ClientError> {
+    let mut steps = looked_in(link, place)?.steps;
+    steps.retain(|step| step.kind == StepKind::Candidate);
+    Ok(steps)
 }
 
 fn is_checkout(cwd: &Path) -> bool {

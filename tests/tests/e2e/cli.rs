@@ -146,6 +146,25 @@ fn a_place_without_skills_says_where_it_looked() {
 }
 
 #[test]
+fn all_names_what_could_not_be_used() {
+    let home = Home::new();
+    let odd = "//- /.agents/skills/gone link=nowhere\n//- /.agents/skills/round link=round\n\
+               //- /.agents/skills/small/skill.md\n---\nname: small\ndescription: d\n---\n";
+    let top = home.worktree("w", &format!("{TREE}{odd}"));
+    let all = home.redact(&stdout(&run(&home, &top, &["list", "--all"])));
+    for (name, reason) in [
+        ("gone", "link to nothing"),
+        ("round", "round in a circle"),
+        ("small/skill.md", "in capitals"),
+    ] {
+        let is_told = |line: &str| line.contains(name) && line.contains(reason);
+        assert!(all.lines().any(is_told), "{name}: {all}");
+    }
+    let plain = stdout(&run(&home, &top, &["list"]));
+    assert!(!plain.contains("nowhere") && !plain.contains("capitals"), "{plain}");
+}
+
+#[test]
 fn dir_and_cwd_name_the_place() {
     let home = Home::new();
     let top = home.worktree("w", TREE);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use skills_protocol::wire::{Entry, ExplainResult, ListResult, Scope, State};
+use skills_protocol::wire::{Entry, ExplainResult, ListResult, Scope, State, Step};
 
 use crate::cli::explain::tree::roots_considered;
 use crate::cli::style::{self, paint};
@@ -20,7 +20,14 @@ pub(in crate::cli) struct View<'a> {
 }
 
 /// Returns the table of skills and its last line; nothing when there are none at all.
-pub(in crate::cli) fn render(result: &ListResult, view: &View<'_>, terminal: &Terminal) -> String {
+///
+/// `skips` are the steps of what could not be used; each is told below its root.
+pub(in crate::cli) fn render(
+    result: &ListResult,
+    skips: &[Step],
+    view: &View<'_>,
+    terminal: &Terminal,
+) -> String {
     let is_shown = |skill: &&Entry| view.all || skill.state.is_listed();
     let shown: Vec<&Entry> = result.skills.iter().filter(is_shown).collect();
     let mut text = String::new();
@@ -32,12 +39,39 @@ pub(in crate::cli) fn render(result: &ListResult, view: &View<'_>, terminal: &Te
         for skill in skills {
             push_row(skill, &columns, terminal, &mut text);
         }
+        let is_here = |step: &&Step| step.root.as_deref() == Some(root);
+        push_skips(skips.iter().filter(is_here), terminal, &mut text);
+        text.push('\n');
+    }
+    // Roots that have nothing else.
+    let mut rest: BTreeMap<&str, Vec<&Step>> = BTreeMap::new();
+    for step in skips {
+        if let Some(root) = step.root.as_deref()
+            && !shown.iter().any(|skill| skill.root == root)
+        {
+            rest.entry(root).or_default().push(step);
+        }
+    }
+    for (root, steps) in rest {
+        let heading = terminal.path(root, steps[0].path_encoding);
+        let _ = writeln!(text, "{}", paint(style::HEADING, heading));
+        push_skips(steps.into_iter(), terminal, &mut text);
         text.push('\n');
     }
     if result.skills.iter().any(|skill| skill.state.is_listed()) {
         push_footer(result, view, terminal, &mut text);
     }
     text
+}
+
+fn push_skips<'a>(steps: impl Iterator<Item = &'a Step>, terminal: &Terminal, text: &mut String) {
+    for step in steps {
+        let path = step.path.as_deref().unwrap_or_default();
+        let path = terminal.path(path, step.path_encoding);
+        let reason = step.reason.as_deref().unwrap_or("could not be used");
+        let line = format!("  {path}: {}", terminal.prose(reason));
+        let _ = writeln!(text, "{}", paint(style::WAITING, line));
+    }
 }
 
 // Groups in the order in which they first appear: the profile's own order of roots.
@@ -197,7 +231,7 @@ mod tests {
 
     #[track_caller]
     fn check(result: &ListResult, all: bool, width: Option<usize>, expected: &Expect) {
-        let text = uncolored(&render(result, &view(all), &terminal(width)));
+        let text = uncolored(&render(result, &[], &view(all), &terminal(width)));
         // Paths stay whole, so that they can be copied.
         let lines = text.lines().filter(|line| !line.contains('/'));
         let widest = lines.map(super::width).max().unwrap_or(0);
