@@ -27,7 +27,9 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, reload};
 
 /// What is logged when nobody says how much.
-const DEFAULT_LEVEL: &str = "info";
+///
+/// The watcher's library warns of what we find out and tell ourselves.
+const DEFAULT_LEVEL: &str = "info,notify=error";
 
 /// Set by systemd for services whose standard error is the journal.
 const JOURNAL_STREAM: &str = "JOURNAL_STREAM";
@@ -200,6 +202,14 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
+
+    #[test]
+    fn default_filter_is_one_and_quiets_the_watcher() {
+        let filter = EnvFilter::try_new(DEFAULT_LEVEL).unwrap().to_string();
+        let mut directives: Vec<_> = filter.split(',').collect();
+        directives.sort_unstable();
+        assert_eq!(directives, ["info", "notify=error"]);
+    }
 
     #[test]
     fn log_is_in_a_private_directory_and_kept() {
