@@ -42,6 +42,10 @@ impl Vigil {
                 .inspect_err(|error| tracing::warn!(%error, "the socket is looked at instead"))
                 .ok()
         });
+        // What happened to the socket before it was watched is told by nobody.
+        if self.ends_lost() {
+            return;
+        }
         loop {
             let limit = self.idle_limit();
             let round = round(limit, disturbance.is_some());
@@ -52,9 +56,7 @@ impl Vigil {
             }
             // So that a change of the log's level or of the limits needs no call.
             self.service.settings.refresh().await;
-            if self.footing.is_lost() {
-                tracing::warn!("the socket is gone or another's, and so skillsd ends");
-                self.service.closing.cancel();
+            if self.ends_lost() {
                 return;
             }
             let now_served = self.server.served();
@@ -67,6 +69,16 @@ impl Vigil {
                 return;
             }
         }
+    }
+
+    /// Ends the daemon when nobody can find it any more, and returns whether it does.
+    fn ends_lost(&self) -> bool {
+        let is_lost = self.footing.is_lost();
+        if is_lost {
+            tracing::warn!("the socket is gone or another's, and so skillsd ends");
+            self.service.closing.cancel();
+        }
+        is_lost
     }
 
     fn idle_limit(&self) -> Option<Duration> {
