@@ -1,6 +1,6 @@
 //! Which files everybody reads alike, so that nobody has to read them again.
 
-use crate::parse::{Closing, Document, Opening};
+use crate::parse::{Closing, Document, Entry, Opening, ValueKind};
 
 /// Whether every library and every rule for the `---` lines sees the same in a text, so that
 /// name and description can be judged from the record alone. In doubt it is not.
@@ -22,6 +22,7 @@ pub(crate) fn is_uniform(text: &str, document: &Document) -> bool {
     plain_fences
         && frontmatter.strict.is_ok()
         && !frontmatter.entries.is_empty()
+        && !frontmatter.entries.iter().any(|it| is_nameless(it) || goes_on_in_brackets(it, text))
         && frontmatter.anchors.is_empty()
         && frontmatter.get("<<").is_none()
         && !content.contains("\n---")
@@ -31,4 +32,43 @@ pub(crate) fn is_uniform(text: &str, document: &Document) -> bool {
         && !content.contains("\\u")
         && ![" ", "[", "{", ","].into_iter().any(tagged)
         && document.diagnostics.iter().all(|it| it.code != "yaml/duplicate-key")
+}
+
+/// Whether nothing stands before the colon: only some libraries take that for a key.
+fn is_nameless(entry: &Entry) -> bool {
+    entry.key.span.is_empty()
+}
+
+/// Whether a value in brackets has several lines: some libraries want them indented.
+fn goes_on_in_brackets(entry: &Entry, text: &str) -> bool {
+    match entry.value.kind {
+        ValueKind::Sequence { flow, .. } | ValueKind::Mapping { flow, .. } => {
+            flow && entry.value.span.slice(text).contains('\n')
+        }
+        ValueKind::Null | ValueKind::Scalar { .. } | ValueKind::Alias { .. } => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse::parse;
+
+    #[track_caller]
+    fn check(content: &str, expected: bool) {
+        let text = format!("---\n{content}---\nbody\n");
+        assert_eq!(is_uniform(&text, &parse(&text)), expected, "{content:?}");
+    }
+
+    #[test]
+    fn a_healthy_file_is_read_alike_by_all() {
+        check("name: a\ndescription: |\n  b\n\n  c\ntags: [a, b]\nx:\n  - {y: z}\n", true);
+    }
+
+    #[test]
+    fn what_one_library_alone_refuses_is_not_alike() {
+        check("name: a\n: null\n", false);
+        check("name: a\ntags: [\na, b]\n", false);
+        check("name: a\ntags: {\na: b}\n", false);
+    }
 }
