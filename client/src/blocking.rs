@@ -149,12 +149,16 @@ impl<S: Stream> BlockingConnection<S> {
     }
 
     fn flush(&mut self) -> Result<(), ClientError> {
-        if !self.outgoing.is_empty() {
-            self.stream.write_all(&self.outgoing).map_err(lost)?;
-            self.stream.flush().map_err(lost)?;
-            self.outgoing.clear();
+        if self.outgoing.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        let written = self.stream.write_all(&self.outgoing).and_then(|()| self.stream.flush());
+        self.outgoing.clear();
+        match written.map_err(lost) {
+            // Whoever hangs up at once may have said why; reading tells.
+            Ok(()) | Err(ClientError::Closed) => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 
     fn read_message(&mut self) -> Result<bytes::Bytes, ClientError> {
@@ -277,6 +281,18 @@ mod tests {
         server.shutdown(std::net::Shutdown::Write).expect("shut");
         let error = BlockingConnection::new(stream).call::<ServerSync>(&SyncParams::default());
         assert!(matches!(error, Err(ClientError::Frame(FrameError::Truncated))), "{error:?}");
+    }
+
+    #[test]
+    fn a_server_that_refuses_and_goes_at_once_is_heard() {
+        let (stream, mut server) = UnixStream::pair().expect("a pair");
+        let refusal = br#"{"jsonrpc":"2.0","id":null,"error":{"code":-32010,"message":"full"}}"#;
+        let mut text = BytesMut::new();
+        Framing::ContentLength.put(refusal, &mut text);
+        server.write_all(&text).expect("written");
+        drop(server);
+        let error = BlockingConnection::new(stream).call::<ServerSync>(&SyncParams::default());
+        assert!(matches!(&error, Err(ClientError::Rpc(it)) if it.code == -32010), "{error:?}");
     }
 
     #[test]
