@@ -47,7 +47,7 @@ const HOLDERS: &[(&str, &[&str])] = &[
 ];
 
 /// How many packages the lock file may hold; raise it on purpose, with the reason in the commit.
-const PACKAGES: usize = 260;
+const PACKAGES: usize = 340;
 
 fn metadata(args: &[&str]) -> Value {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
