@@ -21,7 +21,7 @@ pub use claude_code::{
     AGENT, ARGUMENT_HINT, ARGUMENTS, BACKGROUND, CONTEXT, DISABLE_MODEL_INVOCATION,
     DISALLOWED_TOOLS, EFFORT, HOOKS, MODEL, PATHS, SHELL, USER_INVOCABLE, WHEN_TO_USE,
 };
-pub use coercion::{Coercion, Schema, Separators, Shape};
+pub use coercion::{Coercion, Separators, Shape};
 pub use page::page;
 pub use schema::schema;
 pub use source::Source;

@@ -8,18 +8,17 @@
 mod align;
 mod hooks;
 mod json;
-mod scalar;
 mod split;
 
 use serde_json::{Map, Value as Json};
 
-use crate::catalog::{self, Agent, Coercion, Field, Known, Schema, Separators};
+use crate::catalog::{self, Agent, Coercion, Field, Known, Separators};
+use crate::ladder::{Kind, Library};
 use crate::parse::{Entry, Frontmatter, ScalarStyle, Value, ValueKind};
 use crate::text::Span;
 
 pub use hooks::{Group, Handler, Setting};
 pub use json::json;
-pub use scalar::Found;
 
 /// A text and where it is written.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -38,7 +37,7 @@ pub struct Fault {
     /// What should stand there, with an article.
     pub expected: &'static str,
     /// What stands there.
-    pub found: Found,
+    pub found: Kind,
 }
 
 /// A key and its text.
@@ -85,7 +84,7 @@ impl Outcome {
         Self { value: Some(value), faults: Vec::new() }
     }
 
-    fn fault(span: Span, expected: &'static str, found: Found) -> Self {
+    fn fault(span: Span, expected: &'static str, found: Kind) -> Self {
         Self { value: None, faults: vec![Fault { span, expected, found }] }
     }
 }
@@ -162,12 +161,12 @@ impl<'a> Fields<'a> {
     pub fn coerce(&self, written: &Value, coercion: Coercion) -> Outcome {
         let value = self.frontmatter.resolve(written);
         let span = written.span;
-        let found = Found::new(value, Schema::Core);
+        let found = Kind::of(value, Library::Ours);
         let refuses_null = matches!(
             coercion,
             Coercion::String(_) | Coercion::ListOnly(_) | Coercion::StringMap(_)
         );
-        if found == Found::Null && !refuses_null {
+        if found == Kind::Null && !refuses_null {
             return Outcome::default();
         }
         match coercion {
@@ -179,7 +178,7 @@ impl<'a> Fields<'a> {
                 Some(text) => Outcome::of(Reading::Text(Item { text: text.to_owned(), span })),
                 None => Outcome::fault(span, "a text", found),
             },
-            Coercion::String(schema) => self.string_item(written, schema).map_or_else(
+            Coercion::String(library) => self.string_item(written, library).map_or_else(
                 |found| Outcome::fault(span, "a string", found),
                 |item| Outcome::of(Reading::Text(item)),
             ),
@@ -197,20 +196,20 @@ impl<'a> Fields<'a> {
                 _ => Outcome::fault(span, "`true` or `false`", found),
             },
             Coercion::Words(separators) => self.words(value, span, separators),
-            Coercion::ListOnly(schema) => match value.items() {
-                Some(items) => list(items, "a string", |it| self.string_item(it, schema)),
+            Coercion::ListOnly(library) => match value.items() {
+                Some(items) => list(items, "a string", |it| self.string_item(it, library)),
                 None => Outcome::fault(span, "a list", found),
             },
             Coercion::TextMap => map(value, span, |_| true, "a text", |it| self.text_item(it)),
             Coercion::TextMapOf(keys) => {
                 map(value, span, |it| keys.contains(&it), "a text", |it| self.text_item(it))
             }
-            Coercion::StringMap(schema) => {
-                map(value, span, |_| true, "a string", |it| self.string_item(it, schema))
+            Coercion::StringMap(library) => {
+                map(value, span, |_| true, "a string", |it| self.string_item(it, library))
             }
             Coercion::Choice => self.choice(written),
             Coercion::ChoiceOrInteger => {
-                let integer = value.as_str().filter(|_| found == Found::Number);
+                let integer = value.as_str().filter(|_| found == Kind::Number);
                 match integer.and_then(|it| it.parse().ok()) {
                     Some(integer) => Outcome::of(Reading::Integer(integer)),
                     None => self.choice(written),
@@ -236,18 +235,18 @@ impl<'a> Fields<'a> {
     }
 
     /// Returns a scalar as its text.
-    fn text_item(&self, written: &Value) -> Result<Item, Found> {
+    fn text_item(&self, written: &Value) -> Result<Item, Kind> {
         let value = self.frontmatter.resolve(written);
         match value.as_str() {
             Some(text) => Ok(Item { text: text.to_owned(), span: written.span }),
-            None => Err(Found::new(value, Schema::Core)),
+            None => Err(Kind::of(value, Library::Ours)),
         }
     }
 
-    /// Returns a scalar as its text, when it is a string to a library with that schema.
-    fn string_item(&self, written: &Value, schema: Schema) -> Result<Item, Found> {
-        match Found::new(self.frontmatter.resolve(written), schema) {
-            Found::Text => self.text_item(written),
+    /// Returns a scalar as its text, when it is a string to that library.
+    fn string_item(&self, written: &Value, library: Library) -> Result<Item, Kind> {
+        match Kind::of(self.frontmatter.resolve(written), library) {
+            Kind::Text => self.text_item(written),
             found => Err(found),
         }
     }
@@ -258,7 +257,7 @@ impl<'a> Fields<'a> {
             return list(items, "a text", |it| self.text_item(it));
         }
         let Some(text) = value.as_str() else {
-            return Outcome::fault(span, "a list or a text", Found::new(value, Schema::Core));
+            return Outcome::fault(span, "a list or a text", Kind::of(value, Library::Ours));
         };
         let places = align::Alignment::new(value, self.source);
         let item = |range: std::ops::Range<usize>| Item {
@@ -273,7 +272,7 @@ impl<'a> Fields<'a> {
 fn list(
     items: &[Value],
     expected: &'static str,
-    read: impl Fn(&Value) -> Result<Item, Found>,
+    read: impl Fn(&Value) -> Result<Item, Kind>,
 ) -> Outcome {
     let mut list = Vec::new();
     let mut faults = Vec::new();
@@ -281,7 +280,7 @@ fn list(
         match read(item) {
             Ok(item) if item.text.trim().is_empty() => {}
             Ok(item) => list.push(item),
-            Err(Found::Null) => {}
+            Err(Kind::Null) => {}
             Err(found) => faults.push(Fault { span: item.span, expected, found }),
         }
     }
@@ -293,10 +292,10 @@ fn map(
     span: Span,
     matters: impl Fn(&str) -> bool,
     expected: &'static str,
-    read: impl Fn(&Value) -> Result<Item, Found>,
+    read: impl Fn(&Value) -> Result<Item, Kind>,
 ) -> Outcome {
     let Some(entries) = value.entries() else {
-        return Outcome::fault(span, "a map", Found::new(value, Schema::Core));
+        return Outcome::fault(span, "a map", Kind::of(value, Library::Ours));
     };
     let mut pairs = Vec::new();
     let mut faults = Vec::new();

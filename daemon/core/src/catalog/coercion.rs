@@ -4,6 +4,8 @@
 //! would understand. A [`Coercion`] is what one agent does. The readings themselves are in
 //! [`crate::fields`].
 
+use crate::ladder::Library;
+
 /// What is written as the value of a field.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Shape {
@@ -71,8 +73,8 @@ pub enum Coercion {
     Text,
     /// As [`Coercion::Text`]; a list or map in brackets is the text it is written as, too.
     Spelling,
-    /// Only what the agent's YAML takes for a string.
-    String(Schema),
+    /// Only what the agent's YAML library takes for a string.
+    String(Library),
     /// `true`, `yes`, `on`, `1` and their opposites in any case, quoted or not.
     Switch,
     /// `true` and `false` without quotes.
@@ -80,13 +82,13 @@ pub enum Coercion {
     /// A list, or a text that is split.
     Words(Separators),
     /// A list of strings; a text is refused.
-    ListOnly(Schema),
+    ListOnly(Library),
     /// A map from text to text; numbers, booleans and dates are the text they are written as.
     TextMap,
     /// As [`Coercion::TextMap`], of these keys only; what stands under others does not matter.
     TextMapOf(&'static [&'static str]),
     /// A map from text to strings; other values are refused.
-    StringMap(Schema),
+    StringMap(Library),
     /// A word.
     Choice,
     /// A word or an integer.
@@ -95,14 +97,4 @@ pub enum Coercion {
     Hooks,
     /// Anything, as it is.
     Anything,
-}
-
-/// Which plain scalars a YAML library does not take for strings.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Schema {
-    /// YAML 1.2's core schema: null, booleans, integers and floats.
-    Core,
-    /// js-yaml's default schema: the core schema with dates, binary integers, base 60 and
-    /// underscores in numbers.
-    JsYaml,
 }

@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 
 use super::hooks::{COMMON, EVENTS, GROUP, KINDS, Key, Matches, Takes};
 use super::{
-    Absent, Agent, Breach, Coercion, Field, Limit, Reader, Safety, Schema, Separators, Shape,
-    Standing, fields,
+    Absent, Agent, Breach, Coercion, Field, Limit, Reader, Safety, Separators, Shape, Standing,
+    fields,
 };
+use crate::ladder::Library;
 
 /// Returns the page.
 pub fn page() -> String {
@@ -256,8 +257,10 @@ const fn reads(coercion: Coercion) -> &'static str {
     match coercion {
         Coercion::Text => "text; numbers and booleans as they are written",
         Coercion::Spelling => "text; also in brackets, as it is spelled",
-        Coercion::String(Schema::Core) => "a YAML string, nothing else",
-        Coercion::String(Schema::JsYaml) => "a YAML string, nothing else; a date is none",
+        Coercion::String(Library::JsYaml3 | Library::JsYaml4) => {
+            "a YAML string, nothing else; a date is none"
+        }
+        Coercion::String(_) => "a YAML string, nothing else",
         Coercion::Switch => "`true`, `yes`, `on`, `1` and their opposites, in any case",
         Coercion::Boolean => "`true` or `false` without quotes",
         Coercion::Words(Separators::Blanks) => {

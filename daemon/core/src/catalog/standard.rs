@@ -4,9 +4,10 @@ use super::source::{
     CLAUDE_CHANGES, CLAUDE_SKILLS, CODEX, CORPUS, GEMINI, OPENCODE, PLUGIN, SPECIFICATION, VS_CODE,
 };
 use super::{
-    Absent, Agent, Breach, Coercion, Field, Limit, MapKey, Reader, Safety, Schema, Separators,
-    Shape, Standing,
+    Absent, Agent, Breach, Coercion, Field, Limit, MapKey, Reader, Safety, Separators, Shape,
+    Standing,
 };
+use crate::ladder::Library;
 
 /// Lower-case letters, digits and single hyphens between them.
 const KEBAB_CASE: &str = "^[a-z0-9]+(-[a-z0-9]+)*$";
@@ -35,10 +36,10 @@ pub static NAME: Field = Field {
             .since("2.0.20")
             .absent(Absent::Else("the directory's name"))
             .note("A label; numbers are read as text since 2.1.47."),
-        Reader::new(Agent::OpenCode, Coercion::String(Schema::JsYaml))
+        Reader::new(Agent::OpenCode, Coercion::String(Library::JsYaml3))
             .absent(Absent::Dropped)
             .note("Any string, even an empty one."),
-        Reader::new(Agent::OpenCodeAgentSkills, Coercion::String(Schema::Core))
+        Reader::new(Agent::OpenCodeAgentSkills, Coercion::String(Library::NpmYaml))
             .absent(Absent::Dropped)
             .limit(Limit {
                 min: 1,
@@ -110,9 +111,9 @@ pub static DESCRIPTION: Field = Field {
                 "The listing shows 1,536 characters of it and `when_to_use` together (250 from \
                  2.1.86 to 2.1.104).",
             ),
-        Reader::new(Agent::OpenCode, Coercion::String(Schema::JsYaml))
+        Reader::new(Agent::OpenCode, Coercion::String(Library::JsYaml3))
             .absent(Absent::Else("loaded, and not listed for the model")),
-        Reader::new(Agent::OpenCodeAgentSkills, Coercion::String(Schema::Core))
+        Reader::new(Agent::OpenCodeAgentSkills, Coercion::String(Library::NpmYaml))
             .absent(Absent::Dropped)
             .limit(Limit { min: 1, max: None, pattern: None, breach: Breach::Dropped }),
         Reader::new(Agent::Codex, Coercion::Text).absent(Absent::Dropped).limit(Limit {
@@ -158,7 +159,7 @@ pub static LICENSE: Field = Field {
     keys: &[],
     readers: &[
         Reader::new(Agent::AgentSkills, Coercion::Text),
-        Reader::new(Agent::OpenCodeAgentSkills, Coercion::String(Schema::Core))
+        Reader::new(Agent::OpenCodeAgentSkills, Coercion::String(Library::NpmYaml))
             .note("Not used; a value that is not a string drops the skill."),
     ],
     safety: Safety::Safe,
@@ -230,7 +231,7 @@ pub static METADATA: Field = Field {
     ],
     readers: &[
         Reader::new(Agent::AgentSkills, Coercion::TextMap),
-        Reader::new(Agent::OpenCodeAgentSkills, Coercion::StringMap(Schema::Core))
+        Reader::new(Agent::OpenCodeAgentSkills, Coercion::StringMap(Library::NpmYaml))
             .note("A value that is not a string drops the skill."),
         Reader::new(Agent::Codex, Coercion::TextMapOf(&[SHORT_DESCRIPTION]))
             .note("Only `short-description` is looked at."),
@@ -259,7 +260,7 @@ pub static ALLOWED_TOOLS: Field = Field {
         Reader::new(Agent::ClaudeCode, Coercion::Words(Separators::CommasAndBlanks))
             .since("2.0.20")
             .note("A YAML list since 2.1.0."),
-        Reader::new(Agent::OpenCodeAgentSkills, Coercion::ListOnly(Schema::Core))
+        Reader::new(Agent::OpenCodeAgentSkills, Coercion::ListOnly(Library::NpmYaml))
             .note("Not used; a text, which is the standard's own form, drops the skill."),
     ],
     safety: Safety::Asks,

@@ -3,9 +3,9 @@
 //! Everything of the right type is kept, known to the catalog or not, with its place; what is
 //! unknown, missing or pointless is for the rules to find.
 
-use super::{Fault, Fields, Found, Item, Outcome, Reading, switch};
-use crate::catalog::Schema;
+use super::{Fault, Fields, Item, Outcome, Reading, switch};
 use crate::catalog::hooks::{COMMON, GROUP, Key, Takes, find_key, find_kind};
+use crate::ladder::{Kind, Library};
 use crate::parse::{Entry, Value, find};
 use crate::text::Span;
 
@@ -82,7 +82,7 @@ struct HookReader<'a> {
 
 impl HookReader<'_> {
     fn fault(&mut self, span: Span, expected: &'static str, value: &Value) {
-        self.faults.push(Fault { span, expected, found: Found::new(value, Schema::Core) });
+        self.faults.push(Fault { span, expected, found: Kind::of(value, Library::Ours) });
     }
 
     /// Returns the items of a list; a null is an empty one.
@@ -143,7 +143,7 @@ impl HookReader<'_> {
     fn text(&mut self, written: &Value) -> Option<Item> {
         match self.fields.text_item(written) {
             Ok(item) => Some(item),
-            Err(Found::Null) => None,
+            Err(Kind::Null) => None,
             Err(found) => {
                 self.faults.push(Fault { span: written.span, expected: "a text", found });
                 None

@@ -17,7 +17,7 @@ impl Reader<'_> {
             Kind::Boolean | Kind::Number | Kind::Date if refuses => {
                 return Err(format!("`{key}` is {}, not text", typed.kind.name()));
             }
-            Kind::Boolean | Kind::Number | Kind::Date | Kind::Text => {}
+            Kind::Boolean | Kind::Number | Kind::Date | Kind::Text | Kind::Alias => {}
         }
         if self.profile.one_line {
             return Ok(typed.text.split_whitespace().collect::<Vec<_>>().join(" "));

@@ -6,6 +6,7 @@
 //! have the core schema of YAML 1.2.
 
 use super::dialect::Library;
+use crate::parse::{ScalarStyle, Value, ValueKind};
 
 /// What stands in the place of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -24,19 +25,34 @@ pub enum Kind {
     List,
     /// A map.
     Map,
+    /// A reference to an anchor that does not exist.
+    Alias,
 }
 
 impl Kind {
     /// Returns what a person would call it, with an article.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Null => "empty",
+            Self::Null => "nothing",
             Self::Text => "a text",
             Self::Boolean => "a boolean",
             Self::Number => "a number",
             Self::Date => "a date",
             Self::List => "a list",
             Self::Map => "a map",
+            Self::Alias => "an unknown alias",
+        }
+    }
+
+    /// Returns what a value is to a library.
+    pub fn of(value: &Value, library: Library) -> Self {
+        match &value.kind {
+            ValueKind::Null => Self::Null,
+            ValueKind::Scalar { style: ScalarStyle::Plain, text } => kind(text, library),
+            ValueKind::Scalar { .. } => Self::Text,
+            ValueKind::Sequence { .. } => Self::List,
+            ValueKind::Mapping { .. } => Self::Map,
+            ValueKind::Alias { .. } => Self::Alias,
         }
     }
 }
