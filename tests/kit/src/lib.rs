@@ -20,8 +20,11 @@ pub mod daemon;
 
 pub mod plain;
 
+pub mod model;
+
 pub use daemon::Daemon;
 pub use fixture::lay_out;
 pub use home::Home;
+pub use model::{Model, Turn};
 pub use wait::wait_for;
 pub use wire::{Framing, RpcError, Wire};

@@ -1,0 +1,179 @@
+//! A model that says what a test has written down: an HTTP server on loopback for real agents.
+//!
+//! An agent that takes a base URL for its model talks to this one. It speaks the three streaming
+//! formats of the agents under test (see [`dialect`]) and answers each request for a turn with the
+//! next line of its script: a call of one of the agent's own tools, or words, which end the turn.
+//! Whatever else an agent asks a model (a title, a classification, the count of tokens) is answered
+//! with a word and does not count.
+//! Every request is kept, so that a test sees what the agent told the model: its system prompt, its
+//! tools, and what came back from a tool.
+
+mod dialect;
+mod http;
+
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use serde_json::Value;
+
+use dialect::Dialect;
+
+/// What the model does next.
+#[derive(Debug, Clone)]
+pub enum Turn {
+    /// Calls a tool of the agent with these arguments.
+    Call(String, Value),
+    /// Calls a tool whose input is plain text and no JSON.
+    Write(String, String),
+    /// Says this, and thereby ends its turn.
+    Say(String),
+}
+
+impl Turn {
+    /// Returns a call of `tool`.
+    pub fn call(tool: &str, arguments: Value) -> Turn {
+        Turn::Call(tool.to_owned(), arguments)
+    }
+
+    /// Returns a call of `tool` with plain text.
+    pub fn write(tool: &str, input: &str) -> Turn {
+        Turn::Write(tool.to_owned(), input.to_owned())
+    }
+
+    /// Returns words.
+    pub fn say(words: &str) -> Turn {
+        Turn::Say(words.to_owned())
+    }
+
+    fn tool(&self) -> Option<&str> {
+        match self {
+            Turn::Call(tool, _) | Turn::Write(tool, _) => Some(tool),
+            Turn::Say(_) => None,
+        }
+    }
+}
+
+/// A request that an agent has made.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    /// The path, with its query.
+    pub path: String,
+    /// The body; null where there was none.
+    pub body: Value,
+    /// Whether it was answered from the script.
+    pub is_turn: bool,
+}
+
+impl Asked {
+    /// Returns all text in the body, string after string, with line breaks as they are.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        collect(&self.body, &mut text);
+        text
+    }
+}
+
+fn collect(value: &Value, text: &mut String) {
+    match value {
+        Value::String(string) => {
+            text.push_str(string);
+            text.push('\n');
+        }
+        Value::Array(values) => values.iter().for_each(|value| collect(value, text)),
+        Value::Object(fields) => fields.values().for_each(|value| collect(value, text)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+#[derive(Debug)]
+struct State {
+    script: Vec<Turn>,
+    spoken: usize,
+    asked: Vec<Asked>,
+}
+
+/// A scripted model. It listens until the process ends.
+#[derive(Debug)]
+pub struct Model {
+    address: SocketAddr,
+    state: Arc<Mutex<State>>,
+}
+
+impl Model {
+    /// Starts a model that follows `script`.
+    pub fn start(script: Vec<Turn>) -> Model {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port on loopback");
+        let address = listener.local_addr().expect("it is bound");
+        let state = Arc::new(Mutex::new(State { script, spoken: 0, asked: Vec::new() }));
+        let shared = Arc::clone(&state);
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let state = Arc::clone(&shared);
+                thread::spawn(move || serve(&stream, &state));
+            }
+        });
+        Model { address, state }
+    }
+
+    /// Returns the base URL, without a path and without a closing `/`.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Returns what was asked so far.
+    pub fn asked(&self) -> Vec<Asked> {
+        lock(&self.state).asked.clone()
+    }
+
+    /// Returns the requests that were answered from the script, in order.
+    pub fn turns(&self) -> Vec<Asked> {
+        self.asked().into_iter().filter(|asked| asked.is_turn).collect()
+    }
+
+    /// Returns the turns that nobody asked for.
+    pub fn left(&self) -> Vec<Turn> {
+        let state = lock(&self.state);
+        state.script[state.spoken..].to_vec()
+    }
+}
+
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    // A panic of another thread fails its own test; what was asked is still true.
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn serve(stream: &TcpStream, state: &Mutex<State>) {
+    // An agent that goes away in the middle has its own reasons; its test says what is missing.
+    while let Ok(Some(request)) = http::read(stream) {
+        let (content_type, body) = answer(&request, state);
+        if http::write(stream, content_type, &body).is_err() {
+            return;
+        }
+    }
+}
+
+fn answer(request: &http::Request, state: &Mutex<State>) -> (&'static str, String) {
+    let body: Value = serde_json::from_slice(&request.body).unwrap_or_default();
+    let mut state = lock(state);
+    let mut asked = Asked { path: request.path.clone(), body, is_turn: false };
+    let Some(dialect) = Dialect::of(&asked.path) else {
+        state.asked.push(asked);
+        return ("application/json", "{}".to_owned());
+    };
+    let turn = state.script.get(state.spoken).cloned();
+    let tools = dialect.tools(&asked.body);
+    // A request without tools is not about the task, and one without the wanted tool is a
+    // sub-agent's or an assistant's.
+    let suits = |turn: &Turn| match turn.tool() {
+        Some(wanted) => tools.iter().any(|tool| tool == wanted),
+        None => !tools.is_empty(),
+    };
+    asked.is_turn = turn.as_ref().is_some_and(suits);
+    let nth = state.spoken;
+    state.spoken += usize::from(asked.is_turn);
+    let said = turn.filter(|_| asked.is_turn).unwrap_or_else(|| Turn::say("Done."));
+    let answer = dialect.answer(&asked, &said, nth);
+    state.asked.push(asked);
+    answer
+}

@@ -1,0 +1,174 @@
+//! What each agent tells its model of skills, held against `tests/golden/agents`.
+//!
+//! The recordings are what our own rendering is compared with, where no agent is installed. Here the
+//! agents themselves are run again and must still say the same; `UPDATE_EXPECT=1` records anew.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+use skills_testkit::Turn;
+use skills_testkit::model::Asked;
+
+use crate::scene::{Agent, Scene};
+
+const TREE: &str = include_str!("../../golden/agents/tree.txt");
+const NO_SKILLS: &str = "//- /work/proj/README.md\n# A project\n";
+
+/// Holds `text`, its places named, against a recording.
+#[track_caller]
+fn check(scene: &Scene, name: &str, text: &str) {
+    let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("golden/agents");
+    let path = dir.join(scene.agent.name()).join(name);
+    let text = scene.home.redact(text);
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, &text).unwrap();
+    }
+    let recorded = fs::read_to_string(&path).unwrap_or_default();
+    assert!(recorded == text, "{}:\n{text}\nrecorded:\n{recorded}", path.display());
+}
+
+/// Returns what stands between two marks, both included; empty where there is no such place.
+fn between<'a>(text: &'a str, start: &str, end: &str) -> &'a str {
+    let Some(from) = text.find(start).map(|at| &text[at..]) else { return "" };
+    let length = from.find(end).map_or(0, |at| at + end.len());
+    &from[..length]
+}
+
+/// Returns the definition of a tool, as the model was given it.
+fn tool(asked: &Asked, name: &str) -> String {
+    fn search<'a>(value: &'a Value, name: &str) -> Option<&'a Value> {
+        match value {
+            Value::Object(fields)
+                if value["name"] == name && fields.contains_key("description") =>
+            {
+                Some(value)
+            }
+            Value::Object(fields) => fields.values().find_map(|value| search(value, name)),
+            Value::Array(values) => values.iter().find_map(|value| search(value, name)),
+            _ => None,
+        }
+    }
+    let tool = search(&asked.body["tools"], name).expect("the tool is offered");
+    format!("{tool:#}\n")
+}
+
+/// Sorts the lines that name files: opencode lists them as they come.
+fn with_sorted_files(text: &str) -> String {
+    let is_file = |line: &&str| line.starts_with("<file>");
+    let mut files: Vec<&str> = text.split('\n').filter(is_file).collect();
+    files.sort_unstable();
+    let mut files = files.into_iter();
+    let lines = text
+        .split('\n')
+        .map(|line| if is_file(&line) { files.next().unwrap_or(line) } else { line });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn opencode_lists_and_loads() {
+    let load = |name: &str| Turn::call("skill", json!({"name": name}));
+    let script = vec![
+        load("deploy"),
+        load("éclair"),
+        load("empty-body"),
+        load("missing"),
+        Turn::say("Done."),
+    ];
+    let Some(scene) = Scene::set(Agent::OpenCode, TREE, script) else { return };
+    scene.run("Deploy it.");
+    let turns = scene.model.turns();
+    let system = turns[0].body["messages"][0]["content"].as_str().unwrap();
+    let catalog = between(system, "Skills provide specialized instructions", "</available_skills>");
+    check(&scene, "catalog.txt", catalog);
+    check(&scene, "tool.json", &tool(&turns[0], "skill"));
+    let names = ["load.txt", "load-not-ascii.txt", "load-empty-body.txt", "load-unknown.txt"];
+    for (name, turn) in names.iter().zip(&turns[1..]) {
+        let answers = turn.body["messages"].as_array().unwrap();
+        let answer = answers.last().unwrap()["content"].as_str().unwrap();
+        check(&scene, name, &with_sorted_files(answer));
+    }
+}
+
+#[test]
+fn opencode_runs_a_skill_as_a_command() {
+    let Some(scene) = Scene::set(Agent::OpenCode, TREE, vec![Turn::say("Done.")]) else { return };
+    scene.run_command("deploy", "one two");
+    let turns = scene.model.turns();
+    let messages = turns[0].body["messages"].as_array().unwrap();
+    let message = messages.iter().find(|message| message["role"] == "user").unwrap();
+    let text = match &message["content"] {
+        Value::String(text) => text.clone(),
+        parts => parts[0]["text"].as_str().unwrap().to_owned(),
+    };
+    check(&scene, "command.txt", &text);
+}
+
+#[test]
+fn opencode_without_skills() {
+    let script = vec![Turn::say("Done.")];
+    let Some(scene) = Scene::set(Agent::OpenCode, NO_SKILLS, script) else { return };
+    scene.run("Deploy it.");
+    let turns = scene.model.turns();
+    let system = turns[0].body["messages"][0]["content"].as_str().unwrap();
+    let start = "Skills provide specialized instructions";
+    let catalog = system.find(start).map_or("", |at| &system[at..]);
+    let catalog = catalog.split("\n\n").next().unwrap_or_default();
+    check(&scene, "catalog-empty.txt", catalog);
+}
+
+#[test]
+fn codex_lists_and_takes_a_mention() {
+    let Some(scene) = Scene::set(Agent::Codex, TREE, vec![Turn::say("Done.")]) else { return };
+    scene.run("Please $deploy it.");
+    let text = scene.model.turns()[0].text();
+    let catalog = between(&text, "<skills_instructions>", "</skills_instructions>");
+    check(&scene, "catalog.txt", catalog);
+    check(&scene, "mention.txt", between(&text, "<skill>", "</skill>"));
+}
+
+#[test]
+fn codex_without_skills() {
+    let Some(scene) = Scene::set(Agent::Codex, NO_SKILLS, vec![Turn::say("Done.")]) else { return };
+    scene.run("Deploy it.");
+    let text = scene.model.turns()[0].text();
+    let catalog = between(&text, "<skills_instructions>", "</skills_instructions>");
+    check(&scene, "catalog-empty.txt", catalog);
+}
+
+#[test]
+fn gemini_lists_and_loads() {
+    let load = |name: &str| Turn::call("activate_skill", json!({"name": name}));
+    let script = vec![
+        load("deploy"),
+        load("éclair"),
+        load("empty-body"),
+        load("missing"),
+        Turn::say("Done."),
+    ];
+    let Some(scene) = Scene::set(Agent::GeminiCli, TREE, script) else { return };
+    scene.run("Deploy it.");
+    let turns = scene.model.turns();
+    let text = turns[0].text();
+    check(&scene, "catalog.txt", between(&text, "# Available Agent Skills", "</available_skills>"));
+    check(&scene, "tool.json", &tool(&turns[0], "activate_skill"));
+    let names = ["load.txt", "load-not-ascii.txt", "load-empty-body.txt", "load-unknown.txt"];
+    for (name, turn) in names.iter().zip(&turns[1..]) {
+        let contents = turn.body["contents"].as_array().unwrap();
+        let parts = contents.last().unwrap()["parts"].as_array().unwrap();
+        let response = &parts[0]["functionResponse"]["response"];
+        let answer = response["output"].as_str().or_else(|| response["error"].as_str());
+        check(&scene, name, answer.unwrap());
+    }
+}
+
+#[test]
+fn gemini_without_skills() {
+    let script = vec![Turn::say("Done.")];
+    let Some(scene) = Scene::set(Agent::GeminiCli, NO_SKILLS, script) else { return };
+    scene.run("Deploy it.");
+    let text = scene.model.turns()[0].text();
+    let catalog = between(&text, "# Available Agent Skills", "</available_skills>");
+    check(&scene, "catalog-empty.txt", catalog);
+}

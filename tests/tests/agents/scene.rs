@@ -1,0 +1,216 @@
+//! One agent at work in a home of its own: its configuration, its model and how it is run.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use serde_json::json;
+use skills_testkit::wait::within;
+use skills_testkit::{Home, Model, Turn, lay_out};
+
+/// How long one run of an agent may take; generous, because it is only spent on failure.
+const PATIENCE: Duration = Duration::from_secs(100);
+
+/// Where Codex's package has its programs.
+const CODEX: &str = "codex-linux-x64/vendor/x86_64-unknown-linux-musl";
+
+/// An agent under test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Agent {
+    OpenCode,
+    Codex,
+    GeminiCli,
+}
+
+impl Agent {
+    /// Returns its name, as profiles and hooks have it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Agent::OpenCode => "opencode",
+            Agent::Codex => "codex",
+            Agent::GeminiCli => "gemini-cli",
+        }
+    }
+
+    /// Returns the program, or `None` where the agents are not installed and need not be.
+    #[track_caller]
+    fn program(self) -> Option<Vec<PathBuf>> {
+        let Some(top) = std::env::var_os("SKILLSD_AGENTS").map(PathBuf::from) else {
+            let is_ci = std::env::var_os("CI").is_some_and(|it| it == "true");
+            assert!(
+                !is_ci,
+                "SKILLSD_AGENTS is not set: `tests/agents/install DIR` installs agents"
+            );
+            println!("left out: {} is not installed (SKILLSD_AGENTS is not set)", self.name());
+            return None;
+        };
+        let modules = top.join("node_modules");
+        let program = match self {
+            Agent::OpenCode => vec![modules.join("opencode-linux-x64-baseline/bin/opencode")],
+            Agent::Codex => vec![modules.join(CODEX).join("bin/codex")],
+            Agent::GeminiCli => {
+                vec!["node".into(), modules.join("@google/gemini-cli/bundle/gemini.js")]
+            }
+        };
+        let file = program.last().unwrap();
+        assert!(file.is_file(), "SKILLSD_AGENTS has no `{}`", file.display());
+        Some(program)
+    }
+}
+
+/// A home, a worktree in it and a model.
+pub(crate) struct Scene {
+    pub(crate) agent: Agent,
+    pub(crate) home: Home,
+    pub(crate) model: Model,
+    program: Vec<PathBuf>,
+    // A directory with `rg`, which opencode would download.
+    tools: PathBuf,
+}
+
+impl Scene {
+    /// Lays `tree` out and configures the agent for a model that follows `script`; `None` where the
+    /// agent is not installed.
+    ///
+    /// `tree` has the worktree under `/work/` and the user's files under `/home/`.
+    #[track_caller]
+    pub(crate) fn set(agent: Agent, tree: &str, script: Vec<Turn>) -> Option<Scene> {
+        let program = agent.program()?;
+        let tools = Agent::Codex.program()?.remove(0);
+        let tools = tools.parent()?.parent()?.join("codex-path");
+        let home = Home::new();
+        home.worktree("proj", "");
+        lay_out(home.work().parent().unwrap(), tree);
+        let model = Model::start(script);
+        let scene = Scene { agent, home, model, program, tools };
+        scene.configure();
+        Some(scene)
+    }
+
+    /// Returns where the agent works.
+    pub(crate) fn cwd(&self) -> PathBuf {
+        self.home.work().join("proj")
+    }
+
+    fn configure(&self) {
+        let url = self.model.url();
+        match self.agent {
+            Agent::OpenCode => {
+                let model = json!({"name": "Scripted", "tool_call": true,
+                    "limit": {"context": 100_000, "output": 10_000}});
+                let provider = json!({"npm": "@ai-sdk/openai-compatible", "name": "Scripted",
+                    "options": {"baseURL": format!("{url}/v1"), "apiKey": "none"},
+                    "models": {"scripted": model}});
+                let config = json!({"provider": {"scripted": provider},
+                    "model": "scripted/scripted", "small_model": "scripted/scripted",
+                    "permission": {"*": "allow", "skill": {"customize-opencode": "deny"}},
+                    "autoupdate": false, "share": "disabled"});
+                self.write(".config/opencode/opencode.json", &config.to_string());
+            }
+            Agent::Codex => {
+                let config = format!(
+                    "model = \"scripted\"\nmodel_provider = \"scripted\"\n\
+                     approval_policy = \"never\"\nsandbox_mode = \"danger-full-access\"\n\
+                     check_for_update_on_startup = false\n\
+                     [skills.bundled]\nenabled = false\n\
+                     [model_providers.scripted]\nname = \"Scripted\"\n\
+                     base_url = \"{url}/v1\"\nwire_api = \"responses\"\n\
+                     [projects.\"{}\"]\ntrust_level = \"trusted\"\n",
+                    self.cwd().display()
+                );
+                self.write(".codex/config.toml", &config);
+            }
+            Agent::GeminiCli => {
+                let settings = json!({"security": {"auth": {"selectedType": "gemini-api-key"},
+                        "folderTrust": {"enabled": false}},
+                    "privacy": {"usageStatisticsEnabled": false},
+                    "telemetry": {"enabled": false},
+                    "general": {"enableAutoUpdate": false, "disableUpdateNag": true},
+                    "skills": {"enabled": true,
+                        "disabled": ["skill-creator", "antigravity-support"]}});
+                self.write(".gemini/settings.json", &settings.to_string());
+            }
+        }
+    }
+
+    /// Writes a file beneath HOME.
+    pub(crate) fn write(&self, path: &str, text: &str) {
+        let path = self.home.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// Runs the agent with `prompt` until it ends, and returns what it printed.
+    #[track_caller]
+    pub(crate) fn run(&self, prompt: &str) -> Output {
+        self.run_with(&[prompt])
+    }
+
+    /// Runs opencode with one of its commands, as `/name arguments` does in its terminal.
+    #[track_caller]
+    pub(crate) fn run_command(&self, name: &str, arguments: &str) -> Output {
+        assert_eq!(self.agent, Agent::OpenCode, "only opencode takes a command by flag");
+        self.run_with(&["--command", name, arguments])
+    }
+
+    #[track_caller]
+    fn run_with(&self, words: &[&str]) -> Output {
+        let (program, arguments) = self.program.split_first().unwrap();
+        let mut command = self.home.command(program);
+        let mut path = vec![self.tools.clone()];
+        path.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap()));
+        command.env("PATH", std::env::join_paths(path).unwrap());
+        command.args(arguments).current_dir(self.cwd()).stdin(Stdio::null());
+        match self.agent {
+            Agent::OpenCode => {
+                command.args(["run", "--print-logs", "--log-level", "WARN"]).args(words);
+                for switch in
+                    ["AUTOUPDATE", "MODELS_FETCH", "DEFAULT_PLUGINS", "LSP_DOWNLOAD", "SHARE"]
+                {
+                    command.env(format!("OPENCODE_DISABLE_{switch}"), "1");
+                }
+            }
+            Agent::Codex => {
+                command.args(["exec", "--dangerously-bypass-hook-trust"]).args(words);
+            }
+            Agent::GeminiCli => {
+                command.args(["--yolo", "--model", "gemini-2.5-pro", "--prompt"]).args(words);
+                command.env("GEMINI_API_KEY", "none");
+                command.env("GOOGLE_GEMINI_BASE_URL", self.model.url());
+                command.env("GEMINI_CLI_TRUST_WORKSPACE", "true");
+            }
+        }
+        let output = finish(&mut command);
+        let left = self.model.left();
+        assert!(
+            left.is_empty(),
+            "{} ended before {left:?}\n{}\n{}\n{:#?}",
+            self.agent.name(),
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr),
+            self.model.asked().iter().map(|asked| &asked.path).collect::<Vec<_>>(),
+        );
+        output
+    }
+}
+
+/// Runs a command to its end, or kills it when that takes too long.
+fn finish(command: &mut Command) -> Output {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let drain = |mut pipe: Box<dyn std::io::Read + Send>| {
+        std::thread::spawn(move || {
+            let mut bytes = Vec::new();
+            // A broken pipe ends what was printed, nothing more.
+            let _ = pipe.read_to_end(&mut bytes);
+            bytes
+        })
+    };
+    let stdout = drain(Box::new(child.stdout.take().unwrap()));
+    let stderr = drain(Box::new(child.stderr.take().unwrap()));
+    if within(PATIENCE, || child.try_wait().unwrap()).is_none() {
+        child.kill().unwrap();
+    }
+    let status = child.wait().unwrap();
+    Output { status, stdout: stdout.join().unwrap(), stderr: stderr.join().unwrap() }
+}
