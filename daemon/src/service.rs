@@ -88,7 +88,7 @@ impl Service {
             None => self.resolved(&asked).await?,
         };
         let unwell = self.settings.health(Some(&view.resolution.worktree));
-        Ok(if unwell.is_empty() { view } else { Arc::new(view.with_health(unwell)) })
+        Ok(view.with_health(&unwell))
     }
 
     /// Reads what a call asks for, with the configuration's profile where it names none. Returns

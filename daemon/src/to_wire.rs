@@ -19,7 +19,7 @@ use skills_core::resolve::{
 };
 use skills_core::skill::{Finding, SkillRecord, Spot};
 use skills_core::text::{LineIndex, Span};
-use skills_engine::{Health, View, WorktreeStatus};
+use skills_engine::{Gone, Health, View, WorktreeStatus};
 use skills_protocol::path::{encode, encode_os, encoding_of};
 use skills_protocol::wire;
 
@@ -116,6 +116,13 @@ fn scope(scope: profile::Scope) -> wire::Scope {
         profile::Scope::Nested => wire::Scope::Nested,
         profile::Scope::Additional => wire::Scope::Additional,
     }
+}
+
+/// Returns what has left a list.
+pub(crate) fn removed(gone: &Gone) -> wire::Removed {
+    let path_encoding = encoding_of([&*gone.path]);
+    let path = encode(&gone.path, path_encoding);
+    wire::Removed { name: gone.name.clone(), path, path_encoding }
 }
 
 /// Returns what is unwell.

@@ -78,6 +78,7 @@ pub(super) fn list(skills: Vec<Entry>) -> ListResult {
         next_cursor: None,
         skills,
         removed: Vec::new(),
+        positions: Vec::new(),
     }
 }
 

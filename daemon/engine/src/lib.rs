@@ -31,6 +31,8 @@ mod ground;
 
 mod run;
 
+mod journal;
+
 mod status;
 
 mod view;
@@ -54,6 +56,7 @@ use crate::hints::{Inbox, StartHints};
 use crate::run::{Event, Published, Request};
 
 pub use crate::ground::Counters;
+pub use crate::journal::{Difference, Gone};
 pub use crate::run::Freshness;
 pub use crate::status::{Rebuilds, Status, WorktreeStatus};
 pub use crate::view::{Health, View, ViewKey};

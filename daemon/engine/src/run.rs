@@ -23,9 +23,10 @@ use tokio::sync::oneshot;
 use crate::forest::{Node, Serial, Watch};
 use crate::ground::Ground;
 use crate::hints::Inbox;
+use crate::journal::{Changes, Journal};
 use crate::recorder::Recorder;
 use crate::status::{Rebuilds, Status, WorktreeStatus};
-use crate::view::{Health, View, ViewKey};
+use crate::view::{Health, Moment, View, ViewKey};
 
 /// How long a cookie is waited for before the disk is swept instead. A cookie takes
 /// microseconds; one that takes this long is not coming.
@@ -316,13 +317,22 @@ impl Engine {
         let before = self.views.get(&key);
         let used = before.map_or_else(Instant::now, |it| it.used);
         self.unused |= before.is_some_and(|it| it.depends != depends);
-        let same = before
-            .filter(|it| it.view.resolution == resolution && it.view.health == health)
-            .map(|it| Arc::clone(&it.view));
+        let before = before.map(|it| Arc::clone(&it.view));
+        let same = before.clone().filter(|it| *it.resolution == resolution && it.health == health);
         let is_new = same.is_none();
         let view = same.unwrap_or_else(|| {
             let clock = self.clock(&resolution.worktree);
-            Arc::new(View::new(Arc::clone(&key), site, resolution, clock, health))
+            let tick = self.tick;
+            let journal = before.map_or_else(
+                || Arc::new(Journal::new(tick)),
+                |before| {
+                    let changes = Changes::between(&before.resolution, &resolution);
+                    before.journal().push(tick, changes);
+                    Arc::clone(before.journal())
+                },
+            );
+            let moment = Moment { clock, tick, journal };
+            Arc::new(View::new(Arc::clone(&key), site, resolution, health, moment))
         });
         self.views.insert(key, Held { view: Arc::clone(&view), depends, used });
         if is_new {

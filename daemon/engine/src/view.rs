@@ -4,10 +4,12 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use skills_core::path::AbsPath;
-use skills_core::resolve::{Resolution, Site};
+use skills_core::resolve::{Resolution, Site, State};
+
+use crate::journal::{Difference, Journal};
 
 /// What a view is of: everything that an answer can depend on besides the disk.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -44,31 +46,74 @@ pub struct View {
     /// The rules and the place it was resolved by.
     pub site: Arc<Site>,
     /// What the agent sees, and everything it does not.
-    pub resolution: Resolution,
+    pub resolution: Arc<Resolution>,
     /// Identifies this state of this view; opaque to callers.
     pub clock: String,
     /// What is not well.
     pub health: Vec<Health>,
+    tick: u64,
+    journal: Arc<Journal>,
     slot: OnceLock<Box<dyn Any + Send + Sync>>,
+    /// The same with more that is not well, as it was asked for last.
+    unwell: Mutex<Option<Arc<View>>>,
 }
 
 impl View {
+    /// Returns a view as it is published at this tick.
     pub(crate) fn new(
         key: Arc<ViewKey>,
         site: Arc<Site>,
         resolution: Resolution,
-        clock: String,
         health: Vec<Health>,
+        Moment { clock, tick, journal }: Moment,
     ) -> Self {
-        Self { key, site, resolution, clock, health, slot: OnceLock::new() }
+        let (slot, unwell) = (OnceLock::new(), Mutex::default());
+        let resolution = Arc::new(resolution);
+        Self { key, site, resolution, clock, health, tick, journal, slot, unwell }
     }
 
     /// Returns the same view with more that is not well, for what the engine does not know of.
+    /// As long as the same is not well it is the same view, with what is kept with it.
     #[must_use]
-    pub fn with_health(&self, more: impl IntoIterator<Item = Health>) -> Self {
-        let health = self.health.iter().cloned().chain(more).collect();
-        let (key, site) = (Arc::clone(&self.key), Arc::clone(&self.site));
-        Self::new(key, site, self.resolution.clone(), self.clock.clone(), health)
+    pub fn with_health(self: &Arc<Self>, more: &[Health]) -> Arc<Self> {
+        if more.is_empty() {
+            return Arc::clone(self);
+        }
+        // One view or none is in there whatever panics.
+        let mut unwell = self.unwell.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*unwell {
+            Some(kept) if kept.health[self.health.len()..] == *more => Arc::clone(kept),
+            Some(_) | None => {
+                let view = Arc::new(Self {
+                    key: Arc::clone(&self.key),
+                    site: Arc::clone(&self.site),
+                    resolution: Arc::clone(&self.resolution),
+                    clock: self.clock.clone(),
+                    health: self.health.iter().chain(more).cloned().collect(),
+                    tick: self.tick,
+                    journal: Arc::clone(&self.journal),
+                    slot: OnceLock::new(),
+                    unwell: Mutex::default(),
+                });
+                *unwell = Some(Arc::clone(&view));
+                view
+            }
+        }
+    }
+
+    /// Returns what differs between the list that somebody was given with `clock` and the same
+    /// list now; none where that is not known any more. The list holds the candidates whose state
+    /// `shows` accepts.
+    pub fn difference(&self, clock: &str, shows: impl Fn(State) -> bool) -> Option<Difference> {
+        // Ticks are counted by one run for all its views, so the journal knows its own.
+        let (run, tick) = split_clock(clock)?;
+        let is_ours = split_clock(&self.clock).is_some_and(|(ours, _)| ours == run);
+        let since = is_ours.then_some(tick)?;
+        self.journal.difference(since, self.tick, &self.resolution, shows)
+    }
+
+    pub(crate) fn journal(&self) -> &Arc<Journal> {
+        &self.journal
     }
 
     /// Returns what `make` made of this view when it was first asked.
@@ -84,6 +129,20 @@ impl View {
             .downcast_ref()
             .expect("one type is kept with a view, chosen by the one crate that serves views")
     }
+}
+
+/// When a view is published, and what was before.
+pub(crate) struct Moment {
+    pub(crate) clock: String,
+    pub(crate) tick: u64,
+    pub(crate) journal: Arc<Journal>,
+}
+
+/// Splits a clock into its run and worktree, and its tick.
+fn split_clock(clock: &str) -> Option<(&str, u64)> {
+    let (rest, tick) = clock.rsplit_once(':')?;
+    let (run, _generation) = rest.rsplit_once(':')?;
+    Some((run, tick.parse().ok()?))
 }
 
 impl fmt::Debug for View {

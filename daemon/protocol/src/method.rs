@@ -234,7 +234,7 @@ mod tests {
               {worktrees}
             skills/list
               (include since limit cursor cwd profile session agent freshness additionalDirs environment pathEncoding)
-              {clock health fresh nextCursor skills removed}
+              {clock health fresh nextCursor skills removed positions}
             skills/dirs
               (cwd profile session agent freshness additionalDirs environment pathEncoding)
               {clock health dirs pathEncoding}

@@ -33,17 +33,22 @@ pub(crate) async fn list(
     let view = service.view(&peer, params.take_context()).await?;
     let form = Form::of(&params.include);
     let clock = form.clock(&view);
-    if params.since.as_ref() == Some(&clock) {
-        return Answer::new(&ListResult::<()> {
-            clock,
-            health: to_wire::health(&view.health),
-            fresh: false,
-            next_cursor: None,
-            skills: Vec::new(),
-            removed: Vec::new(),
-        });
+    let cursor = params.cursor.as_deref().map(|it| Cursor::read(it, &clock)).transpose()?;
+    let limit = match params.limit {
+        Some(0) => {
+            return Err(
+                RpcError::invalid_params("`limit` is 0").with_hint("Ask for one skill at least.")
+            );
+        }
+        Some(limit) => limit as usize,
+        None => usize::MAX,
+    };
+    let since = cursor.as_ref().map_or(params.since.as_deref(), |it| it.since);
+    let start = cursor.as_ref().map_or(0, |it| it.start);
+    if let Some(answer) = since.and_then(|it| difference(&view, form, it, Part { start, limit })) {
+        return answer;
     }
-    if form == Form::DEFAULT && params.limit.is_none() && params.cursor.is_none() {
+    if form == Form::DEFAULT && params.limit.is_none() && cursor.is_none() {
         let make = || {
             let entries = |index: usize| {
                 Cow::Owned(prepared::entry(&view, &view.resolution.candidates[index]))
@@ -55,16 +60,6 @@ pub(crate) async fn list(
             return Ok(answer);
         }
     }
-    let start = params.cursor.map_or(Ok(0), |cursor| read_cursor(&cursor, &clock))?;
-    let limit = match params.limit {
-        Some(0) => {
-            return Err(
-                RpcError::invalid_params("`limit` is 0").with_hint("Ask for one skill at least.")
-            );
-        }
-        Some(limit) => limit as usize,
-        None => usize::MAX,
-    };
     let entries = Prepared::of(&view).entries(&view);
     page(&view, form, Part { start, limit }, |index| Cow::Borrowed(&*entries[index])).answer()
 }
@@ -110,15 +105,71 @@ impl Form {
             format!("{}/{:x}", view.clock, self.0)
         }
     }
+
+    /// Returns the view's clock in a clock of this form; none for one of another form.
+    fn view_clock(self, clock: &str) -> Option<&str> {
+        let (of_view, form) = clock.split_once('/').map_or((clock, None), |(a, b)| (a, Some(b)));
+        let own = (self != Self::DEFAULT).then(|| format!("{:x}", self.0));
+        (form == own.as_deref()).then_some(of_view)
+    }
 }
 
-/// Reads where a page begins, from the cursor of a list at this clock.
-fn read_cursor(cursor: &str, clock: &str) -> Result<usize, RpcError> {
-    let (start, of) = cursor.split_once('@').unwrap_or_default();
-    start.parse().ok().filter(|_| of == clock).ok_or_else(|| {
-        RpcError::invalid_params("the list has changed since the page of this `cursor`")
-            .with_hint("Start again without `cursor`.")
-    })
+/// Where a page begins: `INDEX@CLOCK` in a whole list, `INDEX@CLOCK@SINCE` in a difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Cursor<'a> {
+    start: usize,
+    /// The clock that the difference is from; none in a whole list.
+    since: Option<&'a str>,
+}
+
+impl<'a> Cursor<'a> {
+    /// Reads the cursor of a list at this clock.
+    fn read(cursor: &'a str, clock: &str) -> Result<Self, RpcError> {
+        let (start, of) = cursor.split_once('@').unwrap_or_default();
+        let (of, since) = of.split_once('@').map_or((of, None), |(of, since)| (of, Some(since)));
+        let start = start.parse().ok().filter(|_| of == clock);
+        start.map(|start| Self { start, since }).ok_or_else(|| {
+            RpcError::invalid_params("the list has changed since the page of this `cursor`")
+                .with_hint("Start again without `cursor`.")
+        })
+    }
+}
+
+/// Returns what changed in the list of a form since a clock of it; none where that is not known.
+fn difference(view: &View, form: Form, since: &str, part: Part) -> Option<Outcome> {
+    let view_since = form.view_clock(since)?;
+    let shows = |state| form.holds(to_wire::state(state));
+    let found = view.difference(view_since, shows)?;
+    let clock = form.clock(view);
+    // Places are counted once; what changed is in the order of the list.
+    let mut positions = Vec::with_capacity(found.changed.len().min(part.limit));
+    let (mut skills, mut size, mut next_cursor) = (Vec::new(), 0, None);
+    let mut changed = found.changed.iter().copied().skip_while(|it| *it < part.start).peekable();
+    for (position, (index, candidate)) in listed(view, form).enumerate() {
+        if changed.next_if_eq(&index).is_none() {
+            continue;
+        }
+        if skills.len() == part.limit || size >= PAGE {
+            next_cursor = Some(format!("{index}@{clock}@{since}"));
+            break;
+        }
+        let entry = prepared::entry(view, candidate);
+        size += entry.get().len();
+        skills.push(entry);
+        positions.push(position as u32);
+    }
+    // The first page tells what went; a later one only goes on.
+    let removed = if part.start == 0 { &found.removed[..] } else { &[] };
+    let list = ListResult {
+        clock,
+        health: to_wire::health(&view.health),
+        fresh: false,
+        next_cursor,
+        skills,
+        removed: removed.iter().map(to_wire::removed).collect(),
+        positions,
+    };
+    Some(Answer::with_capacity(&list, size + list.skills.len() + 512))
 }
 
 /// Returns the candidates of a form, with their places among all.
@@ -173,6 +224,7 @@ fn page<'a>(
         skills.push(entry);
     }
     let health = to_wire::health(&view.health);
-    let list = ListResult { clock, health, fresh: true, next_cursor, skills, removed: Vec::new() };
+    let (removed, positions) = (Vec::new(), Vec::new());
+    let list = ListResult { clock, health, fresh: true, next_cursor, skills, removed, positions };
     Page { list, size }
 }

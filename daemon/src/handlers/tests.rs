@@ -135,7 +135,7 @@ async fn list_holds_what_the_model_sees_and_what_is_asked_for() {
 }
 
 #[tokio::test]
-async fn since_the_clock_of_the_same_list_nothing_is_sent() {
+async fn since_a_clock_of_the_same_list_only_what_changed_is_sent() {
     let mut rig = tree();
     for include in [json!([]), json!(["all"])] {
         let list = rig.call("skills/list", json!({"include": include})).await;
@@ -150,7 +150,9 @@ async fn since_the_clock_of_the_same_list_nothing_is_sent() {
     let list = rig.call("skills/list", json!({})).await;
     rig.write("w/.agents/skills/f/SKILL.md", &skill("f", ""));
     let changed = rig.call("skills/list", json!({"since": list["clock"]})).await;
-    assert_eq!((&changed["fresh"], shown(&changed).len()), (&json!(true), 4), "{changed}");
+    assert_eq!((&changed["fresh"], shown(&changed).len()), (&json!(false), 1), "{changed}");
+    assert_eq!((&changed["skills"][0]["name"], &changed["removed"]), (&json!("f"), &json!([])));
+    assert_eq!(changed["positions"], json!([3]));
 }
 
 #[tokio::test]

@@ -11,6 +11,8 @@ mod corpus;
 
 mod rounds;
 
+mod since;
+
 mod lifecycle;
 
 mod configured;

@@ -9,15 +9,15 @@ use std::path::{Path, PathBuf};
 
 use skills_testkit::fixture::{skill_text, write_skill};
 
-use crate::support::{Live, PROFILES};
+use crate::support::{Dice, Live, PROFILES, number};
 
 #[test]
 fn a_thousand_rounds_show_each_change_at_once() {
     let mut live = Live::start();
     let top = live.home.worktree("w", "//- /.gitignore\n/other/\n");
-    let seed = number("SKILLSD_TEST_SEED").unwrap_or(0x5eed).max(1);
+    let seed = number("SKILLSD_TEST_SEED").unwrap_or(0x5eed);
     let n_rounds = number("SKILLSD_TEST_ROUNDS").unwrap_or(1000);
-    let mut disk = Disk { top: top.clone(), dice: Dice(seed), n_made: 0 };
+    let mut disk = Disk { top: top.clone(), dice: Dice::new(seed), n_made: 0 };
     for branch in ["one", "two"] {
         live.home.git(&top, &["checkout", "-q", "-b", branch]);
         for name in ["a", "b", branch] {
@@ -41,11 +41,6 @@ fn a_thousand_rounds_show_each_change_at_once() {
         println!("seed {seed}, round {round}: {what}");
         live.check(&top, profile);
     }
-}
-
-fn number(variable: &str) -> Option<u64> {
-    let text = std::env::var(variable).ok()?;
-    Some(text.parse().unwrap_or_else(|_| panic!("{variable} is not a number: `{text}`")))
 }
 
 /// The worktree's skill roots, changed at random.
@@ -152,17 +147,5 @@ impl Disk {
             .build();
         let files = walk.flatten().filter(|entry| entry.file_name() == "SKILL.md");
         files.filter_map(|entry| Some(entry.path().parent()?.to_path_buf())).collect()
-    }
-}
-
-/// Marsaglia's xorshift: chance that can be repeated.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 % limit as u64).expect("it is below a usize")
     }
 }

@@ -152,3 +152,25 @@ pub(crate) fn entry<'a>(entries: &'a [Value], suffix: &str) -> &'a Value {
         _ => panic!("{} entries end with `{suffix}`: {entries:#?}", found.len()),
     }
 }
+
+/// Returns the number in a variable, where it is set.
+pub(crate) fn number(variable: &str) -> Option<usize> {
+    let text = std::env::var(variable).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{variable} is not a number: `{text}`")))
+}
+
+/// Marsaglia's xorshift: chance that can be repeated.
+pub(crate) struct Dice(u64);
+
+impl Dice {
+    pub(crate) fn new(seed: usize) -> Self {
+        Self((seed as u64).max(1))
+    }
+
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % limit as u64).expect("it is below a usize")
+    }
+}

@@ -57,7 +57,8 @@ skills_params! {
             deserialize_with = "crate::wire::null_is_default"
         )]
         include: Vec<Include>,
-        /// The clock of an earlier answer: only what changed since is listed.
+        /// The clock of an earlier answer to the same question: only what changed since is listed.
+        /// Where that is not known any more, the answer is `fresh` and holds everything.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         since: Option<String>,
         /// How many to list at most; the rest is reached with `cursor`.
@@ -87,6 +88,11 @@ pub struct ListResult<E = Entry> {
     /// What has left the list since; empty when `fresh`.
     #[serde(default = "Vec::new")]
     pub removed: Vec<Removed>,
+    /// Where each of `skills` stands in the whole list, from 0; absent when `fresh`. Whoever takes
+    /// out of the list it has what is in `removed` and `skills`, by `path`, and then puts in each
+    /// of `skills` at its position, one after the other, has the list as it is now.
+    #[serde(default = "Vec::new", skip_serializing_if = "Vec::is_empty")]
+    pub positions: Vec<u32>,
 }
 
 /// A skill that has left the list.

@@ -1,0 +1,244 @@
+//! What changed in one view, kept for a while: the source of `since`.
+//!
+//! Each published state of a view is one step. A step keeps what the candidates that changed in
+//! it were before, so that a later state and the steps since an earlier one give the difference
+//! exactly: what came and went, or changed and changed back, is in none. What is kept is bounded;
+//! who asks for more than there is gets the whole list.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use skills_core::path::AbsPath;
+use skills_core::resolve::{Candidate, Reason, Resolution, SkillFile, State};
+
+/// How many steps are kept at most.
+const MAX_STEPS: usize = 256;
+
+/// How many changes all kept steps hold at most, besides those of the last.
+const MAX_CHANGES: usize = 1024;
+
+/// What differs between a list as somebody knows it and as it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Difference {
+    /// The candidates that the list holds now and did not, or not so: their indexes, in order.
+    pub changed: Vec<usize>,
+    /// What the list held and does not any more.
+    pub removed: Vec<Gone>,
+}
+
+/// What has left a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gone {
+    /// The name it had.
+    pub name: String,
+    /// The SKILL.md it was.
+    pub path: AbsPath,
+}
+
+/// The steps of one view.
+#[derive(Debug)]
+pub(crate) struct Journal(Mutex<Log>);
+
+#[derive(Debug)]
+struct Log {
+    /// The tick of the state before the first step.
+    base: u64,
+    steps: VecDeque<Step>,
+    /// Changes in all steps.
+    n_changes: usize,
+}
+
+/// One publication.
+#[derive(Debug)]
+struct Step {
+    tick: u64,
+    changes: Box<[Change]>,
+}
+
+/// What a step did to one candidate.
+#[derive(Debug)]
+struct Change {
+    path: AbsPath,
+    before: Option<Past>,
+    /// Whether its place among the others changed.
+    moved: bool,
+}
+
+/// A candidate as it was.
+#[derive(Clone, Debug)]
+struct Past {
+    name: Box<str>,
+    state: State,
+    print: u64,
+}
+
+/// The steps from one state to the next, before they are kept.
+#[derive(Debug, Default)]
+pub(crate) struct Changes {
+    changes: Vec<Change>,
+    /// The states cannot be told apart by paths; nothing before this one counts any more.
+    unclear: bool,
+}
+
+impl Changes {
+    /// Compares two states of a view.
+    pub(crate) fn between(old: &Resolution, new: &Resolution) -> Self {
+        let (before, after) = (&old.candidates, &new.candidates);
+        let same = |(a, b): &(&Candidate, &Candidate)| looks_same(old, a, new, b);
+        let head = before.iter().zip(after).take_while(same).count();
+        let (before_rest, after_rest) = (&before[head..], &after[head..]);
+        let tail = before_rest.iter().rev().zip(after_rest.iter().rev()).take_while(same).count();
+        let before_rest = &before_rest[..before_rest.len() - tail];
+        let after_rest = &after_rest[..after_rest.len() - tail];
+        if before_rest.is_empty() && after_rest.is_empty() {
+            return Self::default();
+        }
+        let places: HashMap<_, _> =
+            before_rest.iter().enumerate().map(|(index, it)| (&it.path, index)).collect();
+        let paths: HashSet<_> = after_rest.iter().map(|it| &it.path).collect();
+        let outside = before[..head].iter().chain(&before[before.len() - tail..]);
+        let unclear = places.len() < before_rest.len()
+            || paths.len() < after_rest.len()
+            || outside.clone().any(|it| paths.contains(&it.path) || places.contains_key(&it.path));
+        if unclear {
+            return Self { changes: Vec::new(), unclear };
+        }
+        let mut changes = Vec::new();
+        let mut last = None;
+        for candidate in after_rest {
+            let place = places.get(&candidate.path).copied();
+            // What keeps its order keeps its place when the others are taken out and put in.
+            let moved = place.is_some() && place < last;
+            last = last.max(place);
+            let was = place.map(|it| &before_rest[it]);
+            if moved || !was.is_some_and(|it| looks_same(old, it, new, candidate)) {
+                let before = was.map(|it| Past::of(old, it));
+                changes.push(Change { path: candidate.path.clone(), before, moved });
+            }
+        }
+        for candidate in before_rest.iter().filter(|it| !paths.contains(&it.path)) {
+            let before = Some(Past::of(old, candidate));
+            changes.push(Change { path: candidate.path.clone(), before, moved: false });
+        }
+        Self { changes, unclear }
+    }
+}
+
+impl Journal {
+    /// Returns the journal of a view that was first published at this tick.
+    pub(crate) fn new(tick: u64) -> Self {
+        Self(Mutex::new(Log { base: tick, steps: VecDeque::new(), n_changes: 0 }))
+    }
+
+    /// Keeps the step to the state at this tick.
+    pub(crate) fn push(&self, tick: u64, changes: Changes) {
+        let mut log = self.lock();
+        if changes.unclear {
+            *log = Log { base: tick, steps: VecDeque::new(), n_changes: 0 };
+            return;
+        }
+        while log.steps.len() >= MAX_STEPS || log.n_changes > MAX_CHANGES {
+            let Some(first) = log.steps.pop_front() else { break };
+            log.base = first.tick;
+            log.n_changes -= first.changes.len();
+        }
+        if log.steps.is_empty() {
+            // A burst leaves no room behind.
+            log.steps = VecDeque::with_capacity(1);
+        }
+        log.n_changes += changes.changes.len();
+        log.steps.push_back(Step { tick, changes: changes.changes.into() });
+    }
+
+    /// Returns what differs between the state at `since` and `resolution`, which is the state at
+    /// `now`; none when that is not known any more. `shows` says whether the list holds a
+    /// candidate in that state.
+    pub(crate) fn difference(
+        &self,
+        since: u64,
+        now: u64,
+        resolution: &Resolution,
+        shows: impl Fn(State) -> bool,
+    ) -> Option<Difference> {
+        let log = self.lock();
+        let known = since == log.base || log.steps.iter().any(|it| it.tick == since);
+        if !known || since > now {
+            return None;
+        }
+        // The first change of each since then knows what it was then.
+        let mut then: HashMap<&AbsPath, (Option<&Past>, bool)> = HashMap::new();
+        for step in log.steps.iter().filter(|it| it.tick > since && it.tick <= now) {
+            for Change { path, before, moved } in &step.changes {
+                let entry = then.entry(path).or_insert((before.as_ref(), false));
+                entry.1 |= moved;
+            }
+        }
+        let mut difference = Difference::default();
+        if then.is_empty() {
+            return Some(difference);
+        }
+        for (index, candidate) in resolution.candidates.iter().enumerate() {
+            let Some((past, moved)) = then.remove(&candidate.path) else { continue };
+            let past = past.filter(|it| shows(it.state));
+            match (past, shows(candidate.state)) {
+                (Some(past), true) if !moved && past.print == print(resolution, candidate) => {}
+                (_, true) => difference.changed.push(index),
+                (Some(past), false) => difference.removed.push(past.gone(&candidate.path)),
+                (None, false) => {}
+            }
+        }
+        let gone = then.into_iter().filter_map(|(path, (past, _))| Some((path, past?)));
+        let gone = gone.filter(|(_, past)| shows(past.state));
+        difference.removed.extend(gone.map(|(path, past)| past.gone(path)));
+        difference.removed.sort_by(|a, b| a.path.cmp(&b.path));
+        Some(difference)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Log> {
+        // Each change of the log is whole before anything can panic.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Past {
+    fn of(resolution: &Resolution, candidate: &Candidate) -> Self {
+        Self {
+            name: candidate.name.as_str().into(),
+            state: candidate.state,
+            print: print(resolution, candidate),
+        }
+    }
+
+    fn gone(&self, path: &AbsPath) -> Gone {
+        Gone { name: self.name.to_string(), path: path.clone() }
+    }
+}
+
+/// Returns a number for all that a list shows of a candidate.
+fn print(resolution: &Resolution, candidate: &Candidate) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    shown(resolution, candidate).hash(&mut hasher);
+    hasher.finish()
+}
+
+fn looks_same(old: &Resolution, a: &Candidate, new: &Resolution, b: &Candidate) -> bool {
+    a.path == b.path && shown(old, a) == shown(new, b)
+}
+
+/// Returns all that a list shows of a candidate besides its path, as values to compare. Indexes
+/// are not among it: they say nothing by themselves.
+fn shown<'a>(resolution: &'a Resolution, candidate: &'a Candidate) -> impl Hash + PartialEq + 'a {
+    // Whole, so that a new field is thought of here.
+    let Candidate { name, description, path: _, root, file, state, reason, notes: _ } = candidate;
+    let root = &resolution.roots[*root];
+    let file = file.as_ref().map(|SkillFile { id: _, record, stale }| {
+        let stale = stale.as_ref().map(|it| (it.kind as u8, &it.detail));
+        (record.facts.hash, record.facts.truncated, stale)
+    });
+    let reason = reason.as_ref().map(|it| {
+        let Reason { rule, message, at, next: _, winner: _ } = it;
+        (rule, message, at.map(|it| (it.line, it.column)))
+    });
+    (name, description, root.scope as u8, root.path.as_os_str(), state, file, reason)
+}
