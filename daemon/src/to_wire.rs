@@ -65,8 +65,15 @@ fn label(profile: &Profile, candidate: &Candidate, record: &SkillRecord) -> Opti
 /// What is the user's own needs no trust; what comes with a worktree has none until it is given.
 fn is_trusted(scope: profile::Scope) -> bool {
     match scope {
-        profile::Scope::Managed | profile::Scope::User => true,
-        profile::Scope::Project | profile::Scope::Nested | profile::Scope::Additional => false,
+        // A prompt comes from a server that the user set up.
+        profile::Scope::Managed
+        | profile::Scope::User
+        | profile::Scope::Bundled
+        | profile::Scope::Mcp => true,
+        profile::Scope::Project
+        | profile::Scope::Nested
+        | profile::Scope::Additional
+        | profile::Scope::Remote => false,
     }
 }
 
@@ -115,6 +122,9 @@ fn scope(scope: profile::Scope) -> wire::Scope {
         profile::Scope::Project => wire::Scope::Project,
         profile::Scope::Nested => wire::Scope::Nested,
         profile::Scope::Additional => wire::Scope::Additional,
+        profile::Scope::Bundled => wire::Scope::Bundled,
+        profile::Scope::Remote => wire::Scope::Remote,
+        profile::Scope::Mcp => wire::Scope::Mcp,
     }
 }
 

@@ -6,9 +6,15 @@
 
 mod page;
 mod read;
+mod server;
+
+use std::collections::BTreeMap;
+
+use crate::remote::Address;
 
 pub use page::{page, schema};
 pub use read::{Parsed, Problem, read};
+pub use server::McpServer;
 
 /// Whose file a text is, and so what it may decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +53,12 @@ pub enum Kind {
         /// What is counted.
         unit: &'static str,
     },
+    /// A list of ids of profiles.
+    Profiles,
+    /// A list of addresses of catalogs.
+    Addresses,
+    /// A table of MCP servers by their names.
+    Servers,
 }
 
 /// A row of the table: one key.
@@ -70,12 +82,14 @@ pub struct Key {
 }
 
 impl Kind {
-    /// Returns the words that a key of this kind takes; none for a number.
+    /// Returns the words that a key of this kind takes; none for others.
     pub fn words(self) -> Vec<&'static str> {
         match self {
             Self::Choice(words) => words.to_vec(),
-            Self::Profile => crate::profile::builtin().iter().map(|it| &*it.id).collect(),
-            Self::Number { .. } => Vec::new(),
+            Self::Profile | Self::Profiles => {
+                crate::profile::builtin().iter().map(|it| &*it.id).collect()
+            }
+            Self::Number { .. } | Self::Addresses | Self::Servers => Vec::new(),
         }
     }
 }
@@ -83,11 +97,17 @@ impl Kind {
 /// The words of `log.level`, the quietest first.
 pub const LOG_LEVELS: &[&str] = &["off", "error", "warn", "info", "debug", "trace"];
 
+/// The words of `remote.http`.
+const HTTP: &[&str] = &["loopback", "anywhere"];
+
 /// A value of the right kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Scalar {
     Word(String),
     Number(u64),
+    Words(Vec<String>),
+    Addresses(Vec<Address>),
+    Servers(BTreeMap<String, McpServer>),
 }
 
 /// A field that a value can be put into.
@@ -107,6 +127,30 @@ impl Slot for Option<u64> {
     fn put(&mut self, scalar: Scalar) {
         if let Scalar::Number(number) = scalar {
             *self = Some(number);
+        }
+    }
+}
+
+impl Slot for Vec<String> {
+    fn put(&mut self, scalar: Scalar) {
+        if let Scalar::Words(words) = scalar {
+            *self = words;
+        }
+    }
+}
+
+impl Slot for Vec<Address> {
+    fn put(&mut self, scalar: Scalar) {
+        if let Scalar::Addresses(addresses) = scalar {
+            *self = addresses;
+        }
+    }
+}
+
+impl Slot for BTreeMap<String, McpServer> {
+    fn put(&mut self, scalar: Scalar) {
+        if let Scalar::Servers(servers) = scalar {
+            *self = servers;
         }
     }
 }
@@ -212,6 +256,51 @@ config! {
         "limits.message_bytes_out",
         Kind::Number { min: 8 * 1024 * 1024, max: 1024 * 1024 * 1024, unit: "bytes" },
         Some("8388608"), "16777216", USER, NextConnection;
+    /// The profiles that list skillsd's own skills as well.
+    ///
+    /// They help to write skills and to find out why one is not seen.
+    /// Their files are put into the cache directory when one is first used.
+    bundled_profiles: Vec<String> = Vec::new(),
+        "bundled.profiles", Kind::Profiles, Some("[]"), "[\"agentskills\"]", USER, NextCall;
+    /// Catalogs of skills to fetch, by their addresses.
+    ///
+    /// An address begins with `https://`, or with `http://` for this machine itself; below it
+    /// there is an `index.json`.
+    remote_urls: Vec<Address> = Vec::new(),
+        "remote.urls", Kind::Addresses, Some("[]"), "[\"https://example.org/skills\"]",
+        USER, NextCall;
+    /// The profiles that list the skills of `remote.urls`.
+    ///
+    /// What an agent's own configuration names is listed in that agent's profile in any case.
+    remote_profiles: Vec<String> = vec!["agentskills".to_owned()],
+        "remote.profiles", Kind::Profiles, Some("[\"agentskills\"]"),
+        "[\"agentskills\", \"codex\"]", USER, NextCall;
+    /// How often catalogs are asked whether they have changed.
+    remote_interval: u64 = 3600,
+        "remote.interval", Kind::Number { min: 10, max: 31_536_000, unit: "seconds" },
+        Some("3600"), "86400", USER, NextCall;
+    /// Where catalogs may be fetched from without encryption.
+    remote_http: Option<String> = None,
+        "remote.http", Kind::Choice(HTTP), Some("\"loopback\""), "\"anywhere\"", USER, NextCall;
+    /// MCP servers whose prompts are listed as skills, by names of your choice.
+    ///
+    /// Each has a `command`, and may have `args` and `env`. It is started when a list needs it
+    /// and talks on its standard input and output. A prompt is listed as `mcp__SERVER__PROMPT`.
+    mcp_servers: BTreeMap<String, McpServer> = BTreeMap::new(),
+        "mcp.servers", Kind::Servers, None,
+        r#"{ "notes" = { "command" = "notes-mcp", "args" = ["--stdio"] } }"#, USER, NextCall;
+    /// The profiles that list the prompts of `mcp.servers`.
+    mcp_profiles: Vec<String> = vec!["agentskills".to_owned(), "claude-code".to_owned()],
+        "mcp.profiles", Kind::Profiles, Some("[\"agentskills\", \"claude-code\"]"),
+        "[\"opencode\"]", USER, NextCall;
+    /// How long an MCP server may take to start, and to answer.
+    mcp_timeout: u64 = 10,
+        "mcp.timeout", Kind::Number { min: 1, max: 600, unit: "seconds" },
+        Some("10"), "30", USER, NextCall;
+    /// After how long without use an MCP server is stopped; its prompts stay listed.
+    mcp_idle: u64 = 600,
+        "mcp.idle", Kind::Number { min: 1, max: 31_536_000, unit: "seconds" },
+        Some("600"), "60", USER, NextCall;
 }
 
 #[cfg(test)]

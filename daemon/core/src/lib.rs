@@ -5,8 +5,8 @@
 //! not wire types: conversions live at the boundaries, in the crates that own them.
 //!
 //! Read it in this order: a text and its places, what is found in it, a SKILL.md as a tree, the
-//! catalog of its fields, how they are read, a SKILL.md as a record; then the agents' rules, how
-//! each reads a file that is not well, and what follows for one place; last what a user may
+//! catalog of its fields, how they are read, a SKILL.md as a record; then the agents' rules, what
+//! a catalog elsewhere may say, how each agent reads a file that is not well, and what follows for one place; last what a user may
 //! configure, and which name was meant by one that there is not.
 
 pub mod text;
@@ -24,6 +24,8 @@ pub mod skill;
 pub mod path;
 
 pub mod profile;
+
+pub mod remote;
 
 pub mod ladder;
 

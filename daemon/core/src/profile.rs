@@ -141,6 +141,19 @@ pub enum Base {
     Absolute(Text),
     /// Each directory the caller added, in its order.
     Additional,
+    /// What comes from elsewhere than the directories of a machine; it has no relative paths.
+    Provided(Provider),
+}
+
+/// Who provides skills that are in none of an agent's directories.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Provider {
+    /// skillsd itself.
+    Bundled,
+    /// Catalogs that are fetched by their addresses.
+    Remote,
+    /// The prompts of MCP servers.
+    Mcp,
 }
 
 /// Where a walk towards the root directory ends.
@@ -169,6 +182,12 @@ pub enum Scope {
     Nested,
     /// In a directory the caller added.
     Additional,
+    /// Part of skillsd.
+    Bundled,
+    /// From a catalog that was fetched.
+    Remote,
+    /// A prompt of an MCP server.
+    Mcp,
 }
 
 impl Scope {
@@ -180,6 +199,9 @@ impl Scope {
             Self::Project => "project",
             Self::Nested => "nested",
             Self::Additional => "additional",
+            Self::Bundled => "bundled",
+            Self::Remote => "remote",
+            Self::Mcp => "mcp",
         }
     }
 }
@@ -417,7 +439,10 @@ mod tests {
                     Base::Home => vec!["HOME"],
                     Base::Variable { name, .. } => vec!["HOME", name],
                     Base::IfSet { name } => vec![&**name],
-                    Base::Ancestors { .. } | Base::Absolute(_) | Base::Additional => Vec::new(),
+                    Base::Ancestors { .. }
+                    | Base::Absolute(_)
+                    | Base::Additional
+                    | Base::Provided(_) => Vec::new(),
                 };
                 for name in base.into_iter().chain(root.switches.iter().map(|it| &*it.variable)) {
                     assert!(profile.environment.iter().any(|it| it == name), "{name}");

@@ -7,6 +7,7 @@
 mod explain;
 mod judge;
 mod precedence;
+mod provided;
 mod tree;
 mod walk;
 
@@ -22,6 +23,10 @@ use crate::profile::{Base, Profile, RootRule, Scope, Stop, Switch};
 use crate::skill::{SkillRecord, Spot};
 
 pub use explain::{Explanation, Query, Step, StepKind, Verdict, explain};
+pub use provided::{
+    Prompt, PromptArgument, Provided, Ready, Stock, address_of, path_of, prompt_of, prompt_path,
+    server_path,
+};
 pub use tree::{Fault, FaultKind, FileId, Item, ItemKind, Listing, Place, SkillFile, Tree};
 
 /// The variables a view depends on, by name.
@@ -73,6 +78,8 @@ pub struct Root {
     pub candidates: Range<usize>,
     /// What was passed over below it, and why.
     pub skips: Vec<Skip>,
+    /// Where its skills come from, where that is not the disk; else empty.
+    pub origin: String,
 }
 
 /// What was found at a root.
@@ -233,6 +240,13 @@ pub fn resolve(site: &Site, tree: &dyn Tree) -> Resolution {
     let mut walker = walk::Walker::new(tree, site.profile.paths);
     let mut roots: Vec<Root> = Vec::new();
     for rule in &site.profile.roots {
+        if let Base::Provided(provider) = rule.base {
+            // What the agent's own configuration names would be the last argument.
+            for provided in tree.provided(provider, &site.profile.id, &[]) {
+                let root = walker.provided(provided, rule, roots.len());
+                roots.push(root);
+            }
+        }
         for place in root_paths(site, rule, &top, in_git) {
             let start = walker.candidates.len();
             let (path, outcome, skips) = match place {
@@ -243,7 +257,8 @@ pub fn resolve(site: &Site, tree: &dyn Tree) -> Resolution {
                 Err((path, why)) => (path, RootOutcome::NoBase(why), Vec::new()),
             };
             let candidates = start..walker.candidates.len();
-            roots.push(Root { path, scope: rule.scope, outcome, candidates, skips });
+            let origin = String::new();
+            roots.push(Root { path, scope: rule.scope, outcome, candidates, skips, origin });
         }
     }
     complete &= walker.complete;
@@ -313,6 +328,7 @@ fn root_paths(site: &Site, rule: &RootRule, worktree: &AbsPath, in_git: bool) ->
             AbsPath::new(path.as_ref().as_ref()).map_err(|error| no_base(path, error.to_string())),
         ],
         Base::Additional => site.additional.iter().cloned().map(Ok).collect(),
+        Base::Provided(_) => Vec::new(),
         Base::Ancestors { stop } => ancestors(&site.cwd, worktree, in_git, *stop).map(Ok).collect(),
     };
     let below = |base: RootPath, relative: &str| match (base, switched_off(site, rule, relative)) {

@@ -26,7 +26,9 @@ fn what_is_made_from_the_keys_is_up_to_date() {
 
 /// Returns whether the schema takes a file in which one key has this value.
 fn takes(source: Source, name: &str, value: &str) -> bool {
-    let value: Value = serde_json::from_str(value).expect("as in TOML");
+    // A table in one line is written alike but for its sign, where its keys are quoted.
+    let value = value.replace("\" = ", "\": ");
+    let value: Value = serde_json::from_str(&value).expect("as in TOML");
     let file = match name.split_once('.') {
         Some((table, name)) => json!({table: {name: value}}),
         None => json!({name: value}),

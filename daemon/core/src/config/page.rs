@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value, json};
 
-use super::{Applies, KEYS, Key, Kind, Source};
+use super::{Applies, KEYS, Key, Kind, Source, server};
 
 /// Returns the reference page.
 pub fn page() -> String {
@@ -51,6 +51,12 @@ fn values(kind: Kind) -> String {
             let words: Vec<_> = kind.words().iter().map(|it| format!("`\"{it}\"`")).collect();
             format!("one of {}", words.join(", "))
         }
+        Kind::Profiles => {
+            let words: Vec<_> = kind.words().iter().map(|it| format!("`\"{it}\"`")).collect();
+            format!("a list of {}", words.join(", "))
+        }
+        Kind::Addresses => "a list of addresses".to_owned(),
+        Kind::Servers => format!("a table by name of {}", server::keys()),
         Kind::Number { min, max: super::MOST, unit } => format!("a number of {unit} from {min}"),
         Kind::Number { min, max, unit } => format!("a number of {unit} from {min} to {max}"),
     }
@@ -102,6 +108,13 @@ fn object(properties: Map<String, Value>) -> Value {
 fn property(key: &Key) -> Value {
     let mut property = match key.kind {
         Kind::Choice(_) | Kind::Profile => json!({"type": "string", "enum": key.kind.words()}),
+        Kind::Profiles => {
+            json!({"type": "array", "items": {"type": "string", "enum": key.kind.words()}})
+        }
+        Kind::Addresses => {
+            json!({"type": "array", "items": {"type": "string", "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://"}})
+        }
+        Kind::Servers => server::schema(),
         Kind::Number { min, max, .. } => {
             json!({"type": "integer", "minimum": min, "maximum": max})
         }

@@ -6,8 +6,9 @@
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{Config, KEYS, Key, Kind, Scalar, Source};
+use super::{Config, KEYS, Key, Kind, Scalar, Source, server};
 use crate::likeness;
+use crate::remote::Address;
 use crate::text::{LineIndex, decode};
 
 /// What a text says.
@@ -103,12 +104,52 @@ impl Reader<'_> {
             let hint = "Put it into your own `config.toml`.".to_owned();
             return self.problem(at, message, Some(hint));
         }
-        match scalar(row.kind, value.get_ref()) {
-            Ok(scalar) => self.parsed.config.set(row.name, scalar),
-            Err(Misfit { message, hint }) => {
-                self.problem(value.span().start, format!("`{}` {message}", row.name), hint);
+        let misfits = match (row.kind, value.get_ref()) {
+            (Kind::Profiles | Kind::Addresses, DeValue::Array(items)) => {
+                self.list(row, items.iter())
             }
+            (Kind::Servers, DeValue::Table(servers)) => {
+                let (servers, misfits) = server::read(servers);
+                if misfits.is_empty() {
+                    self.parsed.config.set(row.name, Scalar::Servers(servers));
+                }
+                misfits
+            }
+            (kind, one) => match scalar(kind, one) {
+                Ok(scalar) => {
+                    self.parsed.config.set(row.name, scalar);
+                    Vec::new()
+                }
+                Err(misfit) => vec![(value.span().start, misfit)],
+            },
+        };
+        for (at, Misfit { message, hint }) in misfits {
+            self.problem(at, format!("`{}` {message}", row.name), hint);
         }
+    }
+
+    /// Reads a list, each item of which stands for itself.
+    fn list<'v>(
+        &mut self,
+        row: &Key,
+        items: impl Iterator<Item = &'v Spanned<DeValue<'v>>>,
+    ) -> Vec<(usize, Misfit)> {
+        let (mut words, mut addresses, mut misfits) = (Vec::new(), Vec::new(), Vec::new());
+        for item in items {
+            let read = match row.kind {
+                Kind::Addresses => address(item.get_ref()).map(|it| addresses.push(it)),
+                _ => word(&row.kind.words(), item.get_ref()).map(|it| words.push(it)),
+            };
+            misfits.extend(read.err().map(|misfit| (item.span().start, misfit)));
+        }
+        if misfits.is_empty() {
+            let scalar = match row.kind {
+                Kind::Addresses => Scalar::Addresses(addresses),
+                _ => Scalar::Words(words),
+            };
+            self.parsed.config.set(row.name, scalar);
+        }
+        misfits
     }
 
     /// Returns what was meant by a name that there is not.
@@ -129,26 +170,45 @@ impl Reader<'_> {
 }
 
 /// Why a value does not fit its key.
-struct Misfit {
-    message: String,
-    hint: Option<String>,
+pub(super) struct Misfit {
+    pub(super) message: String,
+    pub(super) hint: Option<String>,
 }
 
 fn scalar(kind: Kind, value: &DeValue<'_>) -> Result<Scalar, Misfit> {
     match kind {
-        Kind::Choice(_) | Kind::Profile => word(&kind.words(), value),
+        Kind::Choice(_) | Kind::Profile => word(&kind.words(), value).map(Scalar::Word),
+        Kind::Profiles | Kind::Addresses => Err(Misfit {
+            message: format!("is a list, not {}", shown(value)),
+            hint: Some("Write it between `[` and `]`.".to_owned()),
+        }),
+        Kind::Servers => Err(Misfit {
+            message: format!("is a table of servers, not {}", shown(value)),
+            hint: Some("Write `[mcp.servers.NAME]` and below it `command`.".to_owned()),
+        }),
         Kind::Number { min, max, unit } => number(min, max, unit, value),
     }
 }
 
-fn word(words: &[&str], value: &DeValue<'_>) -> Result<Scalar, Misfit> {
+fn address(value: &DeValue<'_>) -> Result<Address, Misfit> {
+    let DeValue::String(text) = value else {
+        let message = format!("holds {}, not an address", shown(value));
+        return Err(Misfit { message, hint: None });
+    };
+    Address::parse(text).map_err(|error| Misfit {
+        message: format!("holds `{text}`, which {error}"),
+        hint: Some("Write it as `https://example.org/skills`.".to_owned()),
+    })
+}
+
+fn word(words: &[&str], value: &DeValue<'_>) -> Result<String, Misfit> {
     let all = words.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ");
     let DeValue::String(text) = value else {
         let message = format!("is a text, not {}", shown(value));
         return Err(Misfit { message, hint: Some(format!("It is one of {all}.")) });
     };
     if words.contains(&&**text) {
-        return Ok(Scalar::Word(text.clone().into_owned()));
+        return Ok(text.clone().into_owned());
     }
     let hint = match nearest(text, words) {
         Some(near) => format!("Did you mean `{near}`?"),
@@ -172,7 +232,7 @@ fn number(min: u64, max: u64, unit: &str, value: &DeValue<'_>) -> Result<Scalar,
     }
 }
 
-fn shown(value: &DeValue<'_>) -> &'static str {
+pub(super) fn shown(value: &DeValue<'_>) -> &'static str {
     match value {
         DeValue::String(_) => "a text",
         DeValue::Integer(_) => "a whole number",
@@ -192,7 +252,7 @@ fn keys_of(table: &str) -> String {
 }
 
 /// Returns the one of `among` that is most like `name`.
-fn nearest<'a>(name: &str, among: &[&'a str]) -> Option<&'a str> {
+pub(super) fn nearest<'a>(name: &str, among: &[&'a str]) -> Option<&'a str> {
     // Below it two words have nothing to do with each other.
     const ALIKE: f64 = 0.75;
     likeness::nearest(name, among.iter().copied(), ALIKE).first().copied()

@@ -5,8 +5,8 @@
 
 use super::{
     Base, DescriptionRule, Duplicates, Empty, Encoding, Evidence, Links, NameCheck, NameForm,
-    NameRule, NameSource, Nested, Paths, Profile, RootRule, Rung, Scalars, Scope, Stop, Switch,
-    Text, Unreadable, Walk,
+    NameRule, NameSource, Nested, Paths, Profile, Provider, RootRule, Rung, Scalars, Scope, Stop,
+    Switch, Text, Unreadable, Walk,
 };
 use crate::ladder::{Fence, Library, Quoting, Requirement};
 
@@ -47,6 +47,18 @@ fn root(base: Base, relative: &[&'static str], scope: Scope, walk: &Walk) -> Roo
     RootRule { base, relative: texts(relative), scope, walk: walk.clone(), switches: Vec::new() }
 }
 
+/// What comes from elsewhere, in the place that it has in an agent's order.
+fn provided(provider: Provider) -> RootRule {
+    let scope = match provider {
+        Provider::Bundled => Scope::Bundled,
+        Provider::Remote => Scope::Remote,
+        Provider::Mcp => Scope::Mcp,
+    };
+    // A catalog is a directory of skills and nothing else.
+    let walk = Walk { max_depth: Some(1), ..plain_walk() };
+    root(Base::Provided(provider), &[], scope, &walk)
+}
+
 /// A directory that a variable names, else one below home.
 fn variable(name: &'static str, below_home: &'static str) -> Base {
     Base::Variable { name: name.into(), below_home: below_home.into() }
@@ -77,6 +89,10 @@ fn agentskills() -> Profile {
                 &["opencode/skills", "opencode/skill", "agents/skills"],
                 Scope::User,
             ),
+            // The user's and the project's own win.
+            provided(Provider::Remote),
+            provided(Provider::Mcp),
+            provided(Provider::Bundled),
         ],
         name: NameRule {
             source: NameSource::Field,
@@ -124,6 +140,10 @@ fn claude_code() -> Profile {
             root(variable("CLAUDE_CONFIG_DIR", ".claude"), &["skills"], Scope::User),
             root(Base::Ancestors { stop: Stop::Worktree }, &[".claude/skills"], Scope::Project),
             root(Base::Additional, &[".claude/skills"], Scope::Additional),
+            // The user's and the project's own win.
+            provided(Provider::Remote),
+            provided(Provider::Mcp),
+            provided(Provider::Bundled),
         ],
         name: NameRule {
             source: NameSource::Directory,
@@ -190,6 +210,9 @@ fn opencode() -> Profile {
             "OPENCODE_DISABLE_PROJECT_CONFIG",
         ]),
         roots: vec![
+            // The last wins: what is not the agent's own comes first.
+            provided(Provider::Bundled),
+            provided(Provider::Mcp),
             outside(Base::Home, Scope::User),
             outside(upwards(), Scope::Project),
             root(
@@ -209,6 +232,8 @@ fn opencode() -> Profile {
                 Scope::User,
                 &config,
             ),
+            // `skills.urls` come after all directories.
+            provided(Provider::Remote),
         ],
         name: NameRule {
             source: NameSource::Field,
@@ -254,6 +279,10 @@ fn opencode_agent_skills() -> Profile {
             root(project(), &[".claude/skills"], Scope::Project, &flat),
             root(Base::Home, &[".config/opencode/skills"], Scope::User, &deep),
             root(Base::Home, &[".claude/skills"], Scope::User, &flat),
+            // The user's and the project's own win.
+            provided(Provider::Remote),
+            provided(Provider::Mcp),
+            provided(Provider::Bundled),
         ],
         name: NameRule {
             source: NameSource::Field,
@@ -313,6 +342,9 @@ fn codex() -> Profile {
             root(home(), &["skills/.system"], Scope::Managed, &system),
             root(Base::Absolute("/etc/codex".into()), &["skills"], Scope::Managed, &walk),
             root(upwards(), &[".agents/skills"], Scope::Project, &walk),
+            provided(Provider::Remote),
+            provided(Provider::Mcp),
+            provided(Provider::Bundled),
         ],
         name: NameRule {
             source: NameSource::FieldElseDirectory,
@@ -364,6 +396,10 @@ fn gemini_cli() -> Profile {
         evidence: Evidence::Run,
         environment: texts(&["HOME", "GEMINI_CLI_HOME", "GEMINI_CLI_TRUST_WORKSPACE"]),
         roots: vec![
+            // The last wins: what is not the agent's own comes first.
+            provided(Provider::Bundled),
+            provided(Provider::Mcp),
+            provided(Provider::Remote),
             root(home(), &[".gemini/skills"], Scope::User, &walk),
             root(home(), &[".agents/skills"], Scope::User, &walk),
             root(project(), &[".gemini/skills"], Scope::Project, &walk),

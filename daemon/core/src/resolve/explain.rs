@@ -281,7 +281,9 @@ fn root_step(index: usize, root: &Root) -> Step {
     let (reason, next) = match &root.outcome {
         RootOutcome::Missing => (Some("does not exist".to_owned()), None),
         RootOutcome::Pending => (Some("is not known yet".to_owned()), None),
-        RootOutcome::Walked => (None, None),
+        RootOutcome::Walked => {
+            ((!root.origin.is_empty()).then(|| format!("comes from {}", root.origin)), None)
+        }
         RootOutcome::Fault(fault) => (Some(fault.to_string()), Some(fault.next().to_owned())),
         RootOutcome::NoBase(why) => (Some(why.clone()), None),
     };

@@ -11,7 +11,7 @@ use crate::skill::Spot;
 
 /// Judges a file. Who wins its name is settled later, when all are known.
 pub(super) fn judge(profile: &Profile, met: Met) -> Candidate {
-    let Met { path, root, file } = met;
+    let Met { path, root, file, name: known } = met;
     let directory = directory_name(&path);
     let blank = |name: String| Candidate {
         name,
@@ -28,6 +28,12 @@ pub(super) fn judge(profile: &Profile, met: Met) -> Candidate {
             state: State::Invalid,
             reason: Some(reason("file/readable", format!("SKILL.md {fault}"), None, fault.next())),
             ..blank(directory)
+        },
+        // A prompt's server decides what it is called, and no agent reads a file of it.
+        Ok(file) if let Some(name) = known => Candidate {
+            description: file.record.description.as_ref().map(|it| it.text.to_string()),
+            file: Some(file),
+            ..blank(name.into())
         },
         Ok(file) => {
             let mut reading = read_as(profile, &file.record, &directory);

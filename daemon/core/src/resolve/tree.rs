@@ -9,7 +9,10 @@ use std::ffi::OsString;
 use std::fmt;
 use std::sync::Arc;
 
+use super::provided::Provided;
 use crate::path::AbsPath;
+use crate::profile::Provider;
+use crate::remote::Address;
 use crate::skill::SkillRecord;
 
 /// The identity of a file or directory: what two paths share when they reach the same thing.
@@ -69,6 +72,8 @@ pub enum FaultKind {
     Vanished,
     /// Any other failure of the operating system.
     Io,
+    /// What should provide it does not.
+    Unavailable,
 }
 
 impl fmt::Display for Fault {
@@ -84,6 +89,7 @@ impl fmt::Display for Fault {
             FaultKind::Changing => write!(f, "kept changing while it was read"),
             FaultKind::Vanished => write!(f, "went away while it was read"),
             FaultKind::Io => write!(f, "could not be read: {detail}"),
+            FaultKind::Unavailable => write!(f, "is not available: {detail}"),
         }
     }
 }
@@ -103,6 +109,7 @@ impl Fault {
             FaultKind::Changing => "It is read again as soon as it is left alone.",
             FaultKind::Vanished => "Ask again; the list follows the disk.",
             FaultKind::Io => "Check the file system that holds it.",
+            FaultKind::Unavailable => "Run `skillsd status` to see how its source is.",
         }
     }
 }
@@ -162,4 +169,10 @@ pub trait Tree {
 
     /// What does the SKILL.md at `path` say?
     fn read(&self, path: &AbsPath) -> Option<Result<SkillFile, Fault>>;
+
+    /// Which roots does a provider have for this profile, in their order? `addresses` are the
+    /// catalogs that the agent's own configuration names, besides those of the user's.
+    fn provided(&self, _: Provider, _profile: &str, _addresses: &[Address]) -> Vec<Provided> {
+        Vec::new()
+    }
 }

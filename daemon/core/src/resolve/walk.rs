@@ -7,8 +7,9 @@ use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
+use super::provided::{Provided, Stock};
 use super::tree::{Fault, FaultKind, FileId, Item, ItemKind, Listing, Place, SkillFile, Tree};
-use super::{RootOutcome, Skip, SkipReason};
+use super::{Root, RootOutcome, Skip, SkipReason};
 use crate::path::AbsPath;
 use crate::profile::{Links, Paths, RootRule, Walk};
 
@@ -20,6 +21,8 @@ pub(super) struct Met {
     pub(super) path: AbsPath,
     pub(super) root: usize,
     pub(super) file: Result<SkillFile, Fault>,
+    /// Its name, where that is not for the agent's rules to decide.
+    pub(super) name: Option<Box<str>>,
 }
 
 /// Walks roots one after the other, collecting what it meets.
@@ -70,6 +73,29 @@ impl<'a> Walker<'a> {
             Err(fault) => RootOutcome::Fault(fault),
         };
         (outcome, descent.skips)
+    }
+
+    /// Takes up a root that is provided.
+    pub(super) fn provided(&mut self, provided: Provided, rule: &RootRule, root: usize) -> Root {
+        let Provided { path, origin, stock } = provided;
+        let start = self.candidates.len();
+        let (outcome, skips) = match stock {
+            Stock::Directory => self.root(&path, rule, root),
+            Stock::Awaited(why) => (RootOutcome::NoBase(why), Vec::new()),
+            Stock::Failed(why) => (RootOutcome::Fault(Stock::fault(&why)), Vec::new()),
+            Stock::Ready(skills) => {
+                let met = skills.iter().map(|it| Met {
+                    path: it.path.clone(),
+                    root,
+                    file: Ok(it.file()),
+                    name: it.name.clone(),
+                });
+                self.candidates.extend(met);
+                (RootOutcome::Walked, Vec::new())
+            }
+        };
+        let candidates = start..self.candidates.len();
+        Root { path, scope: rule.scope, outcome, candidates, skips, origin }
     }
 
     fn directory(
@@ -133,7 +159,7 @@ impl<'a> Walker<'a> {
                 // A directory of that name is a mistake to report, and may hold skills itself.
                 found |= item.kind != ItemKind::Directory;
                 let Some(path) = self.known_as(path, file.is_ok()) else { continue };
-                self.candidates.push(Met { path, root: descent.root, file });
+                self.candidates.push(Met { path, root: descent.root, file, name: None });
             } else {
                 found = true;
                 self.complete = false;
