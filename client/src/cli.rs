@@ -15,6 +15,7 @@ mod list;
 mod logs;
 mod manual;
 mod place;
+mod search;
 mod show;
 mod status;
 mod stop;
@@ -119,6 +120,8 @@ pub enum Command {
     List(list::ListArgs),
     /// Show a skill's entry, frontmatter and findings
     Show(show::ShowArgs),
+    /// Find skills by their names and by what they say they do
+    Search(search::SearchArgs),
     /// Explain why a skill is seen, or why it is not
     Explain(explain::ExplainArgs),
     /// Show how the daemon is and what it watches
@@ -174,6 +177,7 @@ fn perform(cx: &Cx<'_>, command: &Command) -> Result<Exit, CommandError> {
     match command {
         Command::List(args) => list::run(cx, args),
         Command::Show(args) => show::run(cx, args),
+        Command::Search(args) => search::run(cx, args),
         Command::Explain(args) => explain::run(cx, args),
         Command::Status => status::run(cx),
         Command::Sync => sync::run(cx),

@@ -8,6 +8,7 @@ mod explain;
 mod files;
 mod get;
 mod list;
+mod search;
 mod server;
 mod worktree;
 
@@ -16,7 +17,8 @@ use std::sync::Arc;
 use jsonrpsee::Methods;
 use skills_protocol::method::{
     Initialize, ServerShutdown, ServerStatus, ServerSync, SkillsDirs, SkillsExplain, SkillsGet,
-    SkillsList, SkillsRead, SkillsResources, WorktreeClose, WorktreeList, WorktreeOpen,
+    SkillsList, SkillsRead, SkillsResources, SkillsSearch, WorktreeClose, WorktreeList,
+    WorktreeOpen,
 };
 
 use crate::dispatch::register;
@@ -34,6 +36,7 @@ pub(crate) fn register_all(methods: &mut Methods, service: &Arc<Service>) {
     register::<SkillsList, _, _, _>(methods, service, list::list);
     register::<SkillsDirs, _, _, _>(methods, service, list::dirs);
     register::<SkillsGet, _, _, _>(methods, service, get::get);
+    register::<SkillsSearch, _, _, _>(methods, service, search::search);
     register::<SkillsExplain, _, _, _>(methods, service, explain::explain);
     register::<SkillsResources, _, _, _>(methods, service, files::resources);
     register::<SkillsRead, _, _, _>(methods, service, files::read);

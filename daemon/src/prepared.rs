@@ -3,12 +3,14 @@
 //! A view never changes, so each of these is made at most once, when it is first asked for,
 //! and goes with the view. What nobody asks for costs nothing.
 
-use std::sync::OnceLock;
+use std::sync::Arc;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use serde_json::value::{RawValue, to_raw_value};
 use skills_core::path::AbsPath;
 use skills_core::resolve::{Candidate, State};
 use skills_engine::View;
+use skills_engine::search::{Document, SearchError, SearchIndex};
 
 use crate::answer::{Answer, Outcome};
 use crate::to_wire;
@@ -29,6 +31,8 @@ pub(crate) struct Prepared {
     by_name: OnceLock<Box<[u32]>>,
     /// Sorted by path.
     by_path: OnceLock<Box<[u32]>>,
+    /// Held while it is made, so that it is made once.
+    search: Mutex<Option<Arc<SearchIndex>>>,
 }
 
 impl Prepared {
@@ -63,6 +67,22 @@ impl Prepared {
         }
         let answer = make()?;
         Ok(slot.get_or_init(|| answer).clone())
+    }
+
+    /// Returns the full-text index of all candidates. Blocks while it is made.
+    pub(crate) fn search_index(&self, view: &View) -> Result<Arc<SearchIndex>, SearchError> {
+        let mut kept = self.search.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(index) = &*kept {
+            return Ok(Arc::clone(index));
+        }
+        let documents = view
+            .resolution
+            .candidates
+            .iter()
+            .map(|it| Document::new(&it.name, it.description.as_deref(), it.record()));
+        let index = Arc::new(SearchIndex::new(documents)?);
+        *kept = Some(Arc::clone(&index));
+        Ok(index)
     }
 
     /// Returns the candidate of that name that counts.

@@ -37,6 +37,8 @@ mod status;
 
 mod view;
 
+pub mod search;
+
 use std::collections::HashMap;
 use std::io;
 use std::path::Path;

@@ -29,7 +29,8 @@ pub use server::{
 };
 pub use skills::{
     DirsParams, DirsResult, GetParams, GetResult, Include, ListParams, ListResult, Only,
-    ReadParams, ReadResult, Removed, Resource, ResourcesParams, ResourcesResult,
+    ReadParams, ReadResult, Removed, Resource, ResourcesParams, ResourcesResult, SearchHit,
+    SearchParams, SearchResult,
 };
 pub use worktree::{
     SkillCounts, Worktree, WorktreeCloseParams, WorktreeCloseResult, WorktreeListParams,

@@ -82,18 +82,18 @@ pub(crate) async fn dirs(
 
 /// Which states a list holds, one bit each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Form(u16);
+pub(super) struct Form(u16);
 
 impl Form {
     /// What the model sees.
     const DEFAULT: Self = Self(1 << State::Active as u16 | 1 << State::Activated as u16);
 
-    fn of(include: &[Include]) -> Self {
+    pub(super) fn of(include: &[Include]) -> Self {
         let asked = State::ALL.iter().filter(|state| include.iter().any(|it| it.covers(**state)));
         Self(asked.fold(Self::DEFAULT.0, |bits, state| bits | 1 << *state as u16))
     }
 
-    fn holds(self, state: State) -> bool {
+    pub(super) fn holds(self, state: State) -> bool {
         self.0 & 1 << state as u16 != 0
     }
 

@@ -74,3 +74,44 @@ fn explain_answers_why_a_skill_is_not_seen() {
     assert!(text.contains("$WORK/sample/.claude/skills"), "{text}");
     assert!(text.contains("changelog/SKILL.md"), "{text}");
 }
+
+#[test]
+fn search_finds_by_name_and_by_what_a_skill_says_it_does() {
+    let mut live = Live::start();
+    let top = copy(&live.home);
+    let mut names = |params: serde_json::Value| {
+        let result = live.wire.call("skills/search", &params);
+        let skills = result["skills"].as_array().expect("a list of skills").clone();
+        skills
+            .iter()
+            .map(|it| it["name"].as_str().unwrap_or_default().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(names(json!({"cwd": top, "query": "comit"}))[0], "commit");
+    assert_eq!(names(json!({"cwd": top, "query": "message for staged changes"}))[0], "commit");
+    let conditional = "database-migration".to_owned();
+    let query = "database migration";
+    assert!(!names(json!({"cwd": top, "query": query})).contains(&conditional));
+    let with_conditional = json!({"cwd": top, "query": query, "include": ["conditional"]});
+    assert_eq!(names(with_conditional)[0], conditional);
+
+    for (params, hint) in [
+        (json!({"cwd": top, "query": " "}), "Say what is wanted"),
+        (json!({"cwd": top, "query": "x", "limit": 0}), "1 to 100"),
+        (json!({"cwd": top, "query": "x".repeat(2_000)}), "in a sentence"),
+    ] {
+        let error = live.wire.try_call("skills/search", &params).expect_err("it is refused");
+        assert_eq!(error.code, -32602, "{error}");
+        assert!(error.data["hint"].as_str().is_some_and(|it| it.contains(hint)), "{error}");
+    }
+}
+
+#[test]
+fn search_is_a_command() {
+    let home = Home::new();
+    let top = copy(&home);
+    let text = stdout(&run(&home, &top, &["search", "message", "for", "staged", "changes"]));
+    assert!(text.starts_with("✓ commit"), "{text}");
+    let none = stdout(&run(&home, &top, &["search", "zebra crossing"]));
+    assert!(none.contains("No skill answers `zebra crossing`"), "{none}");
+}

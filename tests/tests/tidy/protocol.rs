@@ -42,6 +42,7 @@ fn example(method: &str) -> Option<Value> {
             json!({"cwd": null})
         }
         "skills/get" | "skills/resources" => json!({"name": "commit", "cwd": null}),
+        "skills/search" => json!({"query": "message for my staged changes", "cwd": null}),
         "skills/explain" => json!({"name": "changelog", "cwd": null}),
         "skills/read" => json!({"name": "commit", "relative": "references/style.md", "cwd": null}),
         _ => return None,

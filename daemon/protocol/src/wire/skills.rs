@@ -109,6 +109,51 @@ pub struct Removed {
 }
 
 skills_params! {
+    /// What to find.
+    SearchParams {
+        /// What is wanted, in a person's words or as a name; 1,000 characters at most.
+        query: String,
+        /// States to search besides `active` and `activated`, or `all`.
+        #[serde(
+            default,
+            skip_serializing_if = "Vec::is_empty",
+            deserialize_with = "crate::wire::null_is_default"
+        )]
+        include: Vec<Include>,
+        /// How many to find at most, 10 when absent, 100 at most.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        limit: Option<u32>,
+    }
+}
+
+/// The skills that answer a query.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SearchResult {
+    /// The view's clock.
+    pub clock: String,
+    /// What is unwell.
+    #[serde(default = "Vec::new")]
+    pub health: Vec<Health>,
+    /// The skills, the best answer first.
+    pub skills: Vec<SearchHit>,
+}
+
+/// A skill that answers a query: an entry with more.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SearchHit {
+    /// The skill.
+    #[serde(flatten)]
+    pub skill: Entry,
+    /// How well it answers, from 0 to 1; 1 is the exact name.
+    pub score: f64,
+    /// Where the query was found: `name`, `description`, `when_to_use`, `tags`.
+    #[serde(default = "Vec::new")]
+    pub matched: Vec<String>,
+}
+
+skills_params! {
     /// Whose directories to list.
     DirsParams {}
 }

@@ -1,0 +1,315 @@
+//! Search: what a query asks for, and how well a name answers it.
+//!
+//! Two things are ranked: names, by how they are spelled (here), and texts, by which words they
+//! hold (a full-text index, which the engine keeps). [`blend`] puts both on one scale from 0 to 1,
+//! so that a name typed exactly is first whatever the texts say.
+
+use std::fmt;
+
+use nucleo_matcher::pattern::{Atom, AtomKind, CaseMatching, Normalization};
+use nucleo_matcher::{Config, Matcher, Utf32Str};
+
+/// How many words of a query count.
+const TERMS: usize = 32;
+
+/// Words that say nothing about what is wanted. English alone: other languages' short words are
+/// rare in skills, and a rare word that is not meant does little harm.
+const STOP_WORDS: [&str; 48] = [
+    "a",
+    "about",
+    "an",
+    "and",
+    "are",
+    "as",
+    "at",
+    "be",
+    "by",
+    "can",
+    "do",
+    "does",
+    "for",
+    "from",
+    "have",
+    "how",
+    "i",
+    "if",
+    "in",
+    "into",
+    "is",
+    "it",
+    "its",
+    "me",
+    "my",
+    "not",
+    "of",
+    "on",
+    "or",
+    "our",
+    "so",
+    "someone",
+    "something",
+    "that",
+    "the",
+    "their",
+    "them",
+    "they",
+    "this",
+    "to",
+    "want",
+    "was",
+    "what",
+    "when",
+    "which",
+    "with",
+    "you",
+    "your",
+];
+
+/// How well a text answers a query.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TextScore {
+    /// The sum of the words' BM25 scores, from 0 upwards.
+    pub relevance: f64,
+    /// The share of the query's words that the text holds, from 0 to 1.
+    pub covered: f64,
+}
+
+/// Returns the words of a query that a full-text index is asked for, each once, as phrases.
+///
+/// Scripts without blanks between words become pairs of characters, as [`indexed`] has them.
+/// The words that say nothing are left out, unless there are no others.
+pub fn terms(query: &str) -> Vec<String> {
+    let mut terms: Vec<String> = Vec::new();
+    for word in query.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty()) {
+        for term in pairs(&word.to_lowercase()) {
+            if !terms.contains(&term) {
+                terms.push(term);
+            }
+        }
+    }
+    if terms.iter().any(|it| !is_stop_word(it)) {
+        terms.retain(|it| !is_stop_word(it));
+    }
+    terms.truncate(TERMS);
+    terms
+}
+
+fn is_stop_word(term: &str) -> bool {
+    STOP_WORDS.binary_search(&term).is_ok()
+}
+
+/// Splits a word where the script changes, and what has no blanks between words into pairs.
+fn pairs(word: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut rest = word;
+    while let Some(first) = rest.chars().next() {
+        let dense = is_dense(first);
+        let end = rest.find(|it| is_dense(it) != dense).unwrap_or(rest.len());
+        let (run, behind) = rest.split_at(end);
+        rest = behind;
+        if !dense {
+            found.push(run.to_owned());
+            continue;
+        }
+        let characters: Vec<char> = run.chars().collect();
+        if let [single] = characters[..] {
+            found.push(single.to_string());
+        }
+        found.extend(characters.windows(2).map(|it| format!("{} {}", it[0], it[1])));
+    }
+    found
+}
+
+/// Returns a text as it is indexed: with blanks around each character of a script that has none
+/// between words, and with the parts of a `camelCase` word behind it.
+pub fn indexed(text: &str) -> String {
+    let mut indexed = String::with_capacity(text.len());
+    for word in text.split_inclusive(|it: char| !it.is_alphanumeric()) {
+        for character in word.chars() {
+            if is_dense(character) {
+                indexed.extend([' ', character, ' ']);
+            } else {
+                indexed.push(character);
+            }
+        }
+        if humps(word).nth(1).is_some() {
+            for hump in humps(word) {
+                indexed.push(' ');
+                indexed.push_str(hump);
+            }
+            indexed.push(' ');
+        }
+    }
+    indexed
+}
+
+/// Splits a word before each capital that follows a small letter.
+fn humps(word: &str) -> impl Iterator<Item = &str> {
+    let mut rest = word;
+    std::iter::from_fn(move || {
+        let mut after_small = false;
+        let cut = rest.char_indices().find_map(|(at, it)| {
+            let is_hump = after_small && it.is_uppercase();
+            after_small = it.is_lowercase();
+            is_hump.then_some(at)
+        });
+        let (hump, behind) = rest.split_at(cut.unwrap_or(rest.len()));
+        rest = behind;
+        (!hump.is_empty()).then_some(hump)
+    })
+}
+
+/// Whether a character belongs to a script that is written without blanks between words: Thai,
+/// Lao, Khmer, Japanese and Chinese.
+fn is_dense(character: char) -> bool {
+    matches!(
+        character,
+        '\u{0e00}'..='\u{0eff}'
+            | '\u{1780}'..='\u{17ff}'
+            | '\u{3040}'..='\u{30ff}'
+            | '\u{3400}'..='\u{4dbf}'
+            | '\u{4e00}'..='\u{9fff}'
+            | '\u{f900}'..='\u{faff}'
+            | '\u{20000}'..='\u{3ffff}'
+    )
+}
+
+/// Compares a query with many names.
+pub struct Names {
+    /// The query as a name would be written.
+    wanted: String,
+    fuzzy: Atom,
+    matcher: Matcher,
+    /// What the query scores against itself.
+    best: u16,
+}
+
+impl fmt::Debug for Names {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Names").field("wanted", &self.wanted).finish_non_exhaustive()
+    }
+}
+
+impl Names {
+    /// Prepares a query.
+    pub fn new(query: &str) -> Self {
+        let wanted = as_name(query);
+        let (case, accents) = (CaseMatching::Ignore, Normalization::Smart);
+        let fuzzy = Atom::new(&wanted, case, accents, AtomKind::Fuzzy, false);
+        let mut matcher = Matcher::new(Config::DEFAULT);
+        let mut buffer = Vec::new();
+        let best = fuzzy.score(Utf32Str::new(&wanted, &mut buffer), &mut matcher).unwrap_or(0);
+        Self { wanted, fuzzy, matcher, best }
+    }
+
+    /// Returns how well a name answers the query, from 0 to 1; none for a name that does not.
+    ///
+    /// The same is 1; one that begins with it at least 0.9; one in which a word begins with it at
+    /// least 0.8; one that is a slip or two away, or has its letters in order, less than that.
+    #[expect(clippy::cast_precision_loss, reason = "names are far shorter than 2^52 characters")]
+    pub fn score(&mut self, name: &str) -> Option<f64> {
+        let wanted = self.wanted.as_str();
+        if wanted.is_empty() {
+            return None;
+        }
+        let name = as_name(name);
+        if name == wanted {
+            return Some(1.0);
+        }
+        let share = wanted.chars().count() as f64 / name.chars().count().max(1) as f64;
+        if name.starts_with(wanted) {
+            return Some(0.9 + 0.09 * share);
+        }
+        if name.match_indices(wanted).any(|(at, _)| at == 0 || name[..at].ends_with('-')) {
+            return Some(0.8 + 0.09 * share);
+        }
+        let slips = strsim::normalized_damerau_levenshtein(wanted, &name);
+        if slips >= 0.7 {
+            return Some(0.8 * slips);
+        }
+        let mut buffer = Vec::new();
+        let found = self.fuzzy.score(Utf32Str::new(&name, &mut buffer), &mut self.matcher)?;
+        let likeness = f64::from(found) / f64::from(self.best.max(1));
+        // Letters in order are found in many long names by chance.
+        (likeness >= 0.6 && share >= 0.25).then_some(0.6 * likeness.min(1.0))
+    }
+}
+
+/// Returns a text as a name would be written: lower case, words joined by hyphens.
+fn as_name(text: &str) -> String {
+    let lower = text.trim().trim_start_matches(['/', '$']).to_lowercase();
+    let words = lower.split(|it: char| it.is_whitespace() || matches!(it, '-' | '_' | ':' | '/'));
+    words.filter(|it| !it.is_empty()).collect::<Vec<_>>().join("-")
+}
+
+/// Puts what a name and what the texts of a skill say on one scale from 0 to 1.
+pub fn blend(name: Option<f64>, text: Option<TextScore>) -> f64 {
+    // Half of the scale is reached at the relevance of one rare word.
+    const HALF: f64 = 6.0;
+    let text = text.map_or(0.0, |it| {
+        let weighed = it.relevance * it.covered;
+        0.5 * it.covered * it.covered * 0.5 + 0.55 * weighed / (weighed + HALF)
+    });
+    let name = name.unwrap_or(0.0);
+    let (high, low) = if name > text { (name, text) } else { (text, name) };
+    high + (1.0 - high) * low * 0.2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stop_words_are_sorted_for_the_search() {
+        assert!(STOP_WORDS.is_sorted());
+    }
+
+    #[test]
+    fn a_query_becomes_its_telling_words() {
+        assert_eq!(terms("How do I review a PR?"), ["review", "pr"]);
+        assert_eq!(terms("next.js next"), ["next", "js"]);
+        assert_eq!(terms("to be or not to be"), ["to", "be", "or", "not"]);
+        assert_eq!(terms("  --  "), [""; 0]);
+    }
+
+    #[test]
+    fn scripts_without_blanks_become_pairs() {
+        assert_eq!(terms("企画書をPDFに"), ["企 画", "画 書", "書 を", "pdf", "に"]);
+        assert_eq!(indexed("a企画b"), "a 企  画 b");
+    }
+
+    #[test]
+    fn words_with_humps_are_indexed_whole_and_in_parts() {
+        assert_eq!(indexed("the FloatingClock."), "the FloatingClock. Floating Clock. ");
+        assert_eq!(indexed("PDF, iOS"), "PDF, iOS i OS ");
+    }
+
+    #[test]
+    fn the_better_a_name_answers_the_higher_it_scores() {
+        let mut names = Names::new("code review");
+        let mut score = |name| names.score(name);
+        assert_eq!(score("code-review"), Some(1.0));
+        assert_eq!(score("Code_Review"), Some(1.0));
+        let ladder =
+            ["code-review", "code-review-bot", "my-code-review", "cod-reviw"].map(&mut score);
+        assert!(ladder.is_sorted_by(|a, b| a > b), "{ladder:?}");
+        assert_eq!(score("deploy"), None);
+        assert_eq!(Names::new(" / ").score("x"), None);
+    }
+
+    #[test]
+    fn letters_in_order_are_enough_for_a_short_name() {
+        assert!(Names::new("cmit").score("commit").is_some());
+        assert_eq!(Names::new("cmt").score("a-very-long-name-with-c-and-m-and-t"), None);
+    }
+
+    #[test]
+    fn an_exact_name_is_above_any_text() {
+        let text = |relevance, covered| Some(TextScore { relevance, covered });
+        let best = blend(None, text(1e9, 1.0));
+        assert!(best < blend(Some(0.9), None), "{best}");
+        assert!(blend(None, text(5.0, 1.0)) > blend(None, text(5.0, 0.5)));
+        assert!(blend(None, text(9.0, 1.0)) > blend(None, text(5.0, 1.0)));
+        assert!(blend(Some(1.0), text(9.0, 1.0)) <= 1.0);
+    }
+}
