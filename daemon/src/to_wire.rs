@@ -14,7 +14,7 @@ use skills_core::fields;
 use skills_core::parse::{Entry as YamlEntry, Frontmatter};
 use skills_core::profile::{self, NameSource, Profile};
 use skills_core::resolve::{
-    Candidate, Explanation, Reason, Resolution, RootOutcome, Skip, SkipReason, State, Step,
+    self, Candidate, Explanation, Reason, Resolution, RootOutcome, Skip, SkipReason, State, Step,
     StepKind,
 };
 use skills_core::skill::{Finding, SkillRecord, Spot};
@@ -112,6 +112,8 @@ pub(crate) fn state(state: State) -> wire::State {
         State::Shadowed => wire::State::Shadowed,
         State::Invalid => wire::State::Invalid,
         State::Hidden => wire::State::Hidden,
+        State::Untrusted => wire::State::Untrusted,
+        State::Ignored => wire::State::Ignored,
     }
 }
 
@@ -269,10 +271,13 @@ pub(crate) fn explanation(
     (verdict, steps)
 }
 
-/// Returns one step for each root that was considered, and after it those for what lies there and
+/// Returns one step for each rule in which the profile differs from its base, and one for each
+/// root that was considered, and after it those for what lies there and
 /// was meant as a skill but could not be used.
-pub(crate) fn root_steps(resolution: &Resolution) -> Vec<wire::Step> {
-    let mut steps = Vec::new();
+pub(crate) fn root_steps(view: &View) -> Vec<wire::Step> {
+    let resolution = &view.resolution;
+    let differences = resolve::differences(&view.site);
+    let mut steps: Vec<_> = differences.iter().map(|it| step(view, it, 0)).collect();
     for (root_idx, root) in resolution.roots.iter().enumerate() {
         steps.push(root_step(resolution, root_idx));
         let is_mistake =
@@ -295,6 +300,10 @@ fn step(view: &View, step: &Step, root_idx: usize) -> wire::Step {
         StepKind::Rule { candidate, rule, decisive } => {
             let candidate = &resolution.candidates[*candidate];
             rule_step(&view.site.profile, candidate, rule, *decisive, step.at)
+        }
+        StepKind::Difference { candidate, rule } => {
+            let candidate = candidate.map(|index| &resolution.candidates[index]);
+            difference_step(&view.site.profile, candidate, rule)
         }
     };
     wire::Step { reason: step.reason.clone(), next: step.next.clone(), ..converted }
@@ -326,9 +335,15 @@ fn candidate_step(resolution: &Resolution, candidate: &Candidate) -> wire::Step 
     let outcome = match (candidate.state, &candidate.file) {
         (State::Active, _) => wire::Outcome::Kept,
         (State::Invalid, None) => wire::Outcome::Unreadable,
-        (State::Conditional | State::Shadowed | State::Invalid | State::Hidden, _) => {
-            wire::Outcome::Dropped
-        }
+        (
+            State::Conditional
+            | State::Shadowed
+            | State::Invalid
+            | State::Hidden
+            | State::Untrusted
+            | State::Ignored,
+            _,
+        ) => wire::Outcome::Dropped,
     };
     wire::Step {
         root: Some(encode(&root.path, encoding)),
@@ -379,12 +394,27 @@ fn rule_step(
     }
 }
 
+fn difference_step(profile: &Profile, candidate: Option<&Candidate>, rule: &str) -> wire::Step {
+    let path = candidate.map(|it| &*it.path);
+    let encoding = encoding_of(path);
+    wire::Step {
+        path: path.map(|path| encode(path, encoding)),
+        path_encoding: encoding,
+        rule: Some(format!("profile/{rule}")),
+        agent: Some(profile.agent.clone().into_owned()),
+        version: Some(profile.version.clone().into_owned()),
+        evidence: Some(evidence(profile.evidence)),
+        ..wire::Step::new(wire::StepKind::Rule, wire::Outcome::Noted)
+    }
+}
+
 fn evidence(evidence: profile::Evidence) -> wire::Evidence {
     match evidence {
         profile::Evidence::Run => wire::Evidence::Running,
         profile::Evidence::Source => wire::Evidence::Source,
         profile::Evidence::Documentation => wire::Evidence::Documentation,
         profile::Evidence::Standard => wire::Evidence::Standard,
+        profile::Evidence::Configuration => wire::Evidence::Configuration,
     }
 }
 

@@ -1,7 +1,8 @@
 //! Every profile on one tree, compared with what the running agent listed on it.
 //!
 //! The tree and the lists are in `conformance/`. A list holds what the agent's own command
-//! prints; for us that is every skill that is active, conditional or hidden from the model.
+//! prints; for us that is every skill that is active, conditional, hidden from the model, or only
+//! waits for the project to be trusted.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -117,7 +118,12 @@ impl Tree {
             .resolution
             .candidates
             .iter()
-            .filter(|it| matches!(it.state, State::Active | State::Conditional | State::Hidden))
+            .filter(|it| {
+                matches!(
+                    it.state,
+                    State::Active | State::Conditional | State::Hidden | State::Untrusted
+                )
+            })
             .filter(|it| !leave_out.contains(&&*it.name))
             .map(|it| format!("{}\t/{}", it.name, self.below(it)))
             .collect();
@@ -215,6 +221,24 @@ fn switches_take_roots_away() {
     let without = names(&[("OPENCODE_DISABLE_PROJECT_CONFIG", "true")]);
     assert!(!without.contains("proj-opencode-skill") && without.contains("home-opencode-skills"));
     assert_eq!(names(&[("OPENCODE_DISABLE_EXTERNAL_SKILLS", "0")]), all);
+}
+
+#[test]
+fn an_untrusted_project_is_what_gemini_cli_waits_with() {
+    let tree = Tree::new();
+    let count = |value: &[(&str, &str)]| {
+        let view = tree.view("gemini-cli", "up/proj", value);
+        let resolution = &view.resolution;
+        let scope = |it: &&Candidate| resolution.roots[it.root].scope;
+        for it in resolution.candidates.iter().filter(|it| it.state == State::Untrusted) {
+            assert_eq!(scope(&it), profile::Scope::Project);
+        }
+        (resolution.count(State::Active), resolution.count(State::Untrusted))
+    };
+    let (active, untrusted) = count(&[]);
+    assert!(active > 0 && untrusted > 0);
+    assert_eq!(count(&[("GEMINI_CLI_TRUST_WORKSPACE", "true")]), (active + untrusted, 0));
+    assert_eq!(count(&[("GEMINI_CLI_TRUST_WORKSPACE", "false")]), (active, untrusted));
 }
 
 #[test]

@@ -16,7 +16,7 @@ use crate::cli::Cx;
 use crate::cli::exit::Exit;
 use crate::cli::failure::CommandError;
 use crate::cli::link::Link;
-use crate::cli::place::{Place, Target};
+use crate::cli::place::{Place, Target, all_of};
 use crate::cli::style::{self, mark, paint};
 use crate::cli::terminal::Terminal;
 use crate::cli::text::{pad, plain, width, wrap};
@@ -56,7 +56,7 @@ fn run_all(
 ) -> Result<Exit, CommandError> {
     let mut results = Vec::new();
     let mut exit = Exit::Fine;
-    for profile in link.server()?.capabilities.profiles.clone() {
+    for profile in all_of(&link.server()?.capabilities.profiles) {
         let params = params(&place.with_profile(&profile), args);
         let text = link.call_text::<SkillsExplain>(&params)?;
         if cx.global.json {

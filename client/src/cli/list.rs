@@ -18,7 +18,7 @@ use crate::cli::Cx;
 use crate::cli::exit::Exit;
 use crate::cli::failure::CommandError;
 use crate::cli::link::Link;
-use crate::cli::place::Place;
+use crate::cli::place::{Place, all_of};
 use crate::cli::style::{self, paint};
 use crate::cli::text::plain;
 
@@ -40,7 +40,7 @@ pub(super) fn run(cx: &Cx<'_>, args: &ListArgs) -> Result<Exit, CommandError> {
         print_one(cx, args, &mut link, &place)?;
         return Ok(Exit::Fine);
     }
-    for (nth, profile) in link.server()?.capabilities.profiles.clone().iter().enumerate() {
+    for (nth, profile) in all_of(&link.server()?.capabilities.profiles).iter().enumerate() {
         if !cx.global.json {
             let gap = if nth == 0 { "" } else { "\n" };
             cx.terminal.print(&format!("{gap}{}\n\n", paint(style::HEADING, plain(profile))))?;

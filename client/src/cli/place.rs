@@ -21,6 +21,12 @@ use crate::environment;
 /// The word that stands for every profile in turn.
 pub(super) const ALL_PROFILES: &str = "all";
 
+/// Returns those of the daemon's profiles that [`ALL_PROFILES`] stands for: what each agent does
+/// today, and the user's own. A variant (`claude-code@founding`) has to be named.
+pub(super) fn all_of(profiles: &[String]) -> Vec<String> {
+    profiles.iter().filter(|it| !it.contains('@')).cloned().collect()
+}
+
 /// Where a command acts and whose rules apply.
 #[derive(Debug, Clone)]
 pub(super) struct Place {

@@ -5,18 +5,24 @@
 //! compatibility documents; [`crate::resolve`] is the one reader of it. Nothing here decides:
 //! a row is a statement about an agent, with the version and the kind of evidence behind it.
 
+mod rule;
 mod table;
+mod variant;
+mod words;
 
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
 use crate::ladder::{Fence, Library, Quoting, Requirement};
 
+pub use rule::{CHECKS, RULES, Rule, RuleKind, Setting, check_of, requirement};
+pub use words::Worded;
+
 /// Text that is either built in or comes from a user's configuration.
 pub type Text = Cow<'static, str>;
 
 /// One agent's rules.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Profile {
     /// The name used on the wire and the command line, with its variant (`claude-code@founding`).
     pub id: Text,
@@ -26,6 +32,10 @@ pub struct Profile {
     pub version: Text,
     /// How the rules are known.
     pub evidence: Evidence,
+    /// The profile it was made from; none for an agent's own row.
+    pub base: Option<Arc<Profile>>,
+    /// Where it differs from that one, in the order of [`RULES`].
+    pub differences: Vec<Difference>,
     /// The environment variables that discovery depends on: exact names. Views are keyed by
     /// their values; values are never logged.
     pub environment: Vec<Text>,
@@ -64,8 +74,23 @@ pub struct Profile {
     pub hides_from_model: bool,
     /// When skill directories below the working directory are found.
     pub nested: Nested,
-    /// Whether an untrusted project's skills are listed.
-    pub needs_trust: bool,
+    /// Whether a project's skills wait until the user trusts it.
+    pub trust: Trust,
+    /// Whether the winner of a name tells of those that lost it.
+    pub tells_duplicates: bool,
+}
+
+/// One rule in which a profile differs from the one that it was made from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The rule's name in [`RULES`].
+    pub rule: &'static str,
+    /// What the other one says.
+    pub base: String,
+    /// What this one says.
+    pub here: String,
+    /// Where that is written, as a sentence.
+    pub source: Text,
 }
 
 impl Profile {
@@ -73,8 +98,16 @@ impl Profile {
     pub fn subject(&self) -> &str {
         match self.evidence {
             Evidence::Standard => "An Agent Skills client",
-            Evidence::Run | Evidence::Source | Evidence::Documentation => &self.agent,
+            Evidence::Run
+            | Evidence::Source
+            | Evidence::Documentation
+            | Evidence::Configuration => &self.agent,
         }
+    }
+
+    /// Returns where it differs from its base in one rule.
+    pub fn difference(&self, rule: &str) -> Option<&Difference> {
+        self.differences.iter().find(|it| it.rule == rule)
     }
 }
 
@@ -89,10 +122,12 @@ pub enum Evidence {
     Documentation,
     /// Stated by the open standard and its client guide.
     Standard,
+    /// Written in the user's configuration.
+    Configuration,
 }
 
 /// One place, or one family of places, where an agent looks.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RootRule {
     /// Where the relative paths start.
     pub base: Base,
@@ -107,7 +142,7 @@ pub struct RootRule {
 }
 
 /// A variable that switches a root off when it is `1` or `true`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Switch {
     /// The variable's name.
     pub variable: Text,
@@ -116,7 +151,7 @@ pub struct Switch {
 }
 
 /// Where a root's relative path starts.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Base {
     /// The user's home directory (`HOME`).
     Home,
@@ -163,6 +198,9 @@ pub enum Stop {
     Cwd,
     /// The top of the git worktree; outside git the working directory.
     Worktree,
+    /// The last directory below the user's home, which itself is the user's own; elsewhere the
+    /// file system's root.
+    Home,
     /// The top of the git worktree; outside git the file system's root.
     WorktreeElseFilesystem,
     /// The file system's root.
@@ -182,7 +220,7 @@ pub enum Scope {
     Nested,
     /// In a directory the caller added.
     Additional,
-    /// Part of skillsd.
+    /// Part of the agent, or of skillsd.
     Bundled,
     /// From a catalog that was fetched.
     Remote,
@@ -204,10 +242,18 @@ impl Scope {
             Self::Mcp => "mcp",
         }
     }
+
+    /// Returns whether it comes with a worktree, which anybody may have written.
+    pub const fn is_of_a_worktree(self) -> bool {
+        match self {
+            Self::Project | Self::Nested | Self::Additional => true,
+            Self::Managed | Self::User | Self::Bundled | Self::Remote | Self::Mcp => false,
+        }
+    }
 }
 
 /// How a root directory is walked.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Walk {
     /// How many directories below the root a skill's directory may be; none is unlimited.
     pub max_depth: Option<u16>,
@@ -232,6 +278,24 @@ pub struct Walk {
     pub repeats: bool,
 }
 
+impl Walk {
+    /// Returns what most agents do: any depth, links followed, hidden directories passed over.
+    pub fn plain() -> Self {
+        Self {
+            max_depth: None,
+            root_skill: false,
+            hidden: false,
+            skipped: Vec::new(),
+            reserved: Vec::new(),
+            into_skills: false,
+            directory_links: Links::Always,
+            file_links: true,
+            links_last: false,
+            repeats: false,
+        }
+    }
+}
+
 /// Which symbolic links are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Links {
@@ -244,7 +308,7 @@ pub enum Links {
 }
 
 /// How a skill gets its name.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NameRule {
     /// Where the name is taken from.
     pub source: NameSource,
@@ -388,7 +452,7 @@ pub enum Encoding {
 }
 
 /// When skill directories below the working directory are found.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Nested {
     /// Never.
     Never,
@@ -400,14 +464,47 @@ pub enum Nested {
         walk: Walk,
         /// Whether git-ignored directories are left out.
         skip_git_ignored: bool,
+        /// What becomes of one whose name is taken.
+        taken: Taken,
     },
 }
 
-/// Returns the built-in profiles.
+/// What becomes of a nested skill whose name another one has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// It is kept under `dir:name`, where `dir` is the directory that holds its root, seen from
+    /// the working directory.
+    Prefixed,
+    /// It wins the name.
+    Wins,
+}
+
+/// Whether an agent wants a project to be trusted before it takes skills from it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// It takes them.
+    NotAsked,
+    /// It takes none before the user trusts the folder.
+    Needed {
+        /// Variables each of which says with `1` or `true` that the user does.
+        variables: Vec<Text>,
+    },
+}
+
+/// Returns the built-in profiles, the variants behind the agents' own rows.
 pub fn builtin() -> &'static [Arc<Profile>] {
-    static TABLE: LazyLock<Vec<Arc<Profile>>> =
-        LazyLock::new(|| table::rows().into_iter().map(Arc::new).collect());
+    static TABLE: LazyLock<Vec<Arc<Profile>>> = LazyLock::new(|| {
+        let mut all: Vec<_> = table::rows().into_iter().map(Arc::new).collect();
+        let variants = variant::rows(&all);
+        all.extend(variants.into_iter().map(Arc::new));
+        all
+    });
     &TABLE
+}
+
+/// Returns the built-in profiles that say what an agent does today, without the variants.
+pub fn agents() -> impl Iterator<Item = &'static Arc<Profile>> {
+    builtin().iter().filter(|it| it.base.is_none())
 }
 
 /// Returns the built-in profile of that name.
@@ -444,7 +541,13 @@ mod tests {
                     | Base::Additional
                     | Base::Provided(_) => Vec::new(),
                 };
-                for name in base.into_iter().chain(root.switches.iter().map(|it| &*it.variable)) {
+                let trust = match &profile.trust {
+                    Trust::NotAsked => &[][..],
+                    Trust::Needed { variables } => variables,
+                };
+                let switches = root.switches.iter().map(|it| &*it.variable);
+                let all = base.into_iter().chain(switches).chain(trust.iter().map(|it| &**it));
+                for name in all {
                     assert!(profile.environment.iter().any(|it| it == name), "{name}");
                 }
             }

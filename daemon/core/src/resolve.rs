@@ -9,6 +9,7 @@ mod judge;
 mod precedence;
 mod provided;
 mod tree;
+mod trust;
 mod walk;
 
 use std::collections::BTreeMap;
@@ -22,7 +23,7 @@ use crate::path::AbsPath;
 use crate::profile::{Base, Profile, RootRule, Scope, Stop, Switch};
 use crate::skill::{SkillRecord, Spot};
 
-pub use explain::{Explanation, Query, Step, StepKind, Verdict, explain};
+pub use explain::{Explanation, Query, Step, StepKind, Verdict, differences, explain};
 pub use provided::{
     Prompt, PromptArgument, Provided, Ready, Stock, address_of, path_of, prompt_of, prompt_path,
     server_path,
@@ -176,12 +177,23 @@ pub enum State {
     Invalid,
     /// Not for the model.
     Hidden,
+    /// The agent wants the project to be trusted first, and it is not.
+    Untrusted,
+    /// Switched off by settings.
+    Ignored,
 }
 
 impl State {
-    /// All states, in the order of their rank on the wire.
-    pub const ALL: [Self; 5] =
-        [Self::Active, Self::Conditional, Self::Shadowed, Self::Hidden, Self::Invalid];
+    /// All states, the nearest to being shown first: the reverse of their rank on the wire.
+    pub const ALL: [Self; 7] = [
+        Self::Active,
+        Self::Conditional,
+        Self::Untrusted,
+        Self::Hidden,
+        Self::Shadowed,
+        Self::Ignored,
+        Self::Invalid,
+    ];
 
     /// Returns the word used on the wire.
     pub fn name(self) -> &'static str {
@@ -191,6 +203,8 @@ impl State {
             Self::Shadowed => "shadowed",
             Self::Invalid => "invalid",
             Self::Hidden => "hidden",
+            Self::Untrusted => "untrusted",
+            Self::Ignored => "ignored",
         }
     }
 }
@@ -272,6 +286,7 @@ pub fn resolve(site: &Site, tree: &dyn Tree) -> Resolution {
     let mut candidates: Vec<_> =
         walker.candidates.into_iter().map(|it| judge::judge(&site.profile, it)).collect();
     precedence::settle(&site.profile, &mut candidates);
+    trust::hold_back(site, &roots, &mut candidates);
     Resolution { worktree: top, in_git, foreign, cwd_exists, roots, candidates, complete }
 }
 
@@ -329,7 +344,9 @@ fn root_paths(site: &Site, rule: &RootRule, worktree: &AbsPath, in_git: bool) ->
         ],
         Base::Additional => site.additional.iter().cloned().map(Ok).collect(),
         Base::Provided(_) => Vec::new(),
-        Base::Ancestors { stop } => ancestors(&site.cwd, worktree, in_git, *stop).map(Ok).collect(),
+        Base::Ancestors { stop } => {
+            ancestors(site, worktree, in_git, *stop).into_iter().map(Ok).collect()
+        }
     };
     let below = |base: RootPath, relative: &str| match (base, switched_off(site, rule, relative)) {
         (Ok(base), None) => Ok(base.child(relative)),
@@ -344,31 +361,27 @@ fn root_paths(site: &Site, rule: &RootRule, worktree: &AbsPath, in_git: bool) ->
 
 /// Returns why a path of a root is not looked at, where a variable says so.
 fn switched_off(site: &Site, rule: &RootRule, relative: &str) -> Option<String> {
-    let is_on = |it: &&Switch| {
-        let value = site.environment.get(&*it.variable);
-        value.is_some_and(|it| it == "1" || it.eq_ignore_ascii_case("true"))
-    };
+    let is_on = |it: &&Switch| trust::is_on(site, &it.variable);
     let is_meant = |it: &&Switch| it.relative.as_ref().is_none_or(|it| it == relative);
     let switch = rule.switches.iter().filter(is_meant).find(is_on)?;
     Some(format!("`{}` switches it off", switch.variable))
 }
 
-fn ancestors(
-    cwd: &AbsPath,
-    worktree: &AbsPath,
-    in_git: bool,
-    stop: Stop,
-) -> impl Iterator<Item = AbsPath> + use<> {
+fn ancestors(site: &Site, worktree: &AbsPath, in_git: bool, stop: Stop) -> Vec<AbsPath> {
+    let cwd = &site.cwd;
     let last = match stop {
         Stop::Cwd => cwd.clone(),
         Stop::Worktree => worktree.clone(),
         Stop::WorktreeElseFilesystem if in_git => worktree.clone(),
+        Stop::Home => {
+            let home = variable(site, "HOME").ok();
+            return cwd.ancestors().take_while(|it| Some(it) != home.as_ref()).collect();
+        }
         Stop::WorktreeElseFilesystem | Stop::Filesystem => {
             cwd.ancestors().last().unwrap_or_else(|| cwd.clone())
         }
     };
-    let all: Vec<_> = cwd.ancestors().take_while(|it| it.starts_with(&last)).collect();
-    all.into_iter()
+    cwd.ancestors().take_while(|it| it.starts_with(&last)).collect()
 }
 
 fn variable(site: &Site, name: &str) -> Result<AbsPath, String> {

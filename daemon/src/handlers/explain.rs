@@ -65,7 +65,7 @@ fn explain_place(view: &View) -> ExplainResult {
     let next = if n_listed == 0 { first_step(resolution) } else { None };
     ExplainResult {
         verdict: Verdict { state: None, summary, next },
-        steps: to_wire::root_steps(resolution),
+        steps: to_wire::root_steps(view),
         ..about(view)
     }
 }

@@ -17,7 +17,7 @@ use crate::cli::doctor::finding::Finding;
 use crate::cli::doctor::repair::Repair;
 use crate::cli::failure::CommandError;
 use crate::cli::link::{Link, NEXT_VERSION, VERSION};
-use crate::cli::place::Place;
+use crate::cli::place::{Place, all_of};
 use crate::spawn::connect;
 
 /// How long an answer may take here. A daemon that is well introduces itself in a millisecond.
@@ -169,7 +169,7 @@ fn look_with(
         let mut unnamed = place.clone();
         unnamed.profile = None;
         places.push(unnamed);
-        let profiles = link.server()?.capabilities.profiles.clone();
+        let profiles = all_of(&link.server()?.capabilities.profiles);
         places.extend(profiles.iter().map(|profile| place.with_profile(profile)));
     } else {
         places.push(place.clone());

@@ -46,7 +46,8 @@ fn nodes(steps: &[Step]) -> Vec<Node<'_>> {
             (StepKind::Candidate, Some(last)) if holds(last.step, step) => {
                 children_of_last(&mut top)
             }
-            (StepKind::Rule, Some(_)) => {
+            // What holds for the whole place comes before all roots.
+            (StepKind::Rule, Some(last)) if last.step.kind != StepKind::Rule => {
                 let siblings = children_of_last(&mut top);
                 if siblings.last().is_some_and(|last| last.step.kind == StepKind::Candidate) {
                     children_of_last(siblings)

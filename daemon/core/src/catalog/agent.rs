@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn every_profile_has_an_agent_of_the_same_version() {
-        for profile in profile::builtin() {
+        for profile in profile::agents() {
             let agent = Agent::of_profile(&profile.id).unwrap();
             assert_eq!(agent.name(), profile.agent);
             assert_eq!(agent.version(), profile.version);

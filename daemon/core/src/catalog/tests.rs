@@ -65,7 +65,7 @@ fn examples_are_read_without_fault_by_every_reader() {
 
 #[test]
 fn what_a_profile_says_of_a_field_the_catalog_says_too() {
-    for profile in profile::builtin() {
+    for profile in profile::agents() {
         let agent = Agent::of_profile(&profile.id).unwrap();
         let id = &profile.id;
         assert_eq!(profile.conditional, PATHS.reader(agent).is_some(), "{id}");

@@ -66,11 +66,11 @@ impl Reading {
     }
 }
 
-/// Returns what each built-in profile makes of a file in a directory of that name.
+/// Returns what each agent of today makes of a file in a directory of that name.
 ///
 /// It is made when it is asked for: a healthy file costs nothing, any other some microseconds.
 pub fn verdicts(record: &SkillRecord, directory: &str) -> Vec<(&'static Arc<Profile>, Reading)> {
-    profile::builtin().iter().map(|it| (it, read_as(it, record, directory))).collect()
+    profile::agents().map(|it| (it, read_as(it, record, directory))).collect()
 }
 
 /// Reads a file by a profile's rules. `directory` is the name of the directory that holds it.

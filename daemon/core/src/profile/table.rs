@@ -6,7 +6,7 @@
 use super::{
     Base, DescriptionRule, Duplicates, Empty, Encoding, Evidence, Links, NameCheck, NameForm,
     NameRule, NameSource, Nested, Paths, Profile, Provider, RootRule, Rung, Scalars, Scope, Stop,
-    Switch, Text, Unreadable, Walk,
+    Switch, Taken, Text, Trust, Unreadable, Walk,
 };
 use crate::ladder::{Fence, Library, Quoting, Requirement};
 
@@ -27,22 +27,6 @@ pub(super) fn rows() -> [Profile; 6] {
     [agentskills(), claude_code(), opencode(), opencode_agent_skills(), codex(), gemini_cli()]
 }
 
-/// What most agents do in a root.
-fn plain_walk() -> Walk {
-    Walk {
-        max_depth: None,
-        root_skill: false,
-        hidden: false,
-        skipped: Vec::new(),
-        reserved: Vec::new(),
-        into_skills: false,
-        directory_links: Links::Always,
-        file_links: true,
-        links_last: false,
-        repeats: false,
-    }
-}
-
 fn root(base: Base, relative: &[&'static str], scope: Scope, walk: &Walk) -> RootRule {
     RootRule { base, relative: texts(relative), scope, walk: walk.clone(), switches: Vec::new() }
 }
@@ -55,7 +39,7 @@ fn provided(provider: Provider) -> RootRule {
         Provider::Mcp => Scope::Mcp,
     };
     // A catalog is a directory of skills and nothing else.
-    let walk = Walk { max_depth: Some(1), ..plain_walk() };
+    let walk = Walk { max_depth: Some(1), ..Walk::plain() };
     root(Base::Provided(provider), &[], scope, &walk)
 }
 
@@ -72,13 +56,15 @@ fn texts(list: &[&'static str]) -> Vec<Text> {
 fn agentskills() -> Profile {
     // Standard at commit 69ef37e and its client guide: a depth of 4 to 6 levels, `.git` and
     // `node_modules` skipped, project over user, first found within a scope.
-    let walk = Walk { max_depth: Some(6), skipped: texts(&["node_modules"]), ..plain_walk() };
+    let walk = Walk { max_depth: Some(6), skipped: texts(&["node_modules"]), ..Walk::plain() };
     let root = |base, relative: &[&'static str], scope| root(base, relative, scope, &walk);
     Profile {
         id: "agentskills".into(),
         agent: "Agent Skills standard".into(),
         version: "69ef37e".into(),
         evidence: Evidence::Standard,
+        base: None,
+        differences: Vec::new(),
         environment: texts(&["HOME", "XDG_CONFIG_HOME"]),
         roots: vec![
             root(Base::Ancestors { stop: Stop::Worktree }, &PROJECT_ROOTS, Scope::Project),
@@ -119,21 +105,25 @@ fn agentskills() -> Profile {
             relative: texts(&PROJECT_ROOTS),
             walk: walk.clone(),
             skip_git_ignored: true,
+            taken: Taken::Wins,
         },
-        needs_trust: false,
+        trust: Trust::NotAsked,
+        tells_duplicates: false,
     }
 }
 
 /// Claude Code: documentation to September 2026, change log to 2.1.240.
 fn claude_code() -> Profile {
     // `skills/<name>/SKILL.md` and nothing deeper.
-    let walk = Walk { max_depth: Some(1), reserved: texts(&["synced"]), ..plain_walk() };
+    let walk = Walk { max_depth: Some(1), reserved: texts(&["synced"]), ..Walk::plain() };
     let root = |base, relative: &[&'static str], scope| root(base, relative, scope, &walk);
     Profile {
         id: "claude-code".into(),
         agent: "Claude Code".into(),
         version: "2.1.240".into(),
         evidence: Evidence::Documentation,
+        base: None,
+        differences: Vec::new(),
         environment: texts(&["HOME", "CLAUDE_CONFIG_DIR"]),
         roots: vec![
             root(Base::Absolute("/etc/claude-code".into()), &[".claude/skills"], Scope::Managed),
@@ -170,15 +160,17 @@ fn claude_code() -> Profile {
             relative: texts(&[".claude/skills"]),
             walk: walk.clone(),
             skip_git_ignored: true,
+            taken: Taken::Prefixed,
         },
-        needs_trust: false,
+        trust: Trust::NotAsked,
+        tells_duplicates: false,
     }
 }
 
 /// opencode 1.18.33: run, and its source.
 fn opencode() -> Profile {
     // `skills/**/SKILL.md`: any depth, and a SKILL.md in the root itself.
-    let config = Walk { root_skill: true, into_skills: true, ..plain_walk() };
+    let config = Walk { root_skill: true, into_skills: true, ..Walk::plain() };
     // Under `.claude` and `.agents` the agent's glob takes hidden directories too.
     let external = Walk { hidden: true, ..config.clone() };
     let switch = |variable: &'static str, relative: Option<&'static str>| Switch {
@@ -200,6 +192,8 @@ fn opencode() -> Profile {
         agent: "opencode".into(),
         version: "1.18.33".into(),
         evidence: Evidence::Run,
+        base: None,
+        differences: Vec::new(),
         environment: texts(&[
             "HOME",
             "XDG_CONFIG_HOME",
@@ -258,14 +252,15 @@ fn opencode() -> Profile {
         conditional: false,
         hides_from_model: false,
         nested: Nested::Never,
-        needs_trust: false,
+        trust: Trust::NotAsked,
+        tells_duplicates: false,
     }
 }
 
 /// The plugin opencode-agent-skills 0.7.0: run, and its source.
 fn opencode_agent_skills() -> Profile {
     // The agent counts from the root's sub-directories, and stops at a SKILL.md.
-    let deep = Walk { max_depth: Some(4), hidden: true, ..plain_walk() };
+    let deep = Walk { max_depth: Some(4), hidden: true, ..Walk::plain() };
     let flat = Walk { max_depth: Some(2), ..deep.clone() };
     let project = || Base::Ancestors { stop: Stop::Cwd };
     Profile {
@@ -273,6 +268,8 @@ fn opencode_agent_skills() -> Profile {
         agent: "opencode-agent-skills".into(),
         version: "0.7.0".into(),
         evidence: Evidence::Run,
+        base: None,
+        differences: Vec::new(),
         environment: texts(&["HOME"]),
         roots: vec![
             root(project(), &[".opencode/skills"], Scope::Project, &deep),
@@ -312,7 +309,8 @@ fn opencode_agent_skills() -> Profile {
         conditional: false,
         hides_from_model: false,
         nested: Nested::Never,
-        needs_trust: false,
+        trust: Trust::NotAsked,
+        tells_duplicates: false,
     }
 }
 
@@ -323,7 +321,7 @@ fn codex() -> Profile {
         root_skill: true,
         into_skills: true,
         file_links: false,
-        ..plain_walk()
+        ..Walk::plain()
     };
     // Written by the agent itself.
     let system = Walk { directory_links: Links::Never, ..walk.clone() };
@@ -334,12 +332,15 @@ fn codex() -> Profile {
         agent: "Codex".into(),
         version: "0.169.0".into(),
         evidence: Evidence::Run,
+        base: None,
+        differences: Vec::new(),
         environment: texts(&["HOME", "CODEX_HOME"]),
         roots: vec![
             root(upwards(), &[".codex/skills"], Scope::Project, &walk),
             root(home(), &["skills"], Scope::User, &walk),
             root(Base::Home, &[".agents/skills"], Scope::User, &walk),
-            root(home(), &["skills/.system"], Scope::Managed, &system),
+            // The agent calls it `system`, and `admin` what is in `/etc`.
+            root(home(), &["skills/.system"], Scope::Bundled, &system),
             root(Base::Absolute("/etc/codex".into()), &["skills"], Scope::Managed, &walk),
             root(upwards(), &[".agents/skills"], Scope::Project, &walk),
             provided(Provider::Remote),
@@ -371,7 +372,8 @@ fn codex() -> Profile {
         conditional: false,
         hides_from_model: false,
         nested: Nested::Never,
-        needs_trust: false,
+        trust: Trust::NotAsked,
+        tells_duplicates: false,
     }
 }
 
@@ -385,7 +387,7 @@ fn gemini_cli() -> Profile {
         // Run: of a directory and a link to it, the link wins its name.
         links_last: true,
         repeats: true,
-        ..plain_walk()
+        ..Walk::plain()
     };
     let home = || variable("GEMINI_CLI_HOME", "");
     let project = || Base::Ancestors { stop: Stop::Cwd };
@@ -394,6 +396,8 @@ fn gemini_cli() -> Profile {
         agent: "Gemini CLI".into(),
         version: "0.61.0".into(),
         evidence: Evidence::Run,
+        base: None,
+        differences: Vec::new(),
         environment: texts(&["HOME", "GEMINI_CLI_HOME", "GEMINI_CLI_TRUST_WORKSPACE"]),
         roots: vec![
             // The last wins: what is not the agent's own comes first.
@@ -427,6 +431,7 @@ fn gemini_cli() -> Profile {
         conditional: false,
         hides_from_model: false,
         nested: Nested::Never,
-        needs_trust: true,
+        trust: Trust::Needed { variables: texts(&["GEMINI_CLI_TRUST_WORKSPACE"]) },
+        tells_duplicates: false,
     }
 }

@@ -4,9 +4,12 @@
 //! name or by path. Steps come in the order in which discovery takes them: a root, the
 //! candidates below it that bear on the question, and the rules that decided about each.
 
+mod difference;
+
 use super::{Candidate, Reason, Resolution, Root, RootOutcome, Site, Skip, SkipReason, State};
 use crate::ladder::verdicts;
 use crate::path::AbsPath;
+use crate::profile::Difference;
 use crate::skill::Spot;
 
 /// What somebody wants explained.
@@ -71,12 +74,35 @@ pub enum StepKind {
         /// Whether the rule keeps the skill from the model.
         decisive: bool,
     },
+    /// A rule in which the profile differs from its base, with the candidate for which that
+    /// mattered; none where a whole place is explained.
+    Difference {
+        /// The candidate's index.
+        candidate: Option<usize>,
+        /// The rule's name in [`crate::profile::RULES`].
+        rule: &'static str,
+    },
+}
+
+/// Returns a step for each rule in which the site's profile differs from its base.
+pub fn differences(site: &Site) -> Vec<Step> {
+    let all = site.profile.differences.iter();
+    all.map(|it| difference_step(site, None, it)).collect()
+}
+
+fn difference_step(site: &Site, candidate: Option<usize>, it: &Difference) -> Step {
+    Step {
+        kind: StepKind::Difference { candidate, rule: it.rule },
+        reason: Some(difference::sentence(&site.profile, it)),
+        at: None,
+        next: None,
+    }
 }
 
 /// Explains one skill of a resolution.
 pub fn explain(site: &Site, resolution: &Resolution, query: Query<'_>) -> Explanation {
     let profile = &*site.profile.id;
-    let inquiry = Inquiry { agent: site.profile.subject(), profile, resolution, query };
+    let inquiry = Inquiry { agent: site.profile.subject(), profile, site, resolution, query };
     let matched: Vec<usize> = inquiry.matched();
     let skips: Vec<(usize, &Skip)> = inquiry.skips(&matched);
     // The winner answers the question; without one the first candidate does.
@@ -99,6 +125,7 @@ fn rank(candidate: &Candidate) -> usize {
 struct Inquiry<'a> {
     agent: &'a str,
     profile: &'a str,
+    site: &'a Site,
     resolution: &'a Resolution,
     query: Query<'a>,
 }
@@ -150,6 +177,8 @@ impl Inquiry<'_> {
             State::Conditional => format!("{agent} does not show `{name}` yet: it {why}."),
             State::Shadowed => format!("{agent} does not use this `{name}`: {why}."),
             State::Hidden => format!("{agent} does not show `{name}` to its model: {why}."),
+            State::Untrusted => format!("{agent} does not take `{name}` yet: {why}."),
+            State::Ignored => format!("{agent} leaves `{name}` out: {why}."),
             State::Invalid => format!("{agent} drops `{name}`: {why}."),
         };
         Verdict {
@@ -247,6 +276,8 @@ impl Inquiry<'_> {
         };
         steps.extend(candidate.notes.iter().map(|it| rule(false, it)));
         steps.extend(candidate.reason.iter().map(|it| rule(true, it)));
+        let mattering = difference::mattering(self.site, self.resolution, index);
+        steps.extend(mattering.into_iter().map(|it| difference_step(self.site, Some(index), it)));
         if candidate.state != State::Invalid {
             self.others(index, steps);
         }

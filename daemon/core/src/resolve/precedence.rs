@@ -9,7 +9,8 @@ use crate::profile::{Duplicates, Paths, Profile};
 
 /// Marks every candidate that loses as shadowed, with its winner.
 ///
-/// A file the agent drops claims nothing; one that is hidden or conditional does.
+/// A file the agent drops or is told to leave out claims nothing; one that is hidden or
+/// conditional does.
 pub(super) fn settle(profile: &Profile, candidates: &mut [Candidate]) {
     same_file(profile, candidates);
     let claimants: Vec<usize> = match profile.duplicates {
@@ -32,6 +33,9 @@ pub(super) fn settle(profile: &Profile, candidates: &mut [Candidate]) {
                     Duplicates::LastWins => "later",
                     Duplicates::FirstWins | Duplicates::KeepAll => "earlier",
                 };
+                if profile.tells_duplicates {
+                    tell(candidates, winner, index);
+                }
                 shadow(
                     &mut candidates[index],
                     "name/unique",
@@ -83,8 +87,18 @@ fn same_file(profile: &Profile, candidates: &mut [Candidate]) {
     }
 }
 
+/// Notes at the winner of a name who lost it.
+fn tell(candidates: &mut [Candidate], winner: usize, loser: usize) {
+    let [won, lost] = [winner, loser].map(|it| candidates[it].path.display().to_string());
+    let name = &candidates[winner].name;
+    let message = format!("the name `{name}` is there twice: `{won}` takes it from `{lost}`");
+    let next = "Rename one of the two, or remove the one you do not want.".to_owned();
+    let rule = "name/duplicate";
+    candidates[winner].notes.push(Reason { rule, message, at: None, next, winner: None });
+}
+
 fn claims(candidate: &Candidate) -> bool {
-    !matches!(candidate.state, State::Invalid | State::Shadowed)
+    !matches!(candidate.state, State::Invalid | State::Ignored | State::Shadowed)
 }
 
 fn shadow(
@@ -94,7 +108,7 @@ fn shadow(
     message: String,
     next: &str,
 ) {
-    if candidate.state == State::Invalid {
+    if matches!(candidate.state, State::Invalid | State::Ignored) {
         return;
     }
     candidate.state = State::Shadowed;

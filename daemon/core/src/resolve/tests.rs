@@ -6,6 +6,7 @@
 mod explaining;
 mod listing;
 mod memory;
+mod variants;
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -82,6 +83,7 @@ fn check_explain(profile: &str, cwd: &str, query: &str, fixture: &str, expected:
             }
             StepKind::Skip(path) => format!("  passed over {path:?}"),
             StepKind::Rule { rule, decisive, .. } => format!("    {rule} decisive={decisive}"),
+            StepKind::Difference { rule, .. } => format!("    differs in {rule}"),
         };
         let at = step.at.map(|it| format!(" at {}:{}", it.line, it.column)).unwrap_or_default();
         let reason = step.reason.as_ref().map(|it| format!(": {it}")).unwrap_or_default();

@@ -2,8 +2,10 @@
 //!
 //! The steps are flat and in the order in which discovery takes them: a `root` step for each root
 //! considered, after it a `candidate` step for each file found there that bears on the question,
-//! after that a `rule` step for each rule that decided about that candidate. A program reads
-//! `kind`, `outcome` and `rule`; a person reads `reason` and `next`.
+//! after that a `rule` step for each rule that decided about that candidate. Where a whole place is
+//! explained by a variant or a profile of the user's own, a `rule` step for each rule in which it
+//! differs from its base comes before all roots. A program reads `kind`, `outcome` and `rule`; a
+//! person reads `reason` and `next`.
 
 use std::fmt;
 

@@ -1,0 +1,169 @@
+//! The words by which a rule's values are written, in the configuration and in the reference.
+//!
+//! Each value of a rule has one word, so that a user's configuration, its schema, the reference
+//! and what `explain` says cannot disagree. Words are a contract: add, never repurpose.
+
+use super::{
+    DescriptionRule, Duplicates, Empty, Encoding, Links, NameForm, NameSource, Paths, Rung,
+    Scalars, Scope, Stop, Taken, Unreadable,
+};
+use crate::ladder::{Fence, Library, Quoting};
+
+/// A type whose every value has a word.
+pub trait Worded: Copy + PartialEq + Sized + 'static {
+    /// Every value with its word, in the order of the reference.
+    const WORDS: &'static [(&'static str, Self)];
+
+    /// Returns the word of a value.
+    fn word(self) -> &'static str {
+        let found = Self::WORDS.iter().find(|(_, value)| *value == self);
+        found.map_or("", |(word, _)| word)
+    }
+
+    /// Returns the value of a word.
+    fn of_word(word: &str) -> Option<Self> {
+        Self::WORDS.iter().find(|(it, _)| *it == word).map(|(_, value)| *value)
+    }
+
+    /// Returns all words.
+    fn words() -> Vec<&'static str> {
+        Self::WORDS.iter().map(|(word, _)| *word).collect()
+    }
+}
+
+macro_rules! worded {
+    ($($type:ident { $($word:literal = $value:expr,)* })*) => {
+        $(impl Worded for $type {
+            const WORDS: &'static [(&'static str, Self)] = &[$(($word, $value),)*];
+        })*
+    };
+}
+
+worded! {
+    NameSource {
+        "field" = Self::Field,
+        "field-else-directory" = Self::FieldElseDirectory,
+        "directory" = Self::Directory,
+    }
+    Scalars {
+        "text" = Self::Text,
+        "refuse" = Self::Refuse,
+    }
+    Empty {
+        "missing" = Self::Missing,
+        "kept" = Self::Kept,
+    }
+    NameForm {
+        "as-written" = Self::AsWritten,
+        "file-name" = Self::FileName,
+    }
+    DescriptionRule {
+        "required" = Self::Required,
+        "not-empty" = Self::NotEmpty,
+        "present" = Self::Present,
+        "else-unlisted" = Self::ElseUnlisted,
+        "else-first-body-line" = Self::ElseFirstBodyLine,
+        "else-first-heading" = Self::ElseFirstHeading,
+    }
+    Rung {
+        "strict" = Self::Strict,
+        "quote-claude-code" = Self::Quote(Quoting::ClaudeCode),
+        "quote-codex" = Self::Quote(Quoting::Codex),
+        "quote-client-guide" = Self::Quote(Quoting::ClientGuide),
+        "block" = Self::Block,
+        "lines" = Self::Lines,
+        "per-key" = Self::PerKey,
+    }
+    Fence {
+        "first-line" = Self::FirstLine,
+        "trimmed-lines" = Self::TrimmedLines,
+        "gray-matter" = Self::GrayMatter,
+        "prefix" = Self::Prefix,
+        "exact" = Self::Exact,
+    }
+    Library {
+        "js-yaml-3" = Self::JsYaml3,
+        "js-yaml-4" = Self::JsYaml4,
+        "serde-yaml" = Self::SerdeYaml,
+        "npm-yaml" = Self::NpmYaml,
+        "ours" = Self::Ours,
+    }
+    Unreadable {
+        "drop" = Self::Drop,
+        "empty-metadata" = Self::EmptyMetadata,
+    }
+    Duplicates {
+        "first-wins" = Self::FirstWins,
+        "last-wins" = Self::LastWins,
+        "keep-all" = Self::KeepAll,
+    }
+    Paths {
+        "as-reached" = Self::AsReached,
+        "canonical" = Self::Canonical,
+    }
+    Encoding {
+        "accept" = Self::Accept,
+        "drop" = Self::Drop,
+    }
+    Links {
+        "never" = Self::Never,
+        "first-level" = Self::FirstLevel,
+        "always" = Self::Always,
+    }
+    Stop {
+        "cwd" = Self::Cwd,
+        "worktree" = Self::Worktree,
+        "home" = Self::Home,
+        "worktree-else-filesystem" = Self::WorktreeElseFilesystem,
+        "filesystem" = Self::Filesystem,
+    }
+    Scope {
+        "managed" = Self::Managed,
+        "user" = Self::User,
+        "project" = Self::Project,
+        "nested" = Self::Nested,
+        "additional" = Self::Additional,
+        "bundled" = Self::Bundled,
+        "remote" = Self::Remote,
+        "mcp" = Self::Mcp,
+    }
+    Taken {
+        "prefixed" = Self::Prefixed,
+        "wins" = Self::Wins,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check<T: Worded + std::fmt::Debug>() {
+        for (word, value) in T::WORDS {
+            assert_eq!(T::of_word(word), Some(*value));
+            assert_eq!(value.word(), *word);
+        }
+        assert_eq!(T::of_word("no-such"), None);
+    }
+
+    #[test]
+    fn a_word_is_one_value_and_back() {
+        check::<NameSource>();
+        check::<Scalars>();
+        check::<Empty>();
+        check::<NameForm>();
+        check::<DescriptionRule>();
+        check::<Rung>();
+        check::<Fence>();
+        check::<Library>();
+        check::<Unreadable>();
+        check::<Duplicates>();
+        check::<Paths>();
+        check::<Encoding>();
+        check::<Links>();
+        check::<Stop>();
+        check::<Scope>();
+        check::<Taken>();
+        assert_eq!(Scope::Bundled.word(), Scope::Bundled.name());
+    }
+}

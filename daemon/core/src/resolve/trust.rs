@@ -1,0 +1,41 @@
+//! Trust: an agent that asks for it takes nothing from a project before the user gives it.
+//!
+//! Who wins a name is settled before, as if the project were trusted: its skills are named for
+//! what they would be, and nothing moves up into a name that trust would take away again.
+
+use super::{Candidate, Reason, Root, Site, State};
+use crate::profile::Trust;
+
+/// Holds back what comes with a worktree that is not trusted.
+pub(super) fn hold_back(site: &Site, roots: &[Root], candidates: &mut [Candidate]) {
+    let Trust::Needed { variables } = &site.profile.trust else { return };
+    if variables.iter().any(|it| is_on(site, it)) {
+        return;
+    }
+    let agent = site.profile.subject();
+    let next = match variables.first() {
+        Some(variable) => format!("Trust the folder in {agent}, or set `{variable}` to `true`."),
+        None => "Trust the project, or set `requires_trust` to `false`.".to_owned(),
+    };
+    for candidate in candidates {
+        let waits = matches!(candidate.state, State::Active | State::Conditional);
+        if waits && roots[candidate.root].scope.is_of_a_worktree() {
+            candidate.state = State::Untrusted;
+            candidate.reason = Some(Reason {
+                rule: "project/trusted",
+                message: format!(
+                    "{agent} takes a project's skills only where its folder is trusted"
+                ),
+                at: None,
+                next: next.clone(),
+                winner: None,
+            });
+        }
+    }
+}
+
+/// Returns whether a variable says yes.
+pub(super) fn is_on(site: &Site, variable: &str) -> bool {
+    let value = site.environment.get(variable);
+    value.is_some_and(|it| it == "1" || it.eq_ignore_ascii_case("true"))
+}
