@@ -14,8 +14,8 @@ use skills_core::fields;
 use skills_core::parse::{Entry as YamlEntry, Frontmatter};
 use skills_core::profile::{self, NameSource, Profile};
 use skills_core::resolve::{
-    self, Candidate, Explanation, Reason, Resolution, RootOutcome, Skip, SkipReason, State, Step,
-    StepKind,
+    self, Candidate, Consultation, Consulted, Explanation, Reason, Resolution, RootOutcome, Skip,
+    SkipReason, State, Step, StepKind,
 };
 use skills_core::skill::{Finding, SkillRecord, Spot};
 use skills_core::text::{LineIndex, Span};
@@ -44,11 +44,14 @@ pub(crate) fn entry(view: &View, candidate: &Candidate) -> wire::Entry {
         paths: record
             .map(|it| it.paths.iter().map(ToString::to_string).collect())
             .unwrap_or_default(),
-        label: record.and_then(|it| label(profile, candidate, it)),
-        namespace: None,
+        label: match &root.label {
+            Some(label) => Some(label.to_string()),
+            None => record.and_then(|it| label(profile, candidate, it)),
+        },
+        namespace: candidate.namespace.clone(),
         model_invocable: record.is_some_and(|it| !hidden(it)),
         user_invocable: record.is_some_and(|it| it.user_invocable),
-        trusted: is_trusted(root.scope),
+        trusted: root.own,
         hash: record.map(|it| hash(&it.facts.hash)),
         diagnostics: record.map(diagnostic_counts).unwrap_or_default(),
         stale: candidate.file.as_ref().is_some_and(|it| it.stale.is_some()),
@@ -62,25 +65,13 @@ fn label(profile: &Profile, candidate: &Candidate, record: &SkillRecord) -> Opti
     is_label.then(|| field.text.to_string())
 }
 
-/// What is the user's own needs no trust; what comes with a worktree has none until it is given.
-fn is_trusted(scope: profile::Scope) -> bool {
-    match scope {
-        // A prompt comes from a server that the user set up.
-        profile::Scope::Managed
-        | profile::Scope::User
-        | profile::Scope::Bundled
-        | profile::Scope::Mcp => true,
-        profile::Scope::Project
-        | profile::Scope::Nested
-        | profile::Scope::Additional
-        | profile::Scope::Remote => false,
-    }
-}
-
 fn reason_text(reason: &Reason, candidate: &Candidate) -> String {
     let mut text = reason.message.clone();
     if let Some(Spot { line, column }) = reason.at {
-        let file = candidate.path.file_name().unwrap_or_default().to_string_lossy();
+        let file = match &reason.file {
+            Some(file) => file.to_string_lossy(),
+            None => candidate.path.file_name().unwrap_or_default().to_string_lossy(),
+        };
         // Writing to a text does not fail.
         let _ = write!(text, " ({file}:{line}:{column})");
     }
@@ -127,6 +118,8 @@ fn scope(scope: profile::Scope) -> wire::Scope {
         profile::Scope::Bundled => wire::Scope::Bundled,
         profile::Scope::Remote => wire::Scope::Remote,
         profile::Scope::Mcp => wire::Scope::Mcp,
+        profile::Scope::Plugin => wire::Scope::Plugin,
+        profile::Scope::Command => wire::Scope::Command,
     }
 }
 
@@ -271,13 +264,13 @@ pub(crate) fn explanation(
     (verdict, steps)
 }
 
-/// Returns one step for each rule in which the profile differs from its base, and one for each
-/// root that was considered, and after it those for what lies there and
-/// was meant as a skill but could not be used.
+/// Returns one step for each rule in which the profile differs from its base, those for what the
+/// configuration files say, and one for each root that was considered, and after it those for
+/// what lies there and was meant as a skill but could not be used.
 pub(crate) fn root_steps(view: &View) -> Vec<wire::Step> {
     let resolution = &view.resolution;
-    let differences = resolve::differences(&view.site);
-    let mut steps: Vec<_> = differences.iter().map(|it| step(view, it, 0)).collect();
+    let first = resolve::differences(&view.site).into_iter().chain(resolution.settings_steps());
+    let mut steps: Vec<_> = first.map(|it| step(view, &it, 0)).collect();
     for (root_idx, root) in resolution.roots.iter().enumerate() {
         steps.push(root_step(resolution, root_idx));
         let is_mistake =
@@ -294,12 +287,13 @@ pub(crate) fn root_steps(view: &View) -> Vec<wire::Step> {
 fn step(view: &View, step: &Step, root_idx: usize) -> wire::Step {
     let resolution = &view.resolution;
     let converted = match &step.kind {
+        StepKind::Settings(index) => settings_step(view, &resolution.settings[*index], step),
         StepKind::Root(index) => root_step(resolution, *index),
         StepKind::Candidate(index) => candidate_step(resolution, &resolution.candidates[*index]),
         StepKind::Skip(path) => skip_step(resolution, path, root_idx),
         StepKind::Rule { candidate, rule, decisive } => {
             let candidate = &resolution.candidates[*candidate];
-            rule_step(&view.site.profile, candidate, rule, *decisive, step.at)
+            rule_step(&view.site.profile, candidate, rule, *decisive, step)
         }
         StepKind::Difference { candidate, rule } => {
             let candidate = candidate.map(|index| &resolution.candidates[index]);
@@ -326,6 +320,29 @@ fn root_step(resolution: &Resolution, root_idx: usize) -> wire::Step {
         found: (root.outcome == RootOutcome::Walked).then_some(root.candidates.len() as u64),
         reason,
         ..wire::Step::new(wire::StepKind::Root, outcome)
+    }
+}
+
+/// Returns a step about a configuration file: what it says at one place, or that it says nothing.
+fn settings_step(view: &View, file: &Consulted, step: &Step) -> wire::Step {
+    let profile = &view.site.profile;
+    let encoding = encoding_of([&*file.path]);
+    let outcome = match &file.outcome {
+        Consultation::Missing => wire::Outcome::Missing,
+        Consultation::Broken(..) | Consultation::Fault(..) => wire::Outcome::Unreadable,
+        Consultation::Off(_) | Consultation::Pending => wire::Outcome::Skipped,
+        Consultation::Read if step.at.is_none() => wire::Outcome::Passed,
+        Consultation::Read => wire::Outcome::Noted,
+    };
+    wire::Step {
+        file: Some(encode(&file.path, encoding)),
+        path_encoding: encoding,
+        agent: Some(profile.agent.clone().into_owned()),
+        version: Some(profile.version.clone().into_owned()),
+        evidence: Some(evidence(profile.evidence)),
+        line: step.at.map(|it| it.line),
+        column: step.at.map(|it| it.column),
+        ..wire::Step::new(wire::StepKind::Settings, outcome)
     }
 }
 
@@ -375,13 +392,16 @@ fn rule_step(
     candidate: &Candidate,
     rule: &str,
     decisive: bool,
-    at: Option<Spot>,
+    step: &Step,
 ) -> wire::Step {
-    let encoding = encoding_of([&*candidate.path]);
+    let file = step.file.as_ref().unwrap_or(&candidate.path);
+    let at = step.at;
+    let encoding = encoding_of([&*candidate.path, &**file]);
     let path = encode(&candidate.path, encoding);
+    let file = encode(file, encoding);
     let outcome = if decisive { wire::Outcome::Dropped } else { wire::Outcome::Noted };
     wire::Step {
-        file: at.map(|_| path.clone()),
+        file: at.map(|_| file),
         path: Some(path),
         path_encoding: encoding,
         rule: Some(rule.to_owned()),

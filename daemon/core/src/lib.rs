@@ -24,6 +24,10 @@ pub mod skill;
 
 pub mod path;
 
+pub mod document;
+
+pub mod permission;
+
 pub mod profile;
 
 pub mod remote;

@@ -37,10 +37,29 @@ impl AbsPath {
         Ok(Self(path.components().collect()))
     }
 
-    /// Returns this path with `name` below it.
+    /// Returns this path with `name` below it; the path itself where the name is empty.
     #[must_use]
     pub fn child(&self, name: impl AsRef<Path>) -> Self {
-        Self(self.0.join(name))
+        let name = name.as_ref();
+        if name.as_os_str().is_empty() { self.clone() } else { Self(self.0.join(name)) }
+    }
+
+    /// Returns the path that `text` names as seen from here: `.` and `..` are taken as text, as
+    /// most languages' path libraries do, and links on the way are not looked at.
+    #[must_use]
+    pub fn towards(&self, text: impl AsRef<Path>) -> Self {
+        let mut path = self.0.clone();
+        for component in text.as_ref().components() {
+            match component {
+                Component::Normal(name) => path.push(name),
+                Component::ParentDir => {
+                    path.pop();
+                }
+                Component::RootDir => path = PathBuf::from("/"),
+                Component::CurDir | Component::Prefix(_) => {}
+            }
+        }
+        Self(path)
     }
 
     /// Returns the path's ancestors, itself first and the root directory last.
@@ -106,6 +125,14 @@ mod tests {
         assert_eq!(relative.to_string(), "path `a/b` is not absolute");
         let climbing = AbsPath::new(Path::new("/a/../b")).unwrap_err();
         assert_eq!(climbing.to_string(), "path `/a/../b` contains `..`");
+    }
+
+    #[test]
+    fn a_way_may_climb_and_begin_anew() {
+        let path = AbsPath::new(Path::new("/a/b")).unwrap();
+        assert_eq!(&*path.towards("../c/./d"), Path::new("/a/c/d"));
+        assert_eq!(&*path.towards("/x/../../y"), Path::new("/y"));
+        assert_eq!(&*path.child(""), Path::new("/a/b"));
     }
 
     #[test]

@@ -6,6 +6,8 @@
 //! a row is a statement about an agent, with the version and the kind of evidence behind it.
 
 mod rule;
+mod settings;
+mod source;
 mod table;
 mod variant;
 mod words;
@@ -16,6 +18,7 @@ use std::sync::{Arc, LazyLock};
 use crate::ladder::{Fence, Library, Quoting, Requirement};
 
 pub use rule::{CHECKS, RULES, Rule, RuleKind, Setting, check_of, requirement};
+pub use source::{Broken, PluginRule, Reads, Seeks, SettingsRule};
 pub use words::Worded;
 
 /// Text that is either built in or comes from a user's configuration.
@@ -39,8 +42,13 @@ pub struct Profile {
     /// The environment variables that discovery depends on: exact names. Views are keyed by
     /// their values; values are never logged.
     pub environment: Vec<Text>,
+    /// The agent's own configuration files, in the order in which later ones override earlier
+    /// ones.
+    pub settings: Vec<SettingsRule>,
     /// Where the agent looks, in scan order.
     pub roots: Vec<RootRule>,
+    /// A file in a skill's directory that says more about it than SKILL.md: its relative path.
+    pub sidecar: Option<Text>,
     /// How a skill gets its name.
     pub name: NameRule,
     /// How a skill gets its description.
@@ -139,6 +147,10 @@ pub struct RootRule {
     pub walk: Walk,
     /// What takes this root, or one of its paths, out of the list.
     pub switches: Vec<Switch>,
+    /// What makes a skill there.
+    pub seeks: Seeks,
+    /// What the agent calls skills from here beside their names.
+    pub label: Option<Text>,
 }
 
 /// A variable that switches a root off when it is `1` or `true`.
@@ -178,6 +190,10 @@ pub enum Base {
     Additional,
     /// What comes from elsewhere than the directories of a machine; it has no relative paths.
     Provided(Provider),
+    /// Each directory that the agent's configuration files name, see [`Reads::SkillPaths`].
+    Settings,
+    /// The installed plugins of Claude Code; the relative path is not used.
+    Plugins(PluginRule),
 }
 
 /// Who provides skills that are in none of an agent's directories.
@@ -226,6 +242,10 @@ pub enum Scope {
     Remote,
     /// A prompt of an MCP server.
     Mcp,
+    /// Part of a plugin of the agent.
+    Plugin,
+    /// A command file, which the agent takes for a skill.
+    Command,
 }
 
 impl Scope {
@@ -240,6 +260,8 @@ impl Scope {
             Self::Bundled => "bundled",
             Self::Remote => "remote",
             Self::Mcp => "mcp",
+            Self::Plugin => "plugin",
+            Self::Command => "command",
         }
     }
 
@@ -247,7 +269,13 @@ impl Scope {
     pub const fn is_of_a_worktree(self) -> bool {
         match self {
             Self::Project | Self::Nested | Self::Additional => true,
-            Self::Managed | Self::User | Self::Bundled | Self::Remote | Self::Mcp => false,
+            Self::Managed
+            | Self::User
+            | Self::Bundled
+            | Self::Remote
+            | Self::Mcp
+            | Self::Plugin
+            | Self::Command => false,
         }
     }
 }
@@ -533,9 +561,10 @@ mod tests {
         for profile in builtin() {
             for root in &profile.roots {
                 let base = match &root.base {
-                    Base::Home => vec!["HOME"],
+                    Base::Home | Base::Settings => vec!["HOME"],
                     Base::Variable { name, .. } => vec!["HOME", name],
                     Base::IfSet { name } => vec![&**name],
+                    Base::Plugins(rule) => vec!["HOME", &*rule.variable],
                     Base::Ancestors { .. }
                     | Base::Absolute(_)
                     | Base::Additional
@@ -548,6 +577,21 @@ mod tests {
                 let switches = root.switches.iter().map(|it| &*it.variable);
                 let all = base.into_iter().chain(switches).chain(trust.iter().map(|it| &**it));
                 for name in all {
+                    assert!(profile.environment.iter().any(|it| it == name), "{name}");
+                }
+            }
+            for rule in &profile.settings {
+                let base = match &rule.base {
+                    Base::Variable { name, .. } | Base::IfSet { name } => Some(&**name),
+                    Base::Home
+                    | Base::Ancestors { .. }
+                    | Base::Absolute(_)
+                    | Base::Additional
+                    | Base::Settings
+                    | Base::Provided(_)
+                    | Base::Plugins(_) => None,
+                };
+                for name in base.into_iter().chain(rule.switches.iter().map(|it| &*it.variable)) {
                     assert!(profile.environment.iter().any(|it| it == name), "{name}");
                 }
             }

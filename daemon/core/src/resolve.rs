@@ -8,6 +8,8 @@ mod explain;
 mod judge;
 mod precedence;
 mod provided;
+mod settings;
+mod sidecar;
 mod tree;
 mod trust;
 mod walk;
@@ -20,7 +22,8 @@ use std::sync::Arc;
 
 use crate::likeness;
 use crate::path::AbsPath;
-use crate::profile::{Base, Profile, RootRule, Scope, Stop, Switch};
+use crate::permission::{Rule, Source};
+use crate::profile::{Base, Profile, RootRule, Scope, Stop, Switch, Text};
 use crate::skill::{SkillRecord, Spot};
 
 pub use explain::{Explanation, Query, Step, StepKind, Verdict, differences, explain};
@@ -28,7 +31,10 @@ pub use provided::{
     Prompt, PromptArgument, Provided, Ready, Stock, address_of, path_of, prompt_of, prompt_path,
     server_path,
 };
-pub use tree::{Fault, FaultKind, FileId, Item, ItemKind, Listing, Place, SkillFile, Tree};
+pub use settings::{Consultation, Consulted, Named, Note};
+pub use tree::{
+    Fault, FaultKind, FileId, Item, ItemKind, Listing, Place, SkillFile, TEXT_LIMIT, TextFile, Tree,
+};
 
 /// The variables a view depends on, by name.
 pub type Environment = BTreeMap<String, OsString>;
@@ -58,6 +64,19 @@ pub struct Resolution {
     pub foreign: Option<AbsPath>,
     /// Whether the working directory is a directory at all.
     pub cwd_exists: bool,
+    /// The agent's configuration files that were considered, in the order in which later ones
+    /// override earlier ones.
+    pub settings: Vec<Consulted>,
+    /// What those files permit and deny, in the agent's order.
+    pub permissions: Vec<Rule>,
+    /// Where the agent's whole tool for loading skills is switched off.
+    pub tool_off: Option<Source>,
+    /// The catalogs by URL that those files name.
+    pub urls: Vec<Named>,
+    /// Where those files switch the agent's own skills off.
+    pub bundled_off: Option<Source>,
+    /// Whether those files trust the working directory; none where they do not say.
+    pub trusted: Option<(bool, Source)>,
     /// Every root that was considered, in scan order.
     pub roots: Vec<Root>,
     /// Every SKILL.md that was met, in scan order, whatever became of it.
@@ -71,8 +90,14 @@ pub struct Resolution {
 pub struct Root {
     /// Where it is.
     pub path: AbsPath,
+    /// Its row among the roots of the profile.
+    pub rule: usize,
     /// What its entries are called.
     pub scope: Scope,
+    /// Whether it is the user's or the administrator's choice; a worktree's is not.
+    pub own: bool,
+    /// What the agent calls skills from here beside their names.
+    pub label: Option<Text>,
     /// What was found there.
     pub outcome: RootOutcome,
     /// Its candidates, as a range of [`Resolution::candidates`].
@@ -150,6 +175,10 @@ pub struct Candidate {
     pub reason: Option<Reason>,
     /// Repairs and oddities that did not change the state.
     pub notes: Vec<Reason>,
+    /// What the agent puts before the name.
+    pub namespace: Option<String>,
+    /// Whether the agent lists its name without a description.
+    pub name_only: bool,
 }
 
 impl Candidate {
@@ -218,6 +247,8 @@ pub struct Reason {
     pub message: String,
     /// The place in the file, where there is one.
     pub at: Option<Spot>,
+    /// The file that the place is in, where that is not the skill's own.
+    pub file: Option<AbsPath>,
     /// What a person can do, as a sentence.
     pub next: String,
     /// The winner of the name, as an index into [`Resolution::candidates`].
@@ -250,18 +281,20 @@ pub fn resolve(site: &Site, tree: &dyn Tree) -> Resolution {
     let cwd = tree.look(&site.cwd);
     complete &= cwd.is_some();
     let cwd_exists = matches!(cwd, Some(Place::Directory { .. }));
-    let Worktree { top, in_git, foreign } = worktree(&site.cwd, tree, &mut complete);
-    let mut walker = walk::Walker::new(tree, site.profile.paths);
+    let worktree = worktree(&site.cwd, tree, &mut complete);
+    let mut settings = settings::read(site, &worktree, tree);
+    complete &= settings.complete;
+    let addresses = settings.addresses(&worktree);
+    let mut walker = walk::Walker::new(tree, &site.profile);
     let mut roots: Vec<Root> = Vec::new();
-    for rule in &site.profile.roots {
+    for (rule_idx, rule) in site.profile.roots.iter().enumerate() {
         if let Base::Provided(provider) = rule.base {
-            // What the agent's own configuration names would be the last argument.
-            for provided in tree.provided(provider, &site.profile.id, &[]) {
+            for provided in tree.provided(provider, &site.profile.id, &addresses) {
                 let root = walker.provided(provided, rule, roots.len());
-                roots.push(root);
+                roots.push(Root { rule: rule_idx, ..root });
             }
         }
-        for place in root_paths(site, rule, &top, in_git) {
+        for place in root_paths(site, rule, &worktree, &settings.paths) {
             let start = walker.candidates.len();
             let (path, outcome, skips) = match place {
                 Ok(path) => {
@@ -271,23 +304,54 @@ pub fn resolve(site: &Site, tree: &dyn Tree) -> Resolution {
                 Err((path, why)) => (path, RootOutcome::NoBase(why), Vec::new()),
             };
             let candidates = start..walker.candidates.len();
-            let origin = String::new();
-            roots.push(Root { path, scope: rule.scope, outcome, candidates, skips, origin });
+            let own = is_own(&rule.base, &path, &worktree, &settings);
+            let label = rule.label.clone();
+            let (scope, origin) = (rule.scope, String::new());
+            roots.push(Root {
+                path,
+                rule: rule_idx,
+                scope,
+                own,
+                label,
+                outcome,
+                candidates,
+                skips,
+                origin,
+            });
         }
     }
+    settings.missing_paths(site, &roots);
     complete &= walker.complete;
+    let judged = |it: walk::Met| (it.beside, judge::judge(&site.profile, it));
+    let mut judged: Vec<_> = walker.candidates.into_iter().map(judged).collect();
+    complete &= sidecar::apply(&site.profile, tree, &mut judged);
+    let mut candidates: Vec<_> = judged.into_iter().map(|it| it.1).collect();
     if !complete {
         // Whoever asks will ask again when more is known.
-        walker.candidates.clear();
+        candidates.clear();
         for root in &mut roots {
             root.candidates = 0..0;
         }
     }
-    let mut candidates: Vec<_> =
-        walker.candidates.into_iter().map(|it| judge::judge(&site.profile, it)).collect();
+    settings::apply(&settings, &roots, &mut candidates);
     precedence::settle(&site.profile, &mut candidates);
-    trust::hold_back(site, &roots, &mut candidates);
-    Resolution { worktree: top, in_git, foreign, cwd_exists, roots, candidates, complete }
+    trust::hold_back(site, settings.trusted.as_ref(), &roots, &mut candidates);
+    let Worktree { top, in_git, foreign } = worktree;
+    Resolution {
+        worktree: top,
+        in_git,
+        foreign,
+        cwd_exists,
+        settings: settings.consulted,
+        permissions: settings.rules,
+        tool_off: settings.tool_off,
+        urls: settings.urls,
+        bundled_off: settings.bundled_off,
+        trusted: settings.trusted,
+        roots,
+        candidates,
+        complete,
+    }
 }
 
 /// The worktree a working directory belongs to.
@@ -324,8 +388,44 @@ fn worktree(cwd: &AbsPath, tree: &dyn Tree, complete: &mut bool) -> Worktree {
 
 type RootPath = Result<AbsPath, (AbsPath, String)>;
 
-fn root_paths(site: &Site, rule: &RootRule, worktree: &AbsPath, in_git: bool) -> Vec<RootPath> {
-    let bases: Vec<RootPath> = match &rule.base {
+/// Returns where a root of the table is on this site. `paths` are the directories that the
+/// agent's configuration files name.
+fn root_paths(site: &Site, rule: &RootRule, worktree: &Worktree, paths: &[Named]) -> Vec<RootPath> {
+    let found = match &rule.base {
+        Base::Settings => paths.iter().map(|it| named(site, &it.text)).collect(),
+        other => bases(site, other, worktree),
+    };
+    let off = |relative: &str| switched_off(site, &rule.switches, relative);
+    let below = |base: RootPath, relative: &str| match (base, off(relative)) {
+        (Ok(base), None) => Ok(base.child(relative)),
+        (Ok(base), Some(why)) => Err((base.child(relative), why)),
+        (Err((path, why)), _) => Err((path.child(relative), why)),
+    };
+    found
+        .into_iter()
+        .flat_map(|base| rule.relative.iter().map(move |it| below(base.clone(), it)))
+        .collect()
+}
+
+/// Returns whether a root is there by the user's or the administrator's own doing.
+fn is_own(base: &Base, path: &AbsPath, worktree: &Worktree, settings: &settings::Settings) -> bool {
+    let inside = |it: &AbsPath| it.starts_with(&*worktree.top);
+    match base {
+        Base::Home
+        | Base::Variable { .. }
+        | Base::IfSet { .. }
+        | Base::Absolute(_)
+        | Base::Plugins(_)
+        | Base::Provided(_) => true,
+        Base::Ancestors { .. } | Base::Additional => false,
+        // A worktree that names a directory elsewhere makes it no better.
+        Base::Settings => !inside(path) && !settings.paths.iter().any(|it| inside(&it.source.file)),
+    }
+}
+
+/// Returns where relative paths start; of what is found by other means nothing.
+fn bases(site: &Site, base: &Base, worktree: &Worktree) -> Vec<RootPath> {
+    match base {
         Base::Home => vec![variable(site, "HOME").map_err(|why| no_base("~", why))],
         Base::Variable { name, below_home } => vec![
             variable(site, name)
@@ -343,27 +443,31 @@ fn root_paths(site: &Site, rule: &RootRule, worktree: &AbsPath, in_git: bool) ->
             AbsPath::new(path.as_ref().as_ref()).map_err(|error| no_base(path, error.to_string())),
         ],
         Base::Additional => site.additional.iter().cloned().map(Ok).collect(),
-        Base::Provided(_) => Vec::new(),
         Base::Ancestors { stop } => {
-            ancestors(site, worktree, in_git, *stop).into_iter().map(Ok).collect()
+            let found = ancestors(site, &worktree.top, worktree.in_git, *stop);
+            found.into_iter().map(Ok).collect()
         }
-    };
-    let below = |base: RootPath, relative: &str| match (base, switched_off(site, rule, relative)) {
-        (Ok(base), None) => Ok(base.child(relative)),
-        (Ok(base), Some(why)) => Err((base.child(relative), why)),
-        (Err((path, why)), _) => Err((path.child(relative), why)),
-    };
-    bases
-        .into_iter()
-        .flat_map(|base| rule.relative.iter().map(move |it| below(base.clone(), it)))
-        .collect()
+        Base::Settings | Base::Plugins(_) | Base::Provided(_) => Vec::new(),
+    }
 }
 
-/// Returns why a path of a root is not looked at, where a variable says so.
-fn switched_off(site: &Site, rule: &RootRule, relative: &str) -> Option<String> {
+/// Returns the directory that a setting names: `~/` is the home directory, anything else is as
+/// seen from the working directory.
+fn named(site: &Site, text: &str) -> RootPath {
+    match text.strip_prefix("~/") {
+        Some(rest) => match variable(site, "HOME") {
+            Ok(home) => Ok(home.towards(rest)),
+            Err(why) => Err(no_base(text, why)),
+        },
+        None => Ok(site.cwd.towards(text)),
+    }
+}
+
+/// Returns why a path is not looked at, where a variable says so.
+fn switched_off(site: &Site, switches: &[Switch], relative: &str) -> Option<String> {
     let is_on = |it: &&Switch| trust::is_on(site, &it.variable);
     let is_meant = |it: &&Switch| it.relative.as_ref().is_none_or(|it| it == relative);
-    let switch = rule.switches.iter().filter(is_meant).find(is_on)?;
+    let switch = switches.iter().filter(is_meant).find(is_on)?;
     Some(format!("`{}` switches it off", switch.variable))
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A *node* is one directory under watch. It holds answers only: which of the names somebody
 //! asked about are there (`probes`), what the directory lists (`listing`), what its SKILL.md
-//! say (`files`). Nothing is known that was not asked for, so watches and memory follow what
+//! and the agents' configuration files say (`files`, `texts`). Nothing is known that was not asked for, so watches and memory follow what
 //! profiles look at, never the size of a worktree.
 //!
 //! The invariant that makes answers right: a node is armed before it is read, and a hint for a
@@ -17,7 +17,9 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use skills_core::resolve::{Fault, FaultKind, FileId, ItemKind, Listing, Place, SkillFile};
+use skills_core::resolve::{
+    Fault, FaultKind, FileId, ItemKind, Listing, Place, SkillFile, TextFile,
+};
 
 use crate::disk::{Kind, Stat};
 use crate::names::Names;
@@ -46,7 +48,8 @@ pub(crate) struct Node {
     pub(crate) seen: Option<Seen>,
     pub(crate) probes: Names<Probe>,
     pub(crate) listing: Option<Result<Arc<Listing>, Fault>>,
-    pub(crate) files: Names<FileState>,
+    pub(crate) files: Names<FileState<SkillFile>>,
+    pub(crate) texts: Names<FileState<Arc<TextFile>>>,
 }
 
 /// Whether a directory's changes are heard of.
@@ -81,11 +84,11 @@ pub(crate) enum Probe {
     Fault(Fault),
 }
 
-/// A SKILL.md as it was last read.
+/// A file as it was last read.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct FileState {
+pub(crate) struct FileState<T> {
     pub(crate) seen: Option<Seen>,
-    pub(crate) result: Result<SkillFile, Fault>,
+    pub(crate) result: Result<T, Fault>,
 }
 
 /// What the forest does not know and was asked for.
@@ -97,6 +100,8 @@ pub(crate) enum Need {
     List(OsString),
     /// What a SKILL.md says.
     Read { dir: OsString, name: OsString },
+    /// What a configuration file says.
+    Text { dir: OsString, name: OsString },
 }
 
 /// A physical path, and what stands there.
@@ -142,6 +147,7 @@ impl Forest {
                 probes: Names::default(),
                 listing: None,
                 files: Names::default(),
+                texts: Names::default(),
             }
         })
     }
@@ -273,7 +279,8 @@ impl Forest {
 impl Node {
     /// Returns the names that hints about this directory matter for; none for all.
     pub(crate) fn interest(&self) -> Option<BTreeSet<OsString>> {
-        let names = self.probes.names().chain(self.files.names()).cloned();
+        let names =
+            self.probes.names().chain(self.files.names()).chain(self.texts.names()).cloned();
         self.listing.is_none().then(|| names.collect())
     }
 

@@ -9,11 +9,14 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
 use rustix::io::Errno;
-use skills_core::resolve::{Fault, FaultKind, FileId, Item, Listing, SkillFile};
+use skills_core::resolve::{
+    Fault, FaultKind, FileId, Item, Listing, SkillFile, TEXT_LIMIT, TextFile,
+};
 use skills_core::skill::{FileFacts, SkillRecord};
 
 use crate::disk::{Disk, Kind, ReadError, Stat, is_skill_name};
@@ -60,7 +63,7 @@ pub(crate) struct Ground {
 /// What a directory job found: its listing, and its SKILL.md where that is a regular file.
 struct Listed {
     listing: Result<(Seen, Arc<Listing>), Fault>,
-    skill: Option<FileState>,
+    skill: Option<FileState<SkillFile>>,
 }
 
 impl Ground {
@@ -105,15 +108,18 @@ impl Ground {
         needs.dedup();
         let mut lists = Vec::new();
         let mut reads = Vec::new();
+        let mut texts = Vec::new();
         for need in needs {
             match need {
                 Need::Look(path) => self.look(&path),
                 Need::List(dir) => lists.push(dir),
                 Need::Read { dir, name } => reads.push((dir, name)),
+                Need::Text { dir, name } => texts.push((dir, name)),
             }
         }
         self.list(&lists);
         self.read(&reads);
+        self.read_texts(texts);
     }
 
     /// Probes its way along a path until what stands there is known.
@@ -226,6 +232,19 @@ impl Ground {
         }
     }
 
+    /// Reads configuration files: there are few, so that threads would cost more than they save.
+    fn read_texts(&mut self, files: Vec<(OsString, OsString)>) {
+        for (dir, name) in files {
+            self.arm(&dir);
+            self.widen_interest(&dir, &name);
+            let state = read_text(&*self.disk, &dir, &name);
+            self.counters.read += 1;
+            if let Some(node) = self.forest.get_mut(&dir) {
+                node.texts.insert(name, state);
+            }
+        }
+    }
+
     /// Marks what hints speak of.
     pub(crate) fn mark(&mut self, hints: &Hints) {
         if hints.lost {
@@ -283,13 +302,17 @@ impl Ground {
             }
             let holds = |seen: Option<Seen>, now: Option<Stat>| matches!((seen, now), (Some(seen), Some(now)) if seen.holds(&now));
             let disk = &*self.disk;
-            let file_holds = |(name, it): (&OsString, &FileState)| {
-                holds(it.seen, disk.stat(Path::new(&join(&path, name))).ok())
+            let file_holds = |(name, seen): (&OsString, Option<Seen>)| {
+                holds(seen, disk.stat(Path::new(&join(&path, name))).ok())
             };
-            if node.watch == Watch::Unarmed
-                || !holds(node.seen, now)
-                || !node.files.iter().all(file_holds)
-            {
+            let differs = {
+                let files = node.files.iter().map(|(name, it)| (name, it.seen));
+                let texts = node.texts.iter().map(|(name, it)| (name, it.seen));
+                node.watch == Watch::Unarmed
+                    || !holds(node.seen, now)
+                    || !files.chain(texts).all(file_holds)
+            };
+            if differs {
                 if node.watch == Watch::Refused {
                     node.unarm();
                 }
@@ -343,11 +366,22 @@ impl Ground {
             }
             node.listing = Some(listed.map(|it| it.1));
         }
+        let texts = std::mem::take(&mut node.texts);
         for (name, old) in std::mem::take(&mut node.files) {
-            let state = self.recheck(path, &name, old);
+            let limit = self.read_limit;
+            let read = |disk: &dyn Disk, old: &_| read_skill(disk, path, &name, limit).or_keep(old);
+            let state = self.recheck(path, &name, old, read);
             changed |= state.1;
             if let Some(state) = state.0 {
                 self.forest.get_mut(path)?.files.insert(name, state);
+            }
+        }
+        for (name, old) in texts {
+            let read = |disk: &dyn Disk, _: &_| read_text(disk, path, &name);
+            let state = self.recheck(path, &name, old, read);
+            changed |= state.1;
+            if let Some(state) = state.0 {
+                self.forest.get_mut(path)?.texts.insert(name, state);
             }
         }
         let still = self.forest.get(path)?.directories();
@@ -360,14 +394,19 @@ impl Ground {
     }
 
     /// Returns a file's state as it is now, and whether it changed; no state when it is gone.
-    fn recheck(&mut self, dir: &OsStr, name: &OsStr, old: FileState) -> (Option<FileState>, bool) {
+    fn recheck<T: PartialEq>(
+        &mut self,
+        dir: &OsStr,
+        name: &OsStr,
+        old: FileState<T>,
+        read: impl FnOnce(&dyn Disk, &FileState<T>) -> FileState<T>,
+    ) -> (Option<FileState<T>>, bool) {
         let path = join(dir, name);
         match self.disk.stat(Path::new(&path)) {
             Ok(now) if old.seen.is_some_and(|it| it.holds(&now)) => (Some(old), false),
             Ok(now) if now.kind == Kind::File => {
                 self.counters.read += 1;
-                let new = read_skill(&*self.disk, dir, name, self.read_limit);
-                let new = new.or_keep(&old);
+                let new = read(&*self.disk, &old);
                 let changed = new.result != old.result;
                 (Some(new), changed)
             }
@@ -428,7 +467,7 @@ impl Node {
     }
 }
 
-impl FileState {
+impl FileState<SkillFile> {
     /// Keeps the last good reading, marked stale, when this one failed for a passing reason.
     fn or_keep(self, old: &Self) -> Self {
         match (&self.result, &old.result) {
@@ -459,7 +498,11 @@ fn list_entries(disk: &dyn Disk, dir: &OsStr) -> Result<(Seen, Arc<Listing>), Fa
     let mut items: Vec<Item> = directory
         .entries
         .into_iter()
-        .filter(|(name, kind)| matches!(kind, Kind::Directory | Kind::Link) || is_skill_name(name))
+        .filter(|(name, kind)| {
+            matches!(kind, Kind::Directory | Kind::Link)
+                || is_skill_name(name)
+                || (*kind == Kind::File && name.as_bytes().ends_with(b".md"))
+        })
         .map(|(name, kind)| Item { name, kind: kind.into() })
         .collect();
     items.sort_by(|a, b| a.name.cmp(&b.name));
@@ -467,7 +510,7 @@ fn list_entries(disk: &dyn Disk, dir: &OsStr) -> Result<(Seen, Arc<Listing>), Fa
     Ok((seen, Arc::new(Listing { id: directory.stat.id, items: items.into() })))
 }
 
-fn read_skill(disk: &dyn Disk, dir: &OsStr, name: &OsStr, limit: u64) -> FileState {
+fn read_skill(disk: &dyn Disk, dir: &OsStr, name: &OsStr, limit: u64) -> FileState<SkillFile> {
     match disk.read(Path::new(&join(dir, name)), limit) {
         Ok(file) => {
             let facts = FileFacts {
@@ -478,6 +521,22 @@ fn read_skill(disk: &dyn Disk, dir: &OsStr, name: &OsStr, limit: u64) -> FileSta
             let record = Arc::new(SkillRecord::read(&file.bytes, facts));
             let result = Ok(SkillFile { id: file.stat.id, record, stale: None });
             FileState { seen: Some(Seen::now(file.stat)), result }
+        }
+        Err(error) => FileState { seen: None, result: Err(read_fault(&error)) },
+    }
+}
+
+fn read_text(disk: &dyn Disk, dir: &OsStr, name: &OsStr) -> FileState<Arc<TextFile>> {
+    match disk.read(Path::new(&join(dir, name)), TEXT_LIMIT) {
+        Ok(file) if file.truncated => {
+            let detail =
+                format!("{} bytes, of which at most {TEXT_LIMIT} are read", file.stat.size);
+            let fault = Fault { kind: FaultKind::TooLarge, detail };
+            FileState { seen: Some(Seen::now(file.stat)), result: Err(fault) }
+        }
+        Ok(file) => {
+            let text = Arc::new(TextFile::new(&file.bytes));
+            FileState { seen: Some(Seen::now(file.stat)), result: Ok(text) }
         }
         Err(error) => FileState { seen: None, result: Err(read_fault(&error)) },
     }

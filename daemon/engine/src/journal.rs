@@ -230,15 +230,27 @@ fn looks_same(old: &Resolution, a: &Candidate, new: &Resolution, b: &Candidate) 
 /// are not among it: they say nothing by themselves.
 fn shown<'a>(resolution: &'a Resolution, candidate: &'a Candidate) -> impl Hash + PartialEq + 'a {
     // Whole, so that a new field is thought of here.
-    let Candidate { name, description, path: _, root, file, state, reason, notes: _ } = candidate;
+    let Candidate {
+        name,
+        description,
+        path: _,
+        root,
+        file,
+        state,
+        reason,
+        notes: _,
+        namespace,
+        name_only,
+    } = candidate;
     let root = &resolution.roots[*root];
     let file = file.as_ref().map(|SkillFile { id: _, record, stale }| {
         let stale = stale.as_ref().map(|it| (it.kind as u8, &it.detail));
         (record.facts.hash, record.facts.truncated, stale)
     });
     let reason = reason.as_ref().map(|it| {
-        let Reason { rule, message, at, next: _, winner: _ } = it;
-        (rule, message, at.map(|it| (it.line, it.column)))
+        let Reason { rule, message, at, file, next: _, winner: _ } = it;
+        (rule, message, file, at.map(|it| (it.line, it.column)))
     });
-    (name, description, root.scope as u8, root.path.as_os_str(), state, file, reason)
+    let place = (root.scope as u8, root.path.as_os_str(), &root.label, root.own);
+    (name, description, place, state, file, reason, namespace, name_only)
 }

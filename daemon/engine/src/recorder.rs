@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::sync::Arc;
 
 use skills_core::path::AbsPath;
-use skills_core::resolve::{Fault, ItemKind, Listing, Place, SkillFile, Tree};
+use skills_core::resolve::{Fault, ItemKind, Listing, Place, SkillFile, TextFile, Tree};
 
 use crate::forest::{Forest, Need, Serial, parent};
 
@@ -90,6 +90,21 @@ impl Tree for Recorder<'_> {
             }
             let state = node.and_then(|it| it.files.get(name));
             let need = || Need::Read { dir: dir.to_owned(), name: name.to_owned() };
+            state.map(|it| it.result.clone()).ok_or_else(need)
+        })
+    }
+
+    fn text(&self, path: &AbsPath) -> Option<Result<Arc<TextFile>, Fault>> {
+        self.answer(|visit| {
+            let located = self.forest.locate(path, self.us, visit).map_err(|_| look(path))?;
+            let dir = parent(&located.path);
+            let name = file_name(&located.path);
+            let node = self.forest.get(dir);
+            if let Some(node) = node {
+                visit(node.serial);
+            }
+            let state = node.and_then(|it| it.texts.get(name));
+            let need = || Need::Text { dir: dir.to_owned(), name: name.to_owned() };
             state.map(|it| it.result.clone()).ok_or_else(need)
         })
     }

@@ -10,6 +10,7 @@
 //! had, and for `verified`, the disk is swept instead.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ffi::OsString;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvError, RecvTimeoutError};
@@ -480,6 +481,15 @@ impl Engine {
                 hint: "Work as the user who owns the worktree, or change its owner.",
                 path: Some(foreign.clone().into_path_buf().into()),
             });
+        }
+        for file in &resolution.settings {
+            let path: OsString = file.path.to_path_buf().into();
+            health.extend(file.problems().into_iter().map(|message| Health {
+                code: "agent-settings",
+                message,
+                hint: "Mend the agent's configuration file; `skillsd explain` tells what each of them decides.",
+                path: Some(path.clone()),
+            }));
         }
         if !resolution.complete {
             health.push(Health {

@@ -16,7 +16,13 @@ use crate::cli::text::{count, pad, plain, width, wrap};
 /// Returns the tree of all steps.
 pub(in crate::cli) fn render(steps: &[Step], terminal: &Terminal) -> String {
     let mut text = String::new();
-    push_tree(&nodes(steps), terminal, &mut text);
+    // A file that is not there, or has nothing to say, decides nothing.
+    let says = |step: &&Step| {
+        step.kind != StepKind::Settings
+            || !matches!(step.outcome, Outcome::Missing | Outcome::Passed)
+    };
+    let steps: Vec<Step> = steps.iter().filter(says).cloned().collect();
+    push_tree(&nodes(&steps), terminal, &mut text);
     text
 }
 
@@ -55,7 +61,9 @@ fn nodes(steps: &[Step]) -> Vec<Node<'_>> {
                     siblings
                 }
             }
-            (StepKind::Root | StepKind::Candidate | StepKind::Rule, _) => &mut top,
+            (StepKind::Settings | StepKind::Root | StepKind::Candidate | StepKind::Rule, _) => {
+                &mut top
+            }
         };
         siblings.push(Node { step, children: Vec::new() });
     }
@@ -168,7 +176,7 @@ fn step_lines(step: &Step, parent: &Step, room: Option<usize>, terminal: &Termin
     match step.kind {
         StepKind::Root => vec![root_line(step, 0, terminal)],
         StepKind::Candidate => candidate_lines(step, parent, room, terminal),
-        StepKind::Rule => rule_lines(step, room, terminal),
+        StepKind::Settings | StepKind::Rule => rule_lines(step, room, terminal),
     }
 }
 

@@ -526,6 +526,8 @@ impl RootRule {
             Base::Absolute(path) => format!("{path}/{relative}"),
             Base::Additional => format!("{relative} in each added directory"),
             Base::Provided(provider) => provider.shown().to_owned(),
+            Base::Settings => "the directories that its configuration files name".to_owned(),
+            Base::Plugins(_) => "the installed plugins of Claude Code".to_owned(),
             Base::Ancestors { stop } => match stop {
                 Stop::Cwd => format!("{relative} in the working directory"),
                 Stop::Worktree => format!("{relative} up to the worktree's top"),

@@ -5,8 +5,8 @@
 
 use super::{
     Base, DescriptionRule, Duplicates, Empty, Encoding, Evidence, Links, NameCheck, NameForm,
-    NameRule, NameSource, Nested, Paths, Profile, Provider, RootRule, Rung, Scalars, Scope, Stop,
-    Switch, Taken, Text, Trust, Unreadable, Walk,
+    NameRule, NameSource, Nested, Paths, Profile, Provider, RootRule, Rung, Scalars, Scope, Seeks,
+    Stop, Switch, Taken, Text, Trust, Unreadable, Walk, settings,
 };
 use crate::ladder::{Fence, Library, Quoting, Requirement};
 
@@ -28,7 +28,15 @@ pub(super) fn rows() -> [Profile; 6] {
 }
 
 fn root(base: Base, relative: &[&'static str], scope: Scope, walk: &Walk) -> RootRule {
-    RootRule { base, relative: texts(relative), scope, walk: walk.clone(), switches: Vec::new() }
+    RootRule {
+        base,
+        relative: texts(relative),
+        scope,
+        walk: walk.clone(),
+        switches: Vec::new(),
+        seeks: Seeks::Skills,
+        label: None,
+    }
 }
 
 /// What comes from elsewhere, in the place that it has in an agent's order.
@@ -66,6 +74,8 @@ fn agentskills() -> Profile {
         base: None,
         differences: Vec::new(),
         environment: texts(&["HOME", "XDG_CONFIG_HOME"]),
+        settings: Vec::new(),
+        sidecar: None,
         roots: vec![
             root(Base::Ancestors { stop: Stop::Worktree }, &PROJECT_ROOTS, Scope::Project),
             root(Base::Additional, &PROJECT_ROOTS, Scope::Additional),
@@ -125,6 +135,8 @@ fn claude_code() -> Profile {
         base: None,
         differences: Vec::new(),
         environment: texts(&["HOME", "CLAUDE_CONFIG_DIR"]),
+        settings: settings::claude_code(),
+        sidecar: None,
         roots: vec![
             root(Base::Absolute("/etc/claude-code".into()), &[".claude/skills"], Scope::Managed),
             root(variable("CLAUDE_CONFIG_DIR", ".claude"), &["skills"], Scope::User),
@@ -197,12 +209,15 @@ fn opencode() -> Profile {
         environment: texts(&[
             "HOME",
             "XDG_CONFIG_HOME",
+            "OPENCODE_CONFIG",
             "OPENCODE_CONFIG_DIR",
             "OPENCODE_DISABLE_EXTERNAL_SKILLS",
             "OPENCODE_DISABLE_CLAUDE_CODE",
             "OPENCODE_DISABLE_CLAUDE_CODE_SKILLS",
             "OPENCODE_DISABLE_PROJECT_CONFIG",
         ]),
+        settings: settings::opencode(),
+        sidecar: None,
         roots: vec![
             // The last wins: what is not the agent's own comes first.
             provided(Provider::Bundled),
@@ -226,6 +241,7 @@ fn opencode() -> Profile {
                 Scope::User,
                 &config,
             ),
+            root(Base::Settings, &[""], Scope::Additional, &config),
             // `skills.urls` come after all directories.
             provided(Provider::Remote),
         ],
@@ -271,6 +287,8 @@ fn opencode_agent_skills() -> Profile {
         base: None,
         differences: Vec::new(),
         environment: texts(&["HOME"]),
+        settings: Vec::new(),
+        sidecar: None,
         roots: vec![
             root(project(), &[".opencode/skills"], Scope::Project, &deep),
             root(project(), &[".claude/skills"], Scope::Project, &flat),
@@ -335,6 +353,8 @@ fn codex() -> Profile {
         base: None,
         differences: Vec::new(),
         environment: texts(&["HOME", "CODEX_HOME"]),
+        settings: settings::codex(),
+        sidecar: Some("agents/openai.yaml".into()),
         roots: vec![
             root(upwards(), &[".codex/skills"], Scope::Project, &walk),
             root(home(), &["skills"], Scope::User, &walk),
@@ -399,6 +419,8 @@ fn gemini_cli() -> Profile {
         base: None,
         differences: Vec::new(),
         environment: texts(&["HOME", "GEMINI_CLI_HOME", "GEMINI_CLI_TRUST_WORKSPACE"]),
+        settings: settings::gemini_cli(),
+        sidecar: None,
         roots: vec![
             // The last wins: what is not the agent's own comes first.
             provided(Provider::Bundled),

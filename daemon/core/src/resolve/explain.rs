@@ -6,7 +6,10 @@
 
 mod difference;
 
-use super::{Candidate, Reason, Resolution, Root, RootOutcome, Site, Skip, SkipReason, State};
+use super::{
+    Candidate, Consultation, Consulted, Note, Reason, Resolution, Root, RootOutcome, Site, Skip,
+    SkipReason, State,
+};
 use crate::ladder::verdicts;
 use crate::path::AbsPath;
 use crate::profile::Difference;
@@ -50,8 +53,10 @@ pub struct Step {
     pub kind: StepKind,
     /// What came of it, as a sentence fragment.
     pub reason: Option<String>,
-    /// The place in the candidate's file, where there is one.
+    /// The place in the file, where there is one.
     pub at: Option<Spot>,
+    /// The file, where it is not the candidate's.
+    pub file: Option<AbsPath>,
     /// What to do, as a sentence.
     pub next: Option<String>,
 }
@@ -59,6 +64,8 @@ pub struct Step {
 /// What a step is about.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StepKind {
+    /// A configuration file of the agent: its index in [`Resolution::settings`].
+    Settings(usize),
     /// A root: its index in [`Resolution::roots`].
     Root(usize),
     /// A candidate: its index in [`Resolution::candidates`].
@@ -95,6 +102,7 @@ fn difference_step(site: &Site, candidate: Option<usize>, it: &Difference) -> St
         kind: StepKind::Difference { candidate, rule: it.rule },
         reason: Some(difference::sentence(&site.profile, it)),
         at: None,
+        file: None,
         next: None,
     }
 }
@@ -173,6 +181,9 @@ impl Inquiry<'_> {
         let agent = self.agent;
         let why = candidate.reason.as_ref().map(|it| it.message.as_str()).unwrap_or_default();
         let summary = match state {
+            State::Active if self.resolution.tool_off.is_some() => {
+                return self.tool_off(name);
+            }
             State::Active => format!("{agent} shows `{name}` to its model."),
             State::Conditional => format!("{agent} does not show `{name}` yet: it {why}."),
             State::Shadowed => format!("{agent} does not use this `{name}`: {why}."),
@@ -185,6 +196,21 @@ impl Inquiry<'_> {
             state: Some(*state),
             summary,
             next: candidate.reason.as_ref().map(|it| it.next.clone()),
+        }
+    }
+
+    /// The agent finds the skill and has no tool to load it with.
+    fn tool_off(&self, name: &str) -> Verdict {
+        let agent = self.agent;
+        let place = self.resolution.tool_off.as_ref().map_or_else(String::new, |it| {
+            format!(" (`{}:{}:{}`)", it.file.display(), it.at.line, it.at.column)
+        });
+        Verdict {
+            state: Some(State::Active),
+            summary: format!(
+                "{agent} finds `{name}`, but shows no skill at all: its last rule about skills denies `*`, which switches the skill tool off{place}."
+            ),
+            next: Some("Put that rule before the others, so that it is not the last.".to_owned()),
         }
     }
 
@@ -247,7 +273,7 @@ impl Inquiry<'_> {
     }
 
     fn steps(&self, matched: &[usize], skips: &[(usize, &Skip)]) -> Vec<Step> {
-        let mut steps = Vec::new();
+        let mut steps = self.resolution.settings_steps();
         for (index, root) in self.resolution.roots.iter().enumerate() {
             steps.push(root_step(index, root));
             for (_, skip) in skips.iter().filter(|(it, _)| *it == index) {
@@ -255,6 +281,7 @@ impl Inquiry<'_> {
                     kind: StepKind::Skip(skip.path.clone()),
                     reason: Some(skip.reason.message()),
                     at: None,
+                    file: None,
                     next: Some(skip.reason.next()),
                 });
             }
@@ -267,11 +294,18 @@ impl Inquiry<'_> {
 
     fn candidate_steps(&self, index: usize, steps: &mut Vec<Step>) {
         let candidate = &self.resolution.candidates[index];
-        steps.push(Step { kind: StepKind::Candidate(index), reason: None, at: None, next: None });
+        steps.push(Step {
+            kind: StepKind::Candidate(index),
+            reason: None,
+            at: None,
+            file: None,
+            next: None,
+        });
         let rule = |decisive: bool, reason: &Reason| Step {
             kind: StepKind::Rule { candidate: index, rule: reason.rule, decisive },
             reason: Some(reason.message.clone()),
             at: reason.at,
+            file: reason.file.clone(),
             next: Some(reason.next.clone()),
         };
         steps.extend(candidate.notes.iter().map(|it| rule(false, it)));
@@ -301,9 +335,52 @@ impl Inquiry<'_> {
                     },
                     reason: sentence.map(|it| it.trim_end_matches('.').to_owned()),
                     at: fault.at,
+                    file: None,
                     next: Some(fault.next),
                 });
             }
+        }
+    }
+}
+
+impl Resolution {
+    /// Returns what each configuration file says: a step for each place in it that bears on
+    /// skills, one for a file that says nothing or is not there.
+    pub fn settings_steps(&self) -> Vec<Step> {
+        let mut steps = Vec::new();
+        for (index, file) in self.settings.iter().enumerate() {
+            settings_steps(index, file, &mut steps);
+        }
+        steps
+    }
+}
+
+/// Tells what a configuration file decides; of one that is not there only that.
+fn settings_steps(index: usize, file: &Consulted, steps: &mut Vec<Step>) {
+    let step = |at, reason, next| Step {
+        kind: StepKind::Settings(index),
+        reason,
+        at,
+        file: Some(file.path.clone()),
+        next,
+    };
+    match &file.outcome {
+        Consultation::Missing => steps.push(step(None, Some("does not exist".to_owned()), None)),
+        Consultation::Pending => steps.push(step(None, Some("is not known yet".to_owned()), None)),
+        Consultation::Off(why) => steps.push(step(None, Some(format!("is not read: {why}")), None)),
+        Consultation::Fault(fault, _) => {
+            steps.push(step(None, Some(fault.to_string()), Some(fault.next().to_owned())));
+        }
+        Consultation::Broken(flaw, _) => {
+            let next = "Mend the file; what it says does not count until then.".to_owned();
+            steps.push(step(Some(flaw.at), Some(flaw.message.clone()), Some(next)));
+        }
+        Consultation::Read if file.notes.is_empty() => {
+            steps.push(step(None, Some("says nothing about skills".to_owned()), None));
+        }
+        Consultation::Read => {
+            let note = |it: &Note| step(Some(it.at), Some(it.message.clone()), it.next.clone());
+            steps.extend(file.notes.iter().map(note));
         }
     }
 }
@@ -318,7 +395,7 @@ fn root_step(index: usize, root: &Root) -> Step {
         RootOutcome::Fault(fault) => (Some(fault.to_string()), Some(fault.next().to_owned())),
         RootOutcome::NoBase(why) => (Some(why.clone()), None),
     };
-    Step { kind: StepKind::Root(index), reason, at: None, next }
+    Step { kind: StepKind::Root(index), reason, at: None, file: None, next }
 }
 
 impl SkipReason {

@@ -11,7 +11,7 @@ use crate::skill::Spot;
 
 /// Judges a file. Who wins its name is settled later, when all are known.
 pub(super) fn judge(profile: &Profile, met: Met) -> Candidate {
-    let Met { path, root, file, name: known } = met;
+    let Met { path, root, file, name: known, beside: _ } = met;
     let directory = directory_name(&path);
     let blank = |name: String| Candidate {
         name,
@@ -22,6 +22,8 @@ pub(super) fn judge(profile: &Profile, met: Met) -> Candidate {
         state: State::Active,
         reason: None,
         notes: Vec::new(),
+        namespace: None,
+        name_only: false,
     };
     match file {
         Err(fault) => Candidate {
@@ -80,9 +82,9 @@ fn verdict(profile: &Profile, file: &SkillFile, reading: &mut Reading) -> (State
 
 fn reason_of(remark: Remark) -> Reason {
     let Remark { rule, message, at, next } = remark;
-    Reason { rule, message, at, next, winner: None }
+    Reason { rule, message, at, file: None, next, winner: None }
 }
 
 fn reason(rule: &'static str, message: String, at: Option<Spot>, next: &str) -> Reason {
-    Reason { rule, message, at, next: next.to_owned(), winner: None }
+    Reason { rule, message, at, file: None, next: next.to_owned(), winner: None }
 }

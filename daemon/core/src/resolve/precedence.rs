@@ -94,7 +94,14 @@ fn tell(candidates: &mut [Candidate], winner: usize, loser: usize) {
     let message = format!("the name `{name}` is there twice: `{won}` takes it from `{lost}`");
     let next = "Rename one of the two, or remove the one you do not want.".to_owned();
     let rule = "name/duplicate";
-    candidates[winner].notes.push(Reason { rule, message, at: None, next, winner: None });
+    candidates[winner].notes.push(Reason {
+        rule,
+        message,
+        at: None,
+        file: None,
+        next,
+        winner: None,
+    });
 }
 
 fn claims(candidate: &Candidate) -> bool {
@@ -112,6 +119,12 @@ fn shadow(
         return;
     }
     candidate.state = State::Shadowed;
-    candidate.reason =
-        Some(Reason { rule, message, at: None, next: next.to_owned(), winner: Some(winner) });
+    candidate.reason = Some(Reason {
+        rule,
+        message,
+        at: None,
+        file: None,
+        next: next.to_owned(),
+        winner: Some(winner),
+    });
 }

@@ -6,6 +6,7 @@
 mod explaining;
 mod listing;
 mod memory;
+mod settings;
 mod variants;
 
 use std::fmt::Write as _;
@@ -34,11 +35,17 @@ fn site(profile: &str, cwd: &str) -> Site {
 /// Renders every candidate as a line: state, name, path, and the reason below.
 fn render(resolution: &Resolution) -> String {
     let mut out = String::new();
+    for file in &resolution.settings {
+        for problem in file.problems() {
+            let _ = writeln!(out, "{problem}");
+        }
+    }
     for it in &resolution.candidates {
         let _ = writeln!(out, "{:<11} {:<10} {:?}", it.state.name(), it.name, it.path);
         for reason in it.notes.iter().chain(&it.reason) {
             let at = reason.at.map(|it| format!("{}:{} ", it.line, it.column)).unwrap_or_default();
-            let _ = writeln!(out, "    {}: {at}{}", reason.rule, reason.message);
+            let file = reason.file.as_ref().map(|it| format!("{it:?}:")).unwrap_or_default();
+            let _ = writeln!(out, "    {}: {file}{at}{}", reason.rule, reason.message);
         }
     }
     for root in &resolution.roots {
@@ -73,6 +80,8 @@ fn check_explain(profile: &str, cwd: &str, query: &str, fixture: &str, expected:
     }
     for step in &explanation.steps {
         let line = match &step.kind {
+            StepKind::Settings(_) if step.at.is_none() => continue,
+            StepKind::Settings(index) => format!("settings {:?}", resolution.settings[*index].path),
             StepKind::Root(index) if step.reason.as_deref() == Some("does not exist") => {
                 let _ = index;
                 continue;

@@ -7,13 +7,15 @@
 
 use std::ffi::OsString;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::provided::Provided;
+use crate::document::{self, Flaw, Node, Syntax};
 use crate::path::AbsPath;
 use crate::profile::Provider;
 use crate::remote::Address;
 use crate::skill::SkillRecord;
+use crate::text::decode;
 
 /// The identity of a file or directory: what two paths share when they reach the same thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -70,6 +72,8 @@ pub enum FaultKind {
     Changing,
     /// It went away between being seen and being read.
     Vanished,
+    /// It is larger than what is read of its kind.
+    TooLarge,
     /// Any other failure of the operating system.
     Io,
     /// What should provide it does not.
@@ -88,6 +92,7 @@ impl fmt::Display for Fault {
             FaultKind::Special => write!(f, "is a {detail}, not a regular file"),
             FaultKind::Changing => write!(f, "kept changing while it was read"),
             FaultKind::Vanished => write!(f, "went away while it was read"),
+            FaultKind::TooLarge => write!(f, "is too large: {detail}"),
             FaultKind::Io => write!(f, "could not be read: {detail}"),
             FaultKind::Unavailable => write!(f, "is not available: {detail}"),
         }
@@ -108,6 +113,7 @@ impl Fault {
             FaultKind::Special => "Replace it by a regular file.",
             FaultKind::Changing => "It is read again as soon as it is left alone.",
             FaultKind::Vanished => "Ask again; the list follows the disk.",
+            FaultKind::TooLarge => "Make it smaller.",
             FaultKind::Io => "Check the file system that holds it.",
             FaultKind::Unavailable => "Run `skillsd status` to see how its source is.",
         }
@@ -119,7 +125,8 @@ impl Fault {
 pub struct Listing {
     /// The directory's identity.
     pub id: FileId,
-    /// Sub-directories, symbolic links, and whatever is called SKILL.md in any case.
+    /// Sub-directories, symbolic links, Markdown files, and whatever is called SKILL.md in any
+    /// case.
     pub items: Box<[Item]>,
 }
 
@@ -156,6 +163,37 @@ pub struct SkillFile {
     pub stale: Option<Fault>,
 }
 
+/// How large a configuration file of an agent may be, in bytes: 1 MiB.
+pub const TEXT_LIMIT: u64 = 1024 * 1024;
+
+/// A configuration file of an agent, as it was read.
+///
+/// What it says is parsed when it is first asked for and kept: the same file is asked for at
+/// every resolution, and changes rarely.
+#[derive(Debug)]
+pub struct TextFile {
+    text: Box<str>,
+    document: OnceLock<Result<Node, Flaw>>,
+}
+
+impl TextFile {
+    /// Takes a file's bytes; what is not UTF-8 is replaced.
+    pub fn new(bytes: &[u8]) -> Self {
+        Self { text: decode(bytes).text.as_str().into(), document: OnceLock::new() }
+    }
+
+    /// Returns the file as a tree, by the syntax it was first asked for in.
+    pub fn document(&self, syntax: Syntax) -> Result<&Node, &Flaw> {
+        self.document.get_or_init(|| document::parse(&self.text, syntax)).as_ref()
+    }
+}
+
+impl PartialEq for TextFile {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
 /// The questions the resolver asks. `None`: not known yet.
 pub trait Tree {
     /// What stands at `path`, symbolic links followed on the whole way?
@@ -167,9 +205,12 @@ pub trait Tree {
     /// Which path leads to `path` without symbolic links on the way?
     fn canonical(&self, path: &AbsPath) -> Option<AbsPath>;
 
-    /// What does the SKILL.md at `path` say?
+    /// What does the SKILL.md or command file at `path` say?
     fn read(&self, path: &AbsPath) -> Option<Result<SkillFile, Fault>>;
 
+    /// What does the small text file at `path` say? For files that [`Tree::look`] found to be
+    /// there, of at most [`TEXT_LIMIT`] bytes.
+    fn text(&self, path: &AbsPath) -> Option<Result<Arc<TextFile>, Fault>>;
     /// Which roots does a provider have for this profile, in their order? `addresses` are the
     /// catalogs that the agent's own configuration names, besides those of the user's.
     fn provided(&self, _: Provider, _profile: &str, _addresses: &[Address]) -> Vec<Provided> {

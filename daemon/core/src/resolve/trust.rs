@@ -4,14 +4,22 @@
 //! what they would be, and nothing moves up into a name that trust would take away again.
 
 use super::{Candidate, Reason, Root, Site, State};
+use crate::permission::Source;
 use crate::profile::Trust;
 
-/// Holds back what comes with a worktree that is not trusted.
-pub(super) fn hold_back(site: &Site, roots: &[Root], candidates: &mut [Candidate]) {
+/// Holds back what comes with a worktree that is not trusted. `said` is what the agent's own
+/// files say of the working directory.
+pub(super) fn hold_back(
+    site: &Site,
+    said: Option<&(bool, Source)>,
+    roots: &[Root],
+    candidates: &mut [Candidate],
+) {
     let Trust::Needed { variables } = &site.profile.trust else { return };
-    if variables.iter().any(|it| is_on(site, it)) {
+    if variables.iter().any(|it| is_on(site, it)) || matches!(said, Some((true, _))) {
         return;
     }
+    let refused = said.map(|(_, source)| source);
     let agent = site.profile.subject();
     let next = match variables.first() {
         Some(variable) => format!("Trust the folder in {agent}, or set `{variable}` to `true`."),
@@ -19,14 +27,15 @@ pub(super) fn hold_back(site: &Site, roots: &[Root], candidates: &mut [Candidate
     };
     for candidate in candidates {
         let waits = matches!(candidate.state, State::Active | State::Conditional);
-        if waits && roots[candidate.root].scope.is_of_a_worktree() {
+        if waits && !roots[candidate.root].own {
             candidate.state = State::Untrusted;
             candidate.reason = Some(Reason {
                 rule: "project/trusted",
                 message: format!(
                     "{agent} takes a project's skills only where its folder is trusted"
                 ),
-                at: None,
+                at: refused.map(|it| it.at),
+                file: refused.map(|it| it.file.clone()),
                 next: next.clone(),
                 winner: None,
             });

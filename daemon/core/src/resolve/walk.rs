@@ -11,7 +11,7 @@ use super::provided::{Provided, Stock};
 use super::tree::{Fault, FaultKind, FileId, Item, ItemKind, Listing, Place, SkillFile, Tree};
 use super::{Root, RootOutcome, Skip, SkipReason};
 use crate::path::AbsPath;
-use crate::profile::{Links, Paths, RootRule, Walk};
+use crate::profile::{Links, Paths, Profile, RootRule, Scope, Walk};
 
 /// The one file name that makes a directory a skill.
 pub(super) const SKILL_FILE: &str = "SKILL.md";
@@ -23,12 +23,16 @@ pub(super) struct Met {
     pub(super) file: Result<SkillFile, Fault>,
     /// Its name, where that is not for the agent's rules to decide.
     pub(super) name: Option<Box<str>>,
+    /// Whether there is a directory beside it that may hold the file of [`Profile::sidecar`].
+    ///
+    /// [`Profile::sidecar`]: crate::profile::Profile::sidecar
+    pub(super) beside: bool,
 }
 
 /// Walks roots one after the other, collecting what it meets.
 pub(super) struct Walker<'a> {
     tree: &'a dyn Tree,
-    paths: Paths,
+    profile: &'a Profile,
     pub(super) candidates: Vec<Met>,
     pub(super) complete: bool,
 }
@@ -45,8 +49,8 @@ struct Descent<'a> {
 }
 
 impl<'a> Walker<'a> {
-    pub(super) fn new(tree: &'a dyn Tree, paths: Paths) -> Self {
-        Self { tree, paths, candidates: Vec::new(), complete: true }
+    pub(super) fn new(tree: &'a dyn Tree, profile: &'a Profile) -> Self {
+        Self { tree, profile, candidates: Vec::new(), complete: true }
     }
 
     pub(super) fn root(
@@ -89,13 +93,17 @@ impl<'a> Walker<'a> {
                     root,
                     file: Ok(it.file()),
                     name: it.name.clone(),
+                    beside: false,
                 });
                 self.candidates.extend(met);
                 (RootOutcome::Walked, Vec::new())
             }
         };
         let candidates = start..self.candidates.len();
-        Root { path, scope: rule.scope, outcome, candidates, skips, origin }
+        let scope = rule.scope;
+        // A catalog is somebody else's; what is ours or was set up is the user's choice.
+        let own = scope != Scope::Remote;
+        Root { path, rule: 0, scope, own, label: None, outcome, candidates, skips, origin }
     }
 
     fn directory(
@@ -159,7 +167,9 @@ impl<'a> Walker<'a> {
                 // A directory of that name is a mistake to report, and may hold skills itself.
                 found |= item.kind != ItemKind::Directory;
                 let Some(path) = self.known_as(path, file.is_ok()) else { continue };
-                self.candidates.push(Met { path, root: descent.root, file, name: None });
+                let beside = self.beside(listing);
+                let root = descent.root;
+                self.candidates.push(Met { path, root, file, name: None, beside });
             } else {
                 found = true;
                 self.complete = false;
@@ -168,9 +178,16 @@ impl<'a> Walker<'a> {
         found
     }
 
+    /// Returns whether a directory is listed in which the agent looks for a skill's other file.
+    fn beside(&self, listing: &Listing) -> bool {
+        let Some(sidecar) = &self.profile.sidecar else { return false };
+        let first = sidecar.split('/').next().unwrap_or_default();
+        listing.items.iter().any(|it| it.name == first)
+    }
+
     /// Returns the path by which the agent knows a file that was read or not.
     fn known_as(&mut self, path: AbsPath, read: bool) -> Option<AbsPath> {
-        if self.paths == Paths::AsReached || !read {
+        if self.profile.paths == Paths::AsReached || !read {
             return Some(path);
         }
         let known = self.tree.canonical(&path);

@@ -1,6 +1,7 @@
 //! `skills/explain`: why a skill is there, or why not.
 //!
-//! The steps are flat and in the order in which discovery takes them: a `root` step for each root
+//! The steps are flat and in the order in which discovery takes them: a `settings` step for each
+//! thing that the agent's configuration files say, a `root` step for each root
 //! considered, after it a `candidate` step for each file found there that bears on the question,
 //! after that a `rule` step for each rule that decided about that candidate. Where a whole place is
 //! explained by a variant or a profile of the user's own, a `rule` step for each rule in which it
@@ -68,6 +69,8 @@ pub struct Verdict {
 word_enum! {
     /// What a step of an explanation is about.
     StepKind {
+        /// A configuration file of the agent, and one thing that it says; before all roots.
+        Settings = "settings",
         /// A directory that may hold skills.
         Root = "root",
         /// A file that may be the skill.
@@ -82,19 +85,19 @@ word_enum! {
     Outcome {
         /// Root: it exists and was searched.
         Searched = "searched",
-        /// Root: it does not exist.
+        /// Root or settings: it does not exist.
         Missing = "missing",
-        /// Root or candidate: it could not be read.
+        /// Root, candidate or settings: it could not be read.
         Unreadable = "unreadable",
-        /// Root: it is another agent's, or is switched off.
+        /// Root or settings: it is another agent's, or is switched off.
         Skipped = "skipped",
         /// Candidate: the agent shows it to its model.
         Kept = "kept",
         /// Candidate or rule: the agent does not show it.
         Dropped = "dropped",
-        /// Rule: the candidate passed it.
+        /// Rule: the candidate passed it. Settings: nothing in it bears on skills.
         Passed = "passed",
-        /// Rule: it changed how the candidate is read, or is worth knowing.
+        /// Rule: it changed how the candidate is read, or is worth knowing. Settings: it says so.
         Noted = "noted",
     }
 }
@@ -147,13 +150,13 @@ pub struct Step {
     /// Rule: its stable name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// Rule: the agent whose rule it is.
+    /// Rule and settings: the agent concerned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// Rule: the version of the agent in which it was found.
+    /// Rule and settings: the version of the agent in which it was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// Rule: how we know it.
+    /// Rule and settings: how we know it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Evidence>,
     /// Why it came so, a sentence for a person.

@@ -3,10 +3,10 @@
 //! A variant, or a profile of the user's own, is told apart from the agent's row where that
 //! changed something about the skill in question; for a whole place all differences are told.
 
-use super::super::{Resolution, Site, State, root_paths};
+use super::super::{Resolution, Site, State, Worktree, root_paths};
 use crate::ladder::{Reading, read_as};
 use crate::path::AbsPath;
-use crate::profile::{Difference, Profile};
+use crate::profile::{Base, Difference, Profile};
 
 /// The rules by which a file is read. `description` and `name_…` are told apart by what changed.
 const READING: &[&str] = &[
@@ -53,8 +53,15 @@ pub(super) fn mattering<'a>(
             reading.as_ref().is_some_and(|(was, is)| reads_otherwise(rule, was, is))
         }
         "roots" if !is_contested => {
-            let root = &resolution.roots[candidate.root].path;
-            !searched_by(base, site, resolution).contains(root)
+            let root = &resolution.roots[candidate.root];
+            let rule = &site.profile.roots[root.rule];
+            match rule.base {
+                // What such a rule finds does not follow from the table alone.
+                Base::Settings | Base::Plugins(_) | Base::Provided(_) => {
+                    !base.roots.iter().any(|it| it.base == rule.base)
+                }
+                _ => !searched_by(base, site, resolution).contains(&root.path),
+            }
         }
         rule if WINNING.contains(&rule) => is_contested,
         "requires_trust" | "trust_variables" => {
@@ -92,10 +99,12 @@ fn reads_otherwise(rule: &str, was: &Reading, is: &Reading) -> bool {
 
 /// Returns the roots that another profile would search from the same place.
 fn searched_by(profile: &Profile, site: &Site, resolution: &Resolution) -> Vec<AbsPath> {
-    let paths = profile
-        .roots
-        .iter()
-        .flat_map(|rule| root_paths(site, rule, &resolution.worktree, resolution.in_git));
+    let worktree = Worktree {
+        top: resolution.worktree.clone(),
+        in_git: resolution.in_git,
+        foreign: resolution.foreign.clone(),
+    };
+    let paths = profile.roots.iter().flat_map(|rule| root_paths(site, rule, &worktree, &[]));
     paths.filter_map(Result::ok).collect()
 }
 

@@ -5,7 +5,9 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use crate::path::AbsPath;
-use crate::resolve::{Fault, FaultKind, FileId, Item, ItemKind, Listing, Place, SkillFile, Tree};
+use crate::resolve::{
+    Fault, FaultKind, FileId, Item, ItemKind, Listing, Place, SkillFile, TextFile, Tree,
+};
 use crate::skill::{FileFacts, SkillRecord};
 
 #[derive(Debug)]
@@ -129,5 +131,15 @@ impl Tree for MemoryTree {
         let record = Arc::new(SkillRecord::read(text.as_bytes(), facts));
         let id = FileId { device: 1, inode: *inode };
         Some(Ok(SkillFile { id, record, stale: None }))
+    }
+
+    fn text(&self, path: &AbsPath) -> Option<Result<Arc<TextFile>, Fault>> {
+        let physical = self.physical(path).unwrap();
+        Some(match &self.things[&physical].1 {
+            Thing::File(text) => Ok(Arc::new(TextFile::new(text.as_bytes()))),
+            Thing::Directory | Thing::Link(_) | Thing::Fifo | Thing::Denied => {
+                Err(Fault { kind: FaultKind::Denied, detail: String::new() })
+            }
+        })
     }
 }

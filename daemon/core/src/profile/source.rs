@@ -1,0 +1,90 @@
+//! What else a profile reads besides directories of skills: configuration files, plugins,
+//! commands. Statements only; [`crate::resolve`] acts on them.
+
+use super::{Base, Switch, Text};
+use crate::document::Syntax;
+
+/// One configuration file of an agent, or one family of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettingsRule {
+    /// Where the relative paths start. A directory; where the only relative path is empty, the
+    /// file itself.
+    pub base: Base,
+    /// Paths below the base; later ones override earlier ones.
+    pub relative: Vec<Text>,
+    /// Whether of [`Base::Ancestors`] the nearest is read first, so that the outermost overrides.
+    pub nearest_first: bool,
+    /// How the files are written.
+    pub syntax: Syntax,
+    /// What is read in them.
+    pub reads: Vec<Reads>,
+    /// What the agent does when one cannot be read.
+    pub broken: Broken,
+    /// Whether the agent reads them in a trusted directory only.
+    pub needs_trust: bool,
+    /// Variables that keep the agent from reading them.
+    pub switches: Vec<Switch>,
+}
+
+/// What is read in a configuration file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reads {
+    /// `skills.paths`: more directories, the last file's list.
+    SkillPaths,
+    /// `skills.urls`: catalogs by URL, the last file's list.
+    SkillUrls,
+    /// `permission` and `agent.NAME.permission`: rules in the order of their keys.
+    PermissionMap,
+    /// `permissions.allow`, `.ask` and `.deny`: rules like `Skill(name)`, from all files.
+    PermissionLists,
+    /// `skillOverrides`: a state for each name.
+    SkillOverrides,
+    /// `disableBundledSkills`: the agent's own skills are off.
+    BundledSwitch,
+    /// `enabledPlugins`: which plugins count.
+    EnabledPlugins,
+    /// `skills.disabled`: names in any case, from all files; `skills.enabled`: all of them.
+    DisabledSkills,
+    /// `[[skills.config]]`: single skills on or off, by path or name.
+    SkillsConfig,
+    /// `security.folderTrust.enabled`: whether trust is asked for at all.
+    FolderTrust,
+    /// The whole file: directories and how far each is trusted.
+    TrustedFolders,
+}
+
+/// What an agent does with a configuration file that it cannot read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Broken {
+    /// It does not start.
+    Refuses,
+    /// It goes on as if the file were not there.
+    Ignores,
+}
+
+/// What makes a skill in a root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seeks {
+    /// A directory with a SKILL.md.
+    Skills,
+    /// Each Markdown file, its directories below the root being its namespace.
+    Commands,
+}
+
+/// How an agent finds Claude Code's plugins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PluginRule {
+    /// The variable that names Claude Code's own directory; without it `.claude` below home.
+    pub variable: Text,
+    /// Whether a plugin counts only where `enabledPlugins` says so.
+    pub enabled_only: bool,
+    /// Whether `cache/<plugin>/skills` and `cache/<market>/<plugin>/<version>/skills` count for
+    /// themselves, before what is installed.
+    pub cache: bool,
+    /// Whether plugins' names stand before their skills' names.
+    pub prefixed: bool,
+    /// Whether the directories between a plugin's root and a skill stand in its name as well.
+    pub namespaces: bool,
+    /// The keys of a plugin's manifest that name more directories of skills.
+    pub manifest: Vec<Text>,
+}

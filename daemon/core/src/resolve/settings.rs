@@ -1,0 +1,337 @@
+//! An agent's own configuration files: which were read, and what they decide about skills.
+//!
+//! [`read`] goes through a profile's [`SettingsRule`]s in their order and collects decisions,
+//! each with the file and the place it came from; the resolver acts on them. A file that is
+//! broken or says something that the agent cannot use is a finding, never an error: what the
+//! other files say still holds.
+
+mod merge;
+mod rules;
+mod switch;
+mod trust;
+
+use super::tree::{Fault, Place, Tree};
+use super::{Root, RootOutcome, Site, Worktree, bases, named, switched_off};
+use crate::document::{Flaw, Node};
+use crate::path::AbsPath;
+use crate::permission::{Rule, Source};
+use crate::profile::{Base, Broken, Reads, SettingsRule};
+use crate::remote::Address;
+use crate::skill::Spot;
+
+use switch::Switched;
+pub(super) use switch::apply;
+
+/// One configuration file that was consulted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Consulted {
+    /// Where it is.
+    pub path: AbsPath,
+    /// What was found there.
+    pub outcome: Consultation,
+    /// What it decides, and what is wrong with it, in the order of the file.
+    pub notes: Vec<Note>,
+}
+
+/// What was found at a configuration file's place.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Consultation {
+    /// Nothing is there.
+    Missing,
+    /// It was read.
+    Read,
+    /// It is there and cannot be read as what it should be.
+    Broken(Flaw, Broken),
+    /// It is there and cannot be read at all.
+    Fault(Fault, Broken),
+    /// It is not looked at: why.
+    Off(String),
+    /// Not known yet.
+    Pending,
+}
+
+/// Something that a configuration file says about skills.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Note {
+    /// Where.
+    pub at: Spot,
+    /// What it decides or what is wrong, as a sentence fragment.
+    pub message: String,
+    /// What to do, as a sentence; only of something that is wrong.
+    pub next: Option<String>,
+}
+
+impl Consulted {
+    /// Returns what is wrong with the file, each a sentence fragment that names file, line and
+    /// column where there are any.
+    pub fn problems(&self) -> Vec<String> {
+        let path = self.path.display();
+        let shown = |at: Spot| format!("`{path}:{}:{}`", at.line, at.column);
+        let effect = |broken: Broken| match broken {
+            Broken::Refuses => "the agent does not start with it",
+            Broken::Ignores => "the agent goes on without it",
+        };
+        match &self.outcome {
+            Consultation::Broken(flaw, broken) => {
+                vec![format!("{} is {}; {}", shown(flaw.at), flaw.message, effect(*broken))]
+            }
+            Consultation::Fault(fault, broken) => {
+                vec![format!("`{path}` {fault}; {}", effect(*broken))]
+            }
+            Consultation::Missing
+            | Consultation::Read
+            | Consultation::Off(_)
+            | Consultation::Pending => {
+                let wrong = self.notes.iter().filter(|it| it.next.is_some());
+                wrong.map(|it| format!("{}: {}", shown(it.at), it.message)).collect()
+            }
+        }
+    }
+}
+
+/// Something that a configuration file names, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// What it names: a path as written, a URL, a plugin.
+    pub text: Box<str>,
+    /// Where.
+    pub source: Source,
+}
+
+/// What the configuration files decide.
+#[derive(Debug, Default)]
+pub(super) struct Settings {
+    pub(super) consulted: Vec<Consulted>,
+    pub(super) paths: Vec<Named>,
+    pub(super) urls: Vec<Named>,
+    pub(super) rules: Vec<Rule>,
+    /// Where the whole tool that loads skills is switched off.
+    pub(super) tool_off: Option<Source>,
+    switched: Vec<Switched>,
+    /// The plugins that are named, and whether they are on; the last word on each counts.
+    pub(super) plugins: Vec<(Named, bool)>,
+    /// Where the agent's own skills are switched off.
+    pub(super) bundled_off: Option<Source>,
+    /// Whether the working directory is trusted, where a file says so.
+    pub(super) trusted: Option<(bool, Source)>,
+    pub(super) complete: bool,
+}
+
+impl Settings {
+    /// Returns the catalogs that are named.
+    ///
+    /// A file in the worktree names none for us: a repository does not decide what a daemon
+    /// fetches for whoever looks at it. The agent itself asks nobody.
+    pub(super) fn addresses(&mut self, worktree: &Worktree) -> Vec<Address> {
+        let mut addresses = Vec::new();
+        for it in self.urls.clone() {
+            match Address::parse(&it.text) {
+                Ok(_) if it.source.file.starts_with(&*worktree.top) => {
+                    let message =
+                        format!("`{}` is not fetched, because the worktree names it", it.text);
+                    let next = "Name it in your own configuration file to have its skills.";
+                    self.note(&it.source, message, Some(next.to_owned()));
+                }
+                Ok(address) => addresses.push(address),
+                Err(error) => {
+                    let message =
+                        format!("`{}` is not the address of a catalog: it {error}", it.text);
+                    let next = "Write it as `https://host/path`.".to_owned();
+                    self.note(&it.source, message, Some(next));
+                }
+            }
+        }
+        addresses
+    }
+
+    /// Notes which of the directories that were named are not there.
+    pub(super) fn missing_paths(&mut self, site: &Site, roots: &[Root]) {
+        for it in self.paths.clone() {
+            let path = named(site, &it.text).unwrap_or_else(|(path, _)| path);
+            let missing = |root: &&Root| root.outcome == RootOutcome::Missing && root.path == path;
+            if roots.iter().any(|root| missing(&root)) {
+                let message =
+                    format!("`skills.paths` names `{}`, which is not there", path.display());
+                let next = "Create the directory, or remove the entry.".to_owned();
+                self.note(&it.source, message, Some(next));
+            }
+        }
+    }
+
+    /// Adds to what a file is said to decide.
+    pub(super) fn note(&mut self, source: &Source, message: String, next: Option<String>) {
+        if let Some(file) = self.consulted.iter_mut().find(|it| it.path == source.file) {
+            file.notes.push(Note { at: source.at, message, next });
+            file.notes.sort_by_key(|it| it.at);
+        }
+    }
+}
+
+/// Reads the configuration files of a site's agent.
+pub(super) fn read(site: &Site, worktree: &Worktree, tree: &dyn Tree) -> Settings {
+    let settings = Settings { complete: true, ..Settings::default() };
+    let mut reader = Reader { site, tree, settings, merged: merge::Merged::default() };
+    for rule in &site.profile.settings {
+        reader.rule(rule, worktree);
+    }
+    reader.merged.finish(&mut reader.settings);
+    reader.settings
+}
+
+struct Reader<'a> {
+    site: &'a Site,
+    tree: &'a dyn Tree,
+    settings: Settings,
+    merged: merge::Merged,
+}
+
+impl Reader<'_> {
+    fn rule(&mut self, rule: &SettingsRule, worktree: &Worktree) {
+        let mut found = bases(self.site, &rule.base, worktree);
+        if matches!(rule.base, Base::Ancestors { .. }) && !rule.nearest_first {
+            found.reverse();
+        }
+        let off = switched_off(self.site, &rule.switches, "");
+        let off = off.or_else(|| self.untrusted().filter(|_| rule.needs_trust));
+        for base in found {
+            for relative in &rule.relative {
+                let (path, off) = match &base {
+                    Ok(base) => (base.child(&**relative), off.clone()),
+                    Err((path, why)) => (path.child(&**relative), Some(why.clone())),
+                };
+                match off {
+                    Some(why) => self.settings.consulted.push(Consulted {
+                        path,
+                        outcome: Consultation::Off(why),
+                        notes: Vec::new(),
+                    }),
+                    None => self.file(&path, rule),
+                }
+            }
+        }
+    }
+
+    fn untrusted(&self) -> Option<String> {
+        let (trusted, source) = self.settings.trusted.as_ref()?;
+        let file = source.file.display();
+        (!trusted).then(|| format!("`{file}` does not trust the working directory"))
+    }
+
+    fn file(&mut self, path: &AbsPath, rule: &SettingsRule) {
+        if self.settings.consulted.iter().any(|it| it.path == *path) {
+            // A variable may name a file that is read anyway.
+            self.settings.consulted.retain(|it| it.path != *path);
+        }
+        let slot = self.settings.consulted.len();
+        let outcome = Consultation::Pending;
+        self.settings.consulted.push(Consulted { path: path.clone(), outcome, notes: Vec::new() });
+        let text = match self.tree.look(path) {
+            None => None,
+            Some(Place::Missing) => return self.came_out(slot, Consultation::Missing),
+            Some(Place::Fault(fault)) => {
+                return self.came_out(slot, Consultation::Fault(fault, rule.broken));
+            }
+            Some(Place::Directory { .. }) => {
+                // Nobody meant a configuration file by it.
+                return self.came_out(slot, Consultation::Missing);
+            }
+            Some(Place::File | Place::Special(_)) => self.tree.text(path),
+        };
+        match text {
+            None => self.settings.complete = false,
+            Some(Err(fault)) => self.came_out(slot, Consultation::Fault(fault, rule.broken)),
+            Some(Ok(text)) => match text.document(rule.syntax) {
+                Err(flaw) => {
+                    self.came_out(slot, Consultation::Broken(flaw.clone(), rule.broken));
+                }
+                Ok(document) => {
+                    self.came_out(slot, Consultation::Read);
+                    for reads in &rule.reads {
+                        self.take(*reads, document, path);
+                    }
+                }
+            },
+        }
+    }
+
+    fn came_out(&mut self, slot: usize, outcome: Consultation) {
+        self.settings.consulted[slot].outcome = outcome;
+    }
+
+    fn take(&mut self, reads: Reads, document: &Node, file: &AbsPath) {
+        match reads {
+            Reads::SkillPaths => {
+                if let Some(list) = self.texts(document, &["skills", "paths"], file) {
+                    self.settings.paths = list;
+                }
+            }
+            Reads::SkillUrls => {
+                if let Some(list) = self.texts(document, &["skills", "urls"], file) {
+                    self.settings.urls = list;
+                }
+            }
+            Reads::PermissionMap => self.merged.take(document, file, &mut self.settings),
+            Reads::PermissionLists => rules::take(document, file, &mut self.settings),
+            Reads::SkillOverrides => switch::overrides(document, file, &mut self.settings),
+            Reads::DisabledSkills => switch::disabled(document, file, &mut self.settings),
+            Reads::SkillsConfig => {
+                let home = self.site.environment.get("HOME");
+                switch::config(document, file, home, self.tree, &mut self.settings);
+            }
+            Reads::BundledSwitch => {
+                if let Some(node) = document.get("disableBundledSkills") {
+                    let source = Source { file: file.clone(), at: node.at };
+                    let off = node.flag() == Some(true);
+                    let word = if off { "off" } else { "on" };
+                    let message =
+                        format!("`disableBundledSkills`: the agent's own skills are {word}");
+                    self.settings.note(&source, message, None);
+                    self.settings.bundled_off = off.then_some(source);
+                }
+            }
+            Reads::EnabledPlugins => self.plugins(document, file),
+            Reads::FolderTrust => trust::asked(document, file, &mut self.settings),
+            Reads::TrustedFolders => {
+                trust::folders(document, file, &self.site.cwd, self.tree, &mut self.settings);
+            }
+        }
+    }
+
+    /// Returns a list of texts, where there is one.
+    fn texts(&mut self, document: &Node, keys: &[&str], file: &AbsPath) -> Option<Vec<Named>> {
+        let node = document.at_path(keys)?;
+        let shown = keys.join(".");
+        let source = |at| Source { file: file.clone(), at };
+        let mut named = Vec::new();
+        if !matches!(node.value, crate::document::Value::List(_)) {
+            let message = format!("`{shown}` is a list of texts, not {}", node.kind());
+            let next = "Write it as `[\"…\"]`.".to_owned();
+            self.settings.note(&source(node.at), message, Some(next));
+            return None;
+        }
+        for item in node.items() {
+            if let Some(text) = item.text() {
+                named.push(Named { text: text.into(), source: source(item.at) });
+                continue;
+            }
+            let message = format!("`{shown}` is a list of texts, and this is {}", item.kind());
+            let next = "Put it into quotes, or remove it.".to_owned();
+            self.settings.note(&source(item.at), message, Some(next));
+        }
+        for it in &named {
+            self.settings.note(&it.source, format!("`{shown}` names `{}`", it.text), None);
+        }
+        Some(named)
+    }
+
+    fn plugins(&mut self, document: &Node, file: &AbsPath) {
+        for entry in document.get("enabledPlugins").map(Node::entries).unwrap_or_default() {
+            let source = Source { file: file.clone(), at: entry.at };
+            // A list of versions is an enabled plugin as well.
+            let on = entry.node.flag().unwrap_or_else(|| !entry.node.items().is_empty());
+            let word = if on { "on" } else { "off" };
+            self.settings.note(&source, format!("plugin `{}` is {word}", entry.key), None);
+            self.settings.plugins.push((Named { text: entry.key.clone(), source }, on));
+        }
+    }
+}

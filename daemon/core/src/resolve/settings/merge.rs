@@ -1,0 +1,190 @@
+//! opencode's permissions, merged from all its files as the agent merges them.
+//!
+//! Maps are merged key by key and keep the place of a key's first appearance; anything else is
+//! replaced by the later file. What is left is a list of rules in the order of the keys, of
+//! which the last that matches counts.
+
+use super::Settings;
+use crate::document::{Entry, Node, Value};
+use crate::path::AbsPath;
+use crate::permission::{Action, Rule, Source};
+
+/// What the agent's permissions are about, as they are called in its files.
+const SKILL: &str = "skill";
+
+/// The permissions of all files so far.
+#[derive(Debug, Default)]
+pub(super) struct Merged {
+    /// From `tools`, the older way to write them; they come first.
+    tools: Vec<Permission>,
+    permissions: Vec<Permission>,
+    /// By the agent's name.
+    agents: Vec<(Box<str>, Vec<Permission>)>,
+}
+
+/// What is said about one permission.
+#[derive(Debug)]
+struct Permission {
+    name: Box<str>,
+    says: Says,
+}
+
+#[derive(Debug)]
+enum Says {
+    /// One action for all.
+    All(Action, Source),
+    /// An action for each pattern.
+    Patterns(Vec<(Box<str>, Action, Source)>),
+}
+
+impl Merged {
+    /// Takes what one file says.
+    pub(super) fn take(&mut self, document: &Node, file: &AbsPath, settings: &mut Settings) {
+        let mut taking = Taking { file, settings };
+        if let Some(entry) = document.get("tools").and_then(|it| it.entry(SKILL))
+            && let Some(on) = entry.node.flag()
+        {
+            let action = if on { Action::Allow } else { Action::Deny };
+            let source = taking.source(entry);
+            taking.decided(&source, "tools", SKILL, action);
+            merge(&mut self.tools, SKILL, Says::All(action, source));
+        }
+        if let Some(entry) = document.entry("permission") {
+            taking.permission(entry, "permission", &mut self.permissions);
+        }
+        for agent in document.get("agent").map(Node::entries).unwrap_or_default() {
+            let Some(entry) = agent.node.entry("permission") else { continue };
+            let known = self.agents.iter().position(|(name, _)| *name == agent.key);
+            let index = known.unwrap_or_else(|| {
+                self.agents.push((agent.key.clone(), Vec::new()));
+                self.agents.len() - 1
+            });
+            let shown = format!("agent.{}.permission", agent.key);
+            taking.permission(entry, &shown, &mut self.agents[index].1);
+        }
+    }
+
+    /// Turns it all into rules.
+    pub(super) fn finish(&mut self, settings: &mut Settings) {
+        // What `permission` says of the skill replaces what `tools` says, where that stood.
+        let mut all = std::mem::take(&mut self.tools);
+        for it in std::mem::take(&mut self.permissions) {
+            merge(&mut all, &it.name.clone(), it.says);
+        }
+        push_rules(all, None, settings);
+        let last = settings.rules.last();
+        settings.tool_off = last
+            .filter(|it| &*it.pattern == "*" && it.action == Action::Deny)
+            .map(|it| it.source.clone());
+        if let Some(source) = settings.tool_off.clone() {
+            let message = "the last rule about skills denies `*`, which switches the whole skill tool off, whatever is allowed before it";
+            settings.note(&source, message.to_owned(), None);
+        }
+        for (agent, permissions) in std::mem::take(&mut self.agents) {
+            push_rules(permissions, Some(&agent), settings);
+        }
+    }
+}
+
+/// Reads one file.
+struct Taking<'a> {
+    file: &'a AbsPath,
+    settings: &'a mut Settings,
+}
+
+impl Taking<'_> {
+    fn source(&self, entry: &Entry) -> Source {
+        Source { file: self.file.clone(), at: entry.at }
+    }
+
+    fn decided(&mut self, source: &Source, key: &str, pattern: &str, action: Action) {
+        let message = format!("`{key}` says `{}` for `{pattern}`", action.name());
+        self.settings.note(source, message, None);
+    }
+
+    fn permission(&mut self, entry: &Entry, shown: &str, into: &mut Vec<Permission>) {
+        if let Value::Text(_) = entry.node.value {
+            if let Some(action) = self.action(entry, shown) {
+                let source = self.source(entry);
+                self.decided(&source, shown, "*", action);
+                merge(into, "*", Says::All(action, source));
+            }
+            return;
+        }
+        for permission in entry.node.entries().iter().filter(|it| matches(&it.key, SKILL)) {
+            let shown = format!("{shown}.{}", permission.key);
+            if permission.node.entries().is_empty() {
+                if let Some(action) = self.action(permission, &shown) {
+                    let source = self.source(permission);
+                    self.decided(&source, &shown, "*", action);
+                    merge(into, &permission.key, Says::All(action, source));
+                }
+                continue;
+            }
+            let mut patterns = Vec::new();
+            for rule in permission.node.entries() {
+                let Some(action) = self.action(rule, &shown) else { continue };
+                let source = self.source(rule);
+                self.decided(&source, &shown, &rule.key, action);
+                patterns.push((rule.key.clone(), action, source));
+            }
+            merge(into, &permission.key, Says::Patterns(patterns));
+        }
+    }
+
+    fn action(&mut self, entry: &Entry, shown: &str) -> Option<Action> {
+        let action = entry.node.text().and_then(Action::named);
+        if action.is_none() {
+            let source = Source { file: self.file.clone(), at: entry.node.at };
+            let message = format!("`{shown}` needs `allow`, `ask` or `deny` here");
+            self.settings.note(&source, message, Some("Write one of the three words.".to_owned()));
+        }
+        action
+    }
+}
+
+fn merge(into: &mut Vec<Permission>, name: &str, says: Says) {
+    let Some(old) = into.iter_mut().find(|it| &*it.name == name) else {
+        into.push(Permission { name: name.into(), says });
+        return;
+    };
+    match (&mut old.says, says) {
+        (Says::Patterns(old), Says::Patterns(new)) => {
+            for (pattern, action, source) in new {
+                match old.iter_mut().find(|it| it.0 == pattern) {
+                    Some(it) => *it = (pattern, action, source),
+                    None => old.push((pattern, action, source)),
+                }
+            }
+        }
+        (old, new) => *old = new,
+    }
+}
+
+fn push_rules(permissions: Vec<Permission>, agent: Option<&str>, settings: &mut Settings) {
+    let rule = |pattern: Box<str>, action, source| Rule {
+        agent: agent.map(Into::into),
+        pattern,
+        action,
+        source,
+    };
+    for permission in permissions {
+        match permission.says {
+            Says::All(action, source) => settings.rules.push(rule("*".into(), action, source)),
+            Says::Patterns(patterns) => {
+                let rules = patterns
+                    .into_iter()
+                    .map(|(pattern, action, source)| rule(pattern, action, source));
+                settings.rules.extend(rules);
+            }
+        }
+    }
+}
+
+/// Returns whether a pattern with `*` and `?` matches all of a text.
+fn matches(pattern: &str, text: &str) -> bool {
+    let glob = globset::GlobBuilder::new(pattern).build();
+    let plain = |it: char| it.is_ascii_alphanumeric() || matches!(it, '*' | '?' | '_' | '-');
+    pattern == text
+        || (pattern.chars().all(plain) && glob.is_ok_and(|it| it.compile_matcher().is_match(text)))
+}
