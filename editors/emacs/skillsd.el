@@ -1,0 +1,134 @@
+;;; skillsd.el --- Language server for SKILL.md, and why an agent sees a skill -*- lexical-binding: t; -*-
+
+;; Version: 0.1.0
+;; Package-Requires: ((emacs "28.1"))
+;; Keywords: languages, tools
+;; SPDX-License-Identifier: MIT OR Apache-2.0
+
+;;; Commentary:
+
+;; Starts `skillsd lsp' for files named SKILL.md, with eglot or with lsp-mode, whichever is there:
+;;
+;;     (add-to-list 'load-path "/path/to/skillsd/editors/emacs")
+;;     (require 'skillsd)
+;;     (skillsd-setup)
+
+;;; Code:
+
+(require 'seq)
+(require 'subr-x)
+
+(declare-function eglot-ensure "eglot")
+(declare-function lsp-register-client "lsp-mode")
+(declare-function lsp-deferred "lsp-mode")
+(declare-function lsp-stdio-connection "lsp-mode")
+(declare-function make-lsp-client "lsp-mode")
+(defvar eglot-server-programs)
+(defvar lsp-language-id-configuration)
+
+(defgroup skillsd nil
+  "Agent skills: SKILL.md."
+  :group 'tools
+  :prefix "skillsd-")
+
+(defcustom skillsd-command '("skillsd")
+  "The program and its arguments before the command."
+  :type '(repeat string))
+
+(defcustom skillsd-client nil
+  "Which client runs the language server.
+Nil takes eglot, or lsp-mode when only that is there."
+  :type '(choice (const :tag "Whichever is there" nil) (const eglot) (const lsp-mode)))
+
+(define-derived-mode skillsd-skill-mode text-mode "SKILL"
+  "For a SKILL.md where markdown-mode is not installed.")
+
+(defun skillsd--server (&rest _)
+  "Return the command that starts the language server."
+  (append skillsd-command '("lsp")))
+
+(defun skillsd-skill-p (&optional file)
+  "Return whether FILE, or the current buffer's file, is a SKILL.md."
+  (let ((path (or file buffer-file-name)))
+    (and path (string= (file-name-nondirectory path) "SKILL.md"))))
+
+(defun skillsd--client ()
+  "Return the client to use, as a symbol; nil when there is none."
+  (or skillsd-client
+      (cond ((locate-library "eglot") 'eglot)
+            ((locate-library "lsp-mode") 'lsp-mode))))
+
+(defun skillsd--setup-eglot ()
+  "Tell eglot of the language server."
+  (require 'eglot)
+  (dolist (mode '(markdown-mode gfm-mode skillsd-skill-mode))
+    ;; Other Markdown files keep the server that was set up for them.
+    (let ((before (alist-get mode eglot-server-programs)))
+      (setf (alist-get mode eglot-server-programs)
+            (lambda (&rest arguments)
+              (cond ((skillsd-skill-p) (skillsd--server))
+                    ((functionp before) (apply before arguments))
+                    (t before)))))))
+
+(defun skillsd--setup-lsp-mode ()
+  "Tell lsp-mode of the language server."
+  (require 'lsp-mode)
+  (dolist (mode '(markdown-mode gfm-mode skillsd-skill-mode))
+    (add-to-list 'lsp-language-id-configuration (cons mode "markdown")))
+  (lsp-register-client
+   (make-lsp-client :new-connection (lsp-stdio-connection #'skillsd--server)
+                    :activation-fn (lambda (file _mode) (skillsd-skill-p file))
+                    :priority 1
+                    :server-id 'skillsd)))
+
+(defun skillsd--start ()
+  "Start the language server when the current buffer is a SKILL.md."
+  (when (skillsd-skill-p)
+    (unless (executable-find (car skillsd-command))
+      (user-error "`%s' is not found; install skillsd, or set `skillsd-command'"
+                  (car skillsd-command)))
+    (pcase (skillsd--client)
+      ('eglot (eglot-ensure))
+      ('lsp-mode (lsp-deferred))
+      (_ (user-error "No language client: install eglot or lsp-mode")))))
+
+;;;###autoload
+(defun skillsd-setup ()
+  "Start the language server for every SKILL.md that is opened from now on."
+  (pcase (skillsd--client)
+    ('eglot (skillsd--setup-eglot))
+    ('lsp-mode (skillsd--setup-lsp-mode)))
+  (unless (locate-library "markdown-mode")
+    (add-to-list 'auto-mode-alist '("/SKILL\\.md\\'" . skillsd-skill-mode)))
+  (dolist (hook '(markdown-mode-hook skillsd-skill-mode-hook))
+    (add-hook hook #'skillsd--start)))
+
+(defun skillsd--show (name &rest arguments)
+  "Run the program with ARGUMENTS here and show what it says in the buffer NAME."
+  (let ((dir default-directory))
+    (with-current-buffer (get-buffer-create name)
+      (let ((inhibit-read-only t)
+            (default-directory dir))
+        (erase-buffer)
+        (apply #'call-process (car skillsd-command) nil t nil
+               (append (cdr skillsd-command) '("--color" "never") arguments))
+        (goto-char (point-min))
+        (special-mode))
+      (display-buffer (current-buffer)))))
+
+;;;###autoload
+(defun skillsd-explain (skill)
+  "Explain why an agent sees SKILL or does not; by name, or the current file."
+  (interactive
+   (list (let ((name (read-string "Skill (default: this file): ")))
+           (if (string-empty-p name) buffer-file-name name))))
+  (skillsd--show "*skillsd explain*" "explain" skill))
+
+;;;###autoload
+(defun skillsd-list ()
+  "List the skills an agent would see here, and the others with the reason."
+  (interactive)
+  (skillsd--show "*skillsd list*" "list" "--all"))
+
+(provide 'skillsd)
+;;; skillsd.el ends here

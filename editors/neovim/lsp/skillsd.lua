@@ -1,0 +1,16 @@
+-- The language server as Neovim 0.11 and later configure one: `vim.lsp.enable("skillsd")`.
+-- The plugin enables it; without the plugin this file alone is enough.
+local skillsd = require("skillsd")
+
+return {
+  cmd = skillsd.server_command(),
+  -- Newer file type detection calls a SKILL.md `skill`, older `markdown`.
+  filetypes = { "markdown", "skill" },
+  -- Only for files of that name: other Markdown is none of its business.
+  root_dir = function(buffer, on_dir)
+    local path = vim.api.nvim_buf_get_name(buffer)
+    if vim.fn.fnamemodify(path, ":t") == "SKILL.md" and skillsd.is_installed() then
+      on_dir(skillsd.root(path))
+    end
+  end,
+}

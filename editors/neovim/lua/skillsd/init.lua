@@ -1,0 +1,155 @@
+--- skillsd for Neovim: starts the language server for SKILL.md, and asks the program about skills.
+--- Works from Neovim 0.7 on; from 0.11 on the server is configured the built-in way (lsp/skillsd.lua).
+local M = {}
+
+--- What can be set, by `require("skillsd").setup{}` or before by `vim.g.skillsd`.
+local defaults = {
+  --- The program and its arguments before `lsp`; found on PATH.
+  cmd = { "skillsd" },
+  --- Extra flags of the language server.
+  args = {},
+}
+
+local settings = vim.tbl_extend("force", {}, defaults)
+
+--- What says where a worktree begins.
+local MARKERS = { ".git", ".skillsd.toml" }
+
+--- Takes the user's settings.
+function M.setup(options)
+  settings = vim.tbl_extend("force", defaults, vim.g.skillsd or {}, options or {})
+end
+
+--- Returns the command that starts the language server.
+function M.server_command()
+  local command = vim.list_extend({}, settings.cmd)
+  table.insert(command, "lsp")
+  return vim.list_extend(command, settings.args)
+end
+
+--- Returns whether the program can be run.
+function M.is_installed()
+  return vim.fn.executable(settings.cmd[1]) == 1
+end
+
+--- Returns the worktree of a file: the nearest directory above it that holds a marker, else its own.
+function M.root(path)
+  local dir = vim.fn.fnamemodify(path, ":p:h")
+  local at = dir
+  while true do
+    for _, marker in ipairs(MARKERS) do
+      local found = at .. "/" .. marker
+      if vim.fn.isdirectory(found) == 1 or vim.fn.filereadable(found) == 1 then
+        return at
+      end
+    end
+    local parent = vim.fn.fnamemodify(at, ":h")
+    if parent == at then
+      return dir
+    end
+    at = parent
+  end
+end
+
+--- Says once that the program is missing, and what to do.
+local warned = false
+local function warn_missing()
+  if warned then
+    return
+  end
+  warned = true
+  vim.notify(
+    ("skillsd: `%s` is not on PATH. Install it, or set its path: "):format(settings.cmd[1])
+      .. "require('skillsd').setup{ cmd = { '/path/to/skillsd' } }",
+    vim.log.levels.WARN
+  )
+end
+
+--- Clients that this plugin started, by root; for versions without `vim.lsp.enable`.
+local clients = {}
+
+--- Starts the language server for a buffer, or attaches it to the one of the same worktree.
+function M.attach(buffer)
+  if not M.is_installed() then
+    warn_missing()
+    return nil
+  end
+  local root = M.root(vim.api.nvim_buf_get_name(buffer))
+  local config = {
+    name = "skillsd",
+    cmd = M.server_command(),
+    root_dir = root,
+    workspace_folders = { { uri = vim.uri_from_fname(root), name = root } },
+    capabilities = vim.lsp.protocol.make_client_capabilities(),
+  }
+  if vim.lsp.start then
+    return vim.lsp.start(config, { bufnr = buffer })
+  end
+  -- 0.7 has no `vim.lsp.start`, which would find the client of the same root.
+  local id = clients[root]
+  if not (id and vim.lsp.get_client_by_id(id)) then
+    config.on_exit = function()
+      clients[root] = nil
+    end
+    id = vim.lsp.start_client(config)
+    clients[root] = id
+  end
+  if id then
+    vim.lsp.buf_attach_client(buffer, id)
+  end
+  return id
+end
+
+--- Returns the running clients of the language server.
+local function running()
+  local all = vim.lsp.get_clients and vim.lsp.get_clients() or vim.lsp.get_active_clients()
+  return vim.tbl_filter(function(client)
+    return client.name == "skillsd"
+  end, all)
+end
+
+--- Stops the language server and starts it again for every open SKILL.md.
+function M.restart()
+  for _, client in ipairs(running()) do
+    client.stop(client)
+  end
+  clients = {}
+  vim.wait(2000, function()
+    return #running() == 0
+  end, 20)
+  for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
+    local name = vim.fn.fnamemodify(vim.api.nvim_buf_get_name(buffer), ":t")
+    if vim.api.nvim_buf_is_loaded(buffer) and name == "SKILL.md" then
+      M.attach(buffer)
+    end
+  end
+end
+
+--- Runs the program in the worktree of the current file and shows what it says in a split.
+function M.show(args)
+  if not M.is_installed() then
+    warned = false
+    warn_missing()
+    return
+  end
+  local path = vim.api.nvim_buf_get_name(0)
+  local dir = path ~= "" and vim.fn.fnamemodify(path, ":p:h") or vim.fn.getcwd()
+  local command = vim.list_extend({}, settings.cmd)
+  vim.list_extend(command, { "--cwd", dir, "--color", "never" })
+  vim.list_extend(command, args)
+  local lines = vim.fn.systemlist(command)
+  vim.cmd("new")
+  vim.bo.buftype, vim.bo.bufhidden, vim.bo.swapfile = "nofile", "wipe", false
+  vim.api.nvim_buf_set_lines(0, 0, -1, false, lines)
+  vim.bo.modifiable = false
+end
+
+--- Explains a skill by name, or the current file.
+function M.explain(name)
+  if name == "" then
+    name = vim.api.nvim_buf_get_name(0)
+  end
+  M.show({ "explain", name })
+end
+
+return M
