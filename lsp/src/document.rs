@@ -6,6 +6,9 @@
 use std::sync::OnceLock;
 
 use skills_core::parse::{self, parse};
+use skills_core::path::AbsPath;
+use skills_core::rules::{self, Finding, Nowhere, Subject};
+use skills_core::skill::{FileFacts, Origin, SkillRecord};
 use skills_core::text::{LineIndex, Span};
 use tower_lsp::ls_types::Uri;
 
@@ -63,6 +66,17 @@ impl Document {
     /// The tree, made when first asked for.
     pub(crate) fn parsed(&self) -> &parse::Document {
         self.parsed.get_or_init(|| parse(&self.text))
+    }
+
+    /// Returns what is wrong with the text, as far as the text alone can tell.
+    pub(crate) fn findings(&self) -> Vec<Finding> {
+        let document = self.parsed();
+        let facts = FileFacts { size: self.text.len() as u64, truncated: false, hash: [0; 32] };
+        // An editor decodes: what it holds is UTF-8, and its mark is not in the text.
+        let record = SkillRecord::of(&self.text, document, facts, Origin::default());
+        let path = self.uri.to_file_path().and_then(|it| AbsPath::new(&it).ok());
+        let subject = Subject { text: &self.text, document, record: &record, path: path.as_ref() };
+        rules::check(&subject, &rules::Settings::default(), &Nowhere)
     }
 
     /// Names the state that the edits since the last name have led to.

@@ -2,15 +2,16 @@
 //!
 //! The only file that writes lines and columns. What the protocol cannot say is dropped here.
 
-use skills_core::diagnostic::{Diagnostic as Finding, Severity};
+use skills_core::diagnostic::Severity;
 use skills_core::parse::{Entry, ValueKind};
+use skills_core::rules::{Edit, Finding, Fix, Related, Tag};
 use skills_core::text::Span;
 use tower_lsp::ls_types::{
-    Diagnostic, DiagnosticOptions, DiagnosticServerCapabilities, DiagnosticSeverity,
-    DocumentSymbol, FoldingRange, FoldingRangeKind, FoldingRangeProviderCapability, Location,
-    NumberOrString, OneOf, Position, PositionEncodingKind, Range, ServerCapabilities,
-    SymbolInformation, SymbolKind, TextDocumentSyncCapability, TextDocumentSyncKind,
-    TextDocumentSyncOptions,
+    CodeDescription, Diagnostic, DiagnosticOptions, DiagnosticRelatedInformation,
+    DiagnosticServerCapabilities, DiagnosticSeverity, DiagnosticTag, DocumentSymbol, FoldingRange,
+    FoldingRangeKind, FoldingRangeProviderCapability, Location, NumberOrString, OneOf, Position,
+    PositionEncodingKind, Range, ServerCapabilities, SymbolInformation, SymbolKind,
+    TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions, TextEdit, Uri,
 };
 
 use crate::document::Document;
@@ -71,19 +72,48 @@ pub(crate) fn range(document: &Document, span: Span, encoding: Encoding) -> Rang
 
 /// Returns a finding as a diagnostic; what to do about it is the last line of its message.
 pub(crate) fn diagnostic(document: &Document, finding: &Finding, encoding: Encoding) -> Diagnostic {
-    let Finding { code, severity: gravity, span, message, help } = finding;
-    let message = match help {
-        Some(help) => format!("{message}\nhelp: {help}"),
-        None => message.clone(),
+    let found = &finding.diagnostic;
+    let message = match &found.help {
+        Some(help) => format!("{}\nhelp: {help}", found.message),
+        None => found.message.clone(),
     };
+    let related: Vec<_> = finding.related.iter().filter_map(related).collect();
     Diagnostic {
-        range: range(document, *span, encoding),
-        severity: Some(severity(*gravity)),
-        code: Some(NumberOrString::String((*code).to_owned())),
+        range: range(document, found.span, encoding),
+        severity: Some(severity(found.severity)),
+        code: Some(NumberOrString::String(finding.rule.id.to_owned())),
+        code_description: finding.rule.page().parse().ok().map(|href| CodeDescription { href }),
         source: Some(SOURCE.to_owned()),
         message,
-        ..Diagnostic::default()
+        related_information: (!related.is_empty()).then_some(related),
+        tags: finding.tag.map(|it| vec![tag(it)]),
+        data: data(document, finding, encoding),
     }
+}
+
+fn tag(tag: Tag) -> DiagnosticTag {
+    match tag {
+        Tag::Unnecessary => DiagnosticTag::UNNECESSARY,
+        Tag::Deprecated => DiagnosticTag::DEPRECATED,
+    }
+}
+
+/// Returns a place in another file: its beginning, since no line of it is meant.
+fn related(related: &Related) -> Option<DiagnosticRelatedInformation> {
+    let uri = Uri::from_file_path(&*related.path)?;
+    let location = Location::new(uri, Range::default());
+    Some(DiagnosticRelatedInformation { location, message: related.message.clone() })
+}
+
+/// Returns the fixes as the client hands them back when it asks for actions.
+fn data(document: &Document, finding: &Finding, encoding: Encoding) -> Option<serde_json::Value> {
+    let edit = |it: &Edit| TextEdit::new(range(document, it.span, encoding), it.text.clone());
+    let fix = |it: &Fix| {
+        let edits: Vec<_> = it.edits.iter().map(edit).collect();
+        serde_json::json!({"title": it.title, "edits": edits})
+    };
+    let fixes: Vec<_> = finding.fixes.iter().map(fix).collect();
+    (!fixes.is_empty()).then(|| serde_json::json!({"fixes": fixes}))
 }
 
 fn severity(severity: Severity) -> DiagnosticSeverity {
@@ -226,14 +256,5 @@ mod tests {
             assert_eq!(position(&document, 4, encoding), Position::new(1, 0));
             assert_eq!(position(&document, 99, encoding), Position::new(1, 1));
         }
-    }
-
-    #[test]
-    fn help_is_the_last_line_of_the_message() {
-        let finding = Finding::warning("a/b", Span::new(0, 1), "it is odd");
-        let document = document("x");
-        let message = |finding: &Finding| diagnostic(&document, finding, Encoding::Utf8).message;
-        assert_eq!(message(&finding), "it is odd");
-        assert_eq!(message(&finding.with_help("Do this.")), "it is odd\nhelp: Do this.");
     }
 }

@@ -15,6 +15,8 @@ mod page;
 mod schema;
 mod source;
 mod standard;
+pub mod tools;
+pub mod variables;
 
 pub use agent::Agent;
 pub use claude_code::{
@@ -25,6 +27,10 @@ pub use coercion::{Coercion, Separators, Shape};
 pub use page::page;
 pub use schema::schema;
 pub use source::Source;
+pub(crate) use source::{
+    AUTHORING, CLAUDE_CHANGES, CLAUDE_HOOKS, CLAUDE_PERMISSIONS, CLAUDE_SKILLS, CODEX, COMMON_MARK,
+    CORPUS, GEMINI, GIT_IGNORE, OPENCODE, PLUGIN, SPECIFICATION, UNICODE, YAML,
+};
 pub use standard::{ALLOWED_TOOLS, COMPATIBILITY, DESCRIPTION, LICENSE, METADATA, NAME};
 
 /// One frontmatter field.

@@ -72,6 +72,11 @@ impl AbsPath {
         self.0.parent().map(|it| Self(it.to_owned()))
     }
 
+    /// Returns the name of the directory that holds this path, where it is text.
+    pub fn parent_name(&self) -> Option<&str> {
+        self.0.parent()?.file_name()?.to_str()
+    }
+
     /// Returns the path as an owned [`PathBuf`].
     pub fn into_path_buf(self) -> PathBuf {
         self.0

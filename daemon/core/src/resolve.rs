@@ -506,4 +506,4 @@ fn no_base(shown: &str, why: String) -> (AbsPath, String) {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -13,7 +13,7 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::fields::{Fields, Reading};
 use crate::ladder;
 use crate::parse::{Closing, Document, Frontmatter, Opening, ScalarStyle, ValueKind, parse};
-use crate::text::{LineIndex, Span, decode};
+use crate::text::{Decoded, LineIndex, Span, decode};
 
 /// A place in a text as a person counts: both numbers start at 1, columns count characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -84,6 +84,15 @@ pub struct FileFacts {
     pub hash: [u8; 32],
 }
 
+/// What decoding has found out about the bytes of a text; nothing for a text out of an editor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// Whether a byte order mark came first.
+    pub bom: bool,
+    /// The first place that stands for bytes that were not UTF-8.
+    pub invalid_utf8: Option<Span>,
+}
+
 /// What one SKILL.md says.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SkillRecord {
@@ -124,8 +133,14 @@ impl SkillRecord {
     /// Reads a record from a file's bytes. Never fails: what cannot be read is a finding.
     pub fn read(bytes: &[u8], facts: FileFacts) -> Self {
         let decoded = decode(bytes);
-        let text = decoded.text.as_str();
-        let document = parse(text);
+        let document = parse(&decoded.text);
+        let Decoded { text, invalid_utf8, bom } = decoded;
+        Self::of(&text, &document, facts, Origin { bom, invalid_utf8 })
+    }
+
+    /// Makes the record of a text that is decoded and parsed already.
+    pub fn of(text: &str, document: &Document, facts: FileFacts, origin: Origin) -> Self {
+        let Origin { bom, invalid_utf8 } = origin;
         let index = LineIndex::new(text);
         let spots = Spots { text, index: &index };
         let head = &text[..document.body.start.max(ladder::reach(text))];
@@ -133,7 +148,7 @@ impl SkillRecord {
             .diagnostics
             .iter()
             .map(|it| spots.finding(it.clone()))
-            .chain(decoded.invalid_utf8.map(|span| spots.finding(not_utf8(span))))
+            .chain(invalid_utf8.map(|span| spots.finding(not_utf8(span))))
             .chain(facts.truncated.then(|| spots.finding(too_large(text.len(), facts.size))))
             .collect();
         findings.sort_by_key(|it| it.diagnostic.span.start);
@@ -145,8 +160,8 @@ impl SkillRecord {
         Self {
             facts,
             head: head.into(),
-            uniform: ladder::is_uniform(text, &document),
-            yaml: spots.yaml(&document),
+            uniform: ladder::is_uniform(text, document),
+            yaml: spots.yaml(document),
             name: field(&catalog::NAME),
             description: field(&catalog::DESCRIPTION),
             paths: paths.into_iter().map(|it| it.text.into()).collect(),
@@ -154,9 +169,9 @@ impl SkillRecord {
             user_invocable: flag(&catalog::USER_INVOCABLE, true),
             first_body_line: first_line(document.body.slice(text)),
             first_heading: first_heading(document.body.slice(text)),
-            bom: decoded.bom,
+            bom,
             crlf: head.contains("\r\n"),
-            invalid_utf8: decoded.invalid_utf8.map(|it| spots.spot(it.start)),
+            invalid_utf8: invalid_utf8.map(|it| spots.spot(it.start)),
             findings: findings.into(),
         }
     }

@@ -8,8 +8,8 @@ use skills_lsp::Ending;
 
 use crate::editor::{Editor, URI, changed, framed, list, message, part, shown, whole};
 
-const BROKEN: &str = "---\nname: pdf\ndescription: Use when: needed\n---\n";
-const SOUND: &str = "---\nname: pdf\ndescription: Reads PDFs\n---\n";
+const BROKEN: &str = "---\nname: pdf\ndescription: Use when: needed\n---\nb\n";
+const SOUND: &str = "---\nname: pdf\ndescription: Use when needed\n---\nb\n";
 
 async fn check(editor: &mut Editor, expected: Expect) {
     let published = editor.published().await;
@@ -24,30 +24,30 @@ async fn diagnostics_follow_the_text() {
     check(
         &mut editor,
         expect![[r#"
-        version 4
-        2:21-2:22 error skillsd yaml/unquoted-colon: `: ` inside a value without quotes
-          help: Put the whole value in quotes.
-    "#]],
+            version 4
+            2:21-2:22 warning skillsd yaml/unquoted-colon: `: ` inside a value without quotes; clients of the standard, Claude Code, opencode, Codex and Gemini CLI have to guess what is meant
+              help: Put the whole value in quotes.
+        "#]],
     )
     .await;
     // Each change is about the text after the one before it.
-    let changes = [part((2, 13), (2, 16), "Now"), part((2, 13), (2, 22), "Reads")];
+    let changes = [part((2, 13), (2, 16), "Now"), part((2, 13), (2, 22), "Use when")];
     editor.change(5, &changes).await;
     check(
         &mut editor,
         expect![[r#"
-        version 5
-    "#]],
+            version 5
+        "#]],
     )
     .await;
     editor.change(9, &[whole("# No skill\r\n")]).await;
     check(
         &mut editor,
         expect![[r#"
-        version 9
-        0:0-0:10 error skillsd yaml/no-frontmatter: the file has no frontmatter
-          help: Start the file with `---`, lines of `name:` and `description:`, and `---`.
-    "#]],
+            version 9
+            0:0-0:10 error skillsd yaml/no-frontmatter: clients of the standard, opencode, Codex and Gemini CLI drop this skill: the file has no frontmatter
+              help: Start the file with `---`, lines of `name:` and `description:`, and `---`.
+        "#]],
     )
     .await;
     editor.close(URI).await;
@@ -123,8 +123,8 @@ async fn a_client_that_asks_is_sent_nothing_unasked() {
     let first = editor.ask("textDocument/diagnostic").await.expect("it is advertised");
     assert_eq!(first["kind"], "full");
     expect![[r#"
-          2:21-2:22 error skillsd yaml/unquoted-colon: `: ` inside a value without quotes
-            help: Put the whole value in quotes.
+        2:21-2:22 warning skillsd yaml/unquoted-colon: `: ` inside a value without quotes; clients of the standard, Claude Code, opencode, Codex and Gemini CLI have to guess what is meant
+          help: Put the whole value in quotes.
     "#]]
     .assert_eq(&list(first["items"].as_array().expect("a list")));
 
@@ -155,9 +155,10 @@ async fn a_hundred_are_shown_and_the_number_of_the_others() {
     let items = published["diagnostics"].as_array().expect("a list");
     assert_eq!(items.len(), 101);
     expect![[r#"
-          101:0-101:4 error skillsd yaml/duplicate-key: `name` is there a second time
-            help: Keep one of them; readers that accept both use the last.
-          102:0-102:4 information skillsd skillsd/too-many: 30 more findings are not shown
+        100:0-100:4 error skillsd yaml/duplicate-key: opencode, Codex and Gemini CLI drop this skill: `name` is there a second time
+          help: Keep one of them; readers that accept both use the last.
+        101:0-101:4 information skillsd skillsd/too-many: 32 more findings are not shown
+          help: Mend the first ones; the others follow.
     "#]]
     .assert_eq(&list(&items[99..]));
 }
@@ -171,18 +172,18 @@ async fn an_odd_version_or_range_changes_the_text_all_the_same() {
     check(
         &mut editor,
         expect![[r#"
-        version 3
-        0:0-0:3 error skillsd yaml/unclosed-frontmatter: the frontmatter is never closed
-          help: Add a line of `---` after the last key.
-    "#]],
+            version 3
+            0:0-0:3 error skillsd yaml/unclosed-frontmatter: clients of the standard, Codex and Gemini CLI drop this skill and Claude Code loads it without its fields: the frontmatter is never closed
+              help: Add a line of `---` after the last key.
+        "#]],
     )
     .await;
     editor.open(1, SOUND).await;
     check(
         &mut editor,
         expect![[r#"
-        version 1
-    "#]],
+            version 1
+        "#]],
     )
     .await;
 }

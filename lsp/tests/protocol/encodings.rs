@@ -1,6 +1,6 @@
 //! Columns as agreed: the same text and the same finding in each encoding, out and in.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::editor::{Editor, part, range};
 
@@ -17,8 +17,14 @@ async fn check(kind: &str, before: &str, expected: &str) {
 
     editor.open(1, &format!("{before}漢🦀 a: b\r\n---\r\n")).await;
     let published = editor.published().await;
-    let found = &published["diagnostics"][0];
-    assert_eq!(found["code"], "yaml/unquoted-colon", "{kind} {before:?}: {published}");
+    let of_yaml = |published: &Value| {
+        let found = published["diagnostics"].as_array().expect("a list").iter();
+        let is_yaml = |it: &&Value| it["code"].as_str().is_some_and(|it| it.starts_with("yaml/"));
+        found.filter(is_yaml).cloned().collect::<Vec<_>>()
+    };
+    let found = of_yaml(&published);
+    let [found] = &found[..] else { panic!("{kind} {before:?}: {published}") };
+    assert_eq!(found["code"], "yaml/unquoted-colon", "{kind} {before:?}");
     assert_eq!(range(&found["range"]), expected, "{kind} {before:?}");
 
     let place = |key: &str| {
@@ -27,7 +33,7 @@ async fn check(kind: &str, before: &str, expected: &str) {
     };
     editor.change(2, &[part(place("start"), place("end"), "c")]).await;
     let published = editor.published().await;
-    assert_eq!(published["diagnostics"], json!([]), "{kind} {before:?}");
+    assert_eq!(of_yaml(&published), [json!(null); 0], "{kind} {before:?}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -9,6 +9,7 @@ mod configuration;
 mod lists;
 mod manifests;
 mod protocol;
+mod rules;
 mod shape;
 mod tree;
 mod units;

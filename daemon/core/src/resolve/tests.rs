@@ -5,7 +5,7 @@
 
 mod explaining;
 mod listing;
-mod memory;
+pub(crate) mod memory;
 mod settings;
 mod variants;
 

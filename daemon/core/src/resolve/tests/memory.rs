@@ -20,12 +20,12 @@ enum Thing {
 }
 
 /// Everything on the disk, by path; a thing's number is its inode.
-pub(super) struct MemoryTree {
+pub(crate) struct MemoryTree {
     things: BTreeMap<PathBuf, (u64, Thing)>,
 }
 
 impl MemoryTree {
-    pub(super) fn new(fixture: &str) -> Self {
+    pub(crate) fn new(fixture: &str) -> Self {
         let mut tree = Self { things: BTreeMap::new() };
         tree.add(Path::new("/"), Thing::Directory);
         for part in fixture.split("//- ").skip(1) {

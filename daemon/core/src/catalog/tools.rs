@@ -1,0 +1,169 @@
+//! The tools that agents have: what may stand in `allowed-tools` and `disallowed-tools`.
+//!
+//! Names are matched as each agent writes them. Agents get new tools with every version and MCP
+//! servers bring their own, so a name that is not here is no mistake by itself; one that is
+//! almost the name of a tool is.
+
+use super::Agent;
+
+/// A tool of one or several agents.
+#[derive(Debug)]
+pub struct Tool {
+    /// The name, as it is written.
+    pub name: &'static str,
+    /// The agent that has it under that name.
+    pub agent: Agent,
+    /// What it does; a sentence.
+    pub summary: &'static str,
+    /// What may stand in parentheses behind it; a fragment, empty when nothing may.
+    pub pattern: &'static str,
+    /// The name it has now, when this one is an older one.
+    pub now: Option<&'static str>,
+}
+
+const fn claude(name: &'static str, summary: &'static str) -> Tool {
+    Tool { name, agent: Agent::ClaudeCode, summary, pattern: "", now: None }
+}
+
+const fn former(name: &'static str, now: &'static str, summary: &'static str) -> Tool {
+    Tool { now: Some(now), ..claude(name, summary) }
+}
+
+const fn taking(pattern: &'static str, tool: &Tool) -> Tool {
+    Tool { pattern, ..*tool }
+}
+
+const fn of(agent: Agent, name: &'static str, summary: &'static str) -> Tool {
+    Tool { name, agent, summary, pattern: "", now: None }
+}
+
+const COMMAND: &str = "the beginning of a command, for example `git status:*` or `npm run *`";
+const FILES: &str = "a glob of files, for example `src/**` or `~/.zshrc`";
+
+/// All tools, agent by agent.
+static TOOLS: [Tool; 88] = [
+    taking(COMMAND, &claude("Bash", "Runs a command in a shell.")),
+    claude("BashOutput", "Reads the output of a command in the background."),
+    claude("KillShell", "Ends a command in the background."),
+    taking(COMMAND, &claude("PowerShell", "Runs a command in PowerShell.")),
+    taking(FILES, &claude("Read", "Reads a file.")),
+    taking(FILES, &claude("Edit", "Replaces a text in a file.")),
+    taking(FILES, &claude("Write", "Writes a file.")),
+    former("MultiEdit", "Edit", "Made several replacements in one file."),
+    taking(FILES, &claude("NotebookEdit", "Edits a cell of a Jupyter notebook.")),
+    former("NotebookRead", "Read", "Read a Jupyter notebook."),
+    taking(FILES, &claude("Glob", "Finds files by a pattern.")),
+    taking(FILES, &claude("Grep", "Searches in files.")),
+    former("LS", "Glob", "Listed a directory."),
+    taking("`domain:` and a host name", &claude("WebFetch", "Fetches a page.")),
+    claude("WebSearch", "Searches the web."),
+    taking("the type of an agent", &claude("Agent", "Runs a subagent.")),
+    taking("the type of an agent", &former("Task", "Agent", "Ran a subagent.")),
+    former("AgentOutputTool", "TaskOutput", "Read what a subagent has answered."),
+    claude("TaskCreate", "Adds a task to the list."),
+    claude("TaskGet", "Reads a task."),
+    claude("TaskList", "Lists the tasks."),
+    claude("TaskUpdate", "Changes a task."),
+    claude("TaskOutput", "Reads the output of a task in the background."),
+    claude("TaskStop", "Ends a task in the background."),
+    claude("TodoWrite", "Writes the list of things to do."),
+    former("TodoRead", "TodoWrite", "Read the list of things to do."),
+    taking("the name of a skill, and ` *` for its arguments", &claude("Skill", "Loads a skill.")),
+    former("SlashCommand", "Skill", "Ran a command."),
+    claude("AskUserQuestion", "Asks the user to choose."),
+    claude("EnterPlanMode", "Begins to plan."),
+    claude("ExitPlanMode", "Shows the plan and asks to go on."),
+    claude("EnterWorktree", "Makes a git worktree and moves there."),
+    claude("ExitWorktree", "Leaves a git worktree."),
+    claude("LSP", "Asks a language server."),
+    claude("ToolSearch", "Finds tools that are not loaded yet."),
+    former("MCPSearch", "ToolSearch", "Found tools of MCP servers."),
+    claude("Monitor", "Watches the output of a command."),
+    claude("SendMessage", "Sends a message to a teammate."),
+    claude("TeamCreate", "Makes a team of agents."),
+    claude("TeamDelete", "Dissolves a team of agents."),
+    claude("CronCreate", "Plans a prompt for later."),
+    claude("CronDelete", "Removes a planned prompt."),
+    claude("CronList", "Lists the planned prompts."),
+    claude("RemoteTrigger", "Starts a remote agent."),
+    claude("PushNotification", "Notifies the user."),
+    claude("ScheduleWakeup", "Wakes the agent later."),
+    claude("Workflow", "Runs a workflow."),
+    claude("ListMcpResourcesTool", "Lists the resources of MCP servers."),
+    claude("ReadMcpResourceTool", "Reads a resource of an MCP server."),
+    claude("StructuredOutput", "Answers in a given form."),
+    of(Agent::OpenCode, "bash", "Runs a command in a shell."),
+    of(Agent::OpenCode, "read", "Reads a file."),
+    of(Agent::OpenCode, "edit", "Replaces a text in a file."),
+    of(Agent::OpenCode, "write", "Writes a file."),
+    of(Agent::OpenCode, "patch", "Applies a patch."),
+    of(Agent::OpenCode, "glob", "Finds files by a pattern."),
+    of(Agent::OpenCode, "grep", "Searches in files."),
+    of(Agent::OpenCode, "list", "Lists a directory."),
+    of(Agent::OpenCode, "webfetch", "Fetches a page."),
+    of(Agent::OpenCode, "websearch", "Searches the web."),
+    of(Agent::OpenCode, "codesearch", "Searches for code."),
+    of(Agent::OpenCode, "task", "Runs a subagent."),
+    of(Agent::OpenCode, "skill", "Loads a skill."),
+    of(Agent::OpenCode, "todowrite", "Writes the list of things to do."),
+    of(Agent::OpenCode, "todoread", "Reads the list of things to do."),
+    of(Agent::OpenCode, "question", "Asks the user to choose."),
+    of(Agent::OpenCode, "lsp", "Asks a language server."),
+    of(Agent::Codex, "shell", "Runs a command."),
+    of(Agent::Codex, "exec_command", "Runs a command that goes on."),
+    of(Agent::Codex, "write_stdin", "Writes to a command that runs."),
+    of(Agent::Codex, "apply_patch", "Applies a patch."),
+    of(Agent::Codex, "update_plan", "Changes the plan."),
+    of(Agent::Codex, "view_image", "Looks at an image."),
+    of(Agent::Codex, "web_search", "Searches the web."),
+    of(Agent::GeminiCli, "run_shell_command", "Runs a command in a shell."),
+    of(Agent::GeminiCli, "read_file", "Reads a file."),
+    of(Agent::GeminiCli, "read_many_files", "Reads several files."),
+    of(Agent::GeminiCli, "write_file", "Writes a file."),
+    of(Agent::GeminiCli, "replace", "Replaces a text in a file."),
+    of(Agent::GeminiCli, "list_directory", "Lists a directory."),
+    of(Agent::GeminiCli, "search_file_content", "Searches in files."),
+    of(Agent::GeminiCli, "grep_search", "Searches in files."),
+    of(Agent::GeminiCli, "web_fetch", "Fetches a page."),
+    of(Agent::GeminiCli, "google_web_search", "Searches the web."),
+    of(Agent::GeminiCli, "save_memory", "Remembers a fact."),
+    of(Agent::GeminiCli, "write_todos", "Writes the list of things to do."),
+    of(Agent::GeminiCli, "activate_skill", "Loads a skill."),
+    of(Agent::GeminiCli, "ask_user", "Asks the user."),
+];
+
+/// Returns all tools, agent by agent.
+pub fn tools() -> &'static [Tool] {
+    &TOOLS
+}
+
+/// Returns the tools of one agent, those with a newer name among them.
+pub fn of_agent(agent: Agent) -> impl Iterator<Item = &'static Tool> {
+    TOOLS.iter().filter(move |it| it.agent == agent)
+}
+
+/// Returns the tool that `agent` has under exactly that name.
+pub fn find_tool(agent: Agent, name: &str) -> Option<&'static Tool> {
+    of_agent(agent).find(|it| it.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_for_each_agent_and_newer_names_exist() {
+        for (at, tool) in TOOLS.iter().enumerate() {
+            let twin = TOOLS[..at].iter().any(|it| (it.agent, it.name) == (tool.agent, tool.name));
+            assert!(!twin, "{}", tool.name);
+            assert!(tool.summary.ends_with('.'), "{}", tool.name);
+            let now = tool.now.map(|it| find_tool(tool.agent, it).and_then(|it| it.now));
+            assert!(matches!(now, None | Some(None)), "{}", tool.name);
+        }
+        assert!(find_tool(Agent::ClaudeCode, "Read").is_some());
+        assert!(find_tool(Agent::ClaudeCode, "read").is_none());
+        for former in TOOLS.iter().filter_map(|it| it.now) {
+            assert!(find_tool(Agent::ClaudeCode, former).is_some(), "{former}");
+        }
+    }
+}

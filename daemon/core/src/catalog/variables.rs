@@ -1,0 +1,68 @@
+//! The variables that agents replace in a skill's body before the model sees it.
+
+use super::Agent;
+
+/// A variable of the body.
+#[derive(Debug)]
+pub struct Variable {
+    /// How it is written, without `$` and braces.
+    pub name: &'static str,
+    /// What it becomes; a sentence.
+    pub summary: &'static str,
+    /// Who replaces it.
+    pub agents: &'static [Agent],
+    /// Whether it has to stand in braces.
+    pub braces: bool,
+}
+
+const fn braced(name: &'static str, summary: &'static str) -> Variable {
+    Variable { name, summary, agents: &[Agent::ClaudeCode], braces: true }
+}
+
+/// The variables, in the order they are taught.
+pub static VARIABLES: [Variable; 7] = [
+    Variable {
+        name: "ARGUMENTS",
+        summary: "All that was typed behind the skill's name; `$ARGUMENTS[0]` is its first word.",
+        agents: &[Agent::ClaudeCode, Agent::OpenCode],
+        braces: false,
+    },
+    braced("CLAUDE_SKILL_DIR", "The directory of the skill."),
+    braced("CLAUDE_PROJECT_DIR", "The directory that the session was started in."),
+    braced("CLAUDE_SESSION_ID", "The session's id."),
+    braced("CLAUDE_EFFORT", "The level of effort."),
+    braced("CLAUDE_PLUGIN_ROOT", "The directory of the plugin that the skill is part of."),
+    braced("CLAUDE_PLUGIN_DATA", "The directory where the plugin keeps its data."),
+];
+
+/// Variables that a shell has when Claude Code runs it, which the body leaves as they are.
+pub static SHELL_VARIABLES: [&str; 10] = [
+    "CLAUDE_CONFIG_DIR",
+    "CLAUDE_ENV_FILE",
+    "CLAUDE_API_KEY",
+    "CLAUDE_FILE_PATHS",
+    "CLAUDE_TOOL_INPUT",
+    "CLAUDE_WORKING_DIR",
+    "CLAUDE_HOME",
+    "CLAUDE_MODEL",
+    "CLAUDE_TRANSCRIPT_PATH",
+    "CLAUDE_BIN",
+];
+
+/// Returns the variable of that name.
+pub fn find_variable(name: &str) -> Option<&'static Variable> {
+    VARIABLES.iter().find(|it| it.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variable_is_found_by_its_exact_name() {
+        assert!(find_variable("CLAUDE_SKILL_DIR").is_some_and(|it| it.braces));
+        assert!(find_variable("ARGUMENTS").is_some_and(|it| !it.braces));
+        assert!(find_variable("CLAUDE_SKILLS_DIR").is_none());
+        assert!(SHELL_VARIABLES.iter().all(|it| find_variable(it).is_none()));
+    }
+}

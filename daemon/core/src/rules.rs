@@ -1,0 +1,165 @@
+//! What is wrong with a SKILL.md: one table of rules, and the engine that applies them.
+//!
+//! [`check`] is pure: a text with its tree and record, the profiles whose agents matter, and the
+//! [`Surroundings`] that the caller answers for. Whoever shows findings (the language server,
+//! `skillsd check`) shows these and adds none. How grave a finding is follows from what the
+//! active profiles' agents do with the file, which is for [`crate::ladder`] to say.
+//!
+//! Read it in this order: a rule, a finding with its fixes, what is asked of the world, the
+//! subject; then one file for each family.
+
+mod rule;
+
+mod finding;
+
+mod surroundings;
+
+mod subject;
+
+mod audience;
+
+mod markdown;
+
+mod quote;
+
+mod suppress;
+
+mod levels;
+
+mod yaml;
+
+mod name;
+
+mod description;
+
+mod field;
+
+mod tools;
+
+mod paths;
+
+mod hooks;
+
+mod body;
+
+mod security;
+
+mod index;
+
+mod reference;
+
+mod own;
+
+mod table;
+
+mod page;
+
+#[cfg(test)]
+mod tests;
+
+pub use finding::{Edit, Finding, Fix, Related, Tag, apply, apply_fixes};
+pub use levels::{Level, Levels, is_glob};
+pub use page::page;
+pub use rule::Rule;
+pub use subject::Subject;
+pub use suppress::{is_known, names};
+pub use surroundings::{Look, Neighbour, Nowhere, Surroundings};
+
+use crate::profile::{self, Profile};
+use crate::text::Span;
+use subject::Cx;
+
+/// The profiles whose agents count where nobody says otherwise: all that are in wide use.
+pub const DEFAULT_PROFILES: [&str; 5] =
+    ["agentskills", "claude-code", "opencode", "codex", "gemini-cli"];
+
+/// How many findings of one text are worth showing.
+pub const MAX_SHOWN: usize = 100;
+
+/// By whose rules a text is checked.
+#[derive(Clone, Debug)]
+pub struct Settings<'a> {
+    /// The profiles whose agents count.
+    pub profiles: Vec<&'a Profile>,
+    /// How much each rule matters, where somebody has decided.
+    pub levels: Levels,
+}
+
+impl Default for Settings<'static> {
+    fn default() -> Self {
+        let profiles = DEFAULT_PROFILES.iter().filter_map(|it| profile::find(it));
+        Self { profiles: profiles.map(|it| &**it).collect(), levels: Levels::default() }
+    }
+}
+
+/// Returns all rules, family by family.
+pub fn rules() -> &'static [&'static Rule] {
+    &table::RULES
+}
+
+/// Returns the rule of that id.
+pub fn find(id: &str) -> Option<&'static Rule> {
+    table::RULES.iter().copied().find(|it| it.id == id)
+}
+
+/// Returns what is wrong with a text, in its order.
+pub fn check(
+    subject: &Subject<'_>,
+    settings: &Settings<'_>,
+    surroundings: &dyn Surroundings,
+) -> Vec<Finding> {
+    let cx = Cx::new(subject, &settings.profiles, surroundings);
+    let mut found = Vec::new();
+    yaml::check(&cx, &mut found);
+    name::check(&cx, &mut found);
+    description::check(&cx, &mut found);
+    field::check(&cx, &mut found);
+    tools::check(&cx, &mut found);
+    paths::check(&cx, &mut found);
+    hooks::check(&cx, &mut found);
+    body::check(&cx, &mut found);
+    security::check(&cx, &mut found);
+    index::check(&cx, &mut found);
+    reference::check(&cx, &mut found);
+    let suppressions = suppress::suppressions(&cx);
+    suppress::apply(&suppressions, &mut found);
+    for (name, span) in suppress::unknown(&suppressions) {
+        found.push(self::found(
+            "skillsd/unknown-rule",
+            *span,
+            format!("there is no rule `{name}`"),
+        ));
+    }
+    settings.levels.apply(subject.path, &mut found);
+    found.sort_by_key(|it| (it.diagnostic.span, it.diagnostic.severity));
+    found
+}
+
+/// Returns the gravest findings where there are too many to show, with one that says how many
+/// others there are.
+pub fn shown(mut findings: Vec<Finding>) -> Vec<Finding> {
+    if findings.len() <= MAX_SHOWN {
+        return findings;
+    }
+    let mut gravest: Vec<usize> = (0..findings.len()).collect();
+    gravest.sort_by_key(|&index| findings[index].diagnostic.severity);
+    let more = gravest.len() - MAX_SHOWN;
+    let at =
+        findings[gravest[MAX_SHOWN..].iter().copied().min().unwrap_or_default()].diagnostic.span;
+    let kept: std::collections::BTreeSet<usize> = gravest[..MAX_SHOWN].iter().copied().collect();
+    let mut index = 0;
+    findings.retain(|_| {
+        index += 1;
+        kept.contains(&(index - 1))
+    });
+    findings.push(found("skillsd/too-many", at, format!("{more} more findings are not shown")));
+    findings
+}
+
+fn found(id: &'static str, span: Span, message: impl Into<String>) -> Finding {
+    Finding::new(
+        find(id).expect("rules find by ids of the table; a test runs each of them"),
+        span,
+        message,
+    )
+}

@@ -1,0 +1,146 @@
+//! What agents replace in a body: arguments, variables, commands.
+
+use super::super::audience::act;
+use super::super::subject::Cx;
+use super::super::{Finding, found};
+use crate::catalog::variables::{SHELL_VARIABLES, VARIABLES, find_variable};
+use crate::catalog::{ARGUMENT_HINT, ARGUMENTS, Agent};
+use crate::likeness;
+use crate::text::Span;
+
+pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
+    if cx.concerns(Agent::ClaudeCode) {
+        variables(cx, out);
+        hint(cx, out);
+    }
+    if cx.concerns(Agent::ClaudeCode) || cx.concerns(Agent::OpenCode) {
+        currency(cx, out);
+    }
+    command(cx, out);
+}
+
+fn variables(cx: &Cx<'_>, out: &mut Vec<Finding>) {
+    let body = cx.document.body;
+    let written = body.slice(cx.text);
+    for (at, _) in written.match_indices("${CLAUDE_") {
+        let rest = &written[at + 2..];
+        let length =
+            rest.bytes().take_while(|it| it.is_ascii_alphanumeric() || *it == b'_').count();
+        let name = &rest[..length];
+        let shells = SHELL_VARIABLES.contains(&name) || name.starts_with("CLAUDE_CODE_");
+        if !rest[length..].starts_with('}') || shells || find_variable(name).is_some() {
+            continue;
+        }
+        let names = VARIABLES.iter().filter(|it| it.braces).map(|it| it.name);
+        let Some(meant) = likeness::nearest(name, names, 0.8).first().copied() else { continue };
+        let start = body.start + at + 2;
+        let span = Span::new(start, start + length);
+        let message = format!("there is no variable `{name}`; did you mean `{meant}`?");
+        let finding = found("body/unknown-variable", span, message);
+        out.push(finding.fix(format!("Write `{meant}`"), span, meant));
+    }
+}
+
+/// Returns where the body first uses its arguments as a whole.
+fn arguments(cx: &Cx<'_>) -> Option<Span> {
+    const WORD: &str = "$ARGUMENTS";
+    let body = cx.document.body;
+    let written = body.slice(cx.text);
+    let free = |at: &usize| {
+        !written[..*at].ends_with('\\')
+            && !written[at + WORD.len()..].starts_with(|it: char| it.is_alphanumeric() || it == '_')
+    };
+    let at = written.match_indices(WORD).map(|(at, _)| at).find(free)?;
+    Some(Span::new(body.start + at, body.start + at + WORD.len()))
+}
+
+fn hint(cx: &Cx<'_>, out: &mut Vec<Finding>) {
+    let says = [&ARGUMENT_HINT, &ARGUMENTS].into_iter().any(|it| cx.entry(it.key).is_some());
+    if says {
+        return;
+    }
+    if let Some(span) = arguments(cx) {
+        let message = "the menu does not say what to type here: there is no `argument-hint`";
+        out.push(found("body/no-hint", span, message));
+    }
+}
+
+/// Amounts of money, in a skill that takes arguments: without any, nothing is replaced.
+fn currency(cx: &Cx<'_>, out: &mut Vec<Finding>) {
+    let takes = arguments(cx).is_some()
+        || [&ARGUMENT_HINT, &ARGUMENTS].into_iter().any(|it| cx.entry(it.key).is_some());
+    if !takes {
+        return;
+    }
+    for prose in &cx.body().prose {
+        let written = prose.slice(cx.text);
+        for (at, _) in written.match_indices('$') {
+            let rest = &written[at + 1..];
+            let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+            if digits == 0
+                || written[..at].ends_with(['\\', '$'])
+                || !is_money(&rest[..digits], &rest[digits..])
+            {
+                continue;
+            }
+            let start = prose.start + at;
+            let span = Span::new(start, start + 1 + digits);
+            let message =
+                format!("`{}` is an argument, not an amount of money", span.slice(cx.text));
+            let finding = found("body/currency", span, message);
+            out.push(finding.fix("Put a backslash before it", Span::empty(start), "\\"));
+        }
+    }
+}
+
+fn is_money(digits: &str, behind: &str) -> bool {
+    const WORDS: [&str; 9] =
+        [" a ", " per ", " an ", "/mo", "/month", "/year", " million", " billion", " USD"];
+    let decimal = |it: char| {
+        behind.strip_prefix(it).is_some_and(|it| it.starts_with(|it: char| it.is_ascii_digit()))
+    };
+    let unit = behind.starts_with(['k', 'K', 'M', 'B'])
+        && !behind[1..].starts_with(|it: char| it.is_alphanumeric());
+    digits.len() > 1
+        || decimal('.')
+        || decimal(',')
+        || unit
+        || WORDS.iter().any(|it| behind.starts_with(it))
+}
+
+/// A command that is to be replaced by its output: `` !`…` `` at the start of a line or behind a
+/// blank, and a block opened with `!`.
+fn command(cx: &Cx<'_>, out: &mut Vec<Finding>) {
+    let Some((span, _)) = commands(cx).into_iter().next() else { return };
+    let silent = cx.those(|it, _| {
+        !matches!(
+            Agent::of_profile(&it.id),
+            Some(Agent::ClaudeCode | Agent::OpenCode | Agent::AgentSkills)
+        )
+    });
+    if silent.is_empty() {
+        return;
+    }
+    let who = act(&silent, "shows", "show");
+    let message = format!("{who} the command and not its output");
+    out.push(found("body/command-not-run", span, message));
+}
+
+/// Returns the commands in the body that an agent runs by itself, each with what it is.
+pub(in crate::rules) fn commands(cx: &Cx<'_>) -> Vec<(Span, String)> {
+    let body = cx.body();
+    let mut commands = Vec::new();
+    for code in &body.codes {
+        let before = &cx.text[..code.start];
+        let Some(before) = before.strip_suffix("!`") else { continue };
+        if before.is_empty() || before.ends_with(char::is_whitespace) {
+            commands
+                .push((Span::new(code.start - 2, code.end + 1), code.slice(cx.text).to_owned()));
+        }
+    }
+    for fence in body.fences.iter().filter(|it| it.info.slice(cx.text) == "!") {
+        commands.push((fence.open, fence.content.slice(cx.text).to_owned()));
+    }
+    commands.sort_by_key(|(span, _)| *span);
+    commands
+}

@@ -1,0 +1,364 @@
+//! `field/*`: keys that nobody reads, values of another type than their reader takes, and fields
+//! that contradict each other.
+
+use std::collections::BTreeMap;
+
+use super::audience::{act, choice, listed};
+use super::finding::Tag;
+use super::rule::Rule;
+use super::subject::Cx;
+use super::{Finding, found, quote};
+use crate::catalog::{
+    self, AGENT, ALLOWED_TOOLS, Agent, BACKGROUND, CLAUDE_CHANGES, CLAUDE_SKILLS, COMPATIBILITY,
+    CONTEXT, CORPUS, DESCRIPTION, DISABLE_MODEL_INVOCATION, DISALLOWED_TOOLS, EFFORT, Field, HOOKS,
+    Known, MODEL, NAME, PLUGIN, SPECIFICATION, Shape, Standing, USER_INVOCABLE, fields,
+};
+use crate::diagnostic::Severity;
+use crate::fields::{Fault, Reading};
+use crate::ladder::Kind;
+use crate::likeness;
+use crate::parse::Entry;
+use crate::text::Span;
+
+const WELL: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";
+
+/// How alike a key has to be to one that there is.
+const ALIKE: f64 = 0.8;
+
+pub(super) static RULES: [Rule; 9] = [
+    Rule::new(
+        "field/unknown",
+        Severity::Hint,
+        "No agent reads the key.",
+        "What it says has no effect. What describes a skill for people belongs under `metadata`, which every reader takes.",
+        "Remove it, or move it under `metadata`.",
+    )
+    .sources(&[&SPECIFICATION, &CORPUS])
+    .texts("---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npriority: high\n---\nRead the file.\n", WELL),
+    Rule::new(
+        "field/misspelled",
+        Severity::Warning,
+        "The key is almost one that agents read.",
+        "Keys are read to the letter, so that this one has no effect.",
+        "Write the key as agents read it.",
+    )
+    .fixable()
+    .sources(&[&CORPUS])
+    .texts(
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nallowed_tools: [Read]\n---\nRead the file.\n",
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nallowed-tools: [Read]\n---\nRead the file.\n",
+    ),
+    Rule::new(
+        "field/inert",
+        Severity::Hint,
+        "No agent reads the key at the top level.",
+        "The standard has `metadata` for it. Claude Code asks the user before it runs a skill with keys that it does not know.",
+        "Move it under `metadata`.",
+    )
+    .sources(&[&SPECIFICATION, &CORPUS])
+    .texts("---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nauthor: me\n---\nRead the file.\n", WELL),
+    Rule::new(
+        "field/unread",
+        Severity::Hint,
+        "None of the active agents reads the key.",
+        "It has no effect for them; another agent may read it.",
+        "Leave it for the agent that reads it, or remove it.",
+    )
+    .sources(&[&CLAUDE_SKILLS])
+    .texts(
+        "//- /w/.codex/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\neffort: high\n---\nRead the file.\n",
+        "//- /w/.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\neffort: high\n---\nRead the file.\n",
+    ),
+    Rule::new(
+        "field/type",
+        Severity::Warning,
+        "A value has another type than the field takes.",
+        "An agent drops the field, and some drop the whole skill.",
+        "Write a value of the right type.",
+    )
+    .sources(&[&SPECIFICATION, &CLAUDE_SKILLS, &PLUGIN])
+    .texts(
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\ndisable-model-invocation: maybe\n---\nRead the file.\n",
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\ndisable-model-invocation: true\n---\nRead the file.\n",
+    ),
+    Rule::new(
+        "field/value",
+        Severity::Error,
+        "The field does not know the value.",
+        "The agent ignores the field, as if it were not there.",
+        "Write one of the values that the field knows.",
+    )
+    .fixable()
+    .agents(&[Agent::ClaudeCode, Agent::VsCode])
+    .sources(&[&CLAUDE_SKILLS])
+    .texts(
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\neffort: hihg\n---\nRead the file.\n",
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\neffort: high\n---\nRead the file.\n",
+    ),
+    Rule::new(
+        "field/deprecated",
+        Severity::Warning,
+        "A form that only older versions read.",
+        "Newer versions ignore it.",
+        "Write the form of today.",
+    )
+    .agents(&[Agent::ClaudeCode])
+    .sources(&[&CLAUDE_CHANGES])
+    .texts(
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\neffort: 3\n---\nRead the file.\n",
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\neffort: high\n---\nRead the file.\n",
+    ),
+    Rule::new(
+        "field/contradiction",
+        Severity::Warning,
+        "Two fields contradict each other.",
+        "One of them has no effect, or nobody can start the skill.",
+        "Change one of them.",
+    )
+    .agents(&[Agent::ClaudeCode])
+    .sources(&[&CLAUDE_SKILLS])
+    .texts(
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nagent: Explore\n---\nRead the file.\n",
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\ncontext: fork\nagent: Explore\n---\nRead the file.\n",
+    ),
+    Rule::new(
+        "field/length",
+        Severity::Warning,
+        "`compatibility` is longer than 500 characters.",
+        "The standard allows no more.",
+        "Name only what the skill cannot do without.",
+    )
+    .sources(&[&SPECIFICATION])
+    .texts(
+        concat!(
+            "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\ncompatibility: ",
+            "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789",
+            "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789",
+            "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789",
+            "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789",
+            "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789",
+            "and more\n---\nRead the file.\n"
+        ),
+        WELL,
+    ),
+];
+
+pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
+    let Some(frontmatter) = cx.frontmatter() else { return };
+    for entry in &frontmatter.entries {
+        if entry.duplicate_of.is_some() {
+            continue;
+        }
+        match catalog::recognise(&entry.key.text) {
+            Known::Field(field) => known(cx, field, entry, out),
+            Known::Misspelled(field) => out.push(misspelled(cx, field, entry)),
+            Known::Unknown => out.extend(unknown(cx, entry)),
+        }
+    }
+    contradictions(cx, out);
+}
+
+fn unknown(cx: &Cx<'_>, entry: &Entry) -> Option<Finding> {
+    let key = &entry.key.text;
+    // What the parser could not make a key of is a finding of its own.
+    if key.is_empty() || key.contains([' ', '\n']) || entry.key.span.is_empty() {
+        return None;
+    }
+    let keys = fields().iter().filter(|it| it.standing == Standing::Read).map(|it| it.key);
+    let normal = key.replace('_', "-").to_lowercase();
+    let near = likeness::nearest(&normal, keys.clone(), ALIKE).first().copied().or_else(|| {
+        keys.clone()
+            .find(|it| it.replace(['-', '_'], "") == key.to_lowercase().replace(['-', '_'], ""))
+    });
+    if let Some(field) = near.and_then(catalog::find).filter(|it| it.key.len() > 4) {
+        return Some(misspelled(cx, field, entry));
+    }
+    let message = format!("no agent reads `{key}`");
+    Some(found("field/unknown", entry.key.span, message).tag(Tag::Unnecessary))
+}
+
+fn misspelled(cx: &Cx<'_>, field: &'static Field, entry: &Entry) -> Finding {
+    let (key, meant) = (&entry.key.text, field.key);
+    let message = format!("no agent reads `{key}`; did you mean `{meant}`?");
+    let finding = found("field/misspelled", entry.key.span, message);
+    let severity = match field.key {
+        "name" if !cx.droppers(&["name/required"]).is_empty() => Severity::Error,
+        _ => Severity::Warning,
+    };
+    let finding = finding.severity(severity);
+    if cx.entry(meant).is_some() {
+        return finding.help(format!("`{meant}` is there as well; remove one of them."));
+    }
+    finding.fix(format!("Rename it to `{meant}`"), entry.key.span, meant)
+}
+
+fn known(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<Finding>) {
+    if let Standing::Inert { belongs_under } = field.standing {
+        let message =
+            format!("no agent reads `{}` here; it belongs under `{belongs_under}`", field.key);
+        out.push(found("field/inert", entry.key.span, message).tag(Tag::Unnecessary));
+        return;
+    }
+    unread(cx, field, entry, out);
+    if ![NAME.key, DESCRIPTION.key, HOOKS.key].contains(&field.key) {
+        types(cx, field, entry, out);
+    }
+    value(cx, field, entry, out);
+    if field.key == COMPATIBILITY.key
+        && let Some(text) = entry.value.as_str()
+    {
+        let length = text.trim().chars().count();
+        if length > 500 {
+            let span = cx.line(entry.value.span.start).within(entry.value.span);
+            let message =
+                format!("`compatibility` has {length} characters, the standard allows 500");
+            out.push(found("field/length", span, message));
+        }
+    }
+}
+
+fn readers<'a>(cx: &Cx<'a>, field: &Field) -> Vec<&'a crate::profile::Profile> {
+    cx.those(|it, _| Agent::of_profile(&it.id).is_some_and(|it| field.reader(it).is_some()))
+}
+
+fn unread(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<Finding>) {
+    let is_standard = field.reader(Agent::AgentSkills).is_some_and(|it| !it.ours);
+    if is_standard || !readers(cx, field).is_empty() {
+        return;
+    }
+    let names: Vec<&str> =
+        field.readers.iter().filter(|it| !it.ours).map(|it| it.agent.name()).collect();
+    let message = format!("only {} reads `{}`", listed(&names), field.key);
+    let message = if names.len() > 1 { message.replace(" reads ", " read ") } else { message };
+    out.push(found("field/unread", entry.key.span, message).tag(Tag::Unnecessary));
+}
+
+fn types(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<Finding>) {
+    let Some(fields) = cx.fields else { return };
+    // The same fault is one finding, whoever else minds.
+    let mut faults: BTreeMap<Span, (Fault, Vec<&crate::profile::Profile>)> = BTreeMap::new();
+    for fault in fields.read(field).map(|it| it.faults).unwrap_or_default() {
+        faults.entry(fault.span).or_insert((fault, Vec::new()));
+    }
+    for profile in readers(cx, field) {
+        let Some(agent) = Agent::of_profile(&profile.id) else { continue };
+        let outcome = fields.read_as(field, agent).unwrap_or_default();
+        for fault in outcome.faults {
+            let found = faults.entry(fault.span).or_insert((fault, Vec::new()));
+            if agent != Agent::AgentSkills {
+                found.1.push(profile);
+            }
+        }
+    }
+    let dropped = cx.droppers(&["field/type"]);
+    for (span, (fault, ignored)) in faults {
+        let key = field.key;
+        let place = if span.is_empty() { entry.key.span } else { span };
+        let what = fault.found.name();
+        let what = format!("`{key}` has {what} where {} is expected", fault.expected);
+        let drops: Vec<_> =
+            ignored.iter().copied().filter(|it| dropped.iter().any(|d| d.id == it.id)).collect();
+        let (severity, message) = match (drops.as_slice(), ignored.as_slice()) {
+            ([], []) => (Severity::Warning, what),
+            ([], them) => {
+                (Severity::Error, format!("{} this field: {what}", act(them, "drops", "drop")))
+            }
+            (them, _) => {
+                (Severity::Error, format!("{} this skill: {what}", act(them, "drops", "drop")))
+            }
+        };
+        let finding = found("field/type", place, message).severity(severity);
+        let quotable = matches!(fault.found, Kind::Boolean | Kind::Number | Kind::Date)
+            && matches!(fault.expected, "a text" | "a string");
+        out.push(if quotable {
+            finding.fix("Quote the value", place, quote::double(place.slice(cx.text)))
+        } else {
+            finding
+        });
+    }
+}
+
+fn value(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<Finding>) {
+    let Shape::Choice { open, .. } = field.shape else { return };
+    let readers = readers(cx, field);
+    if readers.is_empty() {
+        return;
+    }
+    let Some(reading) = cx.fields.and_then(|it| it.read(field)).and_then(|it| it.value) else {
+        return;
+    };
+    let span = entry.value.span;
+    if let Reading::Integer(_) = reading {
+        if field.key == EFFORT.key {
+            let message = "newer versions of Claude Code ignore a number here";
+            out.push(found("field/deprecated", span, message).tag(Tag::Deprecated));
+        }
+        return;
+    }
+    let Reading::Choice(item) = reading else { return };
+    if item.text.is_empty() || field.value(&item.text).is_some() {
+        return;
+    }
+    let words: Vec<&str> = field.values.iter().map(|it| it.name).collect();
+    let folded = words.iter().copied().find(|it| it.eq_ignore_ascii_case(&item.text));
+    let near = folded
+        .or_else(|| likeness::nearest(&item.text, words.iter().copied(), 0.6).first().copied());
+    if open {
+        // Any other word may be a model or an agent; only a slip is told.
+        let slip = likeness::nearest(&item.text, words.iter().copied(), 0.75).first().copied();
+        let plain = item.text.chars().all(char::is_alphabetic);
+        if let (Some(near), true, true) = (folded.or(slip), plain, field.key == MODEL.key) {
+            let message = format!(
+                "`{}` is no model that Claude Code knows; did you mean `{near}`?",
+                item.text
+            );
+            let finding = found("field/value", span, message).severity(Severity::Warning);
+            out.push(finding.fix(format!("Write `{near}`"), span, near));
+        }
+        return;
+    }
+    let message = format!(
+        "{} `{}`: `{}` is not {}",
+        act(&readers, "ignores", "ignore"),
+        field.key,
+        item.text,
+        choice(&words)
+    );
+    let finding = found("field/value", span, message);
+    out.push(match near {
+        Some(near) => finding.fix(format!("Write `{near}`"), span, near),
+        None => finding,
+    });
+}
+
+fn contradictions(cx: &Cx<'_>, out: &mut Vec<Finding>) {
+    let Some(fields) = cx.fields else { return };
+    if !cx.concerns(Agent::ClaudeCode) {
+        return;
+    }
+    let forks = fields.text(&CONTEXT).is_some_and(|it| it == "fork");
+    for field in [&AGENT, &BACKGROUND] {
+        if let Some(entry) = fields.entry(field).filter(|it| !forks && !it.value.is_null()) {
+            let message = format!("`{}` has no effect without `context: fork`", field.key);
+            let finding = found("field/contradiction", entry.key.span, message);
+            out.push(
+                finding.help("Add `context: fork`, or remove the field.").tag(Tag::Unnecessary),
+            );
+        }
+    }
+    let by_model = fields.switch(&DISABLE_MODEL_INVOCATION) != Some(true);
+    let by_user = fields.switch(&USER_INVOCABLE) != Some(false);
+    if let Some(entry) = fields.entry(&USER_INVOCABLE).filter(|_| !by_model && !by_user) {
+        let message = "nobody can start this skill: neither the model nor the user may";
+        let finding = found("field/contradiction", entry.span, message);
+        out.push(finding.help("Allow one of the two to start it.").severity(Severity::Error));
+    }
+    let allowed = fields.list(&ALLOWED_TOOLS);
+    for tool in fields.list(&DISALLOWED_TOOLS) {
+        if allowed.iter().any(|it| it.text == tool.text) {
+            let message = format!("`{}` is allowed and disallowed", tool.text);
+            let finding = found("field/contradiction", tool.span, message);
+            out.push(finding.help("Remove it from one of the two lists."));
+        }
+    }
+}

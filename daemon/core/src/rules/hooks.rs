@@ -1,0 +1,212 @@
+//! `hooks/*`: what runs at events, each fault at its own place.
+
+use regex::Regex;
+
+use super::rule::Rule;
+use super::subject::Cx;
+use super::{Finding, found};
+use crate::catalog::hooks::{COMMON, EVENTS, KINDS, Matches, find_event, find_key, find_kind};
+use crate::catalog::{Agent, CLAUDE_HOOKS, HOOKS, Source};
+use crate::diagnostic::Severity;
+use crate::fields::{Group, Handler, Item, Reading};
+use crate::likeness;
+use crate::text::Span;
+
+const fn rule(
+    id: &'static str,
+    severity: Severity,
+    what: &'static str,
+    why: &'static str,
+    repair: &'static str,
+    failing: &'static str,
+) -> Rule {
+    let rule = Rule::new(id, severity, what, why, repair);
+    rule.agents(&[Agent::ClaudeCode]).sources(SOURCES).texts(failing, WELL)
+}
+
+const SOURCES: &[&Source] = &[&CLAUDE_HOOKS];
+
+const WELL: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: ./check.sh\n---\nRead the file.\n";
+
+pub(super) static RULES: [Rule; 7] = [
+    rule(
+        "hooks/event",
+        Severity::Error,
+        "There is no such event.",
+        "The hooks below it never run.",
+        "Write the event's name as the agent does.",
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreTooluse:\n    - hooks:\n        - type: command\n          command: ./check.sh\n---\nRead the file.\n",
+    )
+    .fixable(),
+    rule(
+        "hooks/matcher",
+        Severity::Error,
+        "The matcher is no regular expression.",
+        "It matches nothing, and its hooks never run.",
+        "Close what is open, or put a backslash before it.",
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreToolUse:\n    - matcher: \"Bash(\"\n      hooks:\n        - type: command\n          command: ./check.sh\n---\nRead the file.\n",
+    ),
+    rule(
+        "hooks/ignored-matcher",
+        Severity::Hint,
+        "The event takes no matcher.",
+        "The matcher is ignored: the hooks run every time.",
+        "Remove the matcher.",
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  Stop:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: ./check.sh\n---\nRead the file.\n",
+    ),
+    rule(
+        "hooks/missing-key",
+        Severity::Error,
+        "A key that has to be there is missing.",
+        "The hook does not run.",
+        "Add the key.",
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n---\nRead the file.\n",
+    ),
+    rule(
+        "hooks/kind",
+        Severity::Error,
+        "There is no such type of hook.",
+        "The hook does not run.",
+        "Write `command`, `prompt`, `agent`, `http` or another type that there is.",
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreToolUse:\n    - hooks:\n        - type: comand\n          command: ./check.sh\n---\nRead the file.\n",
+    )
+    .fixable(),
+    rule(
+        "hooks/key",
+        Severity::Warning,
+        "A hook has no such key.",
+        "It has no effect.",
+        "Write the key as the agent reads it, or remove it.",
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreToolUse:\n    - hooks:\n        - type: command\n          command: ./check.sh\n          timout: 5\n---\nRead the file.\n",
+    )
+    .fixable(),
+    rule(
+        "hooks/type",
+        Severity::Error,
+        "A value has another type than hooks take.",
+        "The hooks that it belongs to do not run.",
+        "Write a value of the right type.",
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreToolUse: ./check.sh\n---\nRead the file.\n",
+    ),
+];
+
+/// How alike a name has to be to one that there is.
+const ALIKE: f64 = 0.6;
+
+pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
+    let (Some(fields), true) = (cx.fields, cx.concerns(Agent::ClaudeCode)) else { return };
+    let Some(outcome) = fields.read(&HOOKS) else { return };
+    for fault in &outcome.faults {
+        let message = format!("{} stands where {} is expected", fault.found.name(), fault.expected);
+        let span = cx.line(fault.span.start).within(fault.span);
+        out.push(found("hooks/type", span, message));
+    }
+    if let Some(entries) = fields.entry(&HOOKS).and_then(|it| it.value.entries()) {
+        for entry in entries {
+            let item = Item { text: entry.key.text.clone(), span: entry.key.span };
+            if find_event(&item.text).is_none() {
+                let names = EVENTS.iter().map(|it| it.name);
+                out.push(near(
+                    found("hooks/event", item.span, format!("there is no event `{}`", item.text)),
+                    &item,
+                    names,
+                ));
+            }
+        }
+    }
+    let Some(Reading::Hooks(groups)) = outcome.value else { return };
+    for group in &groups {
+        self::group(cx, group, out);
+    }
+}
+
+fn group(cx: &Cx<'_>, group: &Group, out: &mut Vec<Finding>) {
+    let event = find_event(&group.event.text);
+    if let Some(matcher) = group.matcher.as_ref().filter(|it| !it.text.is_empty() && it.text != "*")
+    {
+        if event.is_some_and(|it| it.matches == Matches::Nothing) {
+            let message = format!("`{}` takes no matcher", group.event.text);
+            out.push(found("hooks/ignored-matcher", matcher.span, message));
+        } else if let Err(what) = regular(&matcher.text) {
+            let message = format!("`{}` is no regular expression: {what}", matcher.text);
+            out.push(found("hooks/matcher", matcher.span, message));
+        }
+    }
+    for handler in &group.handlers {
+        self::handler(cx, handler, out);
+    }
+}
+
+fn handler(cx: &Cx<'_>, handler: &Handler, out: &mut Vec<Finding>) {
+    let first = cx.line(handler.span.start).within(handler.span);
+    let Some(kind) = &handler.kind else {
+        out.push(
+            found("hooks/missing-key", first, "the hook has no `type`")
+                .help("Add `type: command`."),
+        );
+        return;
+    };
+    let Some(known) = find_kind(&kind.text) else {
+        let names = KINDS.iter().map(|it| it.name);
+        let finding =
+            found("hooks/kind", kind.span, format!("there is no type `{}` of hook", kind.text));
+        out.push(near(finding, kind, names));
+        return;
+    };
+    for key in known.keys.iter().filter(|it| it.required) {
+        if !handler.settings.iter().any(|(name, _)| name.text == key.name) {
+            let message = format!("a hook of type `{}` needs `{}`", known.name, key.name);
+            let help = format!("Add `{}:`. {}", key.name, key.summary);
+            out.push(found("hooks/missing-key", first, message).help(help));
+        }
+    }
+    for (name, _) in &handler.settings {
+        if find_key(Some(known), &name.text).is_some() {
+            continue;
+        }
+        let message = format!("a hook of type `{}` has no `{}`", known.name, name.text);
+        let names = COMMON.iter().chain(known.keys).map(|it| it.name);
+        out.push(near(found("hooks/key", name.span, message), name, names));
+    }
+}
+
+/// Adds what was probably meant.
+fn near(
+    finding: Finding,
+    item: &Item,
+    names: impl Iterator<Item = &'static str> + Clone,
+) -> Finding {
+    let folded = names.clone().find(|it| it.eq_ignore_ascii_case(&item.text));
+    let meant = folded.or_else(|| likeness::nearest(&item.text, names, ALIKE).first().copied());
+    match meant {
+        Some(meant) => finding.meant(item.span, meant),
+        None => finding,
+    }
+}
+
+/// Reads a regular expression of JavaScript as far as another library can.
+fn regular(pattern: &str) -> Result<(), String> {
+    // Looking ahead and behind is what only JavaScript has; inside it is an expression again.
+    let pattern = ["(?=", "(?!", "(?<=", "(?<!"]
+        .iter()
+        .fold(pattern.to_owned(), |it, look| it.replace(look, "(?:"));
+    match Regex::new(&pattern) {
+        Err(regex::Error::Syntax(text)) => {
+            let last = text.lines().last().unwrap_or_default();
+            Err(last.trim_start_matches("error: ").to_owned())
+        }
+        // Too large to be compiled is not malformed.
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+/// Returns the commands of all hooks, for the rules about security.
+pub(super) fn commands(cx: &Cx<'_>) -> Vec<(String, Span)> {
+    let Some(Reading::Hooks(groups)) =
+        cx.fields.and_then(|it| it.read(&HOOKS)).and_then(|it| it.value)
+    else {
+        return Vec::new();
+    };
+    let handlers = groups.iter().flat_map(|it| &it.handlers);
+    handlers.filter_map(|it| it.text("command")).map(|it| (it.text.clone(), it.span)).collect()
+}

@@ -1,0 +1,311 @@
+//! `index/*`: where a skill lies, and what becomes of it among the others.
+
+use super::audience::{act, depth_below_root, names};
+use super::rule::Rule;
+use super::subject::Cx;
+use super::{Finding, found};
+use crate::catalog::{
+    Agent, CLAUDE_SKILLS, CODEX, GEMINI, GIT_IGNORE, OPENCODE, PLUGIN, SPECIFICATION, Source,
+};
+use crate::diagnostic::Severity;
+use crate::profile::{Links, Profile};
+use crate::resolve::{Candidate, Resolution, State};
+use crate::text::Span;
+
+const SOURCES: &[&Source] = &[&SPECIFICATION, &CLAUDE_SKILLS, &OPENCODE, &CODEX, &GEMINI, &PLUGIN];
+
+const WELL: &str = "//- /w/.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";
+
+const fn rule(
+    id: &'static str,
+    severity: Severity,
+    what: &'static str,
+    why: &'static str,
+    repair: &'static str,
+    failing: &'static str,
+) -> Rule {
+    let rule = Rule::new(id, severity, what, why, repair);
+    rule.whole_file().sources(SOURCES).texts(failing, WELL)
+}
+
+pub(super) static RULES: [Rule; 8] = [
+    rule(
+        "index/shadowed",
+        Severity::Warning,
+        "Another skill of the same name wins.",
+        "The agent shows the other one, and this one never runs.",
+        "Rename one of the two, or remove one.",
+        "//- /w/.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n//- /w/.agents/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads other PDF files. Use when asked.\n---\nRead.\n",
+    ),
+    rule(
+        "index/shadowing",
+        Severity::Information,
+        "The skill wins over another of the same name.",
+        "The other one never runs. That may be meant: a project's skill over the user's.",
+        "Rename one of the two where both are wanted.",
+        "//- /w/.agents/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n//- /w/.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads other PDF files. Use when asked.\n---\nRead.\n",
+    ),
+    rule(
+        "index/duplicate",
+        Severity::Warning,
+        "Another skill beside it has the same name.",
+        "Agents keep one of them, and which one differs from agent to agent.",
+        "Rename one of them.",
+        "//- /w/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n//- /w/skills/other/SKILL.md\n---\nname: pdf\ndescription: Reads other PDF files. Use when asked.\n---\nRead.\n",
+    ),
+    rule(
+        "index/too-deep",
+        Severity::Warning,
+        "The skill lies deeper than an agent looks.",
+        "Each agent goes down so many directories below its own; what is deeper does not exist for it.",
+        "Move the skill's directory up.",
+        "//- /w/.claude/skills/group/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
+    ),
+    rule(
+        "index/misplaced",
+        Severity::Warning,
+        "The skill lies where an agent does not look.",
+        "A SKILL.md directly in the directory of skills, in a hidden directory or in one that an agent keeps for itself is passed over.",
+        "Put it at `skills/NAME/SKILL.md`.",
+        "//- /w/.claude/skills/SKILL.md\n---\nname: skills\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
+    ),
+    rule(
+        "index/git-ignored",
+        Severity::Information,
+        "Git ignores the skill.",
+        "It stays on this machine, and agents that keep to `.gitignore` do not find it.",
+        "Take it out of `.gitignore`, or move it to your home directory.",
+        "//- /w/.gitignore\n.claude\n//- /w/.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
+    )
+    .sources(&[&GIT_IGNORE]),
+    rule(
+        "index/link",
+        Severity::Information,
+        "A symbolic link leads out of the directory of skills.",
+        "Some agents do not follow it, and another machine may not have what it leads to.",
+        "Copy the skill, or check that every agent in use follows links.",
+        "//- /w/.claude/skills/pdf -> /opt/pdf\n//- /w/.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
+    ),
+    rule(
+        "index/budget",
+        Severity::Information,
+        "The agent's list of skills is over its budget.",
+        "Claude Code shortens the descriptions used least, then leaves them out; Codex cuts all of them.",
+        "Shorten descriptions, or hide skills from the model that only users start.",
+        "//- /w/.claude/skills/pdf/SKILL.md budget\n---\nname: pdf\ndescription: Reads PDF files, their text, tables, forms, pictures, notes, outlines and fonts, turns them into other files, joins and cuts them, and draws what is on a page. Use when asked about a PDF file, a form, a scan or a page of one.\n---\nRead the file.\n",
+    ),
+];
+
+/// How many characters Claude Code's list may have where the window is the usual one; Codex has
+/// the same where it does not know the window.
+const BUDGET: usize = 8000;
+
+pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
+    let span = place(cx);
+    placement(cx, span, out);
+    if cx.surroundings.is_git_ignored() == Some(true) {
+        out.push(found("index/git-ignored", span, "git ignores this skill"));
+    }
+    link(cx, span, out);
+    let resolutions = cx.surroundings.resolutions();
+    precedence(cx, span, &resolutions, out);
+    budget(cx, span, &resolutions, out);
+    duplicates(cx, span, &resolutions, out);
+}
+
+/// What is about the skill as such is shown at its name.
+fn place(cx: &Cx<'_>) -> Span {
+    let value = cx.entry("name").map(|it| it.value.span).filter(|it| !it.is_empty());
+    value.unwrap_or_else(|| cx.opening())
+}
+
+fn placement(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
+    let Some(path) = cx.path else { return };
+    let shown: Vec<_> = path.iter().rev().take(4).filter_map(|it| it.to_str()).collect();
+    let shown = shown.into_iter().rev().collect::<Vec<_>>().join("/");
+    let mut deep: Vec<(&Profile, u16)> = Vec::new();
+    let mut root: Vec<&Profile> = Vec::new();
+    let mut hidden: Vec<&Profile> = Vec::new();
+    let mut kept: Vec<&Profile> = Vec::new();
+    for profile in cx.profiles() {
+        let Some((depth, rule, at)) = depth_below_root(profile, path) else { continue };
+        let walk = &rule.walk;
+        let below = below(path, &at);
+        let first = below.first().map(String::as_str).unwrap_or_default();
+        if depth == 0 && !walk.root_skill {
+            root.push(profile);
+        } else if walk.max_depth.is_some_and(|it| depth > usize::from(it)) {
+            deep.extend(walk.max_depth.map(|it| (profile, it)));
+        } else if !walk.hidden && below.iter().any(|it| it.starts_with('.')) {
+            hidden.push(profile);
+        } else if walk.reserved.iter().any(|it| it == first)
+            || below.iter().any(|it| walk.skipped.iter().any(|skipped| skipped == it))
+        {
+            kept.push(profile);
+        }
+    }
+    for (profile, levels) in &deep {
+        let levels = match levels {
+            1 => "one level deep".to_owned(),
+            it => format!("{it} levels deep"),
+        };
+        let who = act(&[*profile], "looks", "look");
+        out.push(found("index/too-deep", span, format!("`{shown}`: {who} {levels}")));
+    }
+    let mut misplaced = |them: &[&Profile], what: &str| {
+        if !them.is_empty() {
+            let who = act(them, "passes", "pass");
+            out.push(found("index/misplaced", span, format!("{who} over `{shown}`: {what}")));
+        }
+    };
+    misplaced(&root, "it lies directly in the directory of skills");
+    misplaced(&hidden, "it lies in a hidden directory");
+    misplaced(&kept, "it lies in a directory that is never entered");
+    let wrong = path.file_name().and_then(|it| it.to_str()).filter(|it| *it != "SKILL.md");
+    if let Some(name) = wrong.filter(|it| it.eq_ignore_ascii_case("SKILL.md")) {
+        let message = format!(
+            "{} over `{name}`: the file is called `SKILL.md`",
+            act(&cx.profiles(), "passes", "pass")
+        );
+        out.push(found("index/misplaced", span, message).help("Rename the file to `SKILL.md`."));
+    }
+}
+
+/// Returns the directories between a root and the file.
+fn below(path: &std::path::Path, root: &str) -> Vec<String> {
+    let Some(parent) = path.parent() else { return Vec::new() };
+    let parts: Vec<String> = parent.iter().map(|it| it.to_string_lossy().into_owned()).collect();
+    let root: Vec<&str> = root.split('/').collect();
+    let at = (0..parts.len()).rev().find(|&at| {
+        parts[at..].len() >= root.len()
+            && parts[at..at + root.len()].iter().zip(&root).all(|(a, b)| a == b)
+    });
+    at.map(|at| parts[at + root.len()..].to_vec()).unwrap_or_default()
+}
+
+fn link(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
+    let Some(target) = cx.surroundings.link_target() else { return };
+    let refusing =
+        cx.those(|it, _| it.roots.iter().all(|root| root.walk.directory_links == Links::Never));
+    let shown = target.display();
+    let message = match refusing.as_slice() {
+        [] => format!("a link leads to `{shown}`, outside the directory of skills"),
+        them => format!("{} the link to `{shown}`", act(them, "does not follow", "do not follow")),
+    };
+    out.push(found("index/link", span, message).related(target, "where the skill really is"));
+}
+
+fn precedence(
+    cx: &Cx<'_>,
+    span: Span,
+    resolutions: &[(&Profile, &Resolution)],
+    out: &mut Vec<Finding>,
+) {
+    let Some(path) = cx.path else { return };
+    // The same two files are one finding, whoever keeps which.
+    let mut lost: Vec<(&Candidate, Vec<&Profile>)> = Vec::new();
+    let mut won: Vec<(&Candidate, Vec<&Profile>)> = Vec::new();
+    for (profile, resolution) in resolutions {
+        let candidates = &resolution.candidates;
+        for candidate in candidates.iter().filter(|it| it.state == State::Shadowed) {
+            let winner = candidate.reason.as_ref().and_then(|it| candidates.get(it.winner?));
+            let Some(winner) = winner.filter(|it| it.path != candidate.path) else { continue };
+            if candidate.path == *path {
+                add(&mut lost, winner, profile);
+            } else if winner.path == *path {
+                add(&mut won, candidate, profile);
+            }
+        }
+    }
+    for (winner, profiles) in lost {
+        let shown = winner.path.display();
+        let message = format!(
+            "{} `{}` in `{shown}` in its place",
+            act(&profiles, "shows", "show"),
+            winner.name
+        );
+        out.push(
+            found("index/shadowed", span, message).related(&winner.path, "the skill that wins"),
+        );
+    }
+    for (loser, profiles) in won {
+        let shown = loser.path.display();
+        let message = format!("{} this skill and not `{shown}`", act(&profiles, "shows", "show"));
+        out.push(
+            found("index/shadowing", span, message).related(&loser.path, "the skill that loses"),
+        );
+    }
+}
+
+fn add<'a>(
+    found: &mut Vec<(&'a Candidate, Vec<&'a Profile>)>,
+    other: &'a Candidate,
+    profile: &'a Profile,
+) {
+    match found.iter_mut().find(|(it, _)| it.path == other.path) {
+        Some((_, profiles)) => profiles.push(profile),
+        None => found.push((other, vec![profile])),
+    }
+}
+
+/// Two skills of one name whose directories lie side by side.
+fn duplicates(
+    cx: &Cx<'_>,
+    span: Span,
+    resolutions: &[(&Profile, &Resolution)],
+    out: &mut Vec<Finding>,
+) {
+    let (Some(path), Some(name)) = (cx.path, cx.record.name.as_ref()) else { return };
+    let beside =
+        |it: &std::path::Path| it.parent().and_then(std::path::Path::parent).map(ToOwned::to_owned);
+    let told = |it: &crate::path::AbsPath| {
+        resolutions.iter().any(|(_, resolution)| {
+            resolution.candidates.iter().any(|c| c.path == *it && c.state == State::Shadowed)
+        })
+    };
+    for other in cx.surroundings.neighbours() {
+        let twin = other.path != *path && other.name == *name.text && !name.text.is_empty();
+        if twin && beside(&other.path) == beside(path) && !(told(&other.path) || told(path)) {
+            let dir = other.path.parent_name().unwrap_or_default();
+            let message =
+                format!("the skill in `{dir}` beside it is called `{}` as well", other.name);
+            out.push(
+                found("index/duplicate", span, message).related(&other.path, "the other skill"),
+            );
+        }
+    }
+}
+
+fn budget(
+    cx: &Cx<'_>,
+    span: Span,
+    resolutions: &[(&Profile, &Resolution)],
+    out: &mut Vec<Finding>,
+) {
+    let Some(path) = cx.path else { return };
+    for (profile, resolution) in resolutions {
+        let limited =
+            matches!(Agent::of_profile(&profile.id), Some(Agent::ClaudeCode | Agent::Codex));
+        let listed: Vec<_> = resolution.listed().collect();
+        if !limited || !listed.iter().any(|it| it.path == *path) {
+            continue;
+        }
+        let entry = |it: &&Candidate| {
+            let description = it.description.as_deref().map_or(0, |it| it.chars().count());
+            it.name.chars().count() + description.min(1536) + 5
+        };
+        let total: usize = listed.iter().map(entry).sum();
+        if total <= BUDGET {
+            continue;
+        }
+        // The longest are worth shortening: those that alone take more than their share.
+        let own = listed.iter().find(|it| it.path == *path).map_or(0, entry);
+        if own * listed.len() > BUDGET {
+            let message = format!(
+                "{} has {total} characters of skills to list and room for {BUDGET}; {own} are of this one",
+                names(&[*profile])
+            );
+            out.push(found("index/budget", span, message));
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! How much each rule matters to whoever configures: by rule or family, and by path.
+
+use globset::{GlobBuilder, GlobMatcher};
+
+use super::finding::Finding;
+use super::suppress::names;
+use crate::diagnostic::Severity;
+use crate::path::AbsPath;
+
+/// What a rule's findings are made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Level {
+    /// They are not shown.
+    Off,
+    /// They have this severity.
+    As(Severity),
+}
+
+impl Level {
+    /// The words of a configuration, the mildest first.
+    pub const WORDS: [&str; 5] = ["off", "hint", "information", "warning", "error"];
+
+    /// Reads a word of a configuration.
+    pub fn read(word: &str) -> Option<Self> {
+        Some(match word {
+            "off" => Self::Off,
+            "hint" => Self::As(Severity::Hint),
+            "information" => Self::As(Severity::Information),
+            "warning" => Self::As(Severity::Warning),
+            "error" => Self::As(Severity::Error),
+            _ => return None,
+        })
+    }
+}
+
+/// What has been decided about rules, in the order in which it was written: the last that fits
+/// counts.
+#[derive(Clone, Debug, Default)]
+pub struct Levels {
+    rows: Vec<Row>,
+}
+
+#[derive(Clone, Debug)]
+struct Row {
+    /// A rule, a family or `*`.
+    rule: String,
+    /// Which files it is about; all when nothing is said.
+    files: Option<(AbsPath, GlobMatcher)>,
+    level: Level,
+}
+
+impl Levels {
+    /// Decides about a rule, or a family of rules.
+    pub fn set(&mut self, rule: &str, level: Level) {
+        self.rows.push(Row { rule: rule.to_owned(), files: None, level });
+    }
+
+    /// Decides about a rule in the files below `top` that a glob matches; nothing happens where
+    /// it is no glob, which [`is_glob`] tells beforehand.
+    pub fn set_for(&mut self, top: &AbsPath, glob: &str, rule: &str, level: Level) {
+        if let Some(matcher) = matcher(glob) {
+            let files = Some((top.clone(), matcher));
+            self.rows.push(Row { rule: rule.to_owned(), files, level });
+        }
+    }
+
+    pub(super) fn apply(&self, path: Option<&AbsPath>, findings: &mut Vec<Finding>) {
+        if self.rows.is_empty() {
+            return;
+        }
+        findings.retain_mut(|finding| match self.level(finding.rule.id, path) {
+            Some(Level::Off) => false,
+            Some(Level::As(severity)) => {
+                finding.diagnostic.severity = severity;
+                true
+            }
+            None => true,
+        });
+    }
+
+    fn level(&self, id: &str, path: Option<&AbsPath>) -> Option<Level> {
+        let fits = |row: &&Row| {
+            let here = match (&row.files, path) {
+                (None, _) => true,
+                (Some(_), None) => false,
+                (Some((top, glob)), Some(path)) => {
+                    path.strip_prefix(&**top).is_ok_and(|it| glob.is_match(it))
+                }
+            };
+            here && names(&row.rule, id)
+        };
+        self.rows.iter().rev().find(fits).map(|it| it.level)
+    }
+}
+
+/// Returns whether a text is a glob of files.
+pub fn is_glob(glob: &str) -> bool {
+    matcher(glob).is_some()
+}
+
+fn matcher(glob: &str) -> Option<GlobMatcher> {
+    GlobBuilder::new(glob).literal_separator(true).build().ok().map(|it| it.compile_matcher())
+}

@@ -1,0 +1,238 @@
+//! The body of a skill, cut into what rules look at: prose, code, links and comments.
+//!
+//! Not a Markdown parser: it finds fences, inline code, links and HTML comments as CommonMark
+//! does in the texts that people write, in one pass over the lines, and never fails.
+
+use crate::text::{Span, after_line_end, line_end};
+
+/// A body, cut into its parts. All spans are of the whole text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Body {
+    /// Each line without its end.
+    pub(super) lines: Vec<Span>,
+    /// The fenced blocks.
+    pub(super) fences: Vec<Fence>,
+    /// What stands between backticks, without them.
+    pub(super) codes: Vec<Span>,
+    /// The targets of links and images.
+    pub(super) links: Vec<Span>,
+    /// Stretches of running text, between code, comments and the targets of links.
+    pub(super) prose: Vec<Span>,
+    /// The comments, with `<!--` and `-->`.
+    pub(super) comments: Vec<Span>,
+}
+
+/// A fenced block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Fence {
+    /// The opening line without its indentation.
+    pub(super) open: Span,
+    /// What stands behind the fence.
+    pub(super) info: Span,
+    /// The lines between, with their ends.
+    pub(super) content: Span,
+    /// The fence as it is written, so that it can be closed alike.
+    pub(super) mark: Span,
+    /// Whether it is closed.
+    pub(super) closed: bool,
+}
+
+impl Body {
+    /// Cuts the part of `text` that is the body.
+    pub(super) fn new(text: &str, span: Span) -> Self {
+        let mut body = Self::default();
+        let mut fence: Option<Fence> = None;
+        let mut paragraph: Option<Span> = None;
+        let mut at = span.start;
+        while at < span.end {
+            let end = line_end(text, at).unwrap_or(span.end).min(span.end);
+            let line = Span::new(at, end);
+            let next = after_line_end(text, end).min(span.end).max(end);
+            body.lines.push(line);
+            if let Some(open) = &mut fence {
+                if closes(line.slice(text), open.mark.slice(text)) {
+                    open.closed = true;
+                    open.content.end = at;
+                    body.fences.extend(fence.take());
+                } else {
+                    open.content.end = next;
+                }
+            } else if let Some(open) = opening(text, line, next) {
+                body.flush(text, paragraph.take());
+                fence = Some(open);
+            } else if line.slice(text).trim().is_empty() {
+                body.flush(text, paragraph.take());
+            } else {
+                let start = paragraph.map_or(line.start, |it| it.start);
+                paragraph = Some(Span::new(start, line.end));
+            }
+            if next == at {
+                break;
+            }
+            at = next;
+        }
+        body.flush(text, paragraph);
+        body.fences.extend(fence);
+        body
+    }
+
+    /// Cuts a paragraph: what a backtick opens, it does not close in another one.
+    fn flush(&mut self, text: &str, paragraph: Option<Span>) {
+        let Some(paragraph) = paragraph else { return };
+        let bytes = text.as_bytes();
+        let (mut at, mut prose) = (paragraph.start, paragraph.start);
+        while at < paragraph.end {
+            let rest = &text[at..paragraph.end];
+            let taken = match bytes[at] {
+                b'\\' if rest.len() > 1 => {
+                    at += 1 + rest[1..].chars().next().map_or(0, char::len_utf8);
+                    continue;
+                }
+                b'`' => Some(self.code(rest, at)),
+                b'<' if rest.starts_with("<!--") => {
+                    let length = rest.find("-->").map_or(rest.len(), |it| it + 3);
+                    self.comments.push(Span::new(at, at + length));
+                    Some(length)
+                }
+                b']' if rest.starts_with("](") => self.link(rest, at),
+                _ => None,
+            };
+            if let Some(length) = taken {
+                self.prose.extend(some(Span::new(prose, at)));
+                at += length;
+                prose = at;
+            } else {
+                at += 1;
+                while !text.is_char_boundary(at) {
+                    at += 1;
+                }
+            }
+        }
+        self.prose.extend(some(Span::new(prose, paragraph.end)));
+    }
+
+    /// Takes a span of code at the start of `rest`; of backticks without partners, these alone.
+    fn code(&mut self, rest: &str, at: usize) -> usize {
+        let ticks = rest.bytes().take_while(|it| *it == b'`').count();
+        let mut search = ticks;
+        while let Some(found) = rest[search..].find('`') {
+            let start = search + found;
+            let length = rest[start..].bytes().take_while(|it| *it == b'`').count();
+            if length == ticks {
+                self.codes.push(Span::new(at + ticks, at + start));
+                return start + ticks;
+            }
+            search = start + length;
+        }
+        ticks
+    }
+
+    fn link(&mut self, rest: &str, at: usize) -> Option<usize> {
+        let inner = &rest[2..];
+        let (from, to) = if let Some(pointed) = inner.strip_prefix('<') {
+            (1, 1 + pointed.find(['>', '\n'])?)
+        } else {
+            let mut depth = 0_usize;
+            let end = inner.char_indices().find(|(_, it)| match it {
+                '(' => {
+                    depth += 1;
+                    false
+                }
+                ')' if depth > 0 => {
+                    depth -= 1;
+                    false
+                }
+                _ => *it == ')' || it.is_whitespace(),
+            })?;
+            (0, end.0)
+        };
+        let close = to + inner[to..].find(')')?;
+        self.links.extend(some(Span::new(at + 2 + from, at + 2 + to)));
+        Some(2 + close + 1)
+    }
+}
+
+fn some(span: Span) -> Option<Span> {
+    (!span.is_empty()).then_some(span)
+}
+
+fn opening(text: &str, line: Span, next: usize) -> Option<Fence> {
+    let written = line.slice(text);
+    let content = written.trim_start();
+    let mark = content.chars().next().filter(|it| matches!(it, '`' | '~'))?;
+    let length = content.bytes().take_while(|it| *it == mark as u8).count();
+    let info = &content[length..];
+    if length < 3 || (mark == '`' && info.contains('`')) {
+        return None;
+    }
+    let start = line.start + (written.len() - content.len());
+    let info_start = start + length + (info.len() - info.trim_start().len());
+    Some(Fence {
+        open: Span::new(start, start + content.trim_end().len()),
+        info: Span::new(info_start, info_start + info.trim().len()),
+        content: Span::empty(next),
+        mark: Span::new(start, start + length),
+        closed: false,
+    })
+}
+
+fn closes(line: &str, mark: &str) -> bool {
+    let content = line.trim();
+    let Some(letter) = mark.chars().next() else { return false };
+    content.len() >= mark.len() && content.chars().all(|it| it == letter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        let body = Body::new(text, Span::new(0, text.len()));
+        let mut parts: Vec<(usize, String)> = Vec::new();
+        let mut add = |kind: &str, spans: &[Span]| {
+            for span in spans {
+                parts.push((span.start, format!("{kind} {:?}", span.slice(text))));
+            }
+        };
+        add("code", &body.codes);
+        add("link", &body.links);
+        add("prose", &body.prose);
+        add("comment", &body.comments);
+        for fence in &body.fences {
+            let closed = if fence.closed { "closed" } else { "open" };
+            let info = fence.info.slice(text);
+            parts.push((
+                fence.open.start,
+                format!("{closed} fence {info:?} {:?}", fence.content.slice(text)),
+            ));
+        }
+        parts.sort();
+        let parts: Vec<_> = parts.into_iter().map(|(_, it)| it).collect();
+        assert_eq!(parts.join("\n"), expected);
+    }
+
+    #[test]
+    fn code_links_and_comments_are_no_prose() {
+        check(
+            "See `a b` and [x](y.md \"t\") <!-- no --> end",
+            "prose \"See \"\ncode \"a b\"\nprose \" and [x\"\nlink \"y.md\"\nprose \" \"\ncomment \"<!-- no -->\"\nprose \" end\"",
+        );
+        check("``a ` b`` c", "code \"a ` b\"\nprose \" c\"");
+        check("[x](<a b.md>)", "prose \"[x\"\nlink \"a b.md\"");
+        check("[x](a(1).md)!", "prose \"[x\"\nlink \"a(1).md\"\nprose \"!\"");
+        check("a ` b\n\nc ` d", "prose \"a \"\nprose \" b\"\nprose \"c \"\nprose \" d\"");
+        check("\\`a é\\é", "prose \"\\\\`a é\\\\é\"");
+    }
+
+    #[test]
+    fn fences_are_closed_by_their_like() {
+        check(
+            "a\n```sh\n`x`\n~~~\n```\nb",
+            "prose \"a\"\nclosed fence \"sh\" \"`x`\\n~~~\\n\"\nprose \"b\"",
+        );
+        check("````\n```\n````", "closed fence \"\" \"```\\n\"");
+        check("~~~ x\n[a](b)", "open fence \"x\" \"[a](b)\"");
+        check("``` a ``` b", "code \" a \"\nprose \" b\"");
+    }
+}

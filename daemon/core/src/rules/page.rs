@@ -1,0 +1,119 @@
+//! The reference of all rules, as Markdown.
+
+use std::fmt::Write;
+
+use super::Rule;
+use crate::diagnostic::Severity;
+
+const HEAD: &str = "\
+# Rules
+
+What `skillsd check` and the language server find in a `SKILL.md`.
+This page is made from the table of rules; `cargo tidy` writes it again.
+
+How grave a finding is follows from what the agents of the active profiles do with the file: an **error** makes one of them drop the skill or the field, a **warning** works otherwise than it is written, **information** and **hints** are worth knowing.
+The severity below is that of a finding that no agent minds more.
+
+A comment suppresses a finding: `# skillsd-ignore: rule` in the frontmatter, at the end of a line or on the line above a key, and `<!-- skillsd-ignore rule -->` in the body, for its line or for the next one.
+Several rules stand behind each other, and `family/*` is a family.
+In a configuration `check.rules` and `check.paths` switch rules off or change how much they matter, see [configuration](configuration.md).
+
+";
+
+/// Returns the page.
+pub fn page() -> String {
+    let mut page = HEAD.to_owned();
+    let rules = super::rules();
+    page.push_str("| Rule | | Fix | What it finds |\n|---|---|---|---|\n");
+    for rule in rules {
+        let fix = if rule.fixable { "yes" } else { "" };
+        let severity = severity(rule.severity);
+        put(
+            &mut page,
+            format_args!(
+                "| [`{}`](#{}) | {severity} | {fix} | {} |\n",
+                rule.id,
+                rule.anchor(),
+                rule.what.replace('|', "\\|")
+            ),
+        );
+    }
+    let mut family = "";
+    for rule in rules {
+        if rule.family() != family {
+            family = rule.family();
+            put(&mut page, format_args!("\n## {family}\n"));
+        }
+        section(&mut page, rule);
+    }
+    page
+}
+
+fn put(page: &mut String, text: std::fmt::Arguments<'_>) {
+    // Writing to a text does not fail.
+    let _ = page.write_fmt(text);
+}
+
+fn severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Information => "information",
+        Severity::Hint => "hint",
+    }
+}
+
+fn section(page: &mut String, rule: &Rule) {
+    put(page, format_args!("\n### {}\n\n{}\n", rule.id, rule.what));
+    for sentence in sentences(rule.why) {
+        put(page, format_args!("{sentence}\n"));
+    }
+    let agents: Vec<&str> = rule.agents.iter().map(|it| it.name()).collect();
+    let about = if agents.is_empty() { "all".to_owned() } else { agents.join(", ") };
+    let fix = if rule.fixable { " A fix is offered where there is one right answer." } else { "" };
+    put(page, format_args!("\n- Severity: {}\n- Agents: {about}\n", severity(rule.severity)));
+    put(page, format_args!("- What to do: {}{fix}\n- Since: {}\n", rule.repair, rule.since));
+    for source in rule.sources {
+        let title = source.title;
+        match source.address {
+            "" => put(page, format_args!("- Source: {title}, {}\n", source.version)),
+            address => {
+                put(page, format_args!("- Source: [{title}]({address}), {}\n", source.version));
+            }
+        }
+    }
+    example(page, "Found in", rule.failing);
+    example(page, "Not in", rule.passing);
+}
+
+fn sentences(text: &str) -> Vec<String> {
+    let mut sentences: Vec<String> = text.split(". ").map(|it| format!("{it}.")).collect();
+    if let Some(last) = sentences.last_mut() {
+        last.pop();
+    }
+    sentences
+}
+
+/// Shows a text; what is very long in it is cut, and what cannot be seen is spelled out.
+fn example(page: &mut String, label: &str, text: &str) {
+    if let Some(description) = text.strip_prefix('(').and_then(|it| it.strip_suffix(')')) {
+        put(page, format_args!("\n{label}: {description}.\n"));
+        return;
+    }
+    put(page, format_args!("\n{label}:\n\n````text\n"));
+    for line in text.lines() {
+        let shown: String = line.chars().take(100).map(visible).collect();
+        let more = if line.chars().count() > 100 { "…" } else { "" };
+        put(page, format_args!("{shown}{more}\n"));
+    }
+    page.push_str("````\n");
+}
+
+fn visible(letter: char) -> String {
+    let hidden = letter.is_control() || matches!(letter, '\u{200B}' | '\u{FEFF}');
+    match letter {
+        '\t' => "→".to_owned(),
+        it if hidden => format!("\\u{{{:x}}}", u32::from(it)),
+        it => it.to_string(),
+    }
+}

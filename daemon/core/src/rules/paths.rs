@@ -1,0 +1,187 @@
+//! `paths/*`: the globs that say which files a skill is about.
+
+use globset::GlobBuilder;
+
+use super::rule::Rule;
+use super::subject::Cx;
+use super::{Finding, found};
+use crate::catalog::{Agent, CLAUDE_SKILLS, GIT_IGNORE, PATHS, Source};
+use crate::diagnostic::Severity;
+use crate::fields::Item;
+
+const fn rule(
+    id: &'static str,
+    severity: Severity,
+    what: &'static str,
+    why: &'static str,
+    repair: &'static str,
+    failing: &'static str,
+) -> Rule {
+    let rule = Rule::new(id, severity, what, why, repair);
+    rule.agents(&[Agent::ClaudeCode, Agent::VsCode]).sources(SOURCES).texts(failing, WELL)
+}
+
+const SOURCES: &[&Source] = &[&CLAUDE_SKILLS, &GIT_IGNORE];
+
+const WELL: &str = "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npaths: src/**/*.rs\n---\nRead the file.\n//- /w/src/main.rs\nfn main() {}\n";
+
+pub(super) static RULES: [Rule; 7] = [
+    rule(
+        "paths/glob",
+        Severity::Error,
+        "The glob is malformed.",
+        "It matches nothing, and the skill never comes into sight.",
+        "Close the bracket or brace, or put a backslash before it.",
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npaths: 'src/[a-z'\n---\nRead the file.\n",
+    ),
+    rule(
+        "paths/nothing",
+        Severity::Information,
+        "The glob matches no file of this worktree.",
+        "The skill stays out of sight until such a file is touched.",
+        "Correct the glob, unless the files are still to come.",
+        "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npaths: scr/**/*.rs\n---\nRead the file.\n//- /w/src/main.rs\nfn main() {}\n",
+    ),
+    rule(
+        "paths/everything",
+        Severity::Information,
+        "The glob matches every file.",
+        "It restricts nothing but hides the skill until the first file is touched.",
+        "Remove `paths`, or name the files that the skill is about.",
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npaths: '**/*'\n---\nRead the file.\n",
+    ),
+    rule(
+        "paths/absolute",
+        Severity::Warning,
+        "The glob is an absolute path, or leads out of the worktree.",
+        "Globs are compared with paths from the directory that the session was started in; this one matches none of them.",
+        "Write the path from the top of the worktree.",
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npaths: ../other/*.rs\n---\nRead the file.\n",
+    ),
+    rule(
+        "paths/backslash",
+        Severity::Warning,
+        "A backslash stands where `/` separates directories.",
+        "In a glob it takes the meaning of the next character away.",
+        "Write `/`, on every system.",
+        "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npaths: src\\parser\\*.rs\n---\nRead the file.\n//- /w/src/parser/pdf.rs\nfn read() {}\n",
+    )
+    .fixable(),
+    rule(
+        "paths/braces",
+        Severity::Warning,
+        "Braces of a form that is not expanded.",
+        "Alternatives with commas are expanded; ranges, single words and braces in braces are taken as they are written by some agents.",
+        "Write the alternatives out.",
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npaths: page{1..9}.pdf\n---\nRead the file.\n",
+    ),
+    rule(
+        "paths/negation",
+        Severity::Warning,
+        "The negation can never apply.",
+        "`!` takes files out again that a glob before it has matched, and there is none.",
+        "Put it behind the glob that it restricts.",
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npaths: ['!src/gen/**']\n---\nRead the file.\n",
+    ),
+];
+
+pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
+    let Some(fields) = cx.fields else { return };
+    if ![Agent::ClaudeCode, Agent::AgentSkills].into_iter().any(|it| cx.concerns(it)) {
+        return;
+    }
+    let globs = fields.list(&PATHS);
+    for (at, item) in globs.iter().enumerate() {
+        let before = globs[..at].iter().any(|it| !it.text.starts_with('!'));
+        out.extend(glob(cx, item, before));
+    }
+}
+
+/// Each glob has at most one finding: what is malformed matches nothing as well.
+fn glob(cx: &Cx<'_>, item: &Item, has_positive: bool) -> Option<Finding> {
+    let text = item.text.trim();
+    let span = item.span;
+    if text.starts_with('!') && !has_positive {
+        let message = format!("`{text}` takes files out, and no glob before it has put any in");
+        return Some(found("paths/negation", span, message));
+    }
+    let glob = text.strip_prefix('!').unwrap_or(text);
+    if let Some(better) = backslashes(glob) {
+        let message = format!("`\\` separates no directories in `{text}`");
+        let finding = found("paths/backslash", span, message);
+        let written = span.slice(cx.text);
+        let exact = written.contains(glob).then(|| written.replace(glob, &better));
+        return Some(match exact {
+            Some(better) => finding.fix("Write `/`", span, better),
+            None => finding,
+        });
+    }
+    if is_outside(glob) {
+        let message =
+            format!("`{text}` is compared with paths inside the worktree and matches none");
+        return Some(found("paths/absolute", span, message));
+    }
+    if let Some(what) = odd_braces(glob) {
+        return Some(found("paths/braces", span, format!("{what} in `{text}`")));
+    }
+    let relative = glob.trim_start_matches('/');
+    if let Err(error) = GlobBuilder::new(relative).literal_separator(true).build() {
+        let message = format!("`{text}` is no glob: {}", error.kind());
+        return Some(found("paths/glob", span, message));
+    }
+    if matches!(
+        relative,
+        "*" | "**" | "**/*" | "**/**" | "*.*" | "**/*.*" | "./**" | "./**/*" | "."
+    ) {
+        return Some(found("paths/everything", span, format!("`{text}` matches every file")));
+    }
+    if text.starts_with('!') || cx.surroundings.matches(glob) != Some(0) {
+        return None;
+    }
+    Some(found("paths/nothing", span, format!("`{text}` matches no file of this worktree")))
+}
+
+/// Returns the glob with `/` where backslashes separate names.
+fn backslashes(glob: &str) -> Option<String> {
+    let separates = glob.match_indices('\\').any(|(at, _)| {
+        glob[at + 1..].starts_with(|it: char| it.is_ascii_alphanumeric() || it == '*' || it == '.')
+            && at > 0
+            && !glob[..at].ends_with('/')
+    });
+    separates.then(|| glob.replace('\\', "/"))
+}
+
+fn is_outside(glob: &str) -> bool {
+    let drive = glob.as_bytes().get(1) == Some(&b':') && glob.as_bytes()[0].is_ascii_alphabetic();
+    let homes = ["/home/", "/Users/", "/etc/", "/tmp/", "/var/", "/usr/", "/opt/", "~/"];
+    drive
+        || homes.iter().any(|it| glob.starts_with(it))
+        || glob.split('/').any(|it| it == "..")
+        || glob.contains("://")
+}
+
+fn odd_braces(glob: &str) -> Option<&'static str> {
+    let mut depth = 0_usize;
+    let mut start = 0;
+    for (at, letter) in glob.char_indices() {
+        match letter {
+            '{' if depth > 0 => return Some("braces in braces"),
+            '{' => {
+                depth += 1;
+                start = at + 1;
+            }
+            '}' if depth > 0 => {
+                depth -= 1;
+                let inner = &glob[start..at];
+                if inner.contains("..") && !inner.contains(',') {
+                    return Some("a range in braces");
+                }
+                if !inner.contains(',') {
+                    return Some("braces around a single word");
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}

@@ -1,0 +1,106 @@
+//! One row of the table of rules: what it finds, why that matters, and to whom.
+//!
+//! The row is data: documentation, editors and the command line read the same one. What the rule
+//! looks at is code, in the file of its family.
+
+use crate::catalog::{Agent, Source};
+use crate::diagnostic::Severity;
+
+/// A rule.
+#[derive(Debug)]
+pub struct Rule {
+    /// A stable name, `family/kebab-name`.
+    pub id: &'static str,
+    /// How much a finding matters, where no agent of the active profiles does worse.
+    pub severity: Severity,
+    /// What it finds, in a sentence.
+    pub what: &'static str,
+    /// Why that matters; sentences.
+    pub why: &'static str,
+    /// What to do about it, in a sentence.
+    pub repair: &'static str,
+    /// Whether most findings come with a fix that can be applied as it is.
+    pub fixable: bool,
+    /// Whether it is about the file as a whole: a comment anywhere in the file suppresses it.
+    pub whole_file: bool,
+    /// The agents it is about; all of them when empty.
+    pub agents: &'static [Agent],
+    /// Where all of this is known from.
+    pub sources: &'static [&'static Source],
+    /// The version of this program that brought it.
+    pub since: &'static str,
+    /// A text in which it finds something.
+    pub failing: &'static str,
+    /// The same, well.
+    pub passing: &'static str,
+}
+
+impl Rule {
+    /// Starts a row.
+    pub(super) const fn new(
+        id: &'static str,
+        severity: Severity,
+        what: &'static str,
+        why: &'static str,
+        repair: &'static str,
+    ) -> Self {
+        Self {
+            id,
+            severity,
+            what,
+            why,
+            repair,
+            fixable: false,
+            whole_file: false,
+            agents: &[],
+            sources: &[],
+            since: "0.1.0",
+            failing: "",
+            passing: "",
+        }
+    }
+
+    pub(super) const fn fixable(mut self) -> Self {
+        self.fixable = true;
+        self
+    }
+
+    pub(super) const fn whole_file(mut self) -> Self {
+        self.whole_file = true;
+        self
+    }
+
+    pub(super) const fn agents(mut self, agents: &'static [Agent]) -> Self {
+        self.agents = agents;
+        self
+    }
+
+    pub(super) const fn sources(mut self, sources: &'static [&'static Source]) -> Self {
+        self.sources = sources;
+        self
+    }
+
+    pub(super) const fn texts(mut self, failing: &'static str, passing: &'static str) -> Self {
+        self.failing = failing;
+        self.passing = passing;
+        self
+    }
+
+    /// Returns the part of the id before the slash.
+    pub fn family(&self) -> &'static str {
+        self.id.split_once('/').map_or(self.id, |(family, _)| family)
+    }
+
+    /// Returns the address of its section: of the page as a package installs it, or where the
+    /// builder of this program says that it is.
+    pub fn page(&self) -> String {
+        let page =
+            option_env!("SKILLSD_RULES_PAGE").unwrap_or("file:///usr/share/doc/skillsd/rules.md");
+        format!("{page}#{}", self.anchor())
+    }
+
+    /// Returns the place of its section on the reference page.
+    pub fn anchor(&self) -> String {
+        self.id.replace('/', "")
+    }
+}

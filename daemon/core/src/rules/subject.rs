@@ -1,0 +1,148 @@
+//! What is checked, by whose rules, and what all rules ask about it.
+
+use std::cell::OnceCell;
+use std::path::Path;
+
+use super::audience;
+use super::markdown::Body;
+use super::surroundings::Surroundings;
+use crate::catalog::Agent;
+use crate::fields::Fields;
+use crate::ladder::{Reading, Verdict, read_as};
+use crate::parse::{Document, Entry, Frontmatter};
+use crate::path::AbsPath;
+use crate::profile::Profile;
+use crate::skill::SkillRecord;
+use crate::text::Span;
+
+/// One SKILL.md, read.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// The text, without a byte order mark.
+    pub text: &'a str,
+    /// The text as a tree.
+    pub document: &'a Document,
+    /// The text as a record.
+    pub record: &'a SkillRecord,
+    /// Where it lies, when that is known.
+    pub path: Option<&'a AbsPath>,
+}
+
+impl<'a> Subject<'a> {
+    /// Returns the name of the skill's directory; empty when it is not known.
+    pub fn directory(&self) -> &'a str {
+        let parent = self.path.and_then(|it| it.parent_name());
+        parent.unwrap_or_default()
+    }
+}
+
+/// All that a rule may ask.
+pub(super) struct Cx<'a> {
+    pub(super) text: &'a str,
+    pub(super) document: &'a Document,
+    pub(super) record: &'a SkillRecord,
+    pub(super) path: Option<&'a AbsPath>,
+    /// The name of the skill's directory; empty when it is not known or says nothing.
+    pub(super) directory: &'a str,
+    pub(super) fields: Option<Fields<'a>>,
+    /// The active profiles that look where the file lies, and what each makes of it.
+    pub(super) readings: Vec<(&'a Profile, Reading)>,
+    pub(super) surroundings: &'a dyn Surroundings,
+    body: OnceCell<Body>,
+}
+
+impl<'a> Cx<'a> {
+    pub(super) fn new(
+        subject: &Subject<'a>,
+        active: &[&'a Profile],
+        surroundings: &'a dyn Surroundings,
+    ) -> Self {
+        let path: Option<&Path> = subject.path.map(|it| &**it);
+        let directory = if surroundings.is_top() { "" } else { subject.directory() };
+        let concerned = audience::concerned(active, path);
+        let read = |it| (it, read_as(it, subject.record, subject.directory()));
+        Self {
+            text: subject.text,
+            document: subject.document,
+            record: subject.record,
+            path: subject.path,
+            directory,
+            fields: subject.document.frontmatter.as_ref().map(|it| Fields::new(it, subject.text)),
+            readings: concerned.into_iter().map(read).collect(),
+            surroundings,
+            body: OnceCell::new(),
+        }
+    }
+
+    pub(super) fn frontmatter(&self) -> Option<&'a Frontmatter> {
+        self.document.frontmatter.as_ref()
+    }
+
+    /// Returns the frontmatter where agents see one: behind a first line `---`, and closed.
+    pub(super) fn delimited(&self) -> Option<&'a Frontmatter> {
+        use crate::parse::{Closing, Opening};
+        self.frontmatter()
+            .filter(|it| it.opening == Opening::FirstLine && it.closing != Closing::Missing)
+    }
+
+    pub(super) fn entry(&self, key: &str) -> Option<&'a Entry> {
+        self.frontmatter()?.get(key)
+    }
+
+    /// Returns the profiles that the file concerns.
+    pub(super) fn profiles(&self) -> Vec<&'a Profile> {
+        self.readings.iter().map(|(profile, _)| *profile).collect()
+    }
+
+    /// Returns whether the file concerns that agent.
+    pub(super) fn concerns(&self, agent: Agent) -> bool {
+        audience::includes(&self.profiles(), agent)
+    }
+
+    /// Returns those of the profiles for which `is` holds.
+    pub(super) fn those(&self, is: impl Fn(&Profile, &Reading) -> bool) -> Vec<&'a Profile> {
+        let them = self.readings.iter().filter(|(profile, reading)| is(profile, reading));
+        them.map(|(profile, _)| *profile).collect()
+    }
+
+    /// Returns the profiles that drop the file for one of these faults.
+    pub(super) fn droppers(&self, faults: &[&str]) -> Vec<&'a Profile> {
+        self.those(|_, reading| {
+            let told = reading.dropped.iter().chain(&reading.notes);
+            reading.verdict == Verdict::Dropped
+                && told.into_iter().any(|it| faults.contains(&it.rule))
+        })
+    }
+
+    /// Returns the body, cut into its parts.
+    pub(super) fn body(&self) -> &Body {
+        self.body.get_or_init(|| Body::new(self.text, self.document.body))
+    }
+
+    /// Returns where something is shown that the frontmatter does not have: its opening line.
+    pub(super) fn opening(&self) -> Span {
+        self.frontmatter().map_or(Span::default(), |it| it.open)
+    }
+
+    /// Returns the line of `offset`, without its end.
+    pub(super) fn line(&self, offset: usize) -> Span {
+        let start = self.text[..offset].rfind(['\n', '\r']).map_or(0, |it| it + 1);
+        let length = self.text[offset..].find(['\n', '\r']);
+        Span::new(start, length.map_or(self.text.len(), |it| offset + it))
+    }
+
+    /// Returns the line end that the text uses.
+    pub(super) fn line_break(&self) -> &'static str {
+        if self.record.crlf { "\r\n" } else { "\n" }
+    }
+
+    /// Returns the indices of all lines of an entry, from the start of its key to behind its last
+    /// line end.
+    pub(super) fn lines_of(&self, entry: &Entry) -> Span {
+        let last = self.line(entry.span.end.max(entry.span.start));
+        Span::new(
+            self.line(entry.span.start).start,
+            crate::text::after_line_end(self.text, last.end),
+        )
+    }
+}

@@ -1,0 +1,126 @@
+//! Findings that an author does not want to see: comments in the text.
+//!
+//! `# skillsd-ignore: rule` in the frontmatter counts for the key it stands behind, or for the
+//! next one when it stands alone; `<!-- skillsd-ignore rule -->` in the body for its own line, or
+//! for the next that is not blank. A rule about the file as a whole is silenced from anywhere in
+//! it. `family/*` stands for a family.
+
+use super::subject::Cx;
+use super::{Finding, find, table};
+use crate::text::{Span, after_line_end};
+
+/// The word that begins a suppression.
+const WORD: &str = "skillsd-ignore";
+
+/// A suppression.
+#[derive(Debug)]
+pub(super) struct Suppression {
+    /// The rules, each with its place.
+    rules: Vec<(String, Span)>,
+    /// Where it counts.
+    scope: Span,
+}
+
+impl Suppression {
+    fn covers(&self, finding: &Finding) -> bool {
+        let span = finding.diagnostic.span;
+        let here = self.scope.contains(span.start)
+            || (span.is_empty() && self.scope.end == span.start && !self.scope.is_empty());
+        (finding.rule.whole_file || here)
+            && self.rules.iter().any(|(it, _)| names(it, finding.rule.id))
+    }
+}
+
+/// Returns whether `pattern` stands for the rule: its id, its family or everything.
+pub fn names(pattern: &str, id: &str) -> bool {
+    match pattern.strip_suffix('*') {
+        Some("") => true,
+        Some(family) => family.ends_with('/') && id.starts_with(family),
+        None => pattern == id,
+    }
+}
+
+/// Returns whether `pattern` stands for any rule that there is.
+pub fn is_known(pattern: &str) -> bool {
+    find(pattern).is_some() || table::RULES.iter().any(|it| names(pattern, it.id))
+}
+
+/// Returns the suppressions of a text.
+pub(super) fn suppressions(cx: &Cx<'_>) -> Vec<Suppression> {
+    if !cx.text.contains(WORD) {
+        return Vec::new();
+    }
+    let comments = cx.frontmatter().map(|it| it.comments.as_slice()).unwrap_or_default();
+    let keys = comments.iter().filter_map(|it| in_frontmatter(cx, *it));
+    keys.chain(cx.body().comments.iter().filter_map(|it| in_body(cx, *it))).collect()
+}
+
+/// Takes out what is suppressed.
+pub(super) fn apply(suppressions: &[Suppression], findings: &mut Vec<Finding>) {
+    findings.retain(|it| !suppressions.iter().any(|suppression| suppression.covers(it)));
+}
+
+/// Returns the names that are no rules, each with its place.
+pub(super) fn unknown(suppressions: &[Suppression]) -> impl Iterator<Item = &(String, Span)> {
+    suppressions.iter().flat_map(|it| &it.rules).filter(|(name, _)| !is_known(name))
+}
+
+fn in_frontmatter(cx: &Cx<'_>, comment: Span) -> Option<Suppression> {
+    let rules = rules(cx, comment, "#", "")?;
+    let entries = &cx.frontmatter()?.entries;
+    let line = cx.line(comment.start);
+    let alone = Span::new(line.start, comment.start).slice(cx.text).trim().is_empty();
+    let inside = entries.iter().map(|it| cx.lines_of(it)).find(|it| it.contains(comment.start));
+    let scope = if alone && inside.is_none() {
+        let next = entries.iter().find(|it| it.span.start > comment.start);
+        next.map_or(line, |it| cx.lines_of(it))
+    } else {
+        inside.unwrap_or(line)
+    };
+    Some(Suppression { rules, scope: Span::new(scope.start, scope.end) })
+}
+
+fn in_body(cx: &Cx<'_>, comment: Span) -> Option<Suppression> {
+    let rules = rules(cx, comment, "<!--", "-->")?;
+    let line = cx.line(comment.start);
+    let before = Span::new(line.start, comment.start).slice(cx.text);
+    let behind = Span::new(comment.end, cx.line(comment.end).end).slice(cx.text);
+    let mut scope = Span::new(line.start, cx.line(comment.end).end + 1);
+    if before.trim().is_empty() && behind.trim().is_empty() {
+        let mut at = after_line_end(cx.text, cx.line(comment.end).end);
+        while at < cx.text.len() {
+            let next = cx.line(at);
+            scope.end = next.end + 1;
+            if !next.slice(cx.text).trim().is_empty() {
+                // A block of code counts as one line.
+                let fence = cx.body().fences.iter().find(|it| next.covers(it.open));
+                scope.end = fence.map_or(scope.end, |it| scope.end.max(it.content.end + 1));
+                break;
+            }
+            at = after_line_end(cx.text, next.end);
+        }
+    }
+    Some(Suppression { rules, scope })
+}
+
+fn rules(cx: &Cx<'_>, comment: Span, open: &str, close: &str) -> Option<Vec<(String, Span)>> {
+    let written = comment.slice(cx.text);
+    let inner = written.strip_prefix(open)?.trim_start();
+    let inner = inner.strip_prefix(WORD)?;
+    let (inner, close) = inner.strip_suffix(close).map_or((inner, ""), |it| (it, close));
+    let inner = inner.strip_prefix(':').unwrap_or(inner);
+    let start = comment.end - close.len() - inner.len();
+    let mut rules = Vec::new();
+    let mut at = 0;
+    for word in inner.split([' ', ',', '\t', '\n']) {
+        if !word.is_empty() {
+            let from = start + at;
+            rules.push((word.to_owned(), Span::new(from, from + word.len())));
+        }
+        at += word.len() + 1;
+    }
+    // What stands behind ` -- ` is the author's reason.
+    let reason = rules.iter().position(|(it, _)| it.chars().all(|it| it == '-'));
+    rules.truncate(reason.unwrap_or(rules.len()));
+    Some(rules)
+}

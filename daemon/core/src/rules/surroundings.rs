@@ -1,0 +1,85 @@
+//! What a rule has to know about the world beside the text, answered by whoever owns the disk.
+//!
+//! Every answer may be "not known", and a rule is silent then: the same rules run in an editor
+//! without a disk, in a test, and over a whole worktree.
+
+use crate::path::AbsPath;
+use crate::profile::Profile;
+use crate::resolve::Resolution;
+
+/// What is at a path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Look {
+    /// Nothing.
+    Missing,
+    /// A file.
+    File {
+        /// Whether it can be executed.
+        executable: bool,
+        /// Whether it begins with `#!`.
+        script: bool,
+    },
+    /// A directory.
+    Directory,
+}
+
+/// A skill beside the one that is checked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Neighbour {
+    /// Its name: that of its frontmatter, else of its directory.
+    pub name: String,
+    /// Its SKILL.md.
+    pub path: AbsPath,
+}
+
+/// The world beside one text.
+pub trait Surroundings {
+    /// Returns what is at a path relative to the skill's directory; nothing when it is not known.
+    fn look(&self, relative: &str) -> Option<Look> {
+        let _ = relative;
+        None
+    }
+
+    /// Returns the files of the skill beside its SKILL.md, relative to its directory, sorted;
+    /// nothing when they are not known or too many.
+    fn files(&self) -> Option<&[String]> {
+        None
+    }
+
+    /// Returns how many files of the worktree one glob of `paths` matches.
+    fn matches(&self, glob: &str) -> Option<usize> {
+        let _ = glob;
+        None
+    }
+
+    /// Returns the other skills that can be seen together with this one.
+    fn neighbours(&self) -> &[Neighbour] {
+        &[]
+    }
+
+    /// Returns what each active profile makes of the place, with this skill in it.
+    fn resolutions(&self) -> Vec<(&Profile, &Resolution)> {
+        Vec::new()
+    }
+
+    /// Returns whether git ignores the file.
+    fn is_git_ignored(&self) -> Option<bool> {
+        None
+    }
+
+    /// Returns where the skill really is, when it was reached by a link that leaves its root.
+    fn link_target(&self) -> Option<&AbsPath> {
+        None
+    }
+
+    /// Returns whether the skill's directory is the top of a worktree, whose name says nothing.
+    fn is_top(&self) -> bool {
+        false
+    }
+}
+
+/// A text of which nothing else is known.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Nowhere;
+
+impl Surroundings for Nowhere {}

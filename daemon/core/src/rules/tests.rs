@@ -1,0 +1,8 @@
+//! The rules, on texts.
+//!
+//! Each rule's own texts are in its row; here they are run, and beside them the cases that tell
+//! one rule from another.
+
+mod examples;
+mod families;
+pub(crate) mod world;

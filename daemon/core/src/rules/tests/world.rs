@@ -1,0 +1,180 @@
+//! A disk written as text, as the surroundings of a skill.
+//!
+//! `//- /path` starts a file; the first SKILL.md is the one that is checked. Behind a path `+x`
+//! makes the file executable, `->` a link, and `budget` puts many skills beside it.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use crate::parse::parse;
+use crate::path::AbsPath;
+use crate::profile::{self, Profile};
+use crate::resolve::tests::memory::MemoryTree;
+use crate::resolve::{Resolution, Site, resolve};
+use crate::rules::{self, Finding, Look, Neighbour, Settings, Subject, Surroundings};
+use crate::skill::{FileFacts, Origin, SkillRecord};
+use crate::text::decode;
+
+pub(crate) struct World {
+    files: BTreeMap<PathBuf, String>,
+    executable: Vec<PathBuf>,
+    skill: AbsPath,
+    beside: Vec<String>,
+    neighbours: Vec<Neighbour>,
+    resolutions: Vec<(&'static Profile, Resolution)>,
+    ignored: bool,
+    link: Option<AbsPath>,
+}
+
+impl World {
+    /// Reads a fixture; a text without files is a skill in a directory called `pdf`.
+    pub(crate) fn new(fixture: &str) -> Self {
+        let whole = if fixture.starts_with("//- ") {
+            fixture.to_owned()
+        } else {
+            format!("//- /w/skills/pdf/SKILL.md\n{fixture}")
+        };
+        let mut files = BTreeMap::new();
+        let (mut executable, mut order, mut tree) = (Vec::new(), Vec::new(), String::new());
+        let mut link = None;
+        for part in whole.split("//- ").skip(1) {
+            let (head, text) = part.split_once('\n').unwrap_or((part, ""));
+            let mut words = head.split(' ');
+            let path = PathBuf::from(words.next().unwrap());
+            match words.next() {
+                Some("->") => {
+                    link = words.next().map(|it| AbsPath::new(Path::new(it)).unwrap());
+                    continue;
+                }
+                Some("+x") => executable.push(path.clone()),
+                Some("budget") => {
+                    for at in 0..40 {
+                        let dir = path.parent().unwrap().parent().unwrap().join(format!("n{at}"));
+                        let text = format!(
+                            "---\nname: n{at}\ndescription: Use. {}\n---\nb\n",
+                            "x".repeat(300)
+                        );
+                        let _ = write!(tree, "//- {}/SKILL.md\n{text}", dir.display());
+                    }
+                }
+                _ => {}
+            }
+            let _ = write!(tree, "//- {}\n{text}", path.display());
+            order.push(path.clone());
+            files.insert(path, text.to_owned());
+        }
+        let is_skill =
+            |it: &&PathBuf| it.file_name().is_some_and(|it| it.eq_ignore_ascii_case("SKILL.md"));
+        let skill = AbsPath::new(order.iter().find(is_skill).unwrap()).unwrap();
+        let dir = skill.parent().unwrap();
+        let beside = files.keys().filter(|it| it.starts_with(&*dir) && **it != *skill);
+        let beside = beside.map(|it| it.strip_prefix(&*dir).unwrap().to_str().unwrap().to_owned());
+        let beside = beside.collect();
+        let neighbours = order.iter().filter(is_skill).map(|it| {
+            let path = AbsPath::new(it).unwrap();
+            let record = record(&files[it]).1;
+            let name = record.name.map(|it| it.text.to_string());
+            Neighbour { name: name.unwrap_or_else(|| path.parent_name().unwrap().to_owned()), path }
+        });
+        let neighbours = neighbours.collect();
+        let ignores = files.get(Path::new("/w/.gitignore")).cloned().unwrap_or_default();
+        let ignored = ignores.lines().any(|line| skill.iter().any(|it| it == line));
+        let tree = MemoryTree::new(&format!("//- /w/.git dir\n//- /home/me dir\n{tree}"));
+        let resolutions = rules::DEFAULT_PROFILES.iter().map(|id| {
+            let profile = profile::find(id).unwrap();
+            let site = Site {
+                profile: profile.clone(),
+                cwd: AbsPath::new(Path::new("/w")).unwrap(),
+                additional: Vec::new(),
+                environment: [("HOME".to_owned(), "/home/me".into())].into(),
+            };
+            (&**profile, resolve(&site, &tree))
+        });
+        let resolutions = resolutions.collect();
+        Self { files, executable, skill, beside, neighbours, resolutions, ignored, link }
+    }
+
+    pub(crate) fn text(&self) -> String {
+        decode(self.files[&*self.skill].as_bytes()).text
+    }
+
+    /// Returns the same world with another text of the skill.
+    pub(crate) fn with_text(mut self, text: &str) -> Self {
+        self.files.insert(self.skill.to_path_buf(), text.to_owned());
+        self
+    }
+
+    pub(crate) fn check(&self) -> Vec<Finding> {
+        self.check_with(&Settings::default())
+    }
+
+    pub(crate) fn check_with(&self, settings: &Settings<'_>) -> Vec<Finding> {
+        let (text, record) = record(&self.files[&*self.skill]);
+        let document = parse(&text);
+        let subject =
+            Subject { text: &text, document: &document, record: &record, path: Some(&self.skill) };
+        rules::check(&subject, settings, self)
+    }
+}
+
+pub(crate) fn record(text: &str) -> (String, SkillRecord) {
+    let decoded = decode(text.as_bytes());
+    let document = parse(&decoded.text);
+    let facts = FileFacts { size: text.len() as u64, truncated: false, hash: [0; 32] };
+    let origin = Origin {
+        bom: decoded.bom,
+        invalid_utf8: decoded.text.find('\u{FFFD}').map(|at| crate::text::Span::new(at, at + 3)),
+    };
+    let record = SkillRecord::of(&decoded.text, &document, facts, origin);
+    (decoded.text, record)
+}
+
+impl Surroundings for World {
+    fn look(&self, relative: &str) -> Option<Look> {
+        let mut path = self.skill.parent().unwrap().into_path_buf();
+        for part in relative.split('/') {
+            match part {
+                ".." => {
+                    path.pop();
+                }
+                part => path.push(part),
+            }
+        }
+        Some(match self.files.get(&path) {
+            Some(text) => Look::File {
+                executable: self.executable.contains(&path),
+                script: text.starts_with("#!"),
+            },
+            None if self.files.keys().any(|it| it.starts_with(&path)) => Look::Directory,
+            None => Look::Missing,
+        })
+    }
+
+    fn files(&self) -> Option<&[String]> {
+        Some(&self.beside)
+    }
+
+    fn matches(&self, glob: &str) -> Option<usize> {
+        let glob = globset::GlobBuilder::new(glob).literal_separator(true).build().ok()?;
+        let matcher = glob.compile_matcher();
+        let inside = self.files.keys().filter_map(|it| it.strip_prefix("/w").ok());
+        Some(inside.filter(|it| matcher.is_match(it)).count())
+    }
+
+    fn neighbours(&self) -> &[Neighbour] {
+        &self.neighbours
+    }
+
+    fn resolutions(&self) -> Vec<(&Profile, &Resolution)> {
+        self.resolutions.iter().map(|(profile, resolution)| (*profile, resolution)).collect()
+    }
+
+    fn is_git_ignored(&self) -> Option<bool> {
+        Some(self.ignored)
+    }
+
+    fn link_target(&self) -> Option<&AbsPath> {
+        self.link.as_ref()
+    }
+}
