@@ -18,6 +18,7 @@ use futures_util::future::{BoxFuture, FutureExt};
 use jsonrpsee::Methods;
 use skills_protocol::frame::{Frame, FrameCodec};
 use skills_protocol::limits::Limits;
+use skills_protocol::method::EventsEvent;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::codec::Decoder;
 use tokio_util::io::poll_read_buf;
@@ -59,6 +60,8 @@ pub(crate) struct Connection<S> {
     source: Source,
     calls: Vec<Call>,
     outbox: Outbox,
+    /// Whether the peer has ended what it sends but may still want to be told of events.
+    only_listens: bool,
 }
 
 /// What can still come in.
@@ -92,24 +95,37 @@ impl<S: Link> Connection<S> {
             source: Source::Open,
             calls: Vec::new(),
             outbox: Outbox::default(),
+            only_listens: false,
         }
     }
 
     /// Serves the connection until either side ends it; dropping the future hangs up.
     pub(crate) async fn run(mut self) -> io::Result<()> {
-        future::poll_fn(|cx| self.poll(cx)).await
+        let peer = EndsSubscriptions(Arc::clone(&self.peer));
+        let ended = future::poll_fn(|cx| self.poll(cx)).await;
+        drop(peer);
+        ended
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if self.source != Source::Closed && self.closing.as_mut().poll(cx).is_ready() {
+        let ends = self.source != Source::Closed || self.only_listens;
+        if ends && self.closing.as_mut().poll(cx).is_ready() {
             self.source = Source::Closed;
+            self.only_listens = false;
         }
         loop {
             self.drive_calls(cx);
             self.begin_calls(cx);
             let held_back = !self.has_room();
             let written = self.outbox.poll_write_out(&mut self.stream, cx)?;
-            if written.is_ready() && self.source == Source::Closed && self.calls.is_empty() {
+            // A peer that does not read leaves its events where a later one takes their place.
+            if written.is_ready() && self.send_events(cx) {
+                continue;
+            }
+            let is_done = self.source == Source::Closed
+                && self.calls.is_empty()
+                && !(self.only_listens && self.peer.mailbox().is_subscribed());
+            if written.is_ready() && is_done {
                 return Poll::Ready(Ok(()));
             }
             if held_back && self.has_room() {
@@ -166,6 +182,7 @@ impl<S: Link> Connection<S> {
                 Ok(None) => {
                     if self.source == Source::Ended {
                         self.source = Source::Closed;
+                        self.only_listens = true;
                     }
                     return;
                 }
@@ -216,6 +233,15 @@ impl<S: Link> Connection<S> {
         self.outbox.push(self.codec.framing(), reply);
     }
 
+    /// Queues the events that wait. Returns whether there were any.
+    fn send_events(&mut self, cx: &mut Context<'_>) -> bool {
+        let Poll::Ready(events) = self.peer.mailbox().poll_take(cx) else { return false };
+        for event in events {
+            self.outbox.push_note::<EventsEvent>(self.codec.framing(), &event);
+        }
+        true
+    }
+
     fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         if self.input.capacity() - self.input.len() < READ / 8 {
             self.input.reserve(READ);
@@ -224,6 +250,16 @@ impl<S: Link> Connection<S> {
             self.source = Source::Ended;
         }
         Poll::Ready(Ok(()))
+    }
+}
+
+/// Ends the subscriptions of a connection that has ended, however it did: calls that are still
+/// given up elsewhere keep the peer itself a little longer.
+struct EndsSubscriptions(Arc<Peer>);
+
+impl Drop for EndsSubscriptions {
+    fn drop(&mut self) {
+        self.0.unsubscribe_all();
     }
 }
 

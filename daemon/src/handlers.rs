@@ -4,6 +4,7 @@
 //! says. It knows no connection, walks no tree and decides nothing: what becomes of a skill is
 //! for `skills-core` to say.
 
+mod events;
 mod explain;
 mod files;
 mod get;
@@ -16,9 +17,9 @@ use std::sync::Arc;
 
 use jsonrpsee::Methods;
 use skills_protocol::method::{
-    Initialize, ServerShutdown, ServerStatus, ServerSync, SkillsDirs, SkillsExplain, SkillsGet,
-    SkillsList, SkillsRead, SkillsResources, SkillsSearch, WorktreeClose, WorktreeList,
-    WorktreeOpen,
+    EventsSubscribe, EventsUnsubscribe, Initialize, ServerShutdown, ServerStatus, ServerSync,
+    SkillsDirs, SkillsExplain, SkillsGet, SkillsList, SkillsRead, SkillsResources, SkillsSearch,
+    WorktreeClose, WorktreeList, WorktreeOpen,
 };
 
 use crate::dispatch::register;
@@ -40,6 +41,8 @@ pub(crate) fn register_all(methods: &mut Methods, service: &Arc<Service>) {
     register::<SkillsExplain, _, _, _>(methods, service, explain::explain);
     register::<SkillsResources, _, _, _>(methods, service, files::resources);
     register::<SkillsRead, _, _, _>(methods, service, files::read);
+    register::<EventsSubscribe, _, _, _>(methods, service, events::subscribe);
+    register::<EventsUnsubscribe, _, _, _>(methods, service, events::unsubscribe);
 }
 
 #[cfg(test)]

@@ -37,6 +37,8 @@ mod refusal;
 
 mod peer;
 
+mod events;
+
 mod service;
 
 mod handlers;

@@ -4,6 +4,7 @@
 
 use std::io;
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 use std::thread;
 
 use skills_client::blocking::Stream;
@@ -25,7 +26,7 @@ pub(crate) fn connect() -> io::Result<Box<dyn Stream>> {
     let read_limit = settings.user().read_limit;
     let engine = Engine::start(Options { read_limit, ..Options::new(boot_id.clone()) })
         .map_err(io::Error::other)?;
-    let service = Service::new(engine, boot_id, None, own_environment(), settings);
+    let service = Service::new(engine, Arc::default(), boot_id, None, own_environment(), settings);
     let server = Server::over(&service);
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     thread::Builder::new().name("serve".to_owned()).spawn(move || {

@@ -14,6 +14,8 @@ use std::task::{Context, Poll, ready};
 use bytes::{Buf, Bytes, BytesMut};
 use serde::Serialize;
 use skills_protocol::frame::Framing;
+use skills_protocol::message::Call;
+use skills_protocol::method::Notification;
 use tokio::io::AsyncWrite;
 
 use crate::dispatch::Reply;
@@ -82,9 +84,18 @@ impl Outbox {
         self.tail.extend_from_slice(framing.tail());
     }
 
+    /// Queues a notification.
+    pub(crate) fn push_note<N: Notification>(&mut self, framing: Framing, params: &N::Params) {
+        self.envelope.clear();
+        self.put_json(&Call::notification(N::METHOD, params));
+        framing.put_head(self.envelope.len(), &mut self.tail);
+        self.tail.extend_from_slice(&self.envelope);
+        self.tail.extend_from_slice(framing.tail());
+    }
+
     fn put_json(&mut self, value: &impl Serialize) {
         serde_json::to_writer(&mut self.envelope, value)
-            .expect("ids and errors are plain text and numbers");
+            .expect("ids, errors and events are plain text and numbers");
     }
 
     /// Writes until nothing is left.

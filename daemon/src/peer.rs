@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use jsonrpsee::ConnectionId;
+
+use crate::events::{Mailbox, Subscription};
 
 /// The variables that discovery depends on, as a client sent them.
 pub(crate) type Environment = BTreeMap<String, OsString>;
@@ -14,11 +16,29 @@ pub(crate) type Environment = BTreeMap<String, OsString>;
 pub(crate) struct Peer {
     id: ConnectionId,
     environment: OnceLock<Environment>,
+    mailbox: Arc<Mailbox>,
+    subscriptions: Mutex<Subscriptions>,
 }
+
+#[derive(Debug, Default)]
+struct Subscriptions {
+    by_id: BTreeMap<u64, Subscription>,
+    /// Those that are being made.
+    coming: usize,
+}
+
+/// A place for one subscription among those that the connection may have.
+#[derive(Debug)]
+pub(crate) struct SubscriptionPlace<'a>(&'a Peer);
 
 impl Peer {
     pub(crate) fn new(id: usize) -> Self {
-        Self { id: ConnectionId(id), environment: OnceLock::new() }
+        Self {
+            id: ConnectionId(id),
+            environment: OnceLock::new(),
+            mailbox: Arc::default(),
+            subscriptions: Mutex::default(),
+        }
     }
 
     pub(crate) fn id(&self) -> ConnectionId {
@@ -34,5 +54,54 @@ impl Peer {
     /// says after that is not heard, so that its views stay the same.
     pub(crate) fn introduce(&self, environment: Environment) {
         self.environment.get_or_init(|| environment);
+    }
+
+    /// Returns where events for this connection lie until they are sent.
+    pub(crate) fn mailbox(&self) -> &Arc<Mailbox> {
+        &self.mailbox
+    }
+
+    /// Returns a place for one more subscription; none when there are as many as there may be.
+    pub(crate) fn place_for_subscription(&self, limit: u32) -> Option<SubscriptionPlace<'_>> {
+        let mut subscriptions = self.subscriptions();
+        let n_taken = subscriptions.by_id.len() + subscriptions.coming;
+        (n_taken < limit as usize).then(|| {
+            subscriptions.coming += 1;
+            SubscriptionPlace(self)
+        })
+    }
+
+    /// Ends a subscription. Returns whether there was one of that name.
+    pub(crate) fn unsubscribe(&self, name: &str) -> bool {
+        let Ok(id) = name.parse() else { return false };
+        let ended = self.subscriptions().by_id.remove(&id);
+        ended.is_some()
+    }
+
+    /// Ends all subscriptions: nobody listens any more.
+    pub(crate) fn unsubscribe_all(&self) {
+        let ended = std::mem::take(&mut self.subscriptions().by_id);
+        drop(ended);
+    }
+
+    fn subscriptions(&self) -> MutexGuard<'_, Subscriptions> {
+        // One is put in or taken out at a time.
+        self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl SubscriptionPlace<'_> {
+    /// Keeps the subscription, whose name goes out with the next answer. Returns the name.
+    pub(crate) fn fill(self, subscription: Subscription) -> u64 {
+        let id = subscription.id();
+        self.0.subscriptions().by_id.insert(id, subscription);
+        self.0.mailbox.announce(id);
+        id
+    }
+}
+
+impl Drop for SubscriptionPlace<'_> {
+    fn drop(&mut self) {
+        self.0.subscriptions().coming -= 1;
     }
 }

@@ -26,6 +26,7 @@ use tokio::runtime::{self, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
+use crate::events::Bus;
 use crate::log;
 use crate::server::{Server, drain};
 use crate::service::Service;
@@ -113,13 +114,16 @@ fn serve(options: &ServeOptions) -> Result<Exit, ServeError> {
     let mut endpoint = Endpoint::claim(&location, handed_over)?;
     let boot_id = boot_id();
     let cookies = cookie_directory(&location, &boot_id);
+    let bus = Arc::<Bus>::default();
+    let news = Arc::clone(&bus);
     let engine = Engine::start(Options {
+        listener: Some(Box::new(move |update| news.view_changed(update))),
         hints: Some(watch::recommended(cookies.clone())),
         read_limit: settings.user().read_limit,
         ..Options::new(boot_id.clone())
     })?;
     let socket = Some(location.path().to_owned());
-    let service = Service::new(engine.clone(), boot_id, socket, own_environment(), settings);
+    let service = Service::new(engine.clone(), bus, boot_id, socket, own_environment(), settings);
     let runtime = runtime().map_err(ServeError::Start)?;
     let listener = endpoint.take_listener().expect("nobody has taken it since it was made");
     let life = Life { location: &location, service: &service, spawned: options.spawned };

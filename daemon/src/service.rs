@@ -14,6 +14,7 @@ use skills_protocol::error::RpcError;
 use skills_protocol::wire::Context;
 use tokio_util::sync::CancellationToken;
 
+use crate::events::Bus;
 use crate::from_wire::{self, Asked};
 use crate::handlers;
 use crate::memory::Memory;
@@ -23,6 +24,8 @@ use crate::settings::Settings;
 /// What is served.
 pub(crate) struct Service {
     pub(crate) engine: Engine,
+    /// Where it is said what has happened.
+    pub(crate) bus: Arc<Bus>,
     /// Names this run.
     pub(crate) boot_id: String,
     /// Where it listens; nowhere when it serves within another process.
@@ -44,6 +47,7 @@ impl Service {
     /// Returns a service over this engine.
     pub(crate) fn new(
         engine: Engine,
+        bus: Arc<Bus>,
         boot_id: String,
         socket: Option<PathBuf>,
         environment: Environment,
@@ -51,6 +55,7 @@ impl Service {
     ) -> Arc<Self> {
         Arc::new(Self {
             engine,
+            bus,
             boot_id,
             socket,
             settings,

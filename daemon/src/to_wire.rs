@@ -78,6 +78,17 @@ fn reason_text(reason: &Reason, candidate: &Candidate) -> String {
     text
 }
 
+/// Returns why a skill is dropped, or cannot be read at the moment, as a sentence that names it.
+pub(crate) fn invalid_message(candidate: &Candidate) -> String {
+    let name = &candidate.name;
+    let stale = candidate.file.as_ref().and_then(|it| it.stale.as_ref());
+    match (&candidate.reason, stale) {
+        (_, Some(fault)) => format!("`{name}` {fault}; the last good reading counts"),
+        (Some(reason), None) => format!("`{name}`: {}", reason_text(reason, candidate)),
+        (None, None) => format!("`{name}` is dropped"),
+    }
+}
+
 fn hash(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(7 + 2 * bytes.len());
     text.push_str("blake3:");

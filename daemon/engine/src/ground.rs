@@ -96,6 +96,11 @@ impl Ground {
         self.source.is_some()
     }
 
+    /// Whether there may be directories that are not watched.
+    pub(crate) fn is_deaf(&self) -> bool {
+        self.deaf
+    }
+
     /// Places a cookie; false when there is no source of hints that could bring it back.
     pub(crate) fn cookie(&mut self, ticket: u64) -> bool {
         let Some(source) = &mut self.source else { return false };

@@ -11,6 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use skills_core::path::AbsPath;
 use skills_core::resolve::{Candidate, Reason, Resolution, SkillFile, State};
+use skills_core::skill::Finding;
 
 /// How many steps are kept at most.
 const MAX_STEPS: usize = 256;
@@ -76,9 +77,14 @@ struct Past {
 /// The steps from one state to the next, before they are kept.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
-    changes: Vec<Change>,
+    each: Vec<Change>,
     /// The states cannot be told apart by paths; nothing before this one counts any more.
     unclear: bool,
+    /// The candidates that came or changed and that the agent drops now, or that can just not be
+    /// read: their indexes.
+    pub(crate) invalid: Vec<usize>,
+    /// Whether what was found in any file changed.
+    pub(crate) findings: bool,
 }
 
 impl Changes {
@@ -102,26 +108,37 @@ impl Changes {
             || paths.len() < after_rest.len()
             || outside.clone().any(|it| paths.contains(&it.path) || places.contains_key(&it.path));
         if unclear {
-            return Self { changes: Vec::new(), unclear };
+            return Self { unclear, findings: true, ..Self::default() };
         }
-        let mut changes = Vec::new();
+        let mut found = Self::default();
         let mut last = None;
-        for candidate in after_rest {
+        for (index, candidate) in after_rest.iter().enumerate() {
             let place = places.get(&candidate.path).copied();
             // What keeps its order keeps its place when the others are taken out and put in.
             let moved = place.is_some() && place < last;
             last = last.max(place);
             let was = place.map(|it| &before_rest[it]);
             if moved || !was.is_some_and(|it| looks_same(old, it, new, candidate)) {
+                let is_stale = candidate.file.as_ref().is_some_and(|it| it.stale.is_some());
+                if candidate.state == State::Invalid || is_stale {
+                    found.invalid.push(head + index);
+                }
+                found.findings |= findings(was) != findings(Some(candidate));
                 let before = was.map(|it| Past::of(old, it));
-                changes.push(Change { path: candidate.path.clone(), before, moved });
+                found.each.push(Change { path: candidate.path.clone(), before, moved });
             }
         }
         for candidate in before_rest.iter().filter(|it| !paths.contains(&it.path)) {
+            found.findings |= !findings(Some(candidate)).is_empty();
             let before = Some(Past::of(old, candidate));
-            changes.push(Change { path: candidate.path.clone(), before, moved: false });
+            found.each.push(Change { path: candidate.path.clone(), before, moved: false });
         }
-        Self { changes, unclear }
+        found
+    }
+
+    /// Returns whether any candidate came, went or changed.
+    pub(crate) fn any(&self) -> bool {
+        self.unclear || !self.each.is_empty()
     }
 }
 
@@ -147,8 +164,8 @@ impl Journal {
             // A burst leaves no room behind.
             log.steps = VecDeque::with_capacity(1);
         }
-        log.n_changes += changes.changes.len();
-        log.steps.push_back(Step { tick, changes: changes.changes.into() });
+        log.n_changes += changes.each.len();
+        log.steps.push_back(Step { tick, changes: changes.each.into() });
     }
 
     /// Returns what differs between the state at `since` and `resolution`, which is the state at
@@ -220,6 +237,10 @@ fn print(resolution: &Resolution, candidate: &Candidate) -> u64 {
     let mut hasher = DefaultHasher::new();
     shown(resolution, candidate).hash(&mut hasher);
     hasher.finish()
+}
+
+fn findings(candidate: Option<&Candidate>) -> &[Finding] {
+    candidate.and_then(Candidate::record).map_or(&[], |it| &it.findings)
 }
 
 fn looks_same(old: &Resolution, a: &Candidate, new: &Resolution, b: &Candidate) -> bool {

@@ -29,6 +29,8 @@ mod pool;
 
 mod ground;
 
+mod holds;
+
 mod run;
 
 mod journal;
@@ -39,13 +41,14 @@ mod view;
 
 pub mod search;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
+use std::time::Instant;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use skills_core::path::AbsPath;
@@ -55,9 +58,11 @@ use tokio::sync::oneshot;
 use crate::disk::{DEFAULT_READ_LIMIT, Disk, RealDisk};
 use crate::ground::Ground;
 use crate::hints::{Inbox, StartHints};
+use crate::holds::Holds;
 use crate::run::{Event, Published, Request};
 
 pub use crate::ground::Counters;
+pub use crate::holds::Hold;
 pub use crate::journal::{Difference, Gone};
 pub use crate::run::Freshness;
 pub use crate::status::{Rebuilds, Status, WorktreeStatus};
@@ -73,12 +78,34 @@ pub struct Options {
     pub read_limit: u64,
     /// Identifies this run; part of every clock.
     pub boot_id: String,
+    /// Who is told when a view changes.
+    pub listener: Option<Listener>,
+}
+
+/// Is told of each change of a published view, on the engine's own thread: it must not wait.
+pub type Listener = Box<dyn Fn(&Update) + Send>;
+
+/// A view has changed.
+#[derive(Debug)]
+pub struct Update {
+    /// As it is now.
+    pub view: Arc<View>,
+    /// Whether a skill came, went or changed.
+    pub skills: bool,
+    /// The candidates that came or changed and that the agent drops now, or that can just not be
+    /// read: their indexes.
+    pub invalid: Vec<usize>,
+    /// Whether what was found in any file changed.
+    pub findings: bool,
+    /// Whether what is not well changed.
+    pub health: bool,
 }
 
 impl Options {
     /// Returns options for the machine's own disk without a source of hints.
     pub fn new(boot_id: String) -> Self {
-        Self { hints: None, disk: Arc::new(RealDisk), read_limit: DEFAULT_READ_LIMIT, boot_id }
+        let (disk, read_limit) = (Arc::new(RealDisk), DEFAULT_READ_LIMIT);
+        Self { hints: None, disk, read_limit, boot_id, listener: None }
     }
 }
 
@@ -101,6 +128,7 @@ pub struct Engine {
     /// Counts the turns of the engine's loop; a status is as good as new until the next one.
     turns: Arc<AtomicU64>,
     status: Arc<ArcSwapOption<Status>>,
+    holds: Holds,
     thread: Arc<Mutex<Option<JoinHandle<()>>>>,
 }
 
@@ -127,6 +155,7 @@ impl Engine {
                 None
             }
         });
+        let holds = Holds::default();
         let us = rustix::process::geteuid().as_raw();
         let state = run::Engine {
             ground: Ground::new(options.disk, source, inbox.clone(), us, options.read_limit),
@@ -144,13 +173,18 @@ impl Engine {
             rebuilds: Rebuilds::default(),
             unused: false,
             turns: Arc::clone(&turns),
+            holds: holds.clone(),
+            swept: Instant::now(),
+            postponed: HashSet::new(),
+            postponed_at: Instant::now(),
+            listener: options.listener,
         };
         let thread = thread::Builder::new()
             .name("engine".into())
             .spawn(move || state.run(&receiver))
             .map_err(EngineError::Start)?;
         let thread = Arc::new(Mutex::new(Some(thread)));
-        Ok(Self { events, published, turns, status: Arc::default(), thread })
+        Ok(Self { events, published, turns, status: Arc::default(), holds, thread })
     }
 
     /// Returns the published view without waiting, if there is one.
@@ -172,6 +206,13 @@ impl Engine {
         }
         let site = Arc::new(site());
         self.ask(|reply| Event::View(Request { key: Arc::new(key), site, freshness, reply })).await
+    }
+
+    /// Keeps a view live until the hold is dropped, whether or not anybody asks for it. Returns the
+    /// view as it is once that holds.
+    pub async fn hold(&self, key: ViewKey, site: Site) -> Result<(Arc<View>, Hold), EngineError> {
+        let hold = self.holds.take(Arc::new(key.clone()));
+        Ok((self.view(key, || site, Freshness::Synced).await?, hold))
     }
 
     /// Opens the worktree of a view and keeps it until it is closed. Returns the view.

@@ -9,7 +9,7 @@
 //! Requests that arrive while a cookie is out share the next one. Where cookies are not to be
 //! had, and for `verified`, the disk is swept instead.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ffi::OsString;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,16 +18,18 @@ use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
 use skills_core::path::AbsPath;
-use skills_core::resolve::{Resolution, Site, State, resolve};
+use skills_core::resolve::{Candidate, Resolution, Site, State, resolve};
 use tokio::sync::oneshot;
 
 use crate::forest::{Node, Serial, Watch};
 use crate::ground::Ground;
 use crate::hints::Inbox;
+use crate::holds::Holds;
 use crate::journal::{Changes, Journal};
 use crate::recorder::Recorder;
 use crate::status::{Rebuilds, Status, WorktreeStatus};
 use crate::view::{Health, Moment, View, ViewKey};
+use crate::{Listener, Update};
 
 /// How long a cookie is waited for before the disk is swept instead. A cookie takes
 /// microseconds; one that takes this long is not coming.
@@ -38,6 +40,13 @@ const MAX_VIEWS: usize = 256;
 
 /// How long a view is kept that nobody asks for.
 const VIEW_IDLE: Duration = Duration::from_hours(1);
+
+/// How often directories that are not watched are looked at for those who follow a view.
+const SWEEP_EVERY: Duration = Duration::from_secs(2);
+
+/// How long a file that has just become empty is taken for one that is being written. A program
+/// that empties a file and writes it again needs some ten microseconds in between.
+const WRITING: Duration = Duration::from_millis(4);
 
 /// How often one view may ask for more before it is published as it is. Each round answers
 /// every question of the last, so only a disk that grows faster than it is read gets here.
@@ -115,6 +124,13 @@ pub(crate) struct Engine {
     pub(crate) rebuilds: Rebuilds,
     pub(crate) unused: bool,
     pub(crate) turns: Arc<AtomicU64>,
+    pub(crate) holds: Holds,
+    /// The views that were not published because a file may be being written, and since when.
+    pub(crate) postponed: HashSet<Arc<ViewKey>>,
+    pub(crate) postponed_at: Instant,
+    /// When directories that are not watched were last looked at unasked.
+    pub(crate) swept: Instant,
+    pub(crate) listener: Option<Listener>,
 }
 
 /// A view as the engine holds it.
@@ -184,8 +200,14 @@ impl Engine {
 
     /// Waits for an event, or for the cookie that is out to have taken too long.
     fn wait(&self, events: &Receiver<Event>) -> Result<Event, RecvError> {
-        let Some(since) = self.cookies.out else { return events.recv() };
-        let left = COOKIE_PATIENCE.saturating_sub(since.elapsed());
+        let left = match self.cookies.out {
+            _ if !self.postponed.is_empty() => WRITING.saturating_sub(self.postponed_at.elapsed()),
+            Some(since) => COOKIE_PATIENCE.saturating_sub(since.elapsed()),
+            None if self.ground.is_deaf() && !self.holds.is_empty() => SWEEP_EVERY,
+            None if self.views.is_empty() => return events.recv(),
+            // To let go of what nobody has asked for.
+            None => VIEW_IDLE,
+        };
         match events.recv_timeout(left) {
             Ok(event) => Ok(event),
             Err(RecvTimeoutError::Timeout) => Ok(Event::Hints),
@@ -244,6 +266,10 @@ impl Engine {
         if !hints.is_empty() {
             self.ground.mark(&hints);
         }
+        if self.swept.elapsed() >= SWEEP_EVERY && !self.holds.is_empty() {
+            self.swept = Instant::now();
+            self.ground.sweep_deaf(|_| true);
+        }
         self.settle(&done);
         self.drop_unused();
         for waiter in done {
@@ -275,34 +301,43 @@ impl Engine {
     fn settle(&mut self, waiters: &[Waiter]) {
         for waiter in waiters {
             let Waiter::View { request, .. } = waiter else { continue };
-            // What a new view will depend on is not known yet.
-            let depends = self.views.get(&request.key).map(|it| &it.depends);
+            // What a new view will depend on is not known yet, nor is it of one that waits.
+            let known = self.views.get(&request.key);
+            let known = known.filter(|_| !self.postponed.contains(&request.key));
+            let depends = known.map(|it| &it.depends);
             let which = |it: &Node| depends.is_none_or(|set| set.contains(it.serial));
             match request.freshness {
                 Freshness::Verified => self.ground.sweep(which),
                 Freshness::Cached | Freshness::Synced => self.ground.sweep_deaf(which),
             }
         }
+        // Whoever waits is given what is there.
+        let patient = waiters.is_empty()
+            && (self.postponed.is_empty() || self.postponed_at.elapsed() < WRITING);
+        let mut again = std::mem::take(&mut self.postponed);
         loop {
             let changed = self.ground.refresh();
-            if changed.is_empty() {
-                break;
-            }
             let stale: Vec<_> = self
                 .views
                 .iter()
-                .filter(|(_, it)| changed.iter().any(|serial| it.depends.contains(*serial)))
+                .filter(|(key, held)| {
+                    again.contains(*key) || changed.iter().any(|it| held.depends.contains(*it))
+                })
                 .map(|(key, it)| (Arc::clone(key), Arc::clone(&it.view.site)))
                 .collect();
+            if stale.is_empty() && changed.is_empty() {
+                break;
+            }
             for (key, site) in stale {
-                self.rebuilds.changed += 1;
-                self.resolve(key, site);
+                self.rebuilds.changed += u64::from(!again.remove(&key));
+                self.resolve(key, site, patient);
             }
         }
     }
 
     /// Resolves a view, fetching what it asks for, and publishes it if it came out different.
-    fn resolve(&mut self, key: Arc<ViewKey>, site: Arc<Site>) -> Arc<View> {
+    /// `patient`: not yet while a file of it seems to be being written.
+    fn resolve(&mut self, key: Arc<ViewKey>, site: Arc<Site>, patient: bool) -> Arc<View> {
         let mut rounds = 0;
         let (resolution, depends) = loop {
             let recorder = Recorder::new(&self.ground.forest, self.us);
@@ -316,6 +351,16 @@ impl Engine {
         };
         let health = self.health(&site.cwd, &resolution, &depends);
         let before = self.views.get(&key);
+        if let Some(held) = before.filter(|_| patient)
+            && has_emptied(&held.view.resolution, &resolution)
+        {
+            if self.postponed.is_empty() {
+                self.postponed_at = Instant::now();
+            }
+            let view = Arc::clone(&held.view);
+            self.postponed.insert(key);
+            return view;
+        }
         let used = before.map_or_else(Instant::now, |it| it.used);
         self.unused |= before.is_some_and(|it| it.depends != depends);
         let before = before.map(|it| Arc::clone(&it.view));
@@ -324,20 +369,21 @@ impl Engine {
         let view = same.unwrap_or_else(|| {
             let clock = self.clock(&resolution.worktree);
             let tick = self.tick;
-            let journal = before.map_or_else(
-                || Arc::new(Journal::new(tick)),
-                |before| {
-                    let changes = Changes::between(&before.resolution, &resolution);
-                    before.journal().push(tick, changes);
-                    Arc::clone(before.journal())
-                },
-            );
+            let journal = match &before {
+                None => Arc::new(Journal::new(tick)),
+                Some(before) => Arc::clone(before.journal()),
+            };
             let moment = Moment { clock, tick, journal };
             Arc::new(View::new(Arc::clone(&key), site, resolution, health, moment))
         });
         self.views.insert(key, Held { view: Arc::clone(&view), depends, used });
         if is_new {
+            let update = before.map(|before| follow(&before, Arc::clone(&view)));
             self.publish();
+            // Told once it can be asked for.
+            if let Some((listener, update)) = self.listener.as_ref().zip(update) {
+                listener(&update);
+            }
         }
         view
     }
@@ -371,7 +417,7 @@ impl Engine {
                     Arc::clone(&held.view)
                 } else {
                     self.rebuilds.opened += 1;
-                    self.resolve(key, site)
+                    self.resolve(key, site, false)
                 };
                 if pin {
                     self.worktrees.entry(view.resolution.worktree.clone()).or_default().pins += 1;
@@ -387,7 +433,8 @@ impl Engine {
         };
         worktree.pins -= 1;
         if worktree.pins == 0 {
-            self.views.retain(|_, it| it.view.resolution.worktree != *top);
+            let holds = &self.holds;
+            self.views.retain(|key, it| it.view.resolution.worktree != *top || holds.has(key));
             self.unused = true;
             self.publish();
         }
@@ -404,7 +451,9 @@ impl Engine {
         // Of a pinned worktree the view used last stays; it keeps the watches alive.
         let mut kept = BTreeSet::new();
         let pinned = |top: &AbsPath| self.worktrees.get(top).is_some_and(|it| it.pins > 0);
-        idle.retain(|(.., top)| !(pinned(top) && kept.insert(top.clone())));
+        idle.retain(|(_, key, top)| {
+            !(self.holds.has(key) || pinned(top) && kept.insert(top.clone()))
+        });
         let old = |used: &Instant| used.elapsed() > VIEW_IDLE;
         let gone: Vec<_> = idle
             .into_iter()
@@ -534,6 +583,26 @@ impl Engine {
             counters: self.ground.counters,
         }
     }
+}
+
+/// Whether a file is empty that was not, or was not there.
+fn has_emptied(before: &Resolution, after: &Resolution) -> bool {
+    let is_empty = |it: &Candidate| it.record().is_some_and(|it| it.facts.size == 0);
+    after.candidates.iter().filter(|it| is_empty(it)).any(|it| {
+        // Few are empty, if any, and rarely more than once.
+        let was = before.candidates.iter().find(|was| was.path == it.path);
+        !was.is_some_and(is_empty)
+    })
+}
+
+/// Keeps the step from a view to the next, and says what it is.
+fn follow(before: &View, view: Arc<View>) -> Update {
+    let mut changes = Changes::between(&before.resolution, &view.resolution);
+    let (skills, findings) = (changes.any(), changes.findings);
+    let invalid = std::mem::take(&mut changes.invalid);
+    view.journal().push(view.tick(), changes);
+    let health = before.health != view.health;
+    Update { view, skills, invalid, findings, health }
 }
 
 impl Cookies {

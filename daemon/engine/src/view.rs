@@ -112,6 +112,10 @@ impl View {
         self.journal.difference(since, self.tick, &self.resolution, shows)
     }
 
+    pub(crate) fn tick(&self) -> u64 {
+        self.tick
+    }
+
     pub(crate) fn journal(&self) -> &Arc<Journal> {
         &self.journal
     }

@@ -255,6 +255,15 @@ impl RpcError {
         )
     }
 
+    /// The connection has as many subscriptions as it may.
+    pub fn too_many_subscriptions(limit: u32) -> Self {
+        let message =
+            format!("this connection already has {limit} subscriptions, as many as it may");
+        let mut error = Self::new(INVALID_PARAMS, message);
+        error.data_mut().limit = Some(limit.into());
+        error.with_hint("End one with `events/unsubscribe`, or open another connection.")
+    }
+
     /// A model may not invoke this skill.
     pub fn not_invocable(name: &str) -> Self {
         Self::new(NOT_INVOCABLE, format!("a model may not invoke the skill `{name}`"))

@@ -10,10 +10,11 @@ use serde::de::DeserializeOwned;
 
 use crate::error::RpcError;
 use crate::wire::{
-    CancelParams, DirsParams, DirsResult, ExplainParams, ExplainResult, GetParams, GetResult,
-    InitializeParams, InitializeResult, ListParams, ListResult, ReadParams, ReadResult,
+    CancelParams, DirsParams, DirsResult, EventParams, ExplainParams, ExplainResult, GetParams,
+    GetResult, InitializeParams, InitializeResult, ListParams, ListResult, ReadParams, ReadResult,
     ResourcesParams, ResourcesResult, SearchParams, SearchResult, ShutdownParams, ShutdownResult,
-    StatusParams, StatusResult, SyncParams, SyncResult, WorktreeCloseParams, WorktreeCloseResult,
+    StatusParams, StatusResult, SubscribeParams, SubscribeResult, SyncParams, SyncResult,
+    UnsubscribeParams, UnsubscribeResult, WorktreeCloseParams, WorktreeCloseResult,
     WorktreeListParams, WorktreeListResult, WorktreeOpenParams, WorktreeOpenResult,
 };
 
@@ -78,6 +79,9 @@ pub mod names {
         SKILLS_EXPLAIN = "skills/explain",
         SKILLS_RESOURCES = "skills/resources",
         SKILLS_READ = "skills/read",
+        EVENTS_SUBSCRIBE = "events/subscribe",
+        EVENTS_UNSUBSCRIBE = "events/unsubscribe",
+        EVENTS_EVENT = "events/event",
         CANCEL_REQUEST = "$/cancelRequest",
     }
 }
@@ -152,17 +156,31 @@ requests! {
     "Lists the files of a skill beside its SKILL.md, sorted by relative path.";
     SkillsRead, SKILLS_READ, ReadParams => ReadResult, "1.0", AGAIN,
     "Reads a file beneath a skill's directory, or a part of it; a path that leads outside is refused.";
+    EventsSubscribe, EVENTS_SUBSCRIBE, SubscribeParams => SubscribeResult, "1.0", AGAIN,
+    "Has the daemon tell of changes by `events/event`, without being asked: of one view with `cwd`, else of everything. A subscription ends with its connection; whoever connects again subscribes again and asks `skills/list` with `since`.";
+    EventsUnsubscribe, EVENTS_UNSUBSCRIBE, UnsubscribeParams => UnsubscribeResult, "1.0", AGAIN,
+    "Ends a subscription of the same connection.";
 }
 
 /// Every notification, in the order of the reference.
-pub const NOTIFICATIONS: &[Method] = &[Method {
-    name: names::CANCEL_REQUEST,
-    params: "CancelParams",
-    result: "",
-    doc: CANCEL_DOC,
-    since: "1.0",
-    repeatable: true,
-}];
+pub const NOTIFICATIONS: &[Method] = &[
+    Method {
+        name: names::CANCEL_REQUEST,
+        params: "CancelParams",
+        result: "",
+        doc: CANCEL_DOC,
+        since: "1.0",
+        repeatable: true,
+    },
+    Method {
+        name: names::EVENTS_EVENT,
+        params: "EventParams",
+        result: "",
+        doc: EVENT_DOC,
+        since: "1.0",
+        repeatable: true,
+    },
+];
 
 const CANCEL_DOC: &str = "Cancels a running request of the same connection; it is then answered with -32800, unless it had finished. An unknown id is ignored.";
 
@@ -173,6 +191,17 @@ pub struct CancelRequest;
 impl Notification for CancelRequest {
     const METHOD: &'static str = names::CANCEL_REQUEST;
     type Params = CancelParams;
+}
+
+const EVENT_DOC: &str = "Sent by the daemon: something happened that a subscription is about. Of one subscription and kind at most one is on its way; a later one takes its place, and whoever does not read costs nothing. The content is asked for, for example by `skills/list` with `since`.";
+
+#[doc = "Sent by the daemon: something happened that a subscription is about."]
+#[derive(Debug, Clone, Copy)]
+pub struct EventsEvent;
+
+impl Notification for EventsEvent {
+    const METHOD: &'static str = names::EVENTS_EVENT;
+    type Params = EventParams;
 }
 
 /// Reads the parameters of a method from the text of the request's `params` member.
@@ -255,6 +284,12 @@ mod tests {
             skills/read
               (name path relative offset length cwd profile session agent freshness additionalDirs environment pathEncoding)
               {clock health path pathEncoding content base64 size truncated}
+            events/subscribe
+              (kinds cwd profile session agent freshness additionalDirs environment pathEncoding)
+              {subscription kinds clock health}
+            events/unsubscribe
+              (subscription)
+              {ended}
         "#]].assert_eq(&text);
     }
 

@@ -9,6 +9,7 @@
 mod context;
 mod doctor;
 mod entry;
+mod events;
 mod explain;
 mod health;
 mod position;
@@ -19,6 +20,10 @@ mod worktree;
 pub use context::{Context, Contextual, Freshness};
 pub use doctor::{DoctorResult, Finding};
 pub use entry::{DiagnosticCounts, Entry, Scope, State};
+pub use events::{
+    Event, EventKind, EventParams, SubscribeParams, SubscribeResult, UnsubscribeParams,
+    UnsubscribeResult,
+};
 pub use explain::{Evidence, ExplainParams, ExplainResult, Outcome, Step, StepKind, Verdict};
 pub use health::Health;
 pub use position::{Diagnostic, FieldRanges, Position, Range, Severity};

@@ -31,7 +31,8 @@ impl Rig {
         let engine = Engine::start(Options::new("boot".to_owned())).unwrap();
         let config = top.path().join("config.toml");
         let settings = Settings::load(Some(config));
-        let service = Service::new(engine, "boot".to_owned(), None, environment, settings);
+        let service =
+            Service::new(engine, Arc::default(), "boot".to_owned(), None, environment, settings);
         let (client, server) = duplex(1 << 20);
         let serving = Server::over(&service);
         tokio::spawn(serving.serve_stream(server));
@@ -113,7 +114,7 @@ async fn every_method_of_the_protocol_is_answered() {
     // The last one ends the server.
     expected.sort_by_key(|it| *it == "server/shutdown");
     for method in expected {
-        let params = json!({"name": "a", "relative": "SKILL.md"});
+        let params = json!({"name": "a", "relative": "SKILL.md", "subscription": "1"});
         rig.call(method, params).await;
     }
 }

@@ -13,6 +13,8 @@ mod rounds;
 
 mod since;
 
+mod events;
+
 mod lifecycle;
 
 mod configured;

@@ -182,8 +182,10 @@ fn a_clock_that_is_not_known_any_more_gives_the_whole_list() {
     assert!(!follower.check(&mut live.wire, &history), "and goes on");
     // A change of more skills than are kept is still told to who saw the state before.
     for index in 0..1100 {
-        write_skill(&top.join(format!(".agents/skills/s{index}")), &format!("s{index}"), "d");
+        write_skill(&top.join(format!("aside/s{index}")), &format!("s{index}"), "d");
     }
+    // In one step, so that it does not depend on how fast the daemon follows.
+    fs::rename(top.join("aside"), top.join(".agents/skills/many")).expect("moved");
     assert!(!follower.check(&mut live.wire, &history));
     write_skill(&top.join(".agents/skills/a"), "a", "at last");
     assert!(!follower.check(&mut live.wire, &history));

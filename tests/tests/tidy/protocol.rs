@@ -44,6 +44,8 @@ fn example(method: &str) -> Option<Value> {
         "skills/get" | "skills/resources" => json!({"name": "commit", "cwd": null}),
         "skills/search" => json!({"query": "message for my staged changes", "cwd": null}),
         "skills/explain" => json!({"name": "changelog", "cwd": null}),
+        "events/subscribe" => json!({"kinds": ["skills/changed"], "cwd": null}),
+        "events/unsubscribe" => json!({"subscription": "1"}),
         "skills/read" => json!({"name": "commit", "relative": "references/style.md", "cwd": null}),
         _ => return None,
     })
@@ -179,7 +181,7 @@ fn settle(value: &mut Value, home: &Home) {
         Value::Object(members) => {
             for (name, value) in members.iter_mut() {
                 match name.as_str() {
-                    "clock" => *value = json!("18c0-1:1:7:2"),
+                    "clock" if value.is_string() => *value = json!("18c0-1:1:7:2"),
                     "bootId" => *value = json!("18c0-1"),
                     "pid" => *value = json!(4711),
                     "uptime" => *value = json!(3600),

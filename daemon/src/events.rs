@@ -1,0 +1,202 @@
+//! Who wants to be told of what, and how news reaches them.
+//!
+//! [`Bus::publish`] is the one way in: whoever changes something that clients follow says so in
+//! one call, which neither waits nor fails. What comes of it lies in the [`Mailbox`] of each
+//! connection until the connection has nothing else to write: of each subscription and kind at
+//! most one event, the latest. A connection that nobody reads holds these few and no more.
+
+mod mailbox;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use skills_core::path::AbsPath;
+use skills_engine::{Hold, Update, ViewKey};
+use skills_protocol::path::{encode, encoding_of};
+use skills_protocol::wire::{Event, EventKind};
+
+use crate::to_wire;
+
+pub(crate) use mailbox::Mailbox;
+
+/// Brings news to those who subscribed to them.
+#[derive(Debug, Default)]
+pub(crate) struct Bus(Mutex<Table>);
+
+#[derive(Debug, Default)]
+struct Table {
+    last: u64,
+    followers: BTreeMap<u64, Follower>,
+}
+
+#[derive(Debug)]
+struct Follower {
+    kinds: Kinds,
+    interest: Interest,
+    mailbox: Arc<Mailbox>,
+}
+
+/// What a subscription is about.
+#[derive(Clone, Debug)]
+pub(crate) enum Interest {
+    /// Everything.
+    Everything,
+    /// One view, and what is about its worktree or its session.
+    View {
+        /// What the view is of.
+        key: Arc<ViewKey>,
+        /// Where it is.
+        worktree: AbsPath,
+        /// The conversation, where the subscriber named one.
+        session: Option<String>,
+    },
+}
+
+/// What an event is about, for choosing who is told.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct About<'a> {
+    /// The view, where it is one.
+    pub(crate) view: Option<&'a ViewKey>,
+    /// The worktree, where it is one.
+    pub(crate) worktree: Option<&'a AbsPath>,
+    /// The conversation, where it is one.
+    pub(crate) session: Option<&'a str>,
+}
+
+/// A set of kinds, one bit each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Kinds(u16);
+
+/// A subscription; it ends when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Subscription {
+    id: u64,
+    bus: Arc<Bus>,
+    mailbox: Arc<Mailbox>,
+    /// Keeps the view live; none before it is asked for, and where none is followed.
+    hold: Option<Hold>,
+}
+
+impl Bus {
+    /// Tells those who want to know. Does not wait, whoever they are.
+    pub(crate) fn publish(&self, about: About<'_>, event: &Event) {
+        let table = self.lock();
+        for (id, follower) in &table.followers {
+            if follower.kinds.has(event.kind) && follower.interest.covers(about) {
+                follower.mailbox.put(*id, event);
+            }
+        }
+    }
+
+    /// Tells of a view that has changed.
+    pub(crate) fn view_changed(&self, update: &Update) {
+        let view = &update.view;
+        let about = About {
+            view: Some(&view.key),
+            worktree: Some(&view.resolution.worktree),
+            session: view.key.session.as_deref(),
+        };
+        let cwd_encoding = encoding_of([&*view.key.cwd]);
+        let event = |kind| Event {
+            clock: Some(view.clock.clone()),
+            cwd: Some(encode(&view.key.cwd, cwd_encoding)),
+            profile: Some(view.key.profile.clone()),
+            path_encoding: cwd_encoding,
+            ..Event::new(kind)
+        };
+        for (happened, kind) in [
+            (update.skills, EventKind::SkillsChanged),
+            (update.findings, EventKind::DiagnosticsChanged),
+            (update.health, EventKind::HealthChanged),
+        ] {
+            if happened {
+                self.publish(about, &event(kind));
+            }
+        }
+        for index in &update.invalid {
+            let candidate = &view.resolution.candidates[*index];
+            let encoding = encoding_of([&*view.key.cwd, &*candidate.path]);
+            let event = Event {
+                cwd: Some(encode(&view.key.cwd, encoding)),
+                name: Some(candidate.name.clone()),
+                path: Some(encode(&candidate.path, encoding)),
+                path_encoding: encoding,
+                message: Some(to_wire::invalid_message(candidate)),
+                ..event(EventKind::SkillsInvalid)
+            };
+            self.publish(about, &event);
+        }
+    }
+
+    /// Begins a subscription whose events lie in the mailbox until they may be sent.
+    pub(crate) fn subscribe(
+        self: &Arc<Self>,
+        kinds: Kinds,
+        interest: Interest,
+        mailbox: &Arc<Mailbox>,
+    ) -> Subscription {
+        let mut table = self.lock();
+        table.last += 1;
+        let id = table.last;
+        let mailbox = Arc::clone(mailbox);
+        table.followers.insert(id, Follower { kinds, interest, mailbox: Arc::clone(&mailbox) });
+        drop(table);
+        Subscription { id, bus: Arc::clone(self), mailbox, hold: None }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Table> {
+        // One entry is put in or taken out at a time.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Subscription {
+    pub(crate) fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// Keeps the view live as long as the subscription lasts.
+    pub(crate) fn keep(&mut self, hold: Hold) {
+        self.hold = Some(hold);
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        self.bus.lock().followers.remove(&self.id);
+        self.mailbox.forget(self.id);
+    }
+}
+
+impl Interest {
+    fn covers(&self, about: About<'_>) -> bool {
+        match self {
+            Self::Everything => true,
+            Self::View { key, worktree, session } => match (about.view, about.session) {
+                (Some(view), _) => *view == **key,
+                (None, Some(its)) if session.is_some() => session.as_deref() == Some(its),
+                (None, _) => about.worktree.is_none_or(|it| it == worktree),
+            },
+        }
+    }
+}
+
+impl Kinds {
+    /// Returns the set of these kinds; of all where there are none.
+    pub(crate) fn of(kinds: &[EventKind]) -> Self {
+        let kinds = if kinds.is_empty() { EventKind::ALL } else { kinds };
+        Self(kinds.iter().fold(0, |bits, kind| bits | 1 << *kind as u16))
+    }
+
+    fn has(self, kind: EventKind) -> bool {
+        self.0 & 1 << kind as u16 != 0
+    }
+
+    /// Returns the kinds in the order of the reference.
+    pub(crate) fn list(self) -> Vec<EventKind> {
+        EventKind::ALL.iter().copied().filter(|it| self.has(*it)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;
