@@ -44,7 +44,11 @@ fn root_of(rule: &RootRule, path: &Path) -> Option<(usize, String)> {
         Base::Variable { below_home, .. } => Some(&**below_home),
         Base::Home | Base::Ancestors { .. } | Base::Additional => None,
         // Their place says nothing about the names of directories.
-        Base::IfSet { .. } | Base::Absolute(_) | Base::Provided(_) => return None,
+        Base::IfSet { .. }
+        | Base::Absolute(_)
+        | Base::Provided(_)
+        | Base::Settings
+        | Base::Plugins(_) => return None,
     };
     let parts: Vec<&str> = path.parent()?.components().filter_map(name).collect();
     rule.relative
