@@ -23,6 +23,7 @@ mod style;
 mod sync;
 mod terminal;
 mod text;
+mod watch;
 
 use std::cell::RefCell;
 use std::io;
@@ -128,6 +129,12 @@ pub enum Command {
     Status,
     /// Wait until everything on the disk is visible
     Sync,
+    /// Print what changes, as it changes
+    ///
+    /// A line for each skill that comes, goes or changes, until it is interrupted. With `--json`
+    /// the first line is the whole list, the others what changed since the line before, as
+    /// `skills/list` gives them, and events of other kinds.
+    Watch,
     /// Stop the daemon
     Stop,
     /// Find what is wrong with the daemon and its surroundings
@@ -181,6 +188,7 @@ fn perform(cx: &Cx<'_>, command: &Command) -> Result<Exit, CommandError> {
         Command::Explain(args) => explain::run(cx, args),
         Command::Status => status::run(cx),
         Command::Sync => sync::run(cx),
+        Command::Watch => watch::run(cx),
         Command::Stop => stop::run(cx),
         Command::Doctor(args) => doctor::run(cx, args),
         Command::Logs(args) => logs::run(cx, args),

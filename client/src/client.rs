@@ -2,10 +2,11 @@
 //!
 //! The daemon may be stopped, killed or replaced at any time, and the next call finds or starts
 //! another one. What it knew of this connection is lost with it: sessions are durable, but
-//! subscriptions have to be made again.
+//! subscriptions have to be made again, which [`crate::subscription`] does.
 
 use std::sync::Arc;
 
+use serde_json::value::RawValue;
 use skills_protocol::method::Request;
 use tokio::sync::Mutex;
 
@@ -29,9 +30,19 @@ impl Client {
 
     /// Calls a method. A connection that breaks is replaced, and a call that may be repeated is.
     pub async fn call<M: Request>(&self, params: &M::Params) -> Result<M::Result, ClientError> {
+        let result = self.call_text::<M>(params).await?;
+        serde_json::from_str(result.get())
+            .map_err(|source| ClientError::Form { method: M::METHOD, source })
+    }
+
+    /// Calls a method in the same way and returns its result as it came.
+    pub async fn call_text<M: Request>(
+        &self,
+        params: &M::Params,
+    ) -> Result<Box<RawValue>, ClientError> {
         let mut pauses = pauses();
         loop {
-            let outcome = self.connection().await?.call::<M>(params).await;
+            let outcome = self.connection().await?.call_text::<M>(params).await;
             let again =
                 M::REPEATABLE && outcome.as_ref().is_err_and(ClientError::is_broken_connection);
             match pauses.next().filter(|_| again) {

@@ -46,6 +46,15 @@ pub struct Note {
     pub params: Option<Box<RawValue>>,
 }
 
+/// What notes replace each other: those of one name, subscription and kind.
+type NoteKey = (String, Subject);
+
+#[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Subject {
+    subscription: String,
+    kind: String,
+}
+
 type Answer = Result<Box<RawValue>, RpcError>;
 
 struct Shared {
@@ -59,9 +68,9 @@ struct Shared {
 struct State {
     closed: bool,
     waiting: HashMap<i64, oneshot::Sender<Answer>>,
-    // The newest note of each subscription: notes only say that something changed, so an unread
-    // one is replaced and a reader that lags costs no memory.
-    notes: BTreeMap<(String, String), Option<Box<RawValue>>>,
+    // The newest note of each subscription and kind: notes only say that something changed, so an
+    // unread one is replaced and a reader that lags costs no memory.
+    notes: BTreeMap<NoteKey, Option<Box<RawValue>>>,
 }
 
 impl Shared {
@@ -77,7 +86,6 @@ impl Shared {
         state.waiting.clear();
         drop(state);
         self.noted.notify_waiters();
-        self.noted.notify_one();
     }
 }
 
@@ -142,19 +150,31 @@ impl Connection {
 
     /// Waits for the next notification; `None` when the connection is closed and none is left.
     ///
-    /// Of several unread ones of the same subscription only the newest is kept.
+    /// Of several unread ones of the same subscription and kind only the newest is kept.
     pub async fn next_note(&self) -> Option<Note> {
+        self.next_of(|_| true).await
+    }
+
+    /// Waits for the next notification of that name and subscription, as [`Self::next_note`] does.
+    pub async fn next_note_of(&self, method: &str, subscription: &str) -> Option<Note> {
+        self.next_of(|(its, subject)| its == method && subject.subscription == subscription).await
+    }
+
+    async fn next_of(&self, is_meant: impl Fn(&NoteKey) -> bool) -> Option<Note> {
         loop {
+            // Before it is looked: what comes after that wakes.
+            let noted = self.shared.noted.notified();
             {
                 let mut state = self.shared.state();
-                if let Some(((method, _), params)) = state.notes.pop_first() {
+                let found = state.notes.extract_if(.., |key, _| is_meant(key)).next();
+                if let Some(((method, _), params)) = found {
                     return Some(Note { method, params });
                 }
                 if state.closed {
                     return None;
                 }
             }
-            self.shared.noted.notified().await;
+            noted.await;
         }
     }
 
@@ -219,9 +239,9 @@ async fn read<R: AsyncRead + Unpin>(reader: R, shared: Arc<Shared>) {
 
 fn deliver(incoming: Incoming, shared: &Shared) {
     if let Some(method) = incoming.method {
-        let subscription = incoming.params.as_deref().and_then(subscription).unwrap_or_default();
-        shared.state().notes.insert((method, subscription), incoming.params);
-        shared.noted.notify_one();
+        let subject = incoming.params.as_deref().and_then(subject).unwrap_or_default();
+        shared.state().notes.insert((method, subject), incoming.params);
+        shared.noted.notify_waiters();
         return;
     }
     let answer = match (incoming.result, incoming.error) {
@@ -248,14 +268,22 @@ fn deliver(incoming: Incoming, shared: &Shared) {
     }
 }
 
-fn subscription(params: &RawValue) -> Option<String> {
+fn subject(params: &RawValue) -> Option<Subject> {
     #[derive(Deserialize)]
     struct Subscribed {
         subscription: RequestId,
+        #[serde(default)]
+        result: Kind,
     }
 
-    let subscribed: Subscribed = serde_json::from_str(params.get()).ok()?;
-    Some(subscribed.subscription.to_string())
+    #[derive(Default, Deserialize)]
+    struct Kind {
+        #[serde(default)]
+        kind: String,
+    }
+
+    let Subscribed { subscription, result } = serde_json::from_str(params.get()).ok()?;
+    Some(Subject { subscription: subscription.to_string(), kind: result.kind })
 }
 
 #[cfg(test)]

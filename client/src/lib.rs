@@ -2,7 +2,8 @@
 //!
 //! Two ways in. [`blocking`] is for a process that asks once and goes: no runtime, one write, one
 //! read. [`connection`] is for a process that stays: calls in parallel, cancellation, and
-//! [`client`] above it, which connects again after the daemon was restarted.
+//! [`client`] above it, which connects again after the daemon was restarted, and
+//! [`subscription`], which subscribes again.
 //! Feature `cli` adds the `skillsd` commands that are built on the first.
 //! It never looks at skills itself, and decides nothing that the daemon decides.
 
@@ -15,6 +16,7 @@ pub mod error;
 pub mod logs;
 pub mod peer;
 pub mod spawn;
+pub mod subscription;
 
 #[cfg(feature = "cli")]
 pub mod cli;

@@ -309,6 +309,7 @@ fn the_help_is_one_screen_each() {
               explain      Explain why a skill is seen, or why it is not
               status       Show how the daemon is and what it watches
               sync         Wait until everything on the disk is visible
+              watch        Print what changes, as it changes
               stop         Stop the daemon
               doctor       Find what is wrong with the daemon and its surroundings
               logs         Show the log of a daemon that a command started

@@ -114,7 +114,8 @@ async fn every_method_of_the_protocol_is_answered() {
     // The last one ends the server.
     expected.sort_by_key(|it| *it == "server/shutdown");
     for method in expected {
-        let params = json!({"name": "a", "relative": "SKILL.md", "query": "a", "subscription": "1"});
+        let params =
+            json!({"name": "a", "relative": "SKILL.md", "query": "a", "subscription": "1"});
         rig.call(method, params).await;
     }
 }

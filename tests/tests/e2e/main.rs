@@ -15,6 +15,8 @@ mod since;
 
 mod events;
 
+mod watch;
+
 mod lifecycle;
 
 mod configured;

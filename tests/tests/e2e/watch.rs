@@ -1,0 +1,122 @@
+//! `skillsd watch`: changes as lines, also over the daemon's end.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+
+use serde_json::Value;
+use skills_testkit::Home;
+use skills_testkit::daemon::{kill, listener};
+use skills_testkit::fixture::write_skill;
+use skills_testkit::wait::DEADLINE;
+
+use crate::support::skillsd;
+
+/// A `skillsd watch` that runs, and the lines it prints.
+struct Watch {
+    child: Child,
+    lines: Receiver<String>,
+}
+
+impl Watch {
+    fn start(home: &Home, cwd: &Path, args: &[&str]) -> Self {
+        let mut command = skillsd(home, &[&["watch"], args].concat());
+        let mut child = command
+            .current_dir(cwd)
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("our program can be run");
+        let stdout = BufReader::new(child.stdout.take().expect("it is piped"));
+        let (sender, lines) = channel();
+        thread::spawn(move || {
+            // Ends with the program, or when nobody wants more.
+            for line in stdout.lines().map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    break;
+                }
+            }
+        });
+        Self { child, lines }
+    }
+
+    #[track_caller]
+    fn next(&self) -> String {
+        self.lines.recv_timeout(DEADLINE).expect("a line comes in time")
+    }
+
+    /// Returns the next line that holds all of this; others are passed over.
+    #[track_caller]
+    fn line(&self, parts: &[&str]) -> String {
+        loop {
+            let line = self.next();
+            if parts.iter().all(|it| line.contains(it)) {
+                return line;
+            }
+        }
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        // Both fail when it has ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn a_person_sees_each_change_and_the_next_daemon() {
+    let home = Home::new();
+    let top = home.worktree("w", "");
+    let skill = |name: &str| top.join(".agents/skills").join(name);
+    write_skill(&skill("a"), "a", "first");
+    let watch = Watch::start(&home, &top, &[]);
+    assert!(watch.next().contains("watching"), "the first line says where");
+    write_skill(&skill("b"), "b", "second");
+    assert!(watch.line(&["b", "second"]).starts_with('+'));
+    write_skill(&skill("b"), "b", "third");
+    assert!(watch.line(&["b", "third"]).starts_with('~'));
+    fs::write(skill("b").join("SKILL.md"), "---\nname: b\n---\n").expect("written");
+    watch.line(&["✗", "b", "invalid", "description"]);
+    // What happens while there is no daemon is told by the next one.
+    let daemon = listener(&home.socket()).expect("a daemon listens");
+    kill(daemon);
+    write_skill(&skill("c"), "c", "made meanwhile");
+    fs::remove_dir_all(skill("a")).expect("it was there");
+    watch.line(&["replaced"]);
+    let lines = [watch.next(), watch.next()];
+    assert!(lines.iter().any(|it| it.starts_with("- a") && it.contains("gone")), "{lines:?}");
+    assert!(lines.iter().any(|it| it.starts_with("+ c")), "{lines:?}");
+    write_skill(&skill("d"), "d", "and live again");
+    watch.line(&["+ d"]);
+}
+
+#[test]
+fn json_lines_are_the_list_and_then_its_differences() {
+    let home = Home::new();
+    let top = home.worktree("w", "");
+    write_skill(&top.join(".agents/skills/a"), "a", "first");
+    let watch = Watch::start(&home, &top, &["--json"]);
+    let value = |line: &str| -> Value { serde_json::from_str(line).expect("JSON") };
+    let whole = value(&watch.next());
+    assert_eq!((&whole["fresh"], &whole["skills"][0]["name"]), (&true.into(), &"a".into()));
+    write_skill(&top.join(".agents/skills/b"), "b", "second");
+    let difference = value(&watch.line(&["\"second\""]));
+    assert_eq!(difference["fresh"], false);
+    assert_eq!(difference["skills"].as_array().map(Vec::len), Some(1), "{difference}");
+    fs::write(top.join(".agents/skills/b/SKILL.md"), "---\nname: b\n---\n").expect("written");
+    let event = value(&watch.line(&["skills/invalid"]));
+    assert_eq!((&event["kind"], &event["name"]), (&"skills/invalid".into(), &"b".into()));
+}
+
+#[test]
+fn without_a_daemon_there_is_nothing_to_watch() {
+    let home = Home::new();
+    let top = home.worktree("w", "");
+    let output = crate::support::run(&home, &top, &["watch", "--no-daemon"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(crate::support::stderr(&output).contains("needs the daemon"));
+}
