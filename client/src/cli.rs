@@ -78,11 +78,18 @@ pub struct GlobalArgs {
     /// Directories in the variable SKILLSD_ADD_DIRS, separated by colons, count besides.
     #[arg(long = "add-dir", global = true, value_name = "DIR")]
     pub add_dirs: Vec<PathBuf>,
-    /// Apply the rules of this agent, or of `all` in turn [default: agentskills]
+    /// Apply the rules of this agent, of several (`a,b`) or of `all` [default: agentskills]
     ///
-    /// For example `claude-code`. With `all`, `list` and `explain` answer for each profile.
+    /// For example `claude-code`. With several, and with `all`, `list` and `explain` show them side
+    /// by side. `all` holds no variants (`claude-code@founding`); they are named.
     /// Without it `profile` of the worktree's `.skillsd.toml` counts, then that of `config.toml`.
-    #[arg(long, global = true, value_name = "PROFILE")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "PROFILE",
+        value_parser = place::ProfileNames,
+        hide_possible_values = true
+    )]
     pub profile: Option<String>,
     /// Print the daemon's answer as one line of JSON
     #[arg(long, global = true)]

@@ -9,9 +9,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use skills_core::path::AbsPath;
-use skills_core::profile::{self, Profile};
+use skills_core::profile::{self, Profile, Profiles};
 use skills_core::resolve::Site;
 use skills_engine::{Freshness, ViewKey};
+use skills_protocol::env::DISCOVERY;
 use skills_protocol::error::RpcError;
 use skills_protocol::path::{PathEncoding, decode, decode_absolute};
 use skills_protocol::wire::{self, Context};
@@ -27,25 +28,31 @@ pub(crate) struct Asked {
 
 /// Reads the parameters that all calls about skills have.
 ///
-/// `default_environment` counts where the call brings none of its own.
+/// `default_environment` counts where the call brings none of its own, and `own` for variables
+/// that no client knows to send.
 pub(crate) fn asked(
     context: Context,
+    profiles: &Profiles,
     default_environment: &Environment,
+    own: &Environment,
 ) -> Result<Asked, RpcError> {
     let encoding = context.path_encoding;
     let Some(cwd) = context.cwd else {
         return Err(RpcError::invalid_params("`cwd` is missing")
             .with_hint("Send the absolute path of the directory that the agent works in."));
     };
-    let profile = find_profile(context.profile.as_deref())?;
-    let own = context.environment.map(|it| environment(it, encoding)).transpose()?;
-    let environment = own.as_ref().unwrap_or(default_environment);
+    let profile = find_profile(context.profile.as_deref(), profiles)?;
+    let sent = context.environment.map(|it| environment(it, encoding)).transpose()?;
+    let environment = sent.as_ref().unwrap_or(default_environment);
     let values = profile.environment.iter();
-    let values =
-        values.filter_map(|name| Some((name.to_string(), environment.get(name.as_ref())?.clone())));
+    let value = |name: &str| match environment.get(name) {
+        None if !DISCOVERY.contains(&name) => own.get(name),
+        value => value,
+    };
+    let values = values.filter_map(|name| Some((name.to_string(), value(name)?.clone())));
     let key = ViewKey {
         cwd: absolute(&cwd, encoding)?,
-        profile: profile.id.to_string(),
+        profile: profile.key(),
         environment: values.collect(),
         additional: context
             .additional_dirs
@@ -132,10 +139,13 @@ impl Target<'_> {
     }
 }
 
-fn find_profile(name: Option<&str>) -> Result<&'static Arc<Profile>, RpcError> {
+fn find_profile<'p>(
+    name: Option<&str>,
+    profiles: &'p Profiles,
+) -> Result<&'p Arc<Profile>, RpcError> {
     let name = name.unwrap_or(profile::DEFAULT);
-    profile::find(name).ok_or_else(|| {
-        let known: Vec<_> = profile::builtin().iter().map(|it| format!("`{}`", it.id)).collect();
+    profiles.find(name).ok_or_else(|| {
+        let known: Vec<_> = profiles.all().iter().map(|it| format!("`{}`", it.id)).collect();
         RpcError::invalid_params(format!("there is no profile `{name}`"))
             .with_hint(format!("The profiles are {}.", known.join(", ")))
     })
@@ -155,9 +165,13 @@ mod tests {
         Context { cwd: Some(cwd.to_owned()), ..Context::default() }
     }
 
+    fn read(context: Context) -> Result<Asked, RpcError> {
+        asked(context, &Profiles::default(), &own(), &Environment::new())
+    }
+
     #[track_caller]
     fn refused(context: Context) -> String {
-        match asked(context, &own()) {
+        match read(context) {
             Err(error) => format!("{} {error}", error.code),
             Ok(asked) => panic!("taken as {:?}", asked.key),
         }
@@ -165,7 +179,7 @@ mod tests {
 
     #[test]
     fn defaults_are_the_default_profile_the_own_environment_and_synced() {
-        let asked = asked(at("/w/./x/"), &own()).unwrap();
+        let asked = read(at("/w/./x/")).unwrap();
         assert_eq!(asked.key.cwd, AbsPath::new("/w/x".as_ref()).unwrap());
         assert_eq!(asked.key.profile, profile::DEFAULT);
         assert_eq!(asked.freshness, Freshness::Synced);
@@ -174,7 +188,7 @@ mod tests {
 
     #[test]
     fn key_holds_only_what_the_profile_reads() {
-        let asked = asked(at("/w"), &own()).unwrap();
+        let asked = read(at("/w")).unwrap();
         assert!(!asked.key.environment.contains_key("TOKEN"), "{:?}", asked.key);
     }
 
@@ -182,7 +196,7 @@ mod tests {
     fn environment_of_the_call_replaces_the_own_one() {
         let environment = Some([("XDG_CONFIG_HOME".to_owned(), "/c%FF".to_owned())].into());
         let path_encoding = Some(PathEncoding::Percent);
-        let asked = asked(Context { environment, path_encoding, ..at("/w") }, &own()).unwrap();
+        let asked = read(Context { environment, path_encoding, ..at("/w") }).unwrap();
         assert!(!asked.key.environment.contains_key("HOME"));
         let value = asked.key.environment["XDG_CONFIG_HOME"].as_encoded_bytes();
         assert_eq!(value, b"/c\xff");

@@ -112,7 +112,7 @@ impl Service {
         // Any view of the place knows its worktree, and this one is most often the answer.
         let view = self.resolved(&asked).await?;
         match &self.settings.repository(&view.resolution.worktree).await.profile {
-            Some(profile) if *profile != asked.key.profile => {
+            Some(profile) if **profile != *asked.profile.id => {
                 let context = Context { profile: Some(profile.clone()), ..context };
                 Ok((self.read(peer, context)?, None))
             }
@@ -122,7 +122,8 @@ impl Service {
 
     fn read(&self, peer: &Peer, context: Context) -> Result<Asked, RpcError> {
         let environment = peer.environment().map_or(&self.environment, |environment| environment);
-        from_wire::asked(context, environment)
+        let profiles = &self.settings.user().profiles;
+        from_wire::asked(context, profiles, environment, &self.environment)
     }
 
     async fn resolved(&self, asked: &Asked) -> Result<Arc<View>, RpcError> {

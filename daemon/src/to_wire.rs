@@ -3,12 +3,12 @@
 //! Named functions, no decisions: a state, a reason or an order is passed on as it is. What
 //! the wire cannot say is left out. Paths are written with their encoding, object by object.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
 use serde_json::{Map, Value};
+use skills_core::config::Config;
 use skills_core::diagnostic::Severity;
 use skills_core::fields;
 use skills_core::parse::{Entry as YamlEntry, Frontmatter};
@@ -450,10 +450,9 @@ fn evidence(evidence: profile::Evidence) -> wire::Evidence {
 }
 
 /// Returns the names of the profiles, the one that counts where none is named first.
-pub(crate) fn profile_names(configured: Option<&str>) -> Vec<String> {
-    let first = configured.unwrap_or(profile::DEFAULT);
-    let mut names: Vec<_> =
-        profile::builtin().iter().map(|it| Cow::clone(&it.id).into_owned()).collect();
+pub(crate) fn profile_names(config: &Config) -> Vec<String> {
+    let first = config.profile.as_deref().unwrap_or(profile::DEFAULT);
+    let mut names: Vec<_> = config.profiles.all().iter().map(|it| it.id.to_string()).collect();
     names.sort_by_key(|it| it != first);
     names
 }
@@ -499,8 +498,9 @@ mod tests {
 
     #[test]
     fn default_profile_is_named_first() {
-        assert_eq!(profile_names(Some("claude-code"))[0], "claude-code");
-        let names = profile_names(None);
+        let chosen = Config { profile: Some("claude-code".to_owned()), ..Config::default() };
+        assert_eq!(profile_names(&chosen)[0], "claude-code");
+        let names = profile_names(&Config::default());
         assert_eq!(names[0], profile::DEFAULT);
         assert_eq!(names.len(), profile::builtin().len());
     }

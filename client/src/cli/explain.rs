@@ -16,7 +16,8 @@ use crate::cli::Cx;
 use crate::cli::exit::Exit;
 use crate::cli::failure::CommandError;
 use crate::cli::link::Link;
-use crate::cli::place::{Place, Target, all_of};
+use crate::cli::list::by_profile;
+use crate::cli::place::{Place, Target};
 use crate::cli::style::{self, mark, paint};
 use crate::cli::terminal::Terminal;
 use crate::cli::text::{pad, plain, width, wrap};
@@ -32,7 +33,7 @@ pub struct ExplainArgs {
 pub(super) fn run(cx: &Cx<'_>, args: &ExplainArgs) -> Result<Exit, CommandError> {
     let place = Place::of(cx.global, None)?;
     let mut link = Link::open(cx)?;
-    if place.wants_all_profiles() {
+    if place.wants_several_profiles() {
         return run_all(cx, args, &mut link, &place);
     }
     let params = params(&place, args);
@@ -56,19 +57,20 @@ fn run_all(
 ) -> Result<Exit, CommandError> {
     let mut results = Vec::new();
     let mut exit = Exit::Fine;
-    for profile in all_of(&link.server()?.capabilities.profiles) {
+    let mut texts = Vec::new();
+    for profile in place.several(&link.server()?.capabilities.profiles) {
         let params = params(&place.with_profile(&profile), args);
         let text = link.call_text::<SkillsExplain>(&params)?;
-        if cx.global.json {
-            cx.terminal.print(&format!("{text}\n"))?;
-        }
         let result = parsed(text.get())?;
         if exit_of(result.verdict.state, args) == Exit::Findings {
             exit = Exit::Findings;
         }
         results.push(result);
+        texts.push((profile, text));
     }
-    if !cx.global.json {
+    if cx.global.json {
+        cx.terminal.print(&by_profile(&texts))?;
+    } else {
         cx.terminal.print(&render_profiles(&results, cx.terminal))?;
     }
     Ok(exit)

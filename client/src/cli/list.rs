@@ -1,13 +1,16 @@
 //! `skillsd list`: the skills that an agent would see, grouped by where they come from.
 //!
 //! The plain output asks the daemon for all skills and shows the listed ones, so that its last
-//! line can say how many are not shown. `--json` is the daemon's answer to what was asked for.
+//! line can say how many are not shown. `--json` is the daemon's answer to what was asked for; for
+//! several profiles an object of their answers.
 
+mod matrix;
 pub(super) mod table;
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use serde_json::value::RawValue;
 use skills_protocol::method::{SkillsExplain, SkillsList};
 use skills_protocol::wire::{
     ExplainParams, ExplainResult, Include, ListParams, ListResult, Step, StepKind,
@@ -18,9 +21,7 @@ use crate::cli::Cx;
 use crate::cli::exit::Exit;
 use crate::cli::failure::CommandError;
 use crate::cli::link::Link;
-use crate::cli::place::{Place, all_of};
-use crate::cli::style::{self, paint};
-use crate::cli::text::plain;
+use crate::cli::place::Place;
 
 /// What to list.
 #[derive(Debug, Clone, Args)]
@@ -36,18 +37,46 @@ pub struct ListArgs {
 pub(super) fn run(cx: &Cx<'_>, args: &ListArgs) -> Result<Exit, CommandError> {
     let place = Place::of(cx.global, args.dir.as_deref())?;
     let mut link = Link::open(cx)?;
-    if !place.wants_all_profiles() {
+    if !place.wants_several_profiles() {
         print_one(cx, args, &mut link, &place)?;
         return Ok(Exit::Fine);
     }
-    for (nth, profile) in all_of(&link.server()?.capabilities.profiles).iter().enumerate() {
-        if !cx.global.json {
-            let gap = if nth == 0 { "" } else { "\n" };
-            cx.terminal.print(&format!("{gap}{}\n\n", paint(style::HEADING, plain(profile))))?;
+    let profiles = place.several(&link.server()?.capabilities.profiles);
+    if cx.global.json {
+        let mut texts = Vec::new();
+        for profile in profiles {
+            let params = params(cx, args, &place.with_profile(&profile));
+            texts.push((profile, link.call_text::<SkillsList>(&params)?));
         }
-        print_one(cx, args, &mut link, &place.with_profile(profile))?;
+        cx.terminal.print(&by_profile(&texts))?;
+        return Ok(Exit::Fine);
+    }
+    let mut lists = Vec::new();
+    for profile in profiles {
+        let list = whole_list(&mut link, params(cx, args, &place.with_profile(&profile)))?;
+        lists.push((profile, list));
+    }
+    cx.terminal.print(&matrix::render(&lists, args.all, cx.terminal))?;
+    if let Some((_, list)) = lists.first() {
+        cx.terminal.print_health(&list.health);
     }
     Ok(Exit::Fine)
+}
+
+/// Returns the results of several profiles as one object on a line, each as it came.
+pub(super) fn by_profile(results: &[(String, Box<RawValue>)]) -> String {
+    let name = |name: &String| serde_json::Value::from(name.as_str());
+    let fields = results.iter().map(|(profile, result)| format!("{}:{result}", name(profile)));
+    format!("{{{}}}\n", fields.collect::<Vec<_>>().join(","))
+}
+
+fn params(cx: &Cx<'_>, args: &ListArgs, place: &Place) -> ListParams {
+    let mut params = ListParams::default();
+    if args.all || !cx.global.json {
+        params.include = vec![Include::All];
+    }
+    place.fill(&mut params, None);
+    params
 }
 
 fn print_one(
@@ -56,11 +85,7 @@ fn print_one(
     link: &mut Link,
     place: &Place,
 ) -> Result<(), CommandError> {
-    let mut params = ListParams::default();
-    if args.all || !cx.global.json {
-        params.include = vec![Include::All];
-    }
-    place.fill(&mut params, None);
+    let params = params(cx, args, place);
     if cx.global.json {
         let result = link.call_text::<SkillsList>(&params)?;
         return cx.terminal.print(&format!("{result}\n"));

@@ -10,6 +10,8 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use skills_protocol::PROFILES;
 use skills_protocol::env::SKILLSD_ADD_DIRS;
 use skills_protocol::path::{encode, encode_os, encoding_of};
 use skills_protocol::wire::{Context, Contextual};
@@ -18,14 +20,11 @@ use crate::cli::GlobalArgs;
 use crate::cli::failure::CommandError;
 use crate::environment;
 
-/// The word that stands for every profile in turn.
+/// The word that stands for what each agent does today, and the user's own profiles.
 pub(super) const ALL_PROFILES: &str = "all";
 
-/// Returns those of the daemon's profiles that [`ALL_PROFILES`] stands for: what each agent does
-/// today, and the user's own. A variant (`claude-code@founding`) has to be named.
-pub(super) fn all_of(profiles: &[String]) -> Vec<String> {
-    profiles.iter().filter(|it| !it.contains('@')).cloned().collect()
-}
+/// What stands between the names of several profiles.
+const BETWEEN: char = ',';
 
 /// Where a command acts and whose rules apply.
 #[derive(Debug, Clone)]
@@ -43,6 +42,27 @@ pub(super) enum Target {
     Name(String),
     /// A SKILL.md or a directory, absolute.
     Path(PathBuf),
+}
+
+/// Takes any name, since users have profiles of their own, and completes those built in.
+#[derive(Clone, Debug)]
+pub(super) struct ProfileNames;
+
+impl TypedValueParser for ProfileNames {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new([ALL_PROFILES].iter().chain(PROFILES).map(PossibleValue::new)))
+    }
 }
 
 impl Place {
@@ -99,15 +119,34 @@ impl Place {
         Self { profile: Some(profile.to_owned()), ..self.clone() }
     }
 
-    /// Returns whether every profile is asked for.
-    pub(super) fn wants_all_profiles(&self) -> bool {
-        self.profile.as_deref() == Some(ALL_PROFILES)
+    /// Returns whether several profiles are asked for.
+    pub(super) fn wants_several_profiles(&self) -> bool {
+        self.profile.as_deref().is_some_and(|it| it == ALL_PROFILES || it.contains(BETWEEN))
     }
 
-    /// Refuses `--profile all` for a command that has one answer.
+    /// Returns the profiles that are asked for, of those that the daemon knows. A variant
+    /// (`claude-code@founding`) is in none but those that name it.
+    pub(super) fn several(&self, known: &[String]) -> Vec<String> {
+        let asked = self.profile.as_deref().unwrap_or(ALL_PROFILES);
+        let mut several: Vec<String> = Vec::new();
+        for name in asked.split(BETWEEN).map(str::trim).filter(|it| !it.is_empty()) {
+            let all = known.iter().filter(|it| name == ALL_PROFILES && !it.contains('@'));
+            let one = (name != ALL_PROFILES).then(|| name.to_owned());
+            for profile in all.cloned().chain(one) {
+                if !several.contains(&profile) {
+                    several.push(profile);
+                }
+            }
+        }
+        several
+    }
+
+    /// Refuses several profiles for a command that has one answer.
     pub(super) fn single_profile(self) -> Result<Self, CommandError> {
-        if self.wants_all_profiles() {
-            return Err(CommandError::usage("`--profile all` is for `list` and `explain`")
+        if self.wants_several_profiles() {
+            let given = self.profile.unwrap_or_default();
+            let message = format!("`--profile {given}` is for `list` and `explain`");
+            return Err(CommandError::usage(message)
                 .with_hint("Name one profile, for example `--profile claude-code`."));
         }
         Ok(self)
@@ -197,6 +236,20 @@ mod tests {
         assert_eq!(place.target(OsStr::new("/x//y/")), Target::Path("/x/y".into()));
         let odd = OsStr::from_bytes(b"caf\xe9");
         assert_eq!(place.target(odd), Target::Path(top.path().join(odd)));
+    }
+
+    #[test]
+    fn several_profiles_are_all_of_today_or_those_that_are_named() {
+        let known = ["agentskills", "codex", "codex@founding", "mine"].map(str::to_owned);
+        let several = |asked: &str| {
+            let place = Place { profile: Some(asked.to_owned()), ..place(Path::new("/")) };
+            assert!(place.wants_several_profiles());
+            place.several(&known).join(" ")
+        };
+        assert_eq!(several("all"), "agentskills codex mine");
+        assert_eq!(several("codex, codex@founding"), "codex codex@founding");
+        assert_eq!(several("codex@founding,all"), "codex@founding agentskills codex mine");
+        assert!(!place(Path::new("/")).wants_several_profiles());
     }
 
     #[test]

@@ -131,17 +131,16 @@ fn long_lists_are_followed_to_their_end() {
 }
 
 #[test]
-fn every_profile_in_turn_is_a_line_each() {
+fn several_profiles_are_an_object_of_their_answers() {
     let script =
         |message: &Value| answer(message, &json!({"profile": message["params"]["profile"]}));
     check(
         &["list", "--json", "--profile", "all"],
         script,
         &expect![[r#"
-        {"profile":"agentskills"}
-        {"profile":"claude-code"}
-        exit 0
-    "#]],
+            {"agentskills":{"profile":"agentskills"},"claude-code":{"profile":"claude-code"}}
+            exit 0
+        "#]],
     );
 }
 
@@ -324,7 +323,8 @@ fn the_help_is_one_screen_each() {
             Global options:
                   --cwd <DIR>          Act as if started in DIR
                   --add-dir <DIR>      Count the skills of DIR as well (repeatable)
-                  --profile <PROFILE>  Apply the rules of this agent, or of `all` in turn [default: agentskills]
+                  --profile <PROFILE>  Apply the rules of this agent, of several (`a,b`) or of `all` [default:
+                                       agentskills]
                   --json               Print the daemon's answer as one line of JSON
                   --no-daemon          Index within this process in place of asking the daemon
                   --color <WHEN>       When to use colours: auto, always, never [default: auto]
@@ -333,25 +333,26 @@ fn the_help_is_one_screen_each() {
     check_help(
         Some("list"),
         &expect![[r#"
-        List the skills that an agent would see
+            List the skills that an agent would see
 
-        Usage: skillsd list [OPTIONS] [DIR]
+            Usage: skillsd list [OPTIONS] [DIR]
 
-        Arguments:
-          [DIR]  The directory that an agent would work in [default: this one]
+            Arguments:
+              [DIR]  The directory that an agent would work in [default: this one]
 
-        Options:
-          -a, --all   List the skills that are not shown to the model as well, each with the reason
-          -h, --help  Print help (see more with '--help')
+            Options:
+              -a, --all   List the skills that are not shown to the model as well, each with the reason
+              -h, --help  Print help (see more with '--help')
 
-        Global options:
-              --cwd <DIR>          Act as if started in DIR
-              --add-dir <DIR>      Count the skills of DIR as well (repeatable)
-              --profile <PROFILE>  Apply the rules of this agent, or of `all` in turn [default: agentskills]
-              --json               Print the daemon's answer as one line of JSON
-              --no-daemon          Index within this process in place of asking the daemon
-              --color <WHEN>       When to use colours: auto, always, never [default: auto]
-    "#]],
+            Global options:
+                  --cwd <DIR>          Act as if started in DIR
+                  --add-dir <DIR>      Count the skills of DIR as well (repeatable)
+                  --profile <PROFILE>  Apply the rules of this agent, of several (`a,b`) or of `all` [default:
+                                       agentskills]
+                  --json               Print the daemon's answer as one line of JSON
+                  --no-daemon          Index within this process in place of asking the daemon
+                  --color <WHEN>       When to use colours: auto, always, never [default: auto]
+        "#]],
     );
     for command in ["doctor", "logs", "completions", "man"] {
         let help = Cli::command().find_subcommand_mut(command).expect("one").render_help();
@@ -361,66 +362,69 @@ fn the_help_is_one_screen_each() {
     check_help(
         Some("doctor"),
         &expect![[r#"
-        Find what is wrong with the daemon and its surroundings
+            Find what is wrong with the daemon and its surroundings
 
-        Usage: skillsd doctor [OPTIONS]
+            Usage: skillsd doctor [OPTIONS]
 
-        Options:
-              --fix   Mend what can be mended without harm, and say what was done
-          -h, --help  Print help (see more with '--help')
+            Options:
+                  --fix   Mend what can be mended without harm, and say what was done
+              -h, --help  Print help (see more with '--help')
 
-        Global options:
-              --cwd <DIR>          Act as if started in DIR
-              --add-dir <DIR>      Count the skills of DIR as well (repeatable)
-              --profile <PROFILE>  Apply the rules of this agent, or of `all` in turn [default: agentskills]
-              --json               Print the daemon's answer as one line of JSON
-              --no-daemon          Index within this process in place of asking the daemon
-              --color <WHEN>       When to use colours: auto, always, never [default: auto]
-    "#]],
+            Global options:
+                  --cwd <DIR>          Act as if started in DIR
+                  --add-dir <DIR>      Count the skills of DIR as well (repeatable)
+                  --profile <PROFILE>  Apply the rules of this agent, of several (`a,b`) or of `all` [default:
+                                       agentskills]
+                  --json               Print the daemon's answer as one line of JSON
+                  --no-daemon          Index within this process in place of asking the daemon
+                  --color <WHEN>       When to use colours: auto, always, never [default: auto]
+        "#]],
     );
     check_help(
         Some("logs"),
         &expect![[r#"
-        Show the log of a daemon that a command started
+            Show the log of a daemon that a command started
 
-        Usage: skillsd logs [OPTIONS]
+            Usage: skillsd logs [OPTIONS]
 
-        Options:
-          -f, --follow     Go on and print what comes
-          -n, --lines <N>  How many of the last lines to print [default: 100]
-          -h, --help       Print help (see more with '--help')
+            Options:
+              -f, --follow     Go on and print what comes
+              -n, --lines <N>  How many of the last lines to print [default: 100]
+              -h, --help       Print help (see more with '--help')
 
-        Global options:
-              --cwd <DIR>          Act as if started in DIR
-              --add-dir <DIR>      Count the skills of DIR as well (repeatable)
-              --profile <PROFILE>  Apply the rules of this agent, or of `all` in turn [default: agentskills]
-              --json               Print the daemon's answer as one line of JSON
-              --no-daemon          Index within this process in place of asking the daemon
-              --color <WHEN>       When to use colours: auto, always, never [default: auto]
-    "#]],
+            Global options:
+                  --cwd <DIR>          Act as if started in DIR
+                  --add-dir <DIR>      Count the skills of DIR as well (repeatable)
+                  --profile <PROFILE>  Apply the rules of this agent, of several (`a,b`) or of `all` [default:
+                                       agentskills]
+                  --json               Print the daemon's answer as one line of JSON
+                  --no-daemon          Index within this process in place of asking the daemon
+                  --color <WHEN>       When to use colours: auto, always, never [default: auto]
+        "#]],
     );
     check_help(
         Some("explain"),
         &expect![[r#"
-        Explain why a skill is seen, or why it is not
+            Explain why a skill is seen, or why it is not
 
-        Usage: skillsd explain [OPTIONS] [NAME|PATH]
+            Usage: skillsd explain [OPTIONS] [NAME|PATH]
 
-        Arguments:
-          [NAME|PATH]  A skill's name, a SKILL.md or a skill's directory; without it, every root is
-                       explained
+            Arguments:
+              [NAME|PATH]  A skill's name, a SKILL.md or a skill's directory; without it, every root is
+                           explained
 
-        Options:
-          -h, --help  Print help (see more with '--help')
+            Options:
+              -h, --help  Print help (see more with '--help')
 
-        Global options:
-              --cwd <DIR>          Act as if started in DIR
-              --add-dir <DIR>      Count the skills of DIR as well (repeatable)
-              --profile <PROFILE>  Apply the rules of this agent, or of `all` in turn [default: agentskills]
-              --json               Print the daemon's answer as one line of JSON
-              --no-daemon          Index within this process in place of asking the daemon
-              --color <WHEN>       When to use colours: auto, always, never [default: auto]
-    "#]],
+            Global options:
+                  --cwd <DIR>          Act as if started in DIR
+                  --add-dir <DIR>      Count the skills of DIR as well (repeatable)
+                  --profile <PROFILE>  Apply the rules of this agent, of several (`a,b`) or of `all` [default:
+                                       agentskills]
+                  --json               Print the daemon's answer as one line of JSON
+                  --no-daemon          Index within this process in place of asking the daemon
+                  --color <WHEN>       When to use colours: auto, always, never [default: auto]
+        "#]],
     );
 }
 

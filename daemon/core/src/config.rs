@@ -5,11 +5,14 @@
 //! Where the files are and when they are read again is the daemon's business.
 
 mod page;
+mod profile_page;
+mod profiles;
 mod read;
 mod server;
 
 use std::collections::BTreeMap;
 
+use crate::profile::Profiles;
 use crate::remote::Address;
 
 pub use page::{page, schema};
@@ -59,6 +62,8 @@ pub enum Kind {
     Addresses,
     /// A table of MCP servers by their names.
     Servers,
+    /// A table of profiles by their names.
+    Own,
 }
 
 /// A row of the table: one key.
@@ -89,7 +94,7 @@ impl Kind {
             Self::Profile | Self::Profiles => {
                 crate::profile::builtin().iter().map(|it| &*it.id).collect()
             }
-            Self::Number { .. } | Self::Addresses | Self::Servers => Vec::new(),
+            Self::Number { .. } | Self::Addresses | Self::Servers | Self::Own => Vec::new(),
         }
     }
 }
@@ -108,6 +113,7 @@ enum Scalar {
     Words(Vec<String>),
     Addresses(Vec<Address>),
     Servers(BTreeMap<String, McpServer>),
+    Own(Profiles),
 }
 
 /// A field that a value can be put into.
@@ -151,6 +157,14 @@ impl Slot for BTreeMap<String, McpServer> {
     fn put(&mut self, scalar: Scalar) {
         if let Scalar::Servers(servers) = scalar {
             *self = servers;
+        }
+    }
+}
+
+impl Slot for Profiles {
+    fn put(&mut self, scalar: Scalar) {
+        if let Scalar::Own(profiles) = scalar {
+            *self = profiles;
         }
     }
 }
@@ -216,6 +230,12 @@ config! {
     /// A repository's choice counts before the user's, and `--profile` before both.
     profile: Option<String> = None,
         "profile", Kind::Profile, Some("\"agentskills\""), "\"claude-code\"", REPOSITORY, NextCall;
+    /// Profiles of your own, and what you change of the built-in ones.
+    ///
+    /// The keys are below, at `[profiles.NAME]`.
+    profiles: Profiles = Profiles::default(),
+        "profiles", Kind::Own, None,
+        r#"{ "house" = { "base" = "claude-code", "duplicates" = "last-wins" } }"#, USER, NextCall;
     /// How much of a SKILL.md is read.
     ///
     /// What is beyond it is left out, with a finding that says so.

@@ -5,6 +5,8 @@
 //! compatibility documents; [`crate::resolve`] is the one reader of it. Nothing here decides:
 //! a row is a statement about an agent, with the version and the kind of evidence behind it.
 
+mod own;
+mod page;
 mod rule;
 mod settings;
 mod source;
@@ -17,6 +19,8 @@ use std::sync::{Arc, LazyLock};
 
 use crate::ladder::{Fence, Library, Quoting, Requirement};
 
+pub use own::{DepthDraft, Draft, DraftFault, DraftSetting, Profiles, RootDraft, WalkDraft};
+pub use page::page;
 pub use rule::{CHECKS, RULES, Rule, RuleKind, Setting, check_of, requirement};
 pub use source::{Broken, PluginRule, Reads, Seeks, SettingsRule};
 pub use words::Worded;
@@ -39,6 +43,8 @@ pub struct Profile {
     pub base: Option<Arc<Profile>>,
     /// Where it differs from that one, in the order of [`RULES`].
     pub differences: Vec<Difference>,
+    /// Tells it apart from others of the same id: zero where nobody changed the built-in row.
+    pub revision: u64,
     /// The environment variables that discovery depends on: exact names. Views are keyed by
     /// their values; values are never logged.
     pub environment: Vec<Text>,
@@ -110,6 +116,14 @@ impl Profile {
             | Evidence::Source
             | Evidence::Documentation
             | Evidence::Configuration => &self.agent,
+        }
+    }
+
+    /// Returns what views by these rules are kept under: another content, another key.
+    pub fn key(&self) -> String {
+        match self.revision {
+            0 => self.id.to_string(),
+            revision => format!("{}#{revision:016x}", self.id),
         }
     }
 

@@ -16,7 +16,7 @@ use crate::journal::{Difference, Journal};
 pub struct ViewKey {
     /// The directory the agent works in.
     pub cwd: AbsPath,
-    /// The profile's id.
+    /// The profile's key: its id, and what tells its content apart where a user changed it.
     pub profile: String,
     /// The values of the variables that the profile reads.
     pub environment: BTreeMap<String, OsString>,

@@ -46,6 +46,12 @@ pub const OPENCODE_DISABLE_CLAUDE_CODE_SKILLS: &str = "OPENCODE_DISABLE_CLAUDE_C
 /// Makes opencode ignore the project's configuration.
 pub const OPENCODE_DISABLE_PROJECT_CONFIG: &str = "OPENCODE_DISABLE_PROJECT_CONFIG";
 
+/// Makes opencode ignore what is Claude Code's, its skills too.
+pub const OPENCODE_DISABLE_CLAUDE_CODE: &str = "OPENCODE_DISABLE_CLAUDE_CODE";
+
+/// Where Gemini CLI keeps its directory `.gemini`, the home directory when unset.
+pub const GEMINI_CLI_HOME: &str = "GEMINI_CLI_HOME";
+
 /// Makes Gemini CLI trust the folder it is started in.
 pub const GEMINI_CLI_TRUST_WORKSPACE: &str = "GEMINI_CLI_TRUST_WORKSPACE";
 
@@ -58,8 +64,10 @@ pub const DISCOVERY: &[&str] = &[
     OPENCODE_CONFIG_DIR,
     OPENCODE_CONFIG,
     OPENCODE_DISABLE_EXTERNAL_SKILLS,
+    OPENCODE_DISABLE_CLAUDE_CODE,
     OPENCODE_DISABLE_CLAUDE_CODE_SKILLS,
     OPENCODE_DISABLE_PROJECT_CONFIG,
+    GEMINI_CLI_HOME,
     GEMINI_CLI_TRUST_WORKSPACE,
 ];
 

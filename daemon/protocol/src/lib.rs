@@ -29,6 +29,18 @@ pub const PROTOCOL_VERSION: &str = "1.0";
 /// The profile that applies when a call names none.
 pub const DEFAULT_PROFILE: &str = "agentskills";
 
+/// The names of the profiles that every daemon knows, the variants last. A user may have more.
+pub const PROFILES: &[&str] = &[
+    DEFAULT_PROFILE,
+    "claude-code",
+    "opencode",
+    "opencode-agent-skills",
+    "codex",
+    "gemini-cli",
+    "claude-code@founding",
+    "opencode@founding",
+];
+
 /// Returns whether a client and a server with these protocol versions can work together.
 ///
 /// They can when the majors are equal; a version that does not parse is never compatible.

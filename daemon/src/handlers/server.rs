@@ -38,7 +38,7 @@ pub(crate) async fn initialize(
         protocol_version: PROTOCOL_VERSION.to_owned(),
         capabilities: ServerCapabilities {
             methods: METHODS.iter().map(|it| it.name.to_owned()).collect(),
-            profiles: to_wire::profile_names(service.settings.user().profile.as_deref()),
+            profiles: to_wire::profile_names(&service.settings.user()),
         },
         limits: service.settings.limits(),
         boot_id: service.boot_id.clone(),

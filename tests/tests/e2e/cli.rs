@@ -194,3 +194,23 @@ fn all_profiles_side_by_side() {
         stderr(&output)
     );
 }
+
+#[test]
+fn lists_of_several_profiles_are_a_matrix_with_a_daemon_and_without() {
+    let home = Home::new();
+    let top = home.worktree("w", TREE);
+    for flag in [None, Some("--no-daemon")] {
+        let list = ["list", "--profile", "all"].into_iter().chain(flag).collect::<Vec<_>>();
+        let text = stdout(&run(&home, &top, &list));
+        let columns = ["agentskills", "claude-code", "opencode", "codex", "gemini-cli"];
+        assert!(columns.iter().all(|it| text.contains(it)), "{text}");
+        assert!(!text.contains("@founding") && text.contains("✓ active"), "{text}");
+        let results = run_json(&home, &top, &list);
+        let one = run_json(&home, &top, &["list", "--profile", "codex"]);
+        assert_eq!(results["codex"]["skills"], one["skills"]);
+        assert_eq!(results.as_object().expect("an object").len(), 6);
+        let two = ["explain", "c", "--profile", "codex,claude-code@founding"];
+        let two: Vec<_> = two.into_iter().chain(flag).collect();
+        assert_eq!(run_json(&home, &top, &two)["claude-code@founding"]["name"], "c");
+    }
+}

@@ -36,6 +36,37 @@ fn an_edit_counts_for_the_next_command_with_a_daemon_and_without() {
 }
 
 #[test]
+fn a_profile_of_ones_own_counts_at_once_and_so_does_each_edit_of_it() {
+    let home = Home::new();
+    let top = home.worktree("w", ONE_SKILL);
+    let names = |args: &[&str]| -> Vec<String> {
+        let result = run_json(&home, &top, args);
+        let skills = result["skills"].as_array().expect("a list").clone();
+        skills.iter().map(|it| it["name"].as_str().expect("a name").to_owned()).collect()
+    };
+    let list = ["list", "--profile", "mine"];
+    let unknown = run(&home, &top, &list);
+    assert!(stderr(&unknown).contains("there is no profile `mine`"), "{}", stderr(&unknown));
+    configure(&home, "[profiles.mine]\nbase = \"agentskills\"\n");
+    assert_eq!(names(&list), ["a"]);
+    assert_eq!(names(&["list", "--profile", "mine", "--no-daemon"]), ["a"]);
+    let text = "[profiles.mine]\nbase = \"agentskills\"\nwithout_roots = [\".agents/skills\"]\n";
+    configure(&home, text);
+    assert_eq!(names(&list), [""; 0]);
+    let explained = run_json(&home, &top, &["explain", "--profile", "mine"]);
+    let step = &explained["steps"][0];
+    assert_eq!(
+        (&step["rule"], &step["evidence"]),
+        (&"profile/roots".into(), &"configuration".into())
+    );
+    configure(&home, "[profiles.agentskills]\nname_check = \"at-most-0\"\n");
+    let all = run_json(&home, &top, &["list", "--all"]);
+    assert_eq!(all["skills"][0]["state"], "invalid");
+    configure(&home, "");
+    assert_eq!(names(&["list"]), ["a"]);
+}
+
+#[test]
 fn a_broken_edit_is_told_by_every_command_and_stops_none() {
     let home = Home::new();
     let top = home.worktree("w", ONE_SKILL);

@@ -2,11 +2,15 @@
 
 use serde_json::{Value, json};
 use skills_core::config::{self, KEYS, Source};
+use skills_core::profile;
+use skills_protocol::PROFILES;
+use skills_protocol::env::DISCOVERY;
 
 use crate::catalog::stale;
 use crate::tree::none;
 
 const PAGE: &str = "docs/configuration.md";
+const PROFILE_PAGE: &str = "docs/profiles.md";
 const SCHEMAS: [(&str, Source); 2] = [
     ("docs/schema/config.schema.json", Source::User),
     ("docs/schema/repository-config.schema.json", Source::Repository),
@@ -22,6 +26,27 @@ fn what_is_made_from_the_keys_is_up_to_date() {
     let schemas = SCHEMAS.map(|(path, source)| (path, text(&config::schema(source))));
     let files = schemas.into_iter().chain([(PAGE, config::page())]);
     none(&files.filter_map(|(path, text)| stale(path, &text, write)).collect::<Vec<_>>());
+}
+
+#[test]
+fn the_reference_of_the_profiles_is_up_to_date() {
+    let write = std::env::var_os("CI").is_none();
+    none(&stale(PROFILE_PAGE, &profile::page(), write).into_iter().collect::<Vec<_>>());
+}
+
+#[test]
+fn the_contract_names_the_profiles_that_there_are() {
+    let ids: Vec<_> = profile::builtin().iter().map(|it| &*it.id).collect();
+    assert_eq!(ids, PROFILES);
+}
+
+#[test]
+fn clients_send_every_variable_that_a_profile_reads() {
+    for profile in profile::builtin() {
+        for name in &profile.environment {
+            assert!(DISCOVERY.contains(&&**name), "{}: {name}", profile.id);
+        }
+    }
 }
 
 /// Returns whether the schema takes a file in which one key has this value.

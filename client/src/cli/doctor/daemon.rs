@@ -17,7 +17,7 @@ use crate::cli::doctor::finding::Finding;
 use crate::cli::doctor::repair::Repair;
 use crate::cli::failure::CommandError;
 use crate::cli::link::{Link, NEXT_VERSION, VERSION};
-use crate::cli::place::{Place, all_of};
+use crate::cli::place::Place;
 use crate::spawn::connect;
 
 /// How long an answer may take here. A daemon that is well introduces itself in a millisecond.
@@ -164,12 +164,12 @@ fn look_with(
     };
     let mut unreadable = BTreeSet::new();
     let mut places = Vec::new();
-    if place.profile.as_ref().is_none_or(|_| place.wants_all_profiles()) {
+    if place.profile.is_none() || place.wants_several_profiles() {
         // Without a profile it is the worktree's own configuration that is asked.
         let mut unnamed = place.clone();
         unnamed.profile = None;
         places.push(unnamed);
-        let profiles = all_of(&link.server()?.capabilities.profiles);
+        let profiles = place.several(&link.server()?.capabilities.profiles);
         places.extend(profiles.iter().map(|profile| place.with_profile(profile)));
     } else {
         places.push(place.clone());

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value, json};
 
-use super::{Applies, KEYS, Key, Kind, Source, server};
+use super::{Applies, KEYS, Key, Kind, Source, profile_page, server};
 
 /// Returns the reference page.
 pub fn page() -> String {
@@ -26,6 +26,7 @@ pub fn page() -> String {
             example(key)
         );
     }
+    text.push_str(&profile_page::section());
     text
 }
 
@@ -57,6 +58,7 @@ fn values(kind: Kind) -> String {
         }
         Kind::Addresses => "a list of addresses".to_owned(),
         Kind::Servers => format!("a table by name of {}", server::keys()),
+        Kind::Own => "a table by name of profiles".to_owned(),
         Kind::Number { min, max: super::MOST, unit } => format!("a number of {unit} from {min}"),
         Kind::Number { min, max, unit } => format!("a number of {unit} from {min} to {max}"),
     }
@@ -115,6 +117,7 @@ fn property(key: &Key) -> Value {
             json!({"type": "array", "items": {"type": "string", "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://"}})
         }
         Kind::Servers => server::schema(),
+        Kind::Own => profile_page::schema(),
         Kind::Number { min, max, .. } => {
             json!({"type": "integer", "minimum": min, "maximum": max})
         }

@@ -6,7 +6,7 @@
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{Config, KEYS, Key, Kind, Scalar, Source, server};
+use super::{Config, KEYS, Key, Kind, Scalar, Source, profiles, server};
 use crate::likeness;
 use crate::remote::Address;
 use crate::text::{LineIndex, decode};
@@ -38,8 +38,13 @@ pub struct Problem {
 pub fn read(bytes: &[u8], source: Source) -> Parsed {
     let decoded = decode(bytes);
     let text = &*decoded.text;
-    let mut reader =
-        Reader { text, lines: LineIndex::new(text), source, parsed: Parsed::default() };
+    let mut reader = Reader {
+        text,
+        lines: LineIndex::new(text),
+        source,
+        own: Vec::new(),
+        parsed: Parsed::default(),
+    };
     if let Some(span) = decoded.invalid_utf8 {
         reader.problem(span.start, "the file is not UTF-8".to_owned(), None);
         return reader.parsed;
@@ -50,6 +55,11 @@ pub fn read(bytes: &[u8], source: Source) -> Parsed {
         reader.problem(at, syntax(error.message()), None);
     }
     if errors.is_empty() {
+        if let (Source::User, Some(DeValue::Table(own))) =
+            (source, table.get_ref().get("profiles").map(Spanned::get_ref))
+        {
+            reader.own = own.keys().map(|it| it.get_ref().to_string()).collect();
+        }
         // What a broken text seems to say would only be a second way to say that it is broken.
         reader.table("", table.get_ref());
     }
@@ -64,15 +74,22 @@ fn syntax(message: &str) -> String {
     format!("not TOML: {}", words.join(" "))
 }
 
-struct Reader<'a> {
+pub(super) struct Reader<'a> {
     text: &'a str,
     lines: LineIndex,
     source: Source,
+    /// The names in the table of profiles, which other keys may name.
+    own: Vec<String>,
     parsed: Parsed,
 }
 
 impl Reader<'_> {
-    fn problem(&mut self, at: usize, message: String, hint: Option<String>) {
+    /// Returns the line of an offset.
+    pub(super) fn line(&self, at: usize) -> u32 {
+        self.lines.display(self.text, at).0
+    }
+
+    pub(super) fn problem(&mut self, at: usize, message: String, hint: Option<String>) {
         let (line, column) = self.lines.display(self.text, at);
         self.parsed.problems.push(Problem { line, column, message, hint });
     }
@@ -115,7 +132,12 @@ impl Reader<'_> {
                 }
                 misfits
             }
-            (kind, one) => match scalar(kind, one) {
+            (Kind::Own, DeValue::Table(own)) => {
+                let own = profiles::read(self, own);
+                self.parsed.config.set(row.name, Scalar::Own(own));
+                Vec::new()
+            }
+            (kind, one) => match scalar(kind, &self.words(kind), one) {
                 Ok(scalar) => {
                     self.parsed.config.set(row.name, scalar);
                     Vec::new()
@@ -138,7 +160,7 @@ impl Reader<'_> {
         for item in items {
             let read = match row.kind {
                 Kind::Addresses => address(item.get_ref()).map(|it| addresses.push(it)),
-                _ => word(&row.kind.words(), item.get_ref()).map(|it| words.push(it)),
+                _ => word(&self.words(row.kind), item.get_ref()).map(|it| words.push(it)),
             };
             misfits.extend(read.err().map(|misfit| (item.span().start, misfit)));
         }
@@ -150,6 +172,15 @@ impl Reader<'_> {
             self.parsed.config.set(row.name, scalar);
         }
         misfits
+    }
+
+    /// Returns the words that a key takes in this file.
+    fn words(&self, kind: Kind) -> Vec<&str> {
+        let own = self.own.iter().filter(|_| matches!(kind, Kind::Profile | Kind::Profiles));
+        let mut words = kind.words();
+        words.extend(own.map(String::as_str));
+        words.dedup();
+        words
     }
 
     /// Returns what was meant by a name that there is not.
@@ -175,9 +206,9 @@ pub(super) struct Misfit {
     pub(super) hint: Option<String>,
 }
 
-fn scalar(kind: Kind, value: &DeValue<'_>) -> Result<Scalar, Misfit> {
+fn scalar(kind: Kind, words: &[&str], value: &DeValue<'_>) -> Result<Scalar, Misfit> {
     match kind {
-        Kind::Choice(_) | Kind::Profile => word(&kind.words(), value).map(Scalar::Word),
+        Kind::Choice(_) | Kind::Profile => word(words, value).map(Scalar::Word),
         Kind::Profiles | Kind::Addresses => Err(Misfit {
             message: format!("is a list, not {}", shown(value)),
             hint: Some("Write it between `[` and `]`.".to_owned()),
@@ -185,6 +216,10 @@ fn scalar(kind: Kind, value: &DeValue<'_>) -> Result<Scalar, Misfit> {
         Kind::Servers => Err(Misfit {
             message: format!("is a table of servers, not {}", shown(value)),
             hint: Some("Write `[mcp.servers.NAME]` and below it `command`.".to_owned()),
+        }),
+        Kind::Own => Err(Misfit {
+            message: format!("is a table of profiles, not {}", shown(value)),
+            hint: Some("Write `[profiles.NAME]` and below it `base`.".to_owned()),
         }),
         Kind::Number { min, max, unit } => number(min, max, unit, value),
     }

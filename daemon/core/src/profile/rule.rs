@@ -7,7 +7,7 @@
 use super::words::Worded;
 use super::{
     Base, DescriptionRule, Duplicates, Empty, Encoding, Links, NameCheck, NameForm, NameSource,
-    Nested, Paths, Profile, Provider, RootRule, Rung, Scalars, Stop, Taken, Text, Trust,
+    Nested, Paths, Profile, Provider, RootRule, Rung, Scalars, Seeks, Stop, Taken, Text, Trust,
     Unreadable, Walk,
 };
 use crate::ladder::{Fence, Library, Requirement};
@@ -437,7 +437,11 @@ fn root_lines(root: &RootRule) -> Vec<String> {
     if let Base::Provided(provider) = root.base {
         return vec![format!("{} ({})", provider.shown(), root.scope.word())];
     }
-    let walk = walk_words(&root.walk).join(", ");
+    let mut walk = walk_words(&root.walk).join(", ");
+    match root.seeks {
+        Seeks::Skills => {}
+        Seeks::Commands => walk.push_str(", Markdown files as commands"),
+    }
     let line = |relative: &Text| {
         let mut line = format!("{} ({}", root.shown(relative), root.scope.word());
         for part in [switch_words(root, relative), walk.clone()] {
@@ -506,12 +510,18 @@ impl Provider {
 impl Profile {
     /// Returns how it walks the first of its roots that are directories.
     pub(super) fn walk(&self) -> Walk {
-        let first = self.roots.iter().find(|it| !matches!(it.base, Base::Provided(_)));
+        let first = self.roots.iter().find(|it| it.is_of_skills());
         first.map_or_else(Walk::plain, |it| it.walk.clone())
     }
 }
 
 impl RootRule {
+    /// Returns whether it names directories of skills by itself.
+    pub fn is_of_skills(&self) -> bool {
+        let is_named = !matches!(self.base, Base::Provided(_) | Base::Settings | Base::Plugins(_));
+        is_named && self.seeks == Seeks::Skills
+    }
+
     /// Returns one of the root's places as a person would write it.
     pub fn shown(&self, relative: &str) -> String {
         match &self.base {

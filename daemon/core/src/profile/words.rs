@@ -126,6 +126,8 @@ worded! {
         "bundled" = Self::Bundled,
         "remote" = Self::Remote,
         "mcp" = Self::Mcp,
+        "plugin" = Self::Plugin,
+        "command" = Self::Command,
     }
     Taken {
         "prefixed" = Self::Prefixed,
