@@ -61,7 +61,8 @@ pub(crate) fn entry(view: &View, candidate: &Candidate) -> wire::Entry {
 /// Returns the field `name` where the agent takes the name from elsewhere.
 fn label(profile: &Profile, candidate: &Candidate, record: &SkillRecord) -> Option<String> {
     let field = record.name.as_ref().filter(|_| profile.name.source == NameSource::Directory)?;
-    let is_label = !field.text.is_empty() && *field.text != *candidate.name;
+    let bare = candidate.name.rsplit(':').next().unwrap_or_default();
+    let is_label = !field.text.is_empty() && *field.text != *candidate.name && *field.text != *bare;
     is_label.then(|| field.text.to_string())
 }
 

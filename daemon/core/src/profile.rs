@@ -57,6 +57,8 @@ pub struct Profile {
     pub sidecar: Option<Text>,
     /// How a skill gets its name.
     pub name: NameRule,
+    /// The key in `metadata` that gives a skill a namespace beside its name.
+    pub namespace: Option<Text>,
     /// How a skill gets its description.
     pub description: DescriptionRule,
     /// Whether runs of white space in a name and a description become one blank, and those
@@ -108,6 +110,14 @@ pub struct Difference {
 }
 
 impl Profile {
+    /// Returns the rule by which a directory of skills may hold plugins.
+    pub fn plugins_beside_skills(&self) -> Option<&PluginRule> {
+        self.roots.iter().find_map(|root| match &root.base {
+            Base::Plugins(rule) if rule.beside_skills => Some(rule),
+            _ => None,
+        })
+    }
+
     /// Returns who acts by these rules, as the subject of a sentence.
     pub fn subject(&self) -> &str {
         match self.evidence {
@@ -578,7 +588,9 @@ mod tests {
                     Base::Home | Base::Settings => vec!["HOME"],
                     Base::Variable { name, .. } => vec!["HOME", name],
                     Base::IfSet { name } => vec![&**name],
-                    Base::Plugins(rule) => vec!["HOME", &*rule.variable],
+                    Base::Plugins(rule) => {
+                        std::iter::once("HOME").chain(rule.variable.as_deref()).collect()
+                    }
                     Base::Ancestors { .. }
                     | Base::Absolute(_)
                     | Base::Additional

@@ -6,6 +6,8 @@
 
 mod explain;
 mod judge;
+mod naming;
+mod plugins;
 mod precedence;
 mod provided;
 mod settings;
@@ -23,10 +25,11 @@ use std::sync::Arc;
 use crate::likeness;
 use crate::path::AbsPath;
 use crate::permission::{Rule, Source};
-use crate::profile::{Base, Profile, RootRule, Scope, Stop, Switch, Text};
+use crate::profile::{Base, Profile, Provider, RootRule, Scope, Seeks, Stop, Switch, Text};
 use crate::skill::{SkillRecord, Spot};
 
 pub use explain::{Explanation, Query, Step, StepKind, Verdict, differences, explain};
+pub use plugins::Plugin;
 pub use provided::{
     Prompt, PromptArgument, Provided, Ready, Stock, address_of, path_of, prompt_of, prompt_path,
     server_path,
@@ -98,6 +101,8 @@ pub struct Root {
     pub own: bool,
     /// What the agent calls skills from here beside their names.
     pub label: Option<Text>,
+    /// The plugin that it is part of.
+    pub plugin: Option<Arc<Plugin>>,
     /// What was found there.
     pub outcome: RootOutcome,
     /// Its candidates, as a range of [`Resolution::candidates`].
@@ -187,6 +192,19 @@ impl Candidate {
         self.path.parent().unwrap_or_else(|| self.path.clone())
     }
 
+    /// Returns whether it is a command file, which has no directory of its own.
+    pub fn is_command(&self) -> bool {
+        self.path.file_name().is_some_and(|it| it != walk::SKILL_FILE)
+    }
+
+    /// Returns the name of its directory, or of the file where that is a command.
+    pub fn own_name(&self) -> Option<OsString> {
+        if self.is_command() {
+            return self.path.file_stem().map(OsStr::to_owned);
+        }
+        self.dir().file_name().map(OsStr::to_owned)
+    }
+
     /// Returns what the file says, if it could be read.
     pub fn record(&self) -> Option<&SkillRecord> {
         self.file.as_ref().map(|it| &*it.record)
@@ -256,6 +274,11 @@ pub struct Reason {
 }
 
 impl Resolution {
+    /// Returns the plugin that a skill is part of.
+    pub fn plugin_of(&self, candidate: &Candidate) -> Option<&Plugin> {
+        self.roots[candidate.root].plugin.as_deref()
+    }
+
     /// Returns what this agent would show the model, in its order.
     pub fn listed(&self) -> impl Iterator<Item = &Candidate> {
         self.candidates.iter().filter(|it| it.state == State::Active)
@@ -287,42 +310,86 @@ pub fn resolve(site: &Site, tree: &dyn Tree) -> Resolution {
     let addresses = settings.addresses(&worktree);
     let mut walker = walk::Walker::new(tree, &site.profile);
     let mut roots: Vec<Root> = Vec::new();
+    let mut plugins: Option<Vec<plugins::Holding>> = None;
     for (rule_idx, rule) in site.profile.roots.iter().enumerate() {
         if let Base::Provided(provider) = rule.base {
+            let off = settings.bundled_off.as_ref().filter(|_| provider == Provider::Bundled);
+            let why =
+                off.map(|it| format!("`{}:{}` switches it off", it.file.display(), it.at.line));
             for provided in tree.provided(provider, &site.profile.id, &addresses) {
+                let provided = match &why {
+                    Some(why) => Provided { stock: Stock::Awaited(why.clone()), ..provided },
+                    None => provided,
+                };
                 let root = walker.provided(provided, rule, roots.len());
                 roots.push(Root { rule: rule_idx, ..root });
             }
         }
-        for place in root_paths(site, rule, &worktree, &settings.paths) {
+        let mut places: Vec<Located> = if let Base::Plugins(it) = &rule.base {
+            let all =
+                plugins.get_or_insert_with(|| plugins::find(site, it, tree, &mut settings)).iter();
+            all.filter(|it| it.seeks == rule.seeks).map(Located::held).collect()
+        } else {
+            let paths = root_paths(site, rule, &worktree, &settings.paths);
+            paths.into_iter().map(|path| Located { path, held: None }).collect()
+        };
+        // Taken from the end, so that a plugin that is met comes right after where it lies.
+        places.reverse();
+        while let Some(place) = places.pop() {
             let start = walker.candidates.len();
-            let (path, outcome, skips) = match place {
+            let (path, outcome, skips) = match place.path {
                 Ok(path) => {
-                    let (outcome, skips) = walker.root(&path, rule, roots.len());
+                    let (outcome, skips) = match (&place.held, rule.seeks) {
+                        (Some(held), _) => {
+                            walker.plugin(&path, held.form, held.seeks, rule, roots.len())
+                        }
+                        (None, Seeks::Skills) => walker.root(&path, &rule.walk, roots.len()),
+                        (None, Seeks::Commands) => walker.commands(&path, roots.len()),
+                    };
                     (path, outcome, skips)
                 }
                 Err((path, why)) => (path, RootOutcome::NoBase(why), Vec::new()),
             };
             let candidates = start..walker.candidates.len();
-            let own = is_own(&rule.base, &path, &worktree, &settings);
-            let label = rule.label.clone();
-            let (scope, origin) = (rule.scope, String::new());
+            let own = place.held.as_ref().map_or_else(
+                || is_own(&rule.base, &path, &worktree, &settings),
+                |held| !held.plugin.root.starts_with(&*worktree.top),
+            );
+            let scope = match &place.held {
+                Some(held) if held.seeks == Seeks::Commands => Scope::Command,
+                Some(_) => Scope::Plugin,
+                None => rule.scope,
+            };
+            for dir in walker.take_plugins() {
+                let beside = site.profile.plugins_beside_skills();
+                let found =
+                    beside.map(|it| plugins::beside_skills(site, it, &dir, tree, &mut settings));
+                places.extend(found.unwrap_or_default().iter().rev().map(Located::held));
+            }
             roots.push(Root {
                 path,
                 rule: rule_idx,
                 scope,
                 own,
-                label,
+                label: rule.label.clone(),
+                plugin: place.held.map(|it| it.plugin),
                 outcome,
                 candidates,
                 skips,
-                origin,
+                origin: String::new(),
             });
         }
     }
+    complete &= settings.complete;
     settings.missing_paths(site, &roots);
     complete &= walker.complete;
-    let judged = |it: walk::Met| (it.beside, judge::judge(&site.profile, it));
+    let judged = |mut it: walk::Met| {
+        let within = it.command.as_mut().map(|it| std::mem::take(&mut it.within));
+        let (beside, root) = (it.beside, &roots[it.root]);
+        let mut candidate = judge::judge(&site.profile, it);
+        naming::apply(&site.profile, root, within, &mut candidate);
+        (beside, candidate)
+    };
     let mut judged: Vec<_> = walker.candidates.into_iter().map(judged).collect();
     complete &= sidecar::apply(&site.profile, tree, &mut judged);
     let mut candidates: Vec<_> = judged.into_iter().map(|it| it.1).collect();
@@ -351,6 +418,23 @@ pub fn resolve(site: &Site, tree: &dyn Tree) -> Resolution {
         roots,
         candidates,
         complete,
+    }
+}
+
+/// A root as it is found on a site.
+struct Located {
+    path: RootPath,
+    /// What it is, where it belongs to a plugin.
+    held: Option<plugins::Holding>,
+}
+
+impl Located {
+    fn held(held: &plugins::Holding) -> Self {
+        let path = match &held.off {
+            None => Ok(held.path.clone()),
+            Some(why) => Err((held.path.clone(), why.clone())),
+        };
+        Self { path, held: Some(held.clone()) }
     }
 }
 

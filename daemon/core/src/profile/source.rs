@@ -74,17 +74,20 @@ pub enum Seeks {
 /// How an agent finds Claude Code's plugins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PluginRule {
-    /// The variable that names Claude Code's own directory; without it `.claude` below home.
-    pub variable: Text,
+    /// The variable that names Claude Code's own directory, where the agent heeds one; without
+    /// it `.claude` below home.
+    pub variable: Option<Text>,
     /// Whether a plugin counts only where `enabledPlugins` says so.
     pub enabled_only: bool,
     /// Whether `cache/<plugin>/skills` and `cache/<market>/<plugin>/<version>/skills` count for
     /// themselves, before what is installed.
     pub cache: bool,
-    /// Whether plugins' names stand before their skills' names.
+    /// Whether plugins' names stand before their skills' names, and after them the directories
+    /// between a plugin's directory of skills and the skill.
     pub prefixed: bool,
-    /// Whether the directories between a plugin's root and a skill stand in its name as well.
-    pub namespaces: bool,
-    /// The keys of a plugin's manifest that name more directories of skills.
+    /// The keys of a plugin's manifest that name more directories of skills, or of commands
+    /// where the key is `commands`. Without any, the manifest is not read.
     pub manifest: Vec<Text>,
+    /// Whether a directory with a manifest in a directory of skills is a plugin.
+    pub beside_skills: bool,
 }

@@ -5,8 +5,8 @@
 
 use super::{
     Base, DescriptionRule, Duplicates, Empty, Encoding, Evidence, Links, NameCheck, NameForm,
-    NameRule, NameSource, Nested, Paths, Profile, Provider, RootRule, Rung, Scalars, Scope, Seeks,
-    Stop, Switch, Taken, Text, Trust, Unreadable, Walk, settings,
+    NameRule, NameSource, Nested, Paths, PluginRule, Profile, Provider, RootRule, Rung, Scalars,
+    Scope, Seeks, Stop, Switch, Taken, Text, Trust, Unreadable, Walk, settings,
 };
 use crate::ladder::{Fence, Library, Quoting, Requirement};
 
@@ -77,6 +77,7 @@ fn agentskills() -> Profile {
         environment: texts(&["HOME", "XDG_CONFIG_HOME"]),
         settings: Vec::new(),
         sidecar: None,
+        namespace: None,
         roots: vec![
             root(Base::Ancestors { stop: Stop::Worktree }, &PROJECT_ROOTS, Scope::Project),
             root(Base::Additional, &PROJECT_ROOTS, Scope::Additional),
@@ -128,6 +129,24 @@ fn claude_code() -> Profile {
     // `skills/<name>/SKILL.md` and nothing deeper.
     let walk = Walk { max_depth: Some(1), reserved: texts(&["synced"]), ..Walk::plain() };
     let root = |base, relative: &[&'static str], scope| root(base, relative, scope, &walk);
+    let commands = |base, relative: &[&'static str], scope| RootRule {
+        walk: Walk::plain(),
+        seeks: Seeks::Commands,
+        ..root(base, relative, scope)
+    };
+    let managed = || Base::Absolute("/etc/claude-code".into());
+    let own = || variable("CLAUDE_CONFIG_DIR", ".claude");
+    let upwards = || Base::Ancestors { stop: Stop::Worktree };
+    let plugins = || {
+        Base::Plugins(PluginRule {
+            variable: Some("CLAUDE_CONFIG_DIR".into()),
+            enabled_only: true,
+            cache: false,
+            prefixed: true,
+            manifest: texts(&["skills", "commands"]),
+            beside_skills: true,
+        })
+    };
     Profile {
         id: "claude-code".into(),
         agent: "Claude Code".into(),
@@ -139,11 +158,18 @@ fn claude_code() -> Profile {
         environment: texts(&["HOME", "CLAUDE_CONFIG_DIR"]),
         settings: settings::claude_code(),
         sidecar: None,
+        namespace: None,
         roots: vec![
-            root(Base::Absolute("/etc/claude-code".into()), &[".claude/skills"], Scope::Managed),
-            root(variable("CLAUDE_CONFIG_DIR", ".claude"), &["skills"], Scope::User),
-            root(Base::Ancestors { stop: Stop::Worktree }, &[".claude/skills"], Scope::Project),
+            root(managed(), &[".claude/skills"], Scope::Managed),
+            root(own(), &["skills"], Scope::User),
+            root(upwards(), &[".claude/skills"], Scope::Project),
             root(Base::Additional, &[".claude/skills"], Scope::Additional),
+            // A skill beats a command of the same name.
+            commands(managed(), &[".claude/commands"], Scope::Command),
+            commands(own(), &["commands"], Scope::Command),
+            commands(upwards(), &[".claude/commands"], Scope::Command),
+            root(plugins(), &[""], Scope::Plugin),
+            commands(plugins(), &[""], Scope::Plugin),
             // The user's and the project's own win.
             provided(Provider::Remote),
             provided(Provider::Mcp),
@@ -221,6 +247,7 @@ fn opencode() -> Profile {
         ]),
         settings: settings::opencode(),
         sidecar: None,
+        namespace: None,
         roots: vec![
             // The last wins: what is not the agent's own comes first.
             provided(Provider::Bundled),
@@ -281,6 +308,17 @@ fn opencode_agent_skills() -> Profile {
     // The agent counts from the root's sub-directories, and stops at a SKILL.md.
     let deep = Walk { max_depth: Some(4), hidden: true, ..Walk::plain() };
     let flat = Walk { max_depth: Some(2), ..deep.clone() };
+    // In plugins only `skills/<name>/SKILL.md`, and no links.
+    let in_plugins = Walk { max_depth: Some(1), directory_links: Links::Never, ..deep.clone() };
+    let plugins = Base::Plugins(PluginRule {
+        variable: None,
+        enabled_only: false,
+        cache: true,
+        prefixed: false,
+        manifest: Vec::new(),
+        beside_skills: false,
+    });
+    let labelled = |rule, label: &'static str| RootRule { label: Some(label.into()), ..rule };
     let project = || Base::Ancestors { stop: Stop::Cwd };
     Profile {
         id: "opencode-agent-skills".into(),
@@ -293,11 +331,13 @@ fn opencode_agent_skills() -> Profile {
         environment: texts(&["HOME"]),
         settings: Vec::new(),
         sidecar: None,
+        namespace: Some("namespace".into()),
         roots: vec![
-            root(project(), &[".opencode/skills"], Scope::Project, &deep),
-            root(project(), &[".claude/skills"], Scope::Project, &flat),
-            root(Base::Home, &[".config/opencode/skills"], Scope::User, &deep),
-            root(Base::Home, &[".claude/skills"], Scope::User, &flat),
+            labelled(root(project(), &[".opencode/skills"], Scope::Project, &deep), "project"),
+            labelled(root(project(), &[".claude/skills"], Scope::Project, &flat), "claude-project"),
+            labelled(root(Base::Home, &[".config/opencode/skills"], Scope::User, &deep), "user"),
+            labelled(root(Base::Home, &[".claude/skills"], Scope::User, &flat), "claude-user"),
+            labelled(root(plugins, &[""], Scope::Plugin, &in_plugins), "claude-plugins"),
             // The user's and the project's own win.
             provided(Provider::Remote),
             provided(Provider::Mcp),
@@ -360,6 +400,7 @@ fn codex() -> Profile {
         environment: texts(&["HOME", "CODEX_HOME"]),
         settings: settings::codex(),
         sidecar: Some("agents/openai.yaml".into()),
+        namespace: None,
         roots: vec![
             root(upwards(), &[".codex/skills"], Scope::Project, &walk),
             root(home(), &["skills"], Scope::User, &walk),
@@ -427,6 +468,7 @@ fn gemini_cli() -> Profile {
         environment: texts(&["HOME", "GEMINI_CLI_HOME", "GEMINI_CLI_TRUST_WORKSPACE"]),
         settings: settings::gemini_cli(),
         sidecar: None,
+        namespace: None,
         roots: vec![
             // The last wins: what is not the agent's own comes first.
             provided(Provider::Bundled),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::rule::Rule;
 use super::{
     Base, DescriptionRule, Difference, Duplicates, Evidence, Nested, Profile, Provider, RULES,
-    Stop, Taken,
+    Seeks, Stop, Taken, Text,
 };
 
 /// A row of a variant's table: a rule that differs, and where that is written.
@@ -40,12 +40,26 @@ const OPENCODE: &[Row] = &[
 const CLAUDE_CODE: &[Row] = &[
     Row {
         rule: "roots",
-        source: "The document on Claude Code: bundled skills first; managed, then user, then project directories up to HOME, then added ones.",
+        source: "The document on Claude Code: bundled skills first; managed, then user, then project directories up to HOME, then added ones, then commands; of plugins the commands first, and skills of any depth as `plugin:namespace:skill`, with `skillsPath` and `skillsPaths` in the manifest.",
         change: |it| {
-            it.roots.sort_by_key(|root| !matches!(root.base, Base::Provided(Provider::Bundled)));
+            // Of plugins the commands come first.
+            it.roots.sort_by_key(|root| match (&root.base, root.seeks) {
+                (Base::Provided(Provider::Bundled), _) => 0,
+                (Base::Plugins(_), Seeks::Commands) => 2,
+                (Base::Plugins(_), Seeks::Skills) => 3,
+                (Base::Provided(_), _) => 4,
+                _ => 1,
+            });
             for root in &mut it.roots {
-                if let Base::Ancestors { stop } = &mut root.base {
-                    *stop = Stop::Home;
+                match &mut root.base {
+                    Base::Ancestors { stop } => *stop = Stop::Home,
+                    Base::Plugins(rule) => {
+                        // A plugin's skills may lie deeper, with their namespaces.
+                        root.walk.max_depth = None;
+                        rule.manifest =
+                            ["skillsPath", "skillsPaths", "commands"].map(Text::Borrowed).into();
+                    }
+                    _ => {}
                 }
             }
         },

@@ -150,8 +150,9 @@ impl Inquiry<'_> {
                 let field = candidate.record().and_then(|it| it.name.as_ref());
                 candidate.name == name
                     || field.is_some_and(|it| &*it.text == name)
-                    || candidate.dir().file_name().is_some_and(|it| it == name)
+                    || candidate.own_name().is_some_and(|it| it == name)
             }
+            Query::Path(path) if candidate.is_command() => *path == candidate.path,
             Query::Path(path) => path.starts_with(&*candidate.dir()),
         }
     }
@@ -259,7 +260,14 @@ impl Inquiry<'_> {
                     (format!("`{root_path}` {fault}."), fault.next().to_owned())
                 }
                 RootOutcome::NoBase(why) => {
-                    (format!("`{root_path}` is not searched: {why}."), "Set it.".to_owned())
+                    let next = match &root.plugin {
+                        Some(plugin) => format!(
+                            "Set `{}` to `true` in the `enabledPlugins` of a settings file.",
+                            plugin.key
+                        ),
+                        None => "Set it.".to_owned(),
+                    };
+                    (format!("`{root_path}` is not searched: {why}."), next)
                 }
             };
         }
@@ -321,7 +329,8 @@ impl Inquiry<'_> {
     /// and not for the next is what people ask about most.
     fn others(&self, index: usize, steps: &mut Vec<Step>) {
         let candidate = &self.resolution.candidates[index];
-        let Some(record) = candidate.record() else { return };
+        // No other agent looks for commands as if they were skills.
+        let Some(record) = candidate.record().filter(|_| !candidate.is_command()) else { return };
         let dir = candidate.dir();
         let directory = dir.file_name().unwrap_or_default().to_string_lossy();
         for (profile, reading) in verdicts(record, &directory) {

@@ -11,8 +11,9 @@ use crate::skill::Spot;
 
 /// Judges a file. Who wins its name is settled later, when all are known.
 pub(super) fn judge(profile: &Profile, met: Met) -> Candidate {
-    let Met { path, root, file, name: known, beside: _ } = met;
-    let directory = directory_name(&path);
+    let Met { path, root, file, name: known, beside: _, command } = met;
+    let directory = command.map_or_else(|| directory_name(&path), |it| it.name);
+    let file_name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let blank = |name: String| Candidate {
         name,
         description: None,
@@ -28,7 +29,12 @@ pub(super) fn judge(profile: &Profile, met: Met) -> Candidate {
     match file {
         Err(fault) => Candidate {
             state: State::Invalid,
-            reason: Some(reason("file/readable", format!("SKILL.md {fault}"), None, fault.next())),
+            reason: Some(reason(
+                "file/readable",
+                format!("{file_name} {fault}"),
+                None,
+                fault.next(),
+            )),
             ..blank(directory)
         },
         // A prompt's server decides what it is called, and no agent reads a file of it.

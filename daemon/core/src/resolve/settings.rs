@@ -10,9 +10,11 @@ mod rules;
 mod switch;
 mod trust;
 
-use super::tree::{Fault, Place, Tree};
+use std::sync::Arc;
+
+use super::tree::{Fault, Place, TextFile, Tree};
 use super::{Root, RootOutcome, Site, Worktree, bases, named, switched_off};
-use crate::document::{Flaw, Node};
+use crate::document::{Flaw, Node, Syntax};
 use crate::path::AbsPath;
 use crate::permission::{Rule, Source};
 use crate::profile::{Base, Broken, Reads, SettingsRule};
@@ -118,6 +120,41 @@ pub(super) struct Settings {
 }
 
 impl Settings {
+    /// Returns whether a plugin is on, and who says so; none where nobody does.
+    pub(super) fn plugin(&self, key: &str) -> Option<(bool, &Source)> {
+        let found = self.plugins.iter().rev().find(|(it, _)| &*it.text == key)?;
+        Some((found.1, &found.0.source))
+    }
+
+    /// Reads a file in the course of something else, and keeps it among those consulted.
+    pub(super) fn consult(
+        &mut self,
+        tree: &dyn Tree,
+        path: &AbsPath,
+        syntax: Syntax,
+        broken: Broken,
+    ) -> Option<Arc<TextFile>> {
+        let (outcome, text) = match tree.look(path) {
+            None => (Consultation::Pending, None),
+            // Nobody meant a configuration file by a directory.
+            Some(Place::Missing | Place::Directory { .. }) => (Consultation::Missing, None),
+            Some(Place::Fault(fault)) => (Consultation::Fault(fault, broken), None),
+            Some(Place::File | Place::Special(_)) => match tree.text(path) {
+                None => (Consultation::Pending, None),
+                Some(Err(fault)) => (Consultation::Fault(fault, broken), None),
+                Some(Ok(text)) => match text.document(syntax) {
+                    Err(flaw) => (Consultation::Broken(flaw.clone(), broken), None),
+                    Ok(_) => (Consultation::Read, Some(text)),
+                },
+            },
+        };
+        self.complete &= outcome != Consultation::Pending;
+        if !self.consulted.iter().any(|it| it.path == *path) {
+            self.consulted.push(Consulted { path: path.clone(), outcome, notes: Vec::new() });
+        }
+        text
+    }
+
     /// Returns the catalogs that are named.
     ///
     /// A file in the worktree names none for us: a repository does not decide what a daemon
@@ -218,44 +255,14 @@ impl Reader<'_> {
     }
 
     fn file(&mut self, path: &AbsPath, rule: &SettingsRule) {
-        if self.settings.consulted.iter().any(|it| it.path == *path) {
-            // A variable may name a file that is read anyway.
-            self.settings.consulted.retain(|it| it.path != *path);
-        }
-        let slot = self.settings.consulted.len();
-        let outcome = Consultation::Pending;
-        self.settings.consulted.push(Consulted { path: path.clone(), outcome, notes: Vec::new() });
-        let text = match self.tree.look(path) {
-            None => None,
-            Some(Place::Missing) => return self.came_out(slot, Consultation::Missing),
-            Some(Place::Fault(fault)) => {
-                return self.came_out(slot, Consultation::Fault(fault, rule.broken));
+        // A variable may name a file that is read anyway; the later reading counts.
+        self.settings.consulted.retain(|it| it.path != *path);
+        let text = self.settings.consult(self.tree, path, rule.syntax, rule.broken);
+        if let Some(Ok(document)) = text.as_ref().map(|it| it.document(rule.syntax)) {
+            for reads in &rule.reads {
+                self.take(*reads, document, path);
             }
-            Some(Place::Directory { .. }) => {
-                // Nobody meant a configuration file by it.
-                return self.came_out(slot, Consultation::Missing);
-            }
-            Some(Place::File | Place::Special(_)) => self.tree.text(path),
-        };
-        match text {
-            None => self.settings.complete = false,
-            Some(Err(fault)) => self.came_out(slot, Consultation::Fault(fault, rule.broken)),
-            Some(Ok(text)) => match text.document(rule.syntax) {
-                Err(flaw) => {
-                    self.came_out(slot, Consultation::Broken(flaw.clone(), rule.broken));
-                }
-                Ok(document) => {
-                    self.came_out(slot, Consultation::Read);
-                    for reads in &rule.reads {
-                        self.take(*reads, document, path);
-                    }
-                }
-            },
         }
-    }
-
-    fn came_out(&mut self, slot: usize, outcome: Consultation) {
-        self.settings.consulted[slot].outcome = outcome;
     }
 
     fn take(&mut self, reads: Reads, document: &Node, file: &AbsPath) {

@@ -3,18 +3,25 @@
 //! Depth-first, entries in the order of their names' bytes, a directory's own SKILL.md before
 //! those below it: the same tree always gives the same order, whatever the file system's is.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
+use super::plugins::Form;
 use super::provided::{Provided, Stock};
 use super::tree::{Fault, FaultKind, FileId, Item, ItemKind, Listing, Place, SkillFile, Tree};
 use super::{Root, RootOutcome, Skip, SkipReason};
 use crate::path::AbsPath;
-use crate::profile::{Links, Paths, Profile, RootRule, Scope, Walk};
+use crate::profile::{Links, Paths, Profile, RootRule, Scope, Seeks, Walk};
 
 /// The one file name that makes a directory a skill.
 pub(super) const SKILL_FILE: &str = "SKILL.md";
+
+/// The directory that makes one a plugin, if there is a manifest in it.
+const PLUGIN: &str = ".claude-plugin";
+
+/// What the name of a command file ends in.
+const COMMAND: &[u8] = b".md";
 
 /// A SKILL.md as it was met, before it is judged.
 pub(super) struct Met {
@@ -27,6 +34,16 @@ pub(super) struct Met {
     ///
     /// [`Profile::sidecar`]: crate::profile::Profile::sidecar
     pub(super) beside: bool,
+    /// What it is called, where it is a command.
+    pub(super) command: Option<Command>,
+}
+
+/// What a command is called.
+pub(super) struct Command {
+    /// The file's name without what it ends in.
+    pub(super) name: String,
+    /// The directories below the root that it is in.
+    pub(super) within: Vec<String>,
 }
 
 /// Walks roots one after the other, collecting what it meets.
@@ -34,6 +51,8 @@ pub(super) struct Walker<'a> {
     tree: &'a dyn Tree,
     profile: &'a Profile,
     pub(super) candidates: Vec<Met>,
+    /// Directories met that say they are plugins.
+    plugins: Vec<AbsPath>,
     pub(super) complete: bool,
 }
 
@@ -50,28 +69,19 @@ struct Descent<'a> {
 
 impl<'a> Walker<'a> {
     pub(super) fn new(tree: &'a dyn Tree, profile: &'a Profile) -> Self {
-        Self { tree, profile, candidates: Vec::new(), complete: true }
+        Self { tree, profile, candidates: Vec::new(), plugins: Vec::new(), complete: true }
     }
 
     pub(super) fn root(
         &mut self,
         path: &AbsPath,
-        rule: &RootRule,
+        walk: &Walk,
         root: usize,
     ) -> (RootOutcome, Vec<Skip>) {
-        match self.tree.look(path) {
-            None => {
-                self.complete = false;
-                return (RootOutcome::Pending, Vec::new());
-            }
-            Some(Place::Missing) => return (RootOutcome::Missing, Vec::new()),
-            Some(Place::Directory { .. }) => {}
-            Some(Place::File) => return (not_directory(""), Vec::new()),
-            Some(Place::Special(word)) => return (not_directory(word), Vec::new()),
-            Some(Place::Fault(fault)) => return (RootOutcome::Fault(fault), Vec::new()),
+        if let Some(outcome) = self.refuses(path) {
+            return (outcome, Vec::new());
         }
-        let mut descent =
-            Descent { walk: &rule.walk, root, skips: Vec::new(), walked: HashMap::new() };
+        let mut descent = Descent { walk, root, skips: Vec::new(), walked: HashMap::new() };
         let outcome = match self.directory(&mut descent, path, 0) {
             Ok(()) => RootOutcome::Walked,
             Err(fault) => RootOutcome::Fault(fault),
@@ -79,12 +89,142 @@ impl<'a> Walker<'a> {
         (outcome, descent.skips)
     }
 
+    /// Returns what there is to say of a root that is no directory.
+    fn refuses(&mut self, path: &AbsPath) -> Option<RootOutcome> {
+        match self.tree.look(path) {
+            None => {
+                self.complete = false;
+                Some(RootOutcome::Pending)
+            }
+            Some(Place::Missing) => Some(RootOutcome::Missing),
+            Some(Place::Directory { .. }) => None,
+            Some(Place::File) => Some(not_directory("")),
+            Some(Place::Special(word)) => Some(not_directory(word)),
+            Some(Place::Fault(fault)) => Some(RootOutcome::Fault(fault)),
+        }
+    }
+
+    /// Walks a path of a plugin.
+    pub(super) fn plugin(
+        &mut self,
+        path: &AbsPath,
+        form: Form,
+        seeks: Seeks,
+        rule: &RootRule,
+        root: usize,
+    ) -> (RootOutcome, Vec<Skip>) {
+        let walk = match form {
+            Form::Holder => Walk { root_skill: false, ..rule.walk.clone() },
+            Form::Named => Walk { root_skill: true, ..rule.walk.clone() },
+            Form::Skill => Walk { root_skill: true, max_depth: Some(0), ..rule.walk.clone() },
+        };
+        match seeks {
+            Seeks::Skills => self.root(path, &walk, root),
+            Seeks::Commands => self.commands(path, root),
+        }
+    }
+
+    /// Returns the directories met that say they are plugins.
+    pub(super) fn take_plugins(&mut self) -> Vec<AbsPath> {
+        std::mem::take(&mut self.plugins)
+    }
+
+    /// Takes up every command below a root, which may be a command itself.
+    pub(super) fn commands(&mut self, path: &AbsPath, root: usize) -> (RootOutcome, Vec<Skip>) {
+        if path.as_os_str().as_bytes().ends_with(COMMAND)
+            && matches!(self.tree.look(path), Some(Place::File))
+        {
+            self.command(path, root, &[]);
+            return (RootOutcome::Walked, Vec::new());
+        }
+        if let Some(outcome) = self.refuses(path) {
+            return (outcome, Vec::new());
+        }
+        let mut skips = Vec::new();
+        let mut walked = HashSet::new();
+        let outcome = match self.command_directory(path, root, &[], &mut walked, &mut skips) {
+            Ok(()) => RootOutcome::Walked,
+            Err(fault) => RootOutcome::Fault(fault),
+        };
+        (outcome, skips)
+    }
+
+    fn command_directory(
+        &mut self,
+        path: &AbsPath,
+        root: usize,
+        within: &[String],
+        walked: &mut HashSet<FileId>,
+        skips: &mut Vec<Skip>,
+    ) -> Result<(), Fault> {
+        let Some(listing) = self.tree.list(path) else {
+            self.complete = false;
+            return Ok(());
+        };
+        let listing = listing?;
+        // A link may lead round in a circle.
+        if !walked.insert(listing.id) {
+            return Ok(());
+        }
+        let is_skill = |it: &&Item| it.name == SKILL_FILE && it.kind != ItemKind::Directory;
+        if let (Some((name, above)), Some(_)) =
+            (within.split_last(), listing.items.iter().find(is_skill))
+        {
+            // A directory with a SKILL.md is one command.
+            self.command_named(&path.child(SKILL_FILE), root, name.clone(), above);
+            return Ok(());
+        }
+        for item in &listing.items {
+            let child = path.child(&item.name);
+            let place = match item.kind {
+                ItemKind::Directory => Some(Place::Directory { foreign: false }),
+                ItemKind::File => Some(Place::File),
+                ItemKind::Special(_) => continue,
+                ItemKind::Link => self.tree.look(&child),
+            };
+            match place {
+                None => self.complete = false,
+                Some(Place::Directory { .. }) => {
+                    let name = item.name.to_string_lossy().into_owned();
+                    let within: Vec<_> = within.iter().cloned().chain([name]).collect();
+                    if let Err(fault) = self.command_directory(&child, root, &within, walked, skips)
+                    {
+                        skips.push(Skip { path: child, reason: SkipReason::Fault(fault) });
+                    }
+                }
+                Some(Place::File) if item.name.as_bytes().ends_with(COMMAND) => {
+                    self.command(&child, root, within);
+                }
+                Some(Place::Fault(fault)) => {
+                    skips.push(Skip { path: child, reason: SkipReason::Fault(fault) });
+                }
+                Some(Place::File | Place::Missing | Place::Special(_)) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn command(&mut self, path: &AbsPath, root: usize, within: &[String]) {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        self.command_named(path, root, name, within);
+    }
+
+    fn command_named(&mut self, path: &AbsPath, root: usize, name: String, within: &[String]) {
+        let Some(file) = self.tree.read(path) else {
+            self.complete = false;
+            return;
+        };
+        let command = Some(Command { name, within: within.to_vec() });
+        let path = path.clone();
+        self.candidates.push(Met { path, root, file, name: None, beside: false, command });
+    }
+
     /// Takes up a root that is provided.
     pub(super) fn provided(&mut self, provided: Provided, rule: &RootRule, root: usize) -> Root {
         let Provided { path, origin, stock } = provided;
         let start = self.candidates.len();
         let (outcome, skips) = match stock {
-            Stock::Directory => self.root(&path, rule, root),
+            Stock::Directory => self.root(&path, &rule.walk, root),
             Stock::Awaited(why) => (RootOutcome::NoBase(why), Vec::new()),
             Stock::Failed(why) => (RootOutcome::Fault(Stock::fault(&why)), Vec::new()),
             Stock::Ready(skills) => {
@@ -94,6 +234,7 @@ impl<'a> Walker<'a> {
                     file: Ok(it.file()),
                     name: it.name.clone(),
                     beside: false,
+                    command: None,
                 });
                 self.candidates.extend(met);
                 (RootOutcome::Walked, Vec::new())
@@ -103,7 +244,18 @@ impl<'a> Walker<'a> {
         let scope = rule.scope;
         // A catalog is somebody else's; what is ours or was set up is the user's choice.
         let own = scope != Scope::Remote;
-        Root { path, rule: 0, scope, own, label: None, outcome, candidates, skips, origin }
+        Root {
+            path,
+            rule: 0,
+            scope,
+            own,
+            label: None,
+            plugin: None,
+            outcome,
+            candidates,
+            skips,
+            origin,
+        }
     }
 
     fn directory(
@@ -126,6 +278,13 @@ impl<'a> Walker<'a> {
             _ => descent.walked.insert(listing.id, (depth, path.clone())),
         };
         let is_skill = self.skill_files(descent, path, depth, &listing);
+        if depth == 1
+            && self.profile.plugins_beside_skills().is_some()
+            && listing.items.iter().any(|it| it.name == PLUGIN)
+        {
+            self.plugins.push(path.clone());
+            return Ok(());
+        }
         if is_skill && depth > 0 && !descent.walk.into_skills {
             return Ok(());
         }
@@ -169,7 +328,7 @@ impl<'a> Walker<'a> {
                 let Some(path) = self.known_as(path, file.is_ok()) else { continue };
                 let beside = self.beside(listing);
                 let root = descent.root;
-                self.candidates.push(Met { path, root, file, name: None, beside });
+                self.candidates.push(Met { path, root, file, name: None, beside, command: None });
             } else {
                 found = true;
                 self.complete = false;

@@ -1,0 +1,363 @@
+//! Claude Code's plugins: which are installed, which are on, and where their skills are.
+//!
+//! What is installed stands in `installed_plugins.json`, in two versions; where a marketplace
+//! keeps its files in `known_marketplaces.json`; which skills a plugin has in the marketplace's
+//! list, in the plugin's own manifest, or simply in its `skills` directory. Each of these files
+//! is consulted like a configuration file, with what it decides and where.
+
+use std::sync::Arc;
+
+use super::settings::Settings;
+use super::tree::{ItemKind, Place, TextFile, Tree};
+use super::{Site, variable};
+use crate::document::{Node, Syntax};
+use crate::path::AbsPath;
+use crate::permission::Source;
+use crate::profile::{Broken, PluginRule, Seeks};
+
+/// A plugin that skills belong to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plugin {
+    /// Its name.
+    pub name: String,
+    /// Its name and its marketplace's, as settings call it: `name@market`.
+    pub key: String,
+    /// Its directory: what skills know as `${CLAUDE_PLUGIN_ROOT}`.
+    pub root: AbsPath,
+}
+
+/// A directory or file of a plugin.
+#[derive(Clone, Debug)]
+pub(super) struct Holding {
+    pub(super) path: AbsPath,
+    pub(super) seeks: Seeks,
+    pub(super) form: Form,
+    /// Why it is not looked at.
+    pub(super) off: Option<String>,
+    pub(super) plugin: Arc<Plugin>,
+}
+
+/// How a path of a plugin is to be taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// A directory of skills or commands, as every plugin may have one.
+    Holder,
+    /// A path that the manifest names: as `Holder`, or a skill or command itself.
+    Named,
+    /// A skill's directory.
+    Skill,
+}
+
+/// Finds the plugins of a site.
+pub(super) fn find(
+    site: &Site,
+    rule: &PluginRule,
+    tree: &dyn Tree,
+    settings: &mut Settings,
+) -> Vec<Holding> {
+    let named = rule.variable.as_ref().and_then(|it| variable(site, it).ok());
+    let home = named.or_else(|| Some(variable(site, "HOME").ok()?.child(".claude")));
+    let Some(home) = home else { return Vec::new() };
+    let mut finder =
+        Finder { site, rule, tree, settings, home: home.child("plugins"), found: Vec::new() };
+    if rule.cache {
+        finder.cache();
+    }
+    finder.installed();
+    finder.found
+}
+
+/// Finds what a directory in a directory of skills holds that is a plugin by its manifest.
+pub(super) fn beside_skills(
+    site: &Site,
+    rule: &PluginRule,
+    dir: &AbsPath,
+    tree: &dyn Tree,
+    settings: &mut Settings,
+) -> Vec<Holding> {
+    let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let home = dir.clone();
+    let mut finder = Finder { site, rule, tree, settings, home, found: Vec::new() };
+    if finder.document(&dir.child(MANIFEST)).is_none() {
+        return Vec::new();
+    }
+    finder.plugin(&name, "skills-dir", dir, None, true);
+    finder.found
+}
+
+/// Where a plugin says what it is.
+pub(super) const MANIFEST: &str = ".claude-plugin/plugin.json";
+
+/// Where a marketplace says what it offers.
+const MARKETPLACE: &str = ".claude-plugin/marketplace.json";
+
+struct Finder<'a> {
+    site: &'a Site,
+    rule: &'a PluginRule,
+    tree: &'a dyn Tree,
+    settings: &'a mut Settings,
+    /// Claude Code's directory of plugins.
+    home: AbsPath,
+    found: Vec<Holding>,
+}
+
+/// What a marketplace says of a plugin.
+struct Offer {
+    /// The plugin's directory in the marketplace's own.
+    root: AbsPath,
+    /// Its skills, where they are listed.
+    skills: Option<Vec<String>>,
+}
+
+impl Finder<'_> {
+    fn document(&mut self, path: &AbsPath) -> Option<Arc<TextFile>> {
+        self.settings.consult(self.tree, path, Syntax::Json, Broken::Ignores)
+    }
+
+    fn is_directory(&mut self, path: &AbsPath) -> bool {
+        let place = self.tree.look(path);
+        self.settings.complete &= place.is_some();
+        matches!(place, Some(Place::Directory { .. }))
+    }
+
+    /// Returns the sub-directories of a directory, links not followed.
+    fn directories(&mut self, path: &AbsPath) -> Vec<AbsPath> {
+        if !self.is_directory(path) {
+            return Vec::new();
+        }
+        match self.tree.list(path) {
+            None => {
+                self.settings.complete = false;
+                Vec::new()
+            }
+            Some(Err(_)) => Vec::new(),
+            Some(Ok(listing)) => {
+                let items = listing.items.iter().filter(|it| it.kind == ItemKind::Directory);
+                items.map(|it| path.child(&it.name)).collect()
+            }
+        }
+    }
+
+    fn hold(&mut self, path: AbsPath, seeks: Seeks, form: Form, plugin: &Arc<Plugin>) {
+        if self.found.iter().any(|it| it.path == path && it.seeks == seeks) {
+            return;
+        }
+        let plugin = Arc::clone(plugin);
+        self.found.push(Holding { path, seeks, form, off: None, plugin });
+    }
+
+    /// Takes what lies in the cache, whether it is installed or not.
+    fn cache(&mut self) {
+        for first in self.directories(&self.home.child("cache")) {
+            self.cached("", &first);
+            for plugin in self.directories(&first) {
+                let market = first.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                for version in self.directories(&plugin) {
+                    self.cached(&market, &version);
+                }
+            }
+        }
+    }
+
+    fn cached(&mut self, market: &str, root: &AbsPath) {
+        let skills = root.child("skills");
+        if !self.is_directory(&skills) {
+            return;
+        }
+        let named = if market.is_empty() { Some(root.clone()) } else { root.parent() };
+        let name = named.and_then(|it| Some(it.file_name()?.to_string_lossy().into_owned()));
+        let name = name.unwrap_or_default();
+        let key = format!("{name}@{market}");
+        self.hold(
+            skills,
+            Seeks::Skills,
+            Form::Holder,
+            &Arc::new(Plugin { name, key, root: root.clone() }),
+        );
+    }
+
+    fn installed(&mut self) {
+        let path = self.home.child("installed_plugins.json");
+        let text = self.document(&path);
+        let mut seen = Vec::new();
+        if let Some(Ok(document)) = text.as_ref().map(|it| it.document(Syntax::Json)) {
+            for entry in document.get("plugins").map(Node::entries).unwrap_or_default() {
+                let source = Source { file: path.clone(), at: entry.at };
+                // Version 1 has one record for each plugin, version 2 a list of them.
+                let one = std::slice::from_ref(&entry.node);
+                let records = if entry.node.items().is_empty() { one } else { entry.node.items() };
+                let is_list = !entry.node.items().is_empty();
+                let Some((name, market)) = entry.key.rsplit_once('@').filter(|it| !it.0.is_empty())
+                else {
+                    let message = format!("`{}` names no marketplace", entry.key);
+                    let next = "Write it as `plugin@marketplace`.".to_owned();
+                    self.settings.note(&source, message, Some(next));
+                    continue;
+                };
+                seen.push(entry.key.to_string());
+                for record in records {
+                    self.record(name, market, record, is_list, &source);
+                }
+            }
+        }
+        if self.rule.enabled_only {
+            self.enabled_in_cache(&seen);
+        }
+    }
+
+    fn record(&mut self, name: &str, market: &str, record: &Node, is_list: bool, source: &Source) {
+        let text = |key| record.get(key).and_then(Node::text);
+        if matches!(text("scope"), Some("project" | "local"))
+            && let Some(project) = text("projectPath")
+            && !self.site.cwd.starts_with(project)
+        {
+            let message = format!("`{name}@{market}` is installed for `{project}` only");
+            return self.settings.note(source, message, None);
+        }
+        let path = text("installPath").and_then(|it| AbsPath::new(it.as_ref()).ok());
+        let installed = path.filter(|it| self.is_directory(it));
+        let offer = self.offer(name, market, is_list.then_some(installed.as_ref()).flatten());
+        let root = match (installed, &offer) {
+            (Some(path), _) if is_list => path,
+            (_, Some(offer)) => offer.root.clone(),
+            (Some(path), None) => path,
+            (None, None) => {
+                let message =
+                    format!("`{name}@{market}` is installed, but its directory is not there");
+                let next = "Install the plugin again, or remove the entry.".to_owned();
+                return self.settings.note(source, message, Some(next));
+            }
+        };
+        self.settings.note(source, format!("`{name}@{market}` is at `{}`", root.display()), None);
+        self.plugin(name, market, &root, offer, false);
+    }
+
+    /// Returns what the marketplace says; `installed` is the plugin's own copy.
+    fn offer(&mut self, name: &str, market: &str, installed: Option<&AbsPath>) -> Option<Offer> {
+        let known = self.home.child("known_marketplaces.json");
+        let location = self.document(&known).and_then(|it| {
+            let document = it.document(Syntax::Json).ok()?;
+            let text = document.at_path(&[market, "installLocation"])?.text()?;
+            AbsPath::new(text.as_ref()).ok()
+        });
+        let dir = location.unwrap_or_else(|| self.home.child("marketplaces").child(market));
+        let path = dir.child(MARKETPLACE);
+        let text = self.document(&path)?;
+        let document = text.document(Syntax::Json).ok()?;
+        let plugins = document.get("plugins")?.items();
+        let plugin = plugins.iter().find(|it| it.get("name").and_then(Node::text) == Some(name))?;
+        let source = plugin.get("source").and_then(Node::text);
+        let root = source.map_or_else(|| dir.clone(), |it| dir.towards(it));
+        let root = installed.cloned().unwrap_or(root);
+        let skills = plugin.get("skills").map(texts_of);
+        if let (Some(skills), Some(node)) = (&skills, plugin.get("skills")) {
+            let source = Source { file: path, at: node.at };
+            let message = format!("`{name}` offers {}", skills.join(", "));
+            self.settings.note(&source, message, None);
+        }
+        Some(Offer { root, skills })
+    }
+
+    /// Takes up a plugin: what is listed for it, or what its manifest and its directory say.
+    fn plugin(&mut self, name: &str, market: &str, root: &AbsPath, offer: Option<Offer>, on: bool) {
+        let key = format!("{name}@{market}");
+        let off = self.off(&key, on);
+        let manifest_path = root.child(MANIFEST);
+        let reads_manifest = !self.rule.manifest.is_empty();
+        let manifest = reads_manifest.then(|| self.document(&manifest_path)).flatten();
+        let document = manifest.as_ref().and_then(|it| it.document(Syntax::Json).ok());
+        let own = document.and_then(|it| it.get("name")?.text());
+        let name = own.filter(|it| !it.is_empty()).unwrap_or(name).to_owned();
+        let plugin = Arc::new(Plugin { name, key, root: root.clone() });
+        let first = self.found.len();
+        match offer.and_then(|it| it.skills) {
+            Some(skills) => {
+                for skill in skills {
+                    self.hold(root.towards(skill), Seeks::Skills, Form::Skill, &plugin);
+                }
+            }
+            None => self.hold(root.child("skills"), Seeks::Skills, Form::Holder, &plugin),
+        }
+        if reads_manifest {
+            self.hold(root.child("commands"), Seeks::Commands, Form::Holder, &plugin);
+        }
+        for key in document.map(|_| self.rule.manifest.clone()).unwrap_or_default() {
+            let Some(entry) = document.and_then(|it| it.entry(&key)) else { continue };
+            let source = Source { file: manifest_path.clone(), at: entry.at };
+            let seeks = if key == "commands" { Seeks::Commands } else { Seeks::Skills };
+            for text in texts_of(&entry.node) {
+                let path = root.towards(&text);
+                if !path.starts_with(&**root) {
+                    let message = format!("`{key}` leads out of the plugin: `{text}`");
+                    let next = "Write a path below the plugin, as `./skills`.".to_owned();
+                    self.settings.note(&source, message, Some(next));
+                    continue;
+                }
+                self.settings.note(&source, format!("`{key}` names `{text}`"), None);
+                self.hold(path, seeks, Form::Named, &plugin);
+            }
+        }
+        for it in &mut self.found[first..] {
+            it.off.clone_from(&off);
+        }
+    }
+
+    /// Returns why a plugin does not count; `on` is what holds where no file says.
+    fn off(&self, key: &str, on: bool) -> Option<String> {
+        if !self.rule.enabled_only {
+            return None;
+        }
+        match self.settings.plugin(key) {
+            Some((true, _)) => None,
+            None if on => None,
+            None => Some(format!("no settings file has `{key}` in its `enabledPlugins`")),
+            Some((false, source)) => {
+                let (file, at) = (source.file.display(), source.at);
+                Some(format!("`{file}:{}:{}` switches `{key}` off", at.line, at.column))
+            }
+        }
+    }
+
+    /// Takes plugins that are on and in the cache, though nothing says that they are installed.
+    fn enabled_in_cache(&mut self, seen: &[String]) {
+        let enabled = self.settings.plugins.iter().map(|(it, _)| it.clone());
+        let mut keys: Vec<_> = enabled.filter(|it| !seen.contains(&it.text.to_string())).collect();
+        keys.dedup_by(|a, b| a.text == b.text);
+        for named in keys {
+            let Some((name, market)) = named.text.split_once('@') else { continue };
+            if market == "skills-dir"
+                || !matches!(self.settings.plugin(&named.text), Some((true, _)))
+            {
+                continue;
+            }
+            let cache = self.home.child("cache");
+            let versions = self.directories(&cache.child(market).child(name));
+            let latest = versions.into_iter().max_by_key(version_of);
+            let plain = cache.child(name);
+            let root = match latest {
+                Some(root) => root,
+                None if self.is_directory(&plain.child("skills")) => plain,
+                None => {
+                    let message = format!("`{}` is on, but not installed", named.text);
+                    let next = "Install the plugin, or remove the entry.".to_owned();
+                    self.settings.note(&named.source, message, Some(next));
+                    continue;
+                }
+            };
+            self.plugin(name, market, &root, None, false);
+        }
+    }
+}
+
+/// Returns a text, or the texts of a list.
+fn texts_of(node: &Node) -> Vec<String> {
+    let items = if node.text().is_some() { std::slice::from_ref(node) } else { node.items() };
+    items.iter().filter_map(Node::text).map(str::to_owned).collect()
+}
+
+/// Returns what orders versions: their numbers, then their names.
+fn version_of(path: &AbsPath) -> (Vec<u64>, String) {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let numbers = name.split(|it: char| !it.is_ascii_digit()).filter_map(|it| it.parse().ok());
+    (numbers.collect(), name)
+}
