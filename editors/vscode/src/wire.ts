@@ -1,0 +1,40 @@
+// The parts of skillsd's answers that the view reads; docs/protocol.md has all of them.
+
+export type State =
+  | "active"
+  | "activated"
+  | "conditional"
+  | "shadowed"
+  | "invalid"
+  | "hidden"
+  | "denied"
+  | "untrusted"
+  | "ignored";
+
+export interface Entry {
+  readonly name: string;
+  readonly description: string | null;
+  readonly path: string;
+  readonly scope: string;
+  readonly root: string;
+  readonly state: State;
+  readonly reason: string | null;
+  readonly paths: readonly string[];
+  readonly diagnostics: { readonly error: number; readonly warning: number };
+}
+
+export interface Health {
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string;
+}
+
+export interface ListResult {
+  readonly clock: string;
+  readonly health: readonly Health[];
+  readonly skills: readonly Entry[];
+}
+
+export interface SearchResult {
+  readonly skills: readonly (Entry & { readonly score: number })[];
+}
