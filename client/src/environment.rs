@@ -9,7 +9,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 use skills_protocol::env::{
-    DISCOVERY, HOME, SKILLSD_SOCKET, XDG_CONFIG_HOME, XDG_RUNTIME_DIR, XDG_STATE_HOME,
+    DISCOVERY, HOME, SKILLSD_SOCKET, XDG_CACHE_HOME, XDG_CONFIG_HOME, XDG_RUNTIME_DIR,
+    XDG_STATE_HOME,
 };
 use skills_protocol::socket::{self, SocketEnvironment, SocketError, SocketLocation};
 
@@ -39,6 +40,12 @@ pub fn config_file() -> Option<PathBuf> {
 /// Returns the directory of the daemon's state and logs; none without a home.
 pub fn state_directory() -> Option<PathBuf> {
     let base = base(env::var_os(XDG_STATE_HOME), env::var_os(HOME), ".local/state")?;
+    Some(base.join("skillsd"))
+}
+
+/// Returns the directory of what can be had again; none without a home.
+pub fn cache_directory() -> Option<PathBuf> {
+    let base = base(env::var_os(XDG_CACHE_HOME), env::var_os(HOME), ".cache")?;
     Some(base.join("skillsd"))
 }
 

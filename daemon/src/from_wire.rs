@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use skills_core::path::AbsPath;
 use skills_core::profile::{self, Profile, Profiles};
-use skills_core::resolve::Site;
+use skills_core::resolve::{Site, path_of};
 use skills_engine::{Freshness, ViewKey};
 use skills_protocol::env::DISCOVERY;
 use skills_protocol::error::RpcError;
@@ -79,8 +79,11 @@ pub(crate) fn site(key: &ViewKey, profile: Arc<Profile>) -> Site {
     }
 }
 
-/// Reads an absolute path.
+/// Reads an absolute path, or the address of what is no file.
 pub(crate) fn absolute(text: &str, encoding: Option<PathEncoding>) -> Result<AbsPath, RpcError> {
+    if let Some(path) = path_of(text) {
+        return Ok(path);
+    }
     let path = decode_absolute(text, encoding)
         .map_err(|error| RpcError::invalid_params(error.to_string()))?;
     AbsPath::new(&path).map_err(|error| {

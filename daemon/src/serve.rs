@@ -16,7 +16,7 @@ use listenfd::ListenFd;
 use rustix::fs::Mode;
 use sd_notify::NotifyState;
 use skills_client::cli::exit::Exit;
-use skills_client::environment::{self, config_file};
+use skills_client::environment::{self, cache_directory, config_file};
 use skills_client::spawn::READY;
 use skills_engine::watch;
 use skills_engine::{Engine, EngineError, Options};
@@ -120,6 +120,7 @@ fn serve(options: &ServeOptions) -> Result<Exit, ServeError> {
         listener: Some(Box::new(move |update| news.view_changed(update))),
         hints: Some(watch::recommended(cookies.clone())),
         read_limit: settings.user().read_limit,
+        cache: cache_directory(),
         ..Options::new(boot_id.clone())
     })?;
     let socket = Some(location.path().to_owned());

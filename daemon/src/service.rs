@@ -6,12 +6,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use jsonrpsee::Methods;
 use skills_engine::{Engine, EngineError, View};
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::Context;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::events::Bus;
@@ -19,7 +20,10 @@ use crate::from_wire::{self, Asked};
 use crate::handlers;
 use crate::memory::Memory;
 use crate::peer::{Environment, Peer};
-use crate::settings::Settings;
+use crate::settings::{Settings, provision};
+
+/// How long an answer waits for what is fetched or started for the first time.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What is served.
 pub(crate) struct Service {
@@ -53,6 +57,7 @@ impl Service {
         environment: Environment,
         settings: Arc<Settings>,
     ) -> Arc<Self> {
+        engine.provide(provision(&settings.user()));
         Arc::new(Self {
             engine,
             bus,
@@ -92,6 +97,7 @@ impl Service {
             Some(view) => view,
             None => self.resolved(&asked).await?,
         };
+        let view = self.settled(&asked, view).await?;
         let unwell = self.settings.health(Some(&view.resolution.worktree));
         Ok(view.with_health(&unwell))
     }
@@ -103,7 +109,9 @@ impl Service {
         peer: &Peer,
         context: Context,
     ) -> Result<(Asked, Option<Arc<View>>), RpcError> {
-        self.settings.refresh().await;
+        if self.settings.refresh().await {
+            self.engine.provide(provision(&self.settings.user()));
+        }
         if context.profile.is_some() {
             return Ok((self.read(peer, context)?, None));
         }
@@ -136,6 +144,19 @@ impl Service {
         let site = from_wire::site(key, Arc::clone(profile));
         let view = self.engine.view(key.clone(), || site, *freshness).await;
         view.map_err(|error| self.engine_failed(&error))
+    }
+
+    /// Waits a little for what the view uses from elsewhere, where that comes for the first time:
+    /// a list that is made before it is there would be right only for those who ask twice.
+    async fn settled(&self, asked: &Asked, view: Arc<View>) -> Result<Arc<View>, RpcError> {
+        if asked.freshness == skills_engine::Freshness::Cached {
+            return Ok(view);
+        }
+        match timeout(PATIENCE, self.engine.settled(Arc::clone(&view))).await {
+            Ok(settled) => settled.map_err(|error| self.engine_failed(&error)),
+            // What comes later is in a later answer, and the health of this one says so.
+            Err(_) => Ok(view),
+        }
     }
 
     /// Turns a failure of the engine into an answer, and the daemon towards its exit: whoever

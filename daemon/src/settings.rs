@@ -15,8 +15,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use skills_core::config::{self, Config, Problem, Source};
 use skills_core::path::AbsPath;
-use skills_engine::Health;
 use skills_engine::disk::{Disk, ReadError, RealDisk};
+use skills_engine::{Health, McpOptions, Provision, RemoteOptions};
 use skills_protocol::limits::Limits;
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire::{ConfigState, ConfigStatus};
@@ -78,21 +78,24 @@ impl Settings {
         Arc::clone(&lock(&self.user).config)
     }
 
-    /// Reads the user's file again if it has changed.
-    pub(crate) async fn refresh(&self) {
-        let Some(path) = &self.user_file else { return };
+    /// Reads the user's file again if it has changed. Returns whether it was read.
+    pub(crate) async fn refresh(&self) -> bool {
+        let Some(path) = &self.user_file else { return false };
         let kept = lock(&self.user).clone();
         if kept.is_current(path) {
-            return;
+            return false;
         }
         let (config, faults) = (Arc::clone(&kept.config), kept.faults.clone());
-        if let Some(kept) = read_elsewhere(path.clone(), Source::User, kept).await {
+        let read = read_elsewhere(path.clone(), Source::User, kept).await;
+        let was_read = read.is_some();
+        if let Some(kept) = read {
             if (&config, &faults) != (&kept.config, &kept.faults) {
                 tracing::info!(good = kept.faults.is_empty(), "the configuration has changed");
                 log::configure(&kept.config);
             }
             *lock(&self.user) = kept;
         }
+        was_read
     }
 
     /// Returns what a worktree's own file decides, as the file is now.
@@ -151,6 +154,25 @@ impl Settings {
             health.extend(unwell(&top.join(REPOSITORY_FILE), kept));
         }
         health
+    }
+}
+
+/// Returns what a configuration says about skills from elsewhere.
+pub(crate) fn provision(config: &Config) -> Provision {
+    Provision {
+        bundled: config.bundled_profiles.clone(),
+        remote: RemoteOptions {
+            addresses: config.remote_urls.clone(),
+            profiles: config.remote_profiles.clone(),
+            interval: Duration::from_secs(config.remote_interval),
+            unencrypted: config.remote_http.as_deref() == Some("anywhere"),
+        },
+        mcp: McpOptions {
+            servers: config.mcp_servers.clone(),
+            profiles: config.mcp_profiles.clone(),
+            timeout: Duration::from_secs(config.mcp_timeout),
+            idle: Duration::from_secs(config.mcp_idle),
+        },
     }
 }
 

@@ -12,15 +12,16 @@ use skills_core::config::Config;
 use skills_core::diagnostic::Severity;
 use skills_core::fields;
 use skills_core::parse::{Entry as YamlEntry, Frontmatter};
-use skills_core::profile::{self, NameSource, Profile};
+use skills_core::path::AbsPath;
+use skills_core::profile::{self, NameSource, Profile, Provider};
 use skills_core::resolve::{
     self, Candidate, Consultation, Consulted, Explanation, Reason, Resolution, RootOutcome, Skip,
-    SkipReason, State, Step, StepKind,
+    SkipReason, State, Step, StepKind, address_of,
 };
 use skills_core::skill::{Finding, SkillRecord, Spot};
 use skills_core::text::{LineIndex, Span};
-use skills_engine::{Gone, Health, View, WorktreeStatus};
-use skills_protocol::path::{encode, encode_os, encoding_of};
+use skills_engine::{Gone, Health, Phase, SourceStatus, View, WorktreeStatus};
+use skills_protocol::path::{PathEncoding, encode, encode_os, encoding_of};
 use skills_protocol::wire;
 
 /// Returns a skill as a list shows it.
@@ -34,11 +35,11 @@ pub(crate) fn entry(view: &View, candidate: &Candidate) -> wire::Entry {
     wire::Entry {
         name: candidate.name.clone(),
         description: candidate.description.clone(),
-        path: encode(&candidate.path, encoding),
-        dir: encode(&dir, encoding),
+        path: path(&candidate.path, encoding),
+        dir: path(&dir, encoding),
         path_encoding: encoding,
         scope: scope(root.scope),
-        root: encode(&root.path, encoding),
+        root: path(&root.path, encoding),
         state: state(candidate.state),
         reason: candidate.reason.as_ref().map(|reason| reason_text(reason, candidate)),
         paths: record
@@ -56,6 +57,11 @@ pub(crate) fn entry(view: &View, candidate: &Candidate) -> wire::Entry {
         diagnostics: record.map(diagnostic_counts).unwrap_or_default(),
         stale: candidate.file.as_ref().is_some_and(|it| it.stale.is_some()),
     }
+}
+
+/// Returns a path as text: for what is no file its address, `mcp://…`.
+pub(crate) fn path(path: &AbsPath, encoding: Option<PathEncoding>) -> String {
+    address_of(path).unwrap_or_else(|| encode(path, encoding))
 }
 
 /// Returns the field `name` where the agent takes the name from elsewhere.
@@ -169,6 +175,30 @@ pub(crate) fn worktree(status: &WorktreeStatus) -> wire::Worktree {
         views: status.views as u64,
         skills: counts.map(|(it, count)| (state(*it), *count as u64)).collect(),
         health: health(&status.health),
+    }
+}
+
+/// Returns a source of skills that is none of the disk's directories.
+pub(crate) fn source(status: &SourceStatus) -> wire::SourceStatus {
+    let encoding = encoding_of(status.path.as_deref());
+    wire::SourceStatus {
+        scope: match status.provider {
+            Provider::Bundled => wire::Scope::Bundled,
+            Provider::Remote => wire::Scope::Remote,
+            Provider::Mcp => wire::Scope::Mcp,
+        },
+        name: status.name.clone(),
+        state: match status.phase {
+            Phase::Idle => wire::SourceState::Idle,
+            Phase::Starting => wire::SourceState::Starting,
+            Phase::Ready => wire::SourceState::Ready,
+            Phase::Stale => wire::SourceState::Stale,
+            Phase::Failed => wire::SourceState::Failed,
+        },
+        skills: status.skills as u64,
+        message: status.message.clone(),
+        path: status.path.as_deref().map(|it| encode(it, encoding)),
+        path_encoding: encoding,
     }
 }
 
@@ -319,14 +349,18 @@ fn root_step(resolution: &Resolution, root_idx: usize) -> wire::Step {
     let root = &resolution.roots[root_idx];
     let encoding = encoding_of([&*root.path]);
     let (outcome, reason) = match &root.outcome {
-        RootOutcome::Walked => (wire::Outcome::Searched, None),
+        RootOutcome::Walked => {
+            let origin = &root.origin;
+            let from = (!origin.is_empty()).then(|| format!("comes from {origin}"));
+            (wire::Outcome::Searched, from)
+        }
         RootOutcome::Missing => (wire::Outcome::Missing, None),
         RootOutcome::Fault(fault) => (wire::Outcome::Unreadable, Some(fault.to_string())),
         RootOutcome::NoBase(why) => (wire::Outcome::Skipped, Some(why.clone())),
         RootOutcome::Pending => (wire::Outcome::Skipped, Some("is not known yet".to_owned())),
     };
     wire::Step {
-        root: Some(encode(&root.path, encoding)),
+        root: Some(path(&root.path, encoding)),
         path_encoding: encoding,
         scope: Some(scope(root.scope)),
         found: (root.outcome == RootOutcome::Walked).then_some(root.candidates.len() as u64),
@@ -375,8 +409,8 @@ fn candidate_step(resolution: &Resolution, candidate: &Candidate) -> wire::Step 
         ) => wire::Outcome::Dropped,
     };
     wire::Step {
-        root: Some(encode(&root.path, encoding)),
-        path: Some(encode(&candidate.path, encoding)),
+        root: Some(path(&root.path, encoding)),
+        path: Some(path(&candidate.path, encoding)),
         path_encoding: encoding,
         scope: Some(scope(root.scope)),
         name: Some(candidate.name.clone()),
@@ -392,7 +426,7 @@ fn skip_step(resolution: &Resolution, path: &Path, root_idx: usize) -> wire::Ste
     let unreadable = root.skips.iter().any(|skip| *skip.path == *path && is_fault(&skip.reason));
     let outcome = if unreadable { wire::Outcome::Unreadable } else { wire::Outcome::Dropped };
     wire::Step {
-        root: Some(encode(&root.path, encoding)),
+        root: Some(self::path(&root.path, encoding)),
         path: Some(encode(path, encoding)),
         path_encoding: encoding,
         ..wire::Step::new(wire::StepKind::Candidate, outcome)
@@ -409,7 +443,7 @@ fn rule_step(
     let file = step.file.as_ref().unwrap_or(&candidate.path);
     let at = step.at;
     let encoding = encoding_of([&*candidate.path, &**file]);
-    let path = encode(&candidate.path, encoding);
+    let path = path(&candidate.path, encoding);
     let file = encode(file, encoding);
     let outcome = if decisive { wire::Outcome::Dropped } else { wire::Outcome::Noted };
     wire::Step {

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use skills_protocol::method::ServerStatus;
 use skills_protocol::wire::{
-    ConfigState, ConfigStatus, LayerRebuilds, Rebuilds, SkillCounts, StatusParams, StatusResult,
-    Worktree,
+    ConfigState, ConfigStatus, LayerRebuilds, Rebuilds, SkillCounts, SourceState, SourceStatus,
+    StatusParams, StatusResult, Worktree,
 };
 
 use crate::cli::Cx;
@@ -43,6 +43,7 @@ pub(super) fn render(result: &StatusResult, terminal: &Terminal) -> String {
     }
     text.push('\n');
     push_worktrees(&result.worktrees, terminal, &mut text);
+    push_sources(&result.sources, terminal, &mut text);
     let health = result.health.iter().chain(result.worktrees.iter().flat_map(|it| &it.health));
     let health: Vec<_> = health.cloned().collect();
     if !health.is_empty() {
@@ -116,6 +117,29 @@ fn push_worktrees(worktrees: &[Worktree], terminal: &Terminal, text: &mut String
     }
 }
 
+fn push_sources(sources: &[SourceStatus], terminal: &Terminal, text: &mut String) {
+    if sources.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "\n{}", paint(style::HEADING, "Sources"));
+    let columns = sources.iter().map(|it| width(&it.name)).max().unwrap_or(0);
+    for source in sources {
+        let state = match source.state {
+            SourceState::Idle | SourceState::Starting | SourceState::Ready => {
+                source.state.to_string()
+            }
+            SourceState::Stale | SourceState::Failed => paint(style::WARNING, source.state),
+        };
+        let mut facts = vec![source.scope.to_string(), state, count(source.skills, "skill")];
+        facts.extend(source.path.as_ref().map(|path| terminal.path(path, source.path_encoding)));
+        let name = paint(style::NAME, pad(&plain(&source.name), columns));
+        let _ = writeln!(text, "  {name}  {}", facts.join(" · "));
+        if let Some(message) = &source.message {
+            let _ = writeln!(text, "    {}", paint(style::FAINT, plain(message)));
+        }
+    }
+}
+
 fn skills(counts: &SkillCounts) -> String {
     let counts = counts.iter().filter(|(_, n)| **n > 0);
     let words: Vec<String> = counts.map(|(state, n)| format!("{n} {state}")).collect();
@@ -143,6 +167,7 @@ mod tests {
             connections: 2,
             worktrees: Vec::new(),
             rebuilds: Rebuilds::default(),
+            sources: Vec::new(),
             boot_id: "b1".into(),
             socket: Some("/run/user/1000/skillsd/v1.sock".into()),
             path_encoding: None,

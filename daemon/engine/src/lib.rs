@@ -41,9 +41,19 @@ mod view;
 
 pub mod search;
 
-use std::collections::{HashMap, HashSet};
+mod news;
+
+mod bundled;
+
+mod provide;
+
+mod remote;
+
+mod mcp;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -52,18 +62,22 @@ use std::time::Instant;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use skills_core::path::AbsPath;
-use skills_core::resolve::Site;
+use skills_core::resolve::{Site, prompt_of};
 use tokio::sync::oneshot;
 
 use crate::disk::{DEFAULT_READ_LIMIT, Disk, RealDisk};
 use crate::ground::Ground;
 use crate::hints::{Inbox, StartHints};
 use crate::holds::Holds;
+use crate::news::News;
+use crate::provide::Providers;
 use crate::run::{Event, Published, Request};
 
 pub use crate::ground::Counters;
 pub use crate::holds::Hold;
 pub use crate::journal::{Difference, Gone};
+pub use crate::mcp::{PromptAnswer, PromptContent, PromptError, PromptMessage};
+pub use crate::provide::{McpOptions, Phase, Provision, RemoteOptions, SourceStatus};
 pub use crate::run::Freshness;
 pub use crate::status::{Rebuilds, Status, WorktreeStatus};
 pub use crate::view::{Health, View, ViewKey};
@@ -80,6 +94,8 @@ pub struct Options {
     pub boot_id: String,
     /// Who is told when a view changes.
     pub listener: Option<Listener>,
+    /// Where catalogs and bundled skills are kept; nowhere where it is not known.
+    pub cache: Option<PathBuf>,
 }
 
 /// Is told of each change of a published view, on the engine's own thread: it must not wait.
@@ -105,7 +121,7 @@ impl Options {
     /// Returns options for the machine's own disk without a source of hints.
     pub fn new(boot_id: String) -> Self {
         let (disk, read_limit) = (Arc::new(RealDisk), DEFAULT_READ_LIMIT);
-        Self { hints: None, disk, read_limit, boot_id, listener: None }
+        Self { hints: None, disk, read_limit, boot_id, listener: None, cache: None }
     }
 }
 
@@ -130,6 +146,8 @@ pub struct Engine {
     status: Arc<ArcSwapOption<Status>>,
     holds: Holds,
     thread: Arc<Mutex<Option<JoinHandle<()>>>>,
+    news: Arc<News>,
+    cache: Option<PathBuf>,
 }
 
 impl Engine {
@@ -156,6 +174,7 @@ impl Engine {
             }
         });
         let holds = Holds::default();
+        let news = Arc::new(News::new(events.clone()));
         let us = rustix::process::geteuid().as_raw();
         let state = run::Engine {
             ground: Ground::new(options.disk, source, inbox.clone(), us, options.read_limit),
@@ -166,7 +185,7 @@ impl Engine {
             us,
             watching,
             views: HashMap::new(),
-            worktrees: std::collections::BTreeMap::new(),
+            worktrees: BTreeMap::new(),
             tick: 0,
             numbers: 0,
             cookies: run::Cookies::default(),
@@ -178,13 +197,15 @@ impl Engine {
             postponed: HashSet::new(),
             postponed_at: Instant::now(),
             listener: options.listener,
+            providers: Providers::new(options.cache.clone(), &news),
         };
         let thread = thread::Builder::new()
             .name("engine".into())
             .spawn(move || state.run(&receiver))
             .map_err(EngineError::Start)?;
         let thread = Arc::new(Mutex::new(Some(thread)));
-        Ok(Self { events, published, turns, status: Arc::default(), holds, thread })
+        let (status, cache) = (Arc::default(), options.cache);
+        Ok(Self { events, published, turns, status, holds, thread, news, cache })
     }
 
     /// Returns the published view without waiting, if there is one.
@@ -225,6 +246,56 @@ impl Engine {
     /// Closes a worktree that was opened. Returns whether it was open.
     pub async fn close(&self, top: AbsPath) -> Result<bool, EngineError> {
         self.ask(|reply| Event::Unpin(top, reply)).await
+    }
+
+    /// Takes up what the configuration says about skills from elsewhere; it counts for every
+    /// later request.
+    pub fn provide(&self, provision: Provision) {
+        // A request that comes too late says that the engine has ended.
+        let _ = self.events.send(Event::Provide(Box::new(provision)));
+    }
+
+    /// Waits until what a view uses from elsewhere is there or has failed, where that is under
+    /// way for the first time. Returns the view as it is then.
+    pub async fn settled(&self, view: Arc<View>) -> Result<Arc<View>, EngineError> {
+        if !view.uses.any() {
+            return Ok(view);
+        }
+        let mut news = self.news.subscribe();
+        loop {
+            news.borrow_and_update();
+            let uses = view.uses.clone();
+            // What was told before is in the views when this is answered.
+            if !self.ask(|reply| Event::Awaited(uses, reply)).await? {
+                return Ok(self.cached(&view.key).unwrap_or(view));
+            }
+            news.changed().await.map_err(|_| EngineError::Stopped)?;
+        }
+    }
+
+    /// Asks an MCP server for the prompt that `path` stands for, with these arguments.
+    pub async fn prompt(
+        &self,
+        path: &AbsPath,
+        arguments: BTreeMap<String, String>,
+    ) -> Result<PromptAnswer, PromptError> {
+        let (server, prompt) = prompt_of(path).ok_or(PromptError::Unknown)?;
+        let stopped =
+            PromptError::Unavailable { server: server.clone(), why: "skillsd ends".to_owned() };
+        let event = |reply| Event::Prompt { server, prompt, arguments, reply };
+        self.ask(event).await.unwrap_or(Err(stopped))
+    }
+
+    /// Makes sure that the files of a bundled skill are there. Blocks on the disk.
+    ///
+    /// # Errors
+    /// They cannot be written.
+    pub fn extract_bundled(&self) -> io::Result<()> {
+        match &self.cache {
+            Some(cache) => bundled::extract(cache),
+            // Then none are listed.
+            None => Ok(()),
+        }
     }
 
     /// Waits until everything is visible that was finished before. Returns the clock.

@@ -5,14 +5,18 @@ use std::ffi::OsStr;
 use std::sync::Arc;
 
 use skills_core::path::AbsPath;
-use skills_core::resolve::{Fault, ItemKind, Listing, Place, SkillFile, TextFile, Tree};
+use skills_core::profile::Provider;
+use skills_core::remote::Address;
+use skills_core::resolve::{Fault, ItemKind, Listing, Place, Provided, SkillFile, TextFile, Tree};
 
 use crate::forest::{Forest, Need, Serial, parent};
+use crate::provide::{Providers, Uses};
 
 /// Answers from a forest, noting what it could not answer and what each answer depends on.
 pub(crate) struct Recorder<'a> {
     forest: &'a Forest,
     us: u32,
+    providers: &'a Providers,
     notes: RefCell<Notes>,
 }
 
@@ -23,11 +27,13 @@ pub(crate) struct Notes {
     pub(crate) needs: Vec<Need>,
     /// The nodes that the answers depend on, with repetitions.
     pub(crate) visited: Vec<Serial>,
+    /// What of the provided the answers depend on.
+    pub(crate) uses: Uses,
 }
 
 impl<'a> Recorder<'a> {
-    pub(crate) fn new(forest: &'a Forest, us: u32) -> Self {
-        Self { forest, us, notes: RefCell::default() }
+    pub(crate) fn new(forest: &'a Forest, us: u32, providers: &'a Providers) -> Self {
+        Self { forest, us, providers, notes: RefCell::default() }
     }
 
     pub(crate) fn into_notes(self) -> Notes {
@@ -37,7 +43,7 @@ impl<'a> Recorder<'a> {
     /// Runs `ask` with a place to note visited nodes; notes the need when it has no answer.
     fn answer<T>(&self, ask: impl FnOnce(&mut dyn FnMut(Serial)) -> Result<T, Need>) -> Option<T> {
         let mut notes = self.notes.borrow_mut();
-        let Notes { needs, visited } = &mut *notes;
+        let Notes { needs, visited, .. } = &mut *notes;
         match ask(&mut |serial| visited.push(serial)) {
             Ok(answer) => Some(answer),
             Err(need) => {
@@ -107,6 +113,11 @@ impl Tree for Recorder<'_> {
             let need = || Need::Text { dir: dir.to_owned(), name: name.to_owned() };
             state.map(|it| it.result.clone()).ok_or_else(need)
         })
+    }
+
+    fn provided(&self, provider: Provider, profile: &str, addresses: &[Address]) -> Vec<Provided> {
+        let mut notes = self.notes.borrow_mut();
+        self.providers.provided(provider, profile, addresses, &mut notes.uses)
     }
 }
 

@@ -26,6 +26,8 @@ use crate::ground::Ground;
 use crate::hints::Inbox;
 use crate::holds::Holds;
 use crate::journal::{Changes, Journal};
+use crate::mcp::{PromptAnswer, PromptError};
+use crate::provide::{Providers, Provision, Uses};
 use crate::recorder::Recorder;
 use crate::status::{Rebuilds, Status, WorktreeStatus};
 use crate::view::{Health, Moment, View, ViewKey};
@@ -69,6 +71,19 @@ pub(crate) enum Event {
     Unpin(AbsPath, oneshot::Sender<bool>),
     /// Somebody wants to know how we are.
     Status(oneshot::Sender<Status>),
+    /// The configuration says this about skills from elsewhere.
+    Provide(Box<Provision>),
+    /// What is provided has changed.
+    Provided,
+    /// Somebody wants to know whether anything of this is on its way for the first time.
+    Awaited(Uses, oneshot::Sender<bool>),
+    /// Somebody wants a prompt of an MCP server.
+    Prompt {
+        server: String,
+        prompt: String,
+        arguments: BTreeMap<String, String>,
+        reply: oneshot::Sender<Result<PromptAnswer, PromptError>>,
+    },
     /// End.
     Stop,
 }
@@ -131,6 +146,7 @@ pub(crate) struct Engine {
     /// When directories that are not watched were last looked at unasked.
     pub(crate) swept: Instant,
     pub(crate) listener: Option<Listener>,
+    pub(crate) providers: Providers,
 }
 
 /// A view as the engine holds it.
@@ -236,10 +252,26 @@ impl Engine {
                 // Whoever asked may be gone.
                 let _ = reply.send(open);
             }
+            Event::Provide(provision) => {
+                if self.providers.configure(*provision) {
+                    self.provided_anew(|_| true);
+                }
+            }
+            Event::Provided => self.provided_anew(|it| it.uses.any()),
+            Event::Awaited(uses, reply) => {
+                // Whoever asked may be gone.
+                let _ = reply.send(self.providers.are_awaited(&uses));
+            }
+            Event::Prompt { server, prompt, arguments, reply } => {
+                self.providers.mcp.get(server, prompt, arguments, reply);
+            }
             Event::Status(reply) => {
                 let _ = reply.send(self.status());
             }
-            Event::Stop => return false,
+            Event::Stop => {
+                self.providers.stop();
+                return false;
+            }
         }
         true
     }
@@ -335,21 +367,34 @@ impl Engine {
         }
     }
 
+    /// Resolves the views anew that what is provided bears on.
+    fn provided_anew(&mut self, bears_on: impl Fn(&View) -> bool) {
+        let views = self.views.iter().filter(|(_, it)| bears_on(&it.view));
+        let stale: Vec<_> =
+            views.map(|(key, it)| (Arc::clone(key), Arc::clone(&it.view.site))).collect();
+        for (key, site) in stale {
+            self.rebuilds.changed += 1;
+            self.resolve(key, site, false);
+        }
+    }
+
     /// Resolves a view, fetching what it asks for, and publishes it if it came out different.
     /// `patient`: not yet while a file of it seems to be being written.
     fn resolve(&mut self, key: Arc<ViewKey>, site: Arc<Site>, patient: bool) -> Arc<View> {
         let mut rounds = 0;
-        let (resolution, depends) = loop {
-            let recorder = Recorder::new(&self.ground.forest, self.us);
+        let (resolution, depends, uses) = loop {
+            let recorder = Recorder::new(&self.ground.forest, self.us, &self.providers);
             let resolution = resolve(&site, &recorder);
             let notes = recorder.into_notes();
             rounds += 1;
             if notes.needs.is_empty() || rounds >= MAX_ROUNDS {
-                break (resolution, Depends::new(notes.visited));
+                break (resolution, Depends::new(notes.visited), notes.uses);
             }
             self.ground.fulfil(notes.needs);
         };
-        let health = self.health(&site.cwd, &resolution, &depends);
+        self.providers.want(&uses);
+        let mut health = self.health(&site.cwd, &resolution, &depends);
+        health.extend(self.providers.health(&uses));
         let before = self.views.get(&key);
         if let Some(held) = before.filter(|_| patient)
             && has_emptied(&held.view.resolution, &resolution)
@@ -364,7 +409,9 @@ impl Engine {
         let used = before.map_or_else(Instant::now, |it| it.used);
         self.unused |= before.is_some_and(|it| it.depends != depends);
         let before = before.map(|it| Arc::clone(&it.view));
-        let same = before.clone().filter(|it| *it.resolution == resolution && it.health == health);
+        let same = before
+            .clone()
+            .filter(|it| *it.resolution == resolution && it.health == health && it.uses == uses);
         let is_new = same.is_none();
         let view = same.unwrap_or_else(|| {
             let clock = self.clock(&resolution.worktree);
@@ -374,7 +421,7 @@ impl Engine {
                 Some(before) => Arc::clone(before.journal()),
             };
             let moment = Moment { clock, tick, journal };
-            Arc::new(View::new(Arc::clone(&key), site, resolution, health, moment))
+            Arc::new(View::new(Arc::clone(&key), site, resolution, health, uses, moment))
         });
         self.views.insert(key, Held { view: Arc::clone(&view), depends, used });
         if is_new {
@@ -414,7 +461,9 @@ impl Engine {
                 let Request { key, site, reply, .. } = request;
                 let view = if let Some(held) = self.views.get_mut(&key) {
                     held.used = Instant::now();
-                    Arc::clone(&held.view)
+                    let view = Arc::clone(&held.view);
+                    self.providers.want(&view.uses);
+                    view
                 } else {
                     self.rebuilds.opened += 1;
                     self.resolve(key, site, false)
@@ -581,6 +630,7 @@ impl Engine {
             watch_limit: self.watch_limit,
             rebuilds: self.rebuilds,
             counters: self.ground.counters,
+            sources: self.providers.status(),
         }
     }
 }

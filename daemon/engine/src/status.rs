@@ -6,6 +6,7 @@ use skills_core::path::AbsPath;
 use skills_core::resolve::State;
 
 use crate::ground::Counters;
+use crate::provide::SourceStatus;
 use crate::view::Health;
 
 /// How the engine is.
@@ -25,6 +26,8 @@ pub struct Status {
     pub rebuilds: Rebuilds,
     /// How often the disk was asked, by what.
     pub counters: Counters,
+    /// How what is provided from elsewhere is.
+    pub sources: Vec<SourceStatus>,
 }
 
 /// One worktree.

@@ -10,6 +10,7 @@ use skills_core::path::AbsPath;
 use skills_core::resolve::{Resolution, Site, State};
 
 use crate::journal::{Difference, Journal};
+use crate::provide::Uses;
 
 /// What a view is of: everything that an answer can depend on besides the disk.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -51,6 +52,8 @@ pub struct View {
     pub clock: String,
     /// What is not well.
     pub health: Vec<Health>,
+    /// What it uses that comes from elsewhere than the disk.
+    pub(crate) uses: Uses,
     tick: u64,
     journal: Arc<Journal>,
     slot: OnceLock<Box<dyn Any + Send + Sync>>,
@@ -65,11 +68,12 @@ impl View {
         site: Arc<Site>,
         resolution: Resolution,
         health: Vec<Health>,
+        uses: Uses,
         Moment { clock, tick, journal }: Moment,
     ) -> Self {
         let (slot, unwell) = (OnceLock::new(), Mutex::default());
         let resolution = Arc::new(resolution);
-        Self { key, site, resolution, clock, health, tick, journal, slot, unwell }
+        Self { key, site, resolution, clock, health, uses, tick, journal, slot, unwell }
     }
 
     /// Returns the same view with more that is not well, for what the engine does not know of.
@@ -90,6 +94,7 @@ impl View {
                     resolution: Arc::clone(&self.resolution),
                     clock: self.clock.clone(),
                     health: self.health.iter().chain(more).cloned().collect(),
+                    uses: self.uses.clone(),
                     tick: self.tick,
                     journal: Arc::clone(&self.journal),
                     slot: OnceLock::new(),

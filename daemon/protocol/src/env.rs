@@ -25,6 +25,9 @@ pub const XDG_CONFIG_HOME: &str = "XDG_CONFIG_HOME";
 /// Base of the user's state, `~/.local/state` when unset.
 pub const XDG_STATE_HOME: &str = "XDG_STATE_HOME";
 
+/// Base of the user's cache, `~/.cache` when unset.
+pub const XDG_CACHE_HOME: &str = "XDG_CACHE_HOME";
+
 /// Where Claude Code keeps its configuration, `~/.claude` when unset.
 pub const CLAUDE_CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
 

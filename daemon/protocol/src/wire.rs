@@ -30,7 +30,7 @@ pub use position::{Diagnostic, FieldRanges, Position, Range, Severity};
 pub use server::{
     CancelParams, ClientInfo, ConfigState, ConfigStatus, InitializeParams, InitializeResult,
     LayerRebuilds, Rebuilds, ServerCapabilities, ServerInfo, ShutdownParams, ShutdownResult,
-    StatusParams, StatusResult, SyncParams, SyncResult, Watches,
+    SourceState, SourceStatus, StatusParams, StatusResult, SyncParams, SyncResult, Watches,
 };
 pub use skills::{
     DirsParams, DirsResult, GetParams, GetResult, Include, ListParams, ListResult, Only,

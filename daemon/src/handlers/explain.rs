@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use skills_core::resolve::{self, Query, Resolution, RootOutcome};
 use skills_engine::View;
-use skills_protocol::path::{encode, encoding_of};
+use skills_protocol::path::encoding_of;
 use skills_protocol::wire::{Contextual, ExplainParams, ExplainResult, Verdict};
 
 use crate::answer::{Answer, Outcome};
@@ -43,7 +43,7 @@ fn explain_skill(view: &View, target: &Target<'_>) -> ExplainResult {
     };
     ExplainResult {
         name: asked.or_else(|| candidate.map(|it| it.name.clone())),
-        path: path.map(|path| encode(path, path_encoding)),
+        path: candidate.map(|it| to_wire::path(&it.path, path_encoding)),
         path_encoding,
         verdict,
         steps,

@@ -17,7 +17,7 @@ use tokio::task::spawn_blocking;
 use crate::answer::{Answer, Outcome};
 use crate::beneath::{Beneath, BeneathError, Found, Listing};
 use crate::from_wire::target;
-use crate::handlers::get::directory;
+use crate::handlers::get::{Files, files};
 use crate::peer::Peer;
 use crate::prepared::SKILL_FILE;
 use crate::service::Service;
@@ -38,7 +38,14 @@ pub(crate) async fn resources(
     let context = params.take_context();
     let target = target(params.name.as_deref(), params.path.as_deref(), params.path_encoding)?;
     let view = service.view(&peer, context).await?;
-    let dir = directory(&view, &target)?;
+    let Files::In(dir) = files(&service, &view, &target).await? else {
+        return Answer::new(&ResourcesResult {
+            clock: view.clock.clone(),
+            health: to_wire::health(&view.health),
+            resources: Vec::new(),
+            truncated: false,
+        });
+    };
     let listing = blocking({
         let dir = dir.clone();
         move || Beneath::open(&dir).and_then(|it| it.list()).map_err(|error| directory_gone(&error))
@@ -88,7 +95,15 @@ pub(crate) async fn read(
             .with_hint("Read the file in parts, with `offset` and `length`."));
     }
     let view = service.view(&peer, context).await?;
-    let dir = directory(&view, &target)?;
+    let dir = match files(&service, &view, &target).await? {
+        Files::In(dir) => dir,
+        Files::None(name) => {
+            return Err(RpcError::invalid_params(format!(
+                "`{name}` is a prompt of an MCP server and has no files"
+            ))
+            .with_hint("`skills/get` tells what its server says about it."));
+        }
+    };
     let path = dir.join(&relative);
     let part = blocking(move || {
         let beneath = Beneath::open(&dir).map_err(|error| directory_gone(&error))?;

@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use skills_core::profile::Scope;
 use skills_engine::View;
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::{Contextual, GetParams, GetResult};
+use tokio::task::spawn_blocking;
 
 use crate::answer::{Answer, Outcome};
 use crate::from_wire::{Target, target};
@@ -22,6 +24,8 @@ pub(crate) async fn get(service: Arc<Service>, peer: Arc<Peer>, mut params: GetP
     let target = target(params.name.as_deref(), params.path.as_deref(), params.path_encoding)?;
     let view = service.view(&peer, context).await?;
     let candidate_idx = find(&view, &target)?;
+    // Whoever asks for one is about to use it.
+    files(&service, &view, &target).await?;
     Prepared::of(&view).got(&view, candidate_idx, || Answer::new(&skill(&view, candidate_idx)))
 }
 
@@ -57,9 +61,38 @@ pub(crate) fn find(view: &View, target: &Target<'_>) -> Result<usize, RpcError> 
     })
 }
 
-/// Returns the directory of the skill that is meant.
-pub(crate) fn directory(view: &View, target: &Target<'_>) -> Result<PathBuf, RpcError> {
-    Ok(view.resolution.candidates[find(view, target)?].dir().into_path_buf())
+/// Where the files of a skill are.
+pub(crate) enum Files {
+    /// In this directory.
+    In(PathBuf),
+    /// It has none: it is a prompt of this name.
+    None(String),
+}
+
+/// Returns where the files of the skill that is meant are, and sees to it that they are there.
+pub(crate) async fn files(
+    service: &Service,
+    view: &View,
+    target: &Target<'_>,
+) -> Result<Files, RpcError> {
+    let candidate = &view.resolution.candidates[find(view, target)?];
+    match view.resolution.roots[candidate.root].scope {
+        Scope::Mcp => return Ok(Files::None(candidate.name.clone())),
+        Scope::Bundled => extract(service).await?,
+        _ => {}
+    }
+    Ok(Files::In(candidate.dir().into_path_buf()))
+}
+
+/// Writes the files of the bundled skills, which are only in the program until then.
+async fn extract(service: &Service) -> Result<(), RpcError> {
+    let engine = service.engine.clone();
+    let extracted = spawn_blocking(move || engine.extract_bundled()).await;
+    let extracted = extracted.map_err(|_| crate::refusal::panicked())?;
+    extracted.map_err(|error| {
+        RpcError::internal(format!("failed to write the files of the bundled skills: {error}"))
+            .with_hint("Check the permissions of the cache directory, `$XDG_CACHE_HOME/skillsd`.")
+    })
 }
 
 fn available(view: &View) -> Vec<String> {

@@ -60,6 +60,7 @@ pub(crate) async fn status(service: Arc<Service>, _: Arc<Peer>, _: StatusParams)
         connections: service.open.load(Ordering::Relaxed),
         worktrees: status.worktrees.iter().map(to_wire::worktree).collect(),
         rebuilds: rebuilds(&status),
+        sources: status.sources.iter().map(to_wire::source).collect(),
         boot_id: service.boot_id.clone(),
         socket: socket.map(|socket| encode(socket, encoding)),
         path_encoding: encoding,

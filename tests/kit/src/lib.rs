@@ -18,10 +18,15 @@ pub mod wire;
 
 pub mod daemon;
 
+pub mod catalog;
+
+pub mod mcp;
+
 pub mod plain;
 
 pub mod model;
 
+pub use catalog::{Catalog, Page};
 pub use daemon::Daemon;
 pub use fixture::lay_out;
 pub use home::Home;

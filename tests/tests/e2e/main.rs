@@ -6,6 +6,7 @@
 mod support;
 
 mod sample;
+mod sources;
 
 mod corpus;
 

@@ -159,6 +159,7 @@ mod tests {
             · commit  shadowed: another wins  ~/shop/.agents/skills/commit/SKILL.md
             - commit  is gone  ~/shop/.agents/skills/commit/SKILL.md
             · commit  is gone  ~/shop/.agents/skills/commit/SKILL.md
-        "#]].assert_eq(&anstream::adapter::strip_str(&lines).to_string());
+        "#]]
+        .assert_eq(&anstream::adapter::strip_str(&lines).to_string());
     }
 }

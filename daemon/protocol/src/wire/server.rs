@@ -1,6 +1,7 @@
 //! The types of `initialize`, `server/*` and `$/cancelRequest`.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -9,7 +10,8 @@ use crate::limits::Limits;
 use crate::message::RequestId;
 use crate::path::PathEncoding;
 use crate::wire::context::skills_params;
-use crate::wire::{Health, Worktree};
+use crate::wire::entry::word_enum;
+use crate::wire::{Health, Scope, Worktree};
 
 /// Who the client is and what it brings.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -103,6 +105,9 @@ pub struct StatusResult {
     pub worktrees: Vec<Worktree>,
     /// How often each layer was rebuilt since the start, and why.
     pub rebuilds: Rebuilds,
+    /// How what is found in no directory of an agent is: bundled skills, catalogs, MCP servers.
+    #[serde(default)]
+    pub sources: Vec<SourceStatus>,
     /// Names this run of the daemon.
     pub boot_id: String,
     /// The socket it listens on; null when it serves within another process.
@@ -116,6 +121,43 @@ pub struct StatusResult {
     /// What is unwell.
     #[serde(default)]
     pub health: Vec<Health>,
+}
+
+/// A source of skills that is no directory of an agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SourceStatus {
+    /// What its skills are called in lists: `bundled`, `remote` or `mcp`.
+    pub scope: Scope,
+    /// The catalog's address, or the server's name in the configuration.
+    pub name: String,
+    /// How it is.
+    pub state: SourceState,
+    /// How many skills it has.
+    pub skills: u64,
+    /// What is wrong; null where nothing is.
+    pub message: Option<String>,
+    /// Where its files are, or would be; null where it has none.
+    pub path: Option<String>,
+    /// How `path` is written; absent when it is plain text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path_encoding: Option<PathEncoding>,
+}
+
+word_enum! {
+    /// How a source is.
+    SourceState {
+        /// Nobody needs it now.
+        Idle = "idle",
+        /// It is being started or fetched for the first time.
+        Starting = "starting",
+        /// It is well.
+        Ready = "ready",
+        /// It cannot be reached; what it had before is used.
+        Stale = "stale",
+        /// It cannot be reached, and nothing is there.
+        Failed = "failed",
+    }
 }
 
 /// The user's configuration file.

@@ -1,0 +1,54 @@
+//! Skills from elsewhere than an agent's directories: bundled ones, catalogs, MCP servers.
+
+mod bundled;
+mod mcp;
+mod remote;
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use skills_testkit::{Home, wait_for};
+
+use crate::configured::configure;
+use crate::support::Live;
+
+const ONE_SKILL: &str =
+    "//- /.agents/skills/own/SKILL.md\n---\nname: own\ndescription: Does own.\n---\nThe body.\n";
+
+/// A daemon with this configuration, and a worktree with one skill of its own.
+fn live(config: &str) -> (Live, PathBuf) {
+    let home = Home::new();
+    configure(&home, config);
+    let top = home.worktree("w", ONE_SKILL);
+    (Live::start_in(home), top)
+}
+
+/// Returns the names of the default list.
+fn names(live: &mut Live, top: &Path, profile: &str) -> Vec<String> {
+    let list = live.wire.call("skills/list", &json!({"cwd": top, "profile": profile}));
+    let name = |it: &Value| it["name"].as_str().expect("it has a name").to_owned();
+    list["skills"].as_array().expect("a list").iter().map(name).collect()
+}
+
+/// Returns what is unwell, by its code and its message.
+fn unwell(live: &mut Live, top: &Path) -> Vec<(String, String)> {
+    let list = live.wire.call("skills/list", &json!({"cwd": top}));
+    let text = |it: &Value| it.as_str().expect("a text").to_owned();
+    let health = list["health"].as_array().expect("a list").iter();
+    health.map(|it| (text(&it["code"]), text(&it["message"]))).collect()
+}
+
+/// Waits until the default list is this.
+#[track_caller]
+fn wait_for_names(live: &mut Live, top: &Path, expected: &[&str]) {
+    let what = format!("the list to be {expected:?}");
+    wait_for(&what, || (names(live, top, "agentskills") == expected).then_some(()));
+}
+
+/// Returns the only source of `server/status`.
+fn source(live: &mut Live) -> Value {
+    let status = live.wire.call("server/status", &json!({}));
+    let sources = status["sources"].as_array().expect("a list");
+    assert_eq!(sources.len(), 1, "{sources:?}");
+    sources[0].clone()
+}

@@ -1,0 +1,93 @@
+//! The skills that come with the program.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use serde_json::json;
+use skills_testkit::Home;
+
+use super::{live, names, source};
+use crate::configured::configure;
+use crate::support::{run_json, stdout};
+
+const CONFIG: &str = "bundled.profiles = [\"agentskills\", \"opencode\", \"codex\", \"gemini-cli\", \"claude-code\", \"opencode-agent-skills\"]\n";
+
+const THREE: [&str; 3] = ["debug-skills", "migrate-command", "writing-skills"];
+
+#[test]
+fn they_are_off_until_they_are_configured_and_then_in_every_profile() {
+    let (mut live, top) = live("");
+    assert_eq!(names(&mut live, &top, "agentskills"), ["own"]);
+    configure(&live.home, CONFIG);
+    for profile in
+        ["agentskills", "claude-code", "opencode", "codex", "gemini-cli", "opencode-agent-skills"]
+    {
+        let names = names(&mut live, &top, profile);
+        for name in THREE {
+            assert!(names.iter().any(|it| it == name), "{profile}: {names:?}");
+        }
+    }
+    configure(&live.home, "");
+    assert_eq!(names(&mut live, &top, "agentskills"), ["own"]);
+}
+
+#[test]
+fn they_are_files_from_their_first_use_on() {
+    let (mut live, top) = live(CONFIG);
+    let cache = live.home.cache_dir().join("skillsd/bundled");
+    assert_eq!(names(&mut live, &top, "agentskills"), ["own", THREE[0], THREE[1], THREE[2]]);
+    assert!(!cache.exists(), "listing writes nothing");
+    let params = json!({"cwd": top, "name": "writing-skills", "relative": "references/fields.md"});
+    let read = live.wire.call("skills/read", &params);
+    assert!(read["content"].as_str().expect("a text").starts_with("# Fields of a SKILL.md\n"));
+    let entry = live.wire.call("skills/get", &json!({"cwd": top, "name": "writing-skills"}));
+    let path = entry["path"].as_str().expect("a path");
+    let text = fs::read_to_string(path).expect("it is a file now");
+    assert!(text.starts_with("---\nname: writing-skills\n"), "{text}");
+    assert_eq!(entry["scope"], "bundled");
+    assert_eq!(entry["trusted"], true);
+    let mode = fs::metadata(&cache).expect("it was made").permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
+    let resources =
+        live.wire.call("skills/resources", &json!({"cwd": top, "name": "writing-skills"}));
+    assert_eq!(resources["resources"][0]["relative"], "references/fields.md");
+    let source = source(&mut live);
+    assert_eq!((&source["scope"], &source["skills"]), (&json!("bundled"), &json!(3)));
+}
+
+#[test]
+fn a_users_own_wins_the_name() {
+    let (mut live, top) = live(CONFIG);
+    let own = "---\nname: debug-skills\ndescription: Mine.\n---\nMine.\n";
+    for dir in [".agents/skills", ".claude/skills", ".opencode/skills", ".gemini/skills"] {
+        let dir = top.join(dir).join("debug-skills");
+        fs::create_dir_all(&dir).expect("it can be made");
+        fs::write(dir.join("SKILL.md"), own).expect("it can be written");
+    }
+    for profile in ["agentskills", "claude-code", "opencode", "gemini-cli", "opencode-agent-skills"]
+    {
+        let all = live.list_all(&top, profile);
+        let of_name: Vec<_> = all.iter().filter(|it| it["name"] == "debug-skills").collect();
+        let active: Vec<_> = of_name.iter().filter(|it| it["state"] == "active").collect();
+        let untrusted = of_name.iter().any(|it| it["state"] == "untrusted");
+        assert!(untrusted || active.len() == 1, "{profile}: {of_name:?}");
+        assert!(active.iter().all(|it| it["scope"] != "bundled"), "{profile}: {active:?}");
+        let bundled = of_name.iter().find(|it| it["scope"] == "bundled").expect("it is there");
+        assert_eq!(bundled["state"], "shadowed", "{profile}");
+    }
+}
+
+#[test]
+fn without_a_daemon_and_for_people_it_is_the_same() {
+    let home = Home::new();
+    configure(&home, CONFIG);
+    let top = home.worktree("w", super::ONE_SKILL);
+    let list = |args: &[&str]| run_json(&home, &top, args)["skills"].clone();
+    assert_eq!(list(&["list"]), list(&["list", "--no-daemon"]));
+    let explained = crate::support::run(&home, &top, &["explain", "debug-skills"]);
+    let text = stdout(&explained);
+    assert!(text.contains("comes from the skills that come with skillsd"), "{text}");
+    let shown = run_json(&home, &top, &["show", "debug-skills", "--no-daemon"]);
+    assert!(Path::new(shown["path"].as_str().expect("a path")).is_file());
+}

@@ -1,0 +1,201 @@
+//! MCP servers as processes, well and badly behaved, and their prompts in lists.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use skills_testkit::{Home, wait_for};
+
+use super::{ONE_SKILL, names, source, unwell, wait_for_names};
+use crate::configured::configure;
+use crate::support::{Live, run_json};
+
+fn prompts(names: &[&str]) -> String {
+    let prompt = |name: &&str| {
+        let topic = json!({"name": "topic", "description": "What about.", "required": true});
+        let tone = json!({"name": "tone"});
+        json!({"name": name, "description": format!("Does {name}: well."), "arguments": [topic, tone]})
+    };
+    json!(names.iter().map(prompt).collect::<Vec<_>>()).to_string()
+}
+
+struct Rig {
+    home: Home,
+    top: PathBuf,
+    file: PathBuf,
+}
+
+impl Rig {
+    /// A home in which the server `notes` is configured with these arguments besides its prompts.
+    fn new(args: &[&str], more: &str) -> Self {
+        let home = Home::new();
+        let top = home.worktree("w", ONE_SKILL);
+        let file = home.work().join("prompts.json");
+        fs::write(&file, prompts(&["daily", "week/ly"])).expect("it can be written");
+        let rig = Self { home, top, file };
+        rig.configure(args, more);
+        rig
+    }
+
+    fn configure(&self, args: &[&str], more: &str) {
+        let mut all = vec!["--prompts", self.file.to_str().expect("a plain path")];
+        all.extend(args);
+        let exe = env!("CARGO_BIN_EXE_test-mcp");
+        let args = json!(all);
+        configure(
+            &self.home,
+            &format!("{more}\n[mcp.servers.notes]\ncommand = \"{exe}\"\nargs = {args}\n"),
+        );
+    }
+
+    fn start(self) -> (Live, PathBuf, PathBuf) {
+        let Self { home, top, file } = self;
+        (Live::start_in(home), top, file)
+    }
+}
+
+const LISTED: [&str; 3] = ["own", "mcp__notes__daily", "mcp__notes__week_ly"];
+
+fn is_running(pid: &str) -> bool {
+    // One that has ended and was not waited for has no command line.
+    fs::read(Path::new("/proc").join(pid).join("cmdline")).is_ok_and(|it| !it.is_empty())
+}
+
+#[test]
+fn prompts_are_skills_without_files() {
+    let (mut live, top, _) = Rig::new(&[], "").start();
+    assert_eq!(names(&mut live, &top, "agentskills"), LISTED);
+    assert_eq!(names(&mut live, &top, "claude-code"), &LISTED[1..]);
+    assert_eq!(names(&mut live, &top, "codex"), ["own"]);
+    let got = live.wire.call("skills/get", &json!({"cwd": top, "name": "mcp__notes__week_ly"}));
+    let skill = &got;
+    assert_eq!(skill["path"], "mcp://notes/week%2Fly");
+    assert_eq!(skill["dir"], "mcp://notes");
+    assert_eq!(skill["root"], "mcp://notes");
+    assert_eq!(skill["scope"], "mcp");
+    assert_eq!(skill["description"], "Does week/ly: well.");
+    assert_eq!(got["frontmatter"]["arguments"], json!(["topic", "tone"]));
+    assert_eq!(got["frontmatter"]["argument-hint"], "<topic> [tone]");
+    let by_path =
+        live.wire.call("skills/get", &json!({"cwd": top, "path": "mcp://notes/week%2Fly"}));
+    assert_eq!(by_path["name"], "mcp__notes__week_ly");
+    let params = json!({"cwd": top, "name": "mcp__notes__daily", "relative": "SKILL.md"});
+    let refused = live.wire.try_call("skills/read", &params).expect_err("there is no file");
+    assert!(refused.message.contains("has no files"), "{refused:?}");
+    let resources = live.wire.call("skills/resources", &params);
+    assert_eq!(resources["resources"], json!([]));
+    let explained =
+        live.wire.call("skills/explain", &json!({"cwd": top, "name": "mcp__notes__daily"}));
+    assert_eq!(explained["verdict"]["state"], "active");
+    assert!(explained["steps"].to_string().contains("comes from the MCP server `notes`"));
+    assert_eq!(source(&mut live)["state"], "ready");
+}
+
+#[test]
+fn a_changed_list_is_followed_and_the_clock_with_it() {
+    let (mut live, top, file) = Rig::new(&[], "").start();
+    wait_for_names(&mut live, &top, &LISTED);
+    let clock =
+        |live: &mut Live| live.wire.call("skills/list", &json!({"cwd": top}))["clock"].clone();
+    let before = clock(&mut live);
+    assert_eq!(clock(&mut live), before);
+    fs::write(file, prompts(&["daily", "new"])).expect("it can be written");
+    wait_for_names(&mut live, &top, &["own", "mcp__notes__daily", "mcp__notes__new"]);
+    assert_ne!(clock(&mut live), before);
+}
+
+#[test]
+fn a_local_skill_wins_the_name() {
+    let (mut live, top, _) = Rig::new(&[], "").start();
+    let dir = top.join(".claude/skills/mcp__notes__daily");
+    fs::create_dir_all(&dir).expect("it can be made");
+    fs::write(dir.join("SKILL.md"), "---\ndescription: Mine.\n---\n").expect("written");
+    let all = live.list_all(&top, "claude-code");
+    let of_name: Vec<_> = all.iter().filter(|it| it["name"] == "mcp__notes__daily").collect();
+    let states: Vec<_> = of_name.iter().map(|it| (&it["scope"], &it["state"])).collect();
+    let expected = [(&json!("project"), &json!("active")), (&json!("mcp"), &json!("shadowed"))];
+    assert_eq!(states, expected);
+}
+
+#[test]
+fn one_that_ends_at_once_is_told_with_its_last_words_and_blocks_nobody() {
+    let (mut live, top, _) = Rig::new(&["--complain", "no database", "--die", "3"], "").start();
+    assert_eq!(names(&mut live, &top, "agentskills"), ["own"]);
+    let unwell = unwell(&mut live, &top);
+    assert_eq!(unwell[0].0, "mcp");
+    assert!(unwell[0].1.contains("`notes` ended with exit status: 3"), "{unwell:?}");
+    assert_eq!(source(&mut live)["state"], "failed");
+}
+
+#[test]
+fn one_that_is_not_there_is_told() {
+    let home = Home::new();
+    configure(&home, "[mcp.servers.none]\ncommand = \"/no/such/program\"\n");
+    let top = home.worktree("w", ONE_SKILL);
+    let mut live = Live::start_in(home);
+    assert_eq!(names(&mut live, &top, "agentskills"), ["own"]);
+    let unwell = unwell(&mut live, &top);
+    assert!(unwell[0].1.contains("could not be started: No such file"), "{unwell:?}");
+}
+
+#[test]
+fn one_that_never_answers_is_given_up() {
+    let (mut live, top, _) = Rig::new(&["--mute"], "mcp.timeout = 1").start();
+    assert_eq!(names(&mut live, &top, "agentskills"), ["own"]);
+    let unwell = unwell(&mut live, &top);
+    assert!(unwell[0].1.contains("did not answer in time"), "{unwell:?}");
+}
+
+#[test]
+fn rubbish_between_the_messages_harms_nothing() {
+    let (mut live, top, _) = Rig::new(&["--rubbish"], "").start();
+    // It is listed, or told as what does not speak the protocol; and the rest is there.
+    let names = names(&mut live, &top, "agentskills");
+    let unwell = unwell(&mut live, &top);
+    assert!(names == LISTED || (names == ["own"] && unwell[0].0 == "mcp"), "{names:?} {unwell:?}");
+}
+
+#[test]
+fn what_a_server_has_started_ends_with_the_daemon_and_with_its_configuration() {
+    let rig = Rig::new(&[], "");
+    let ids = rig.home.work().join("ids");
+    rig.configure(&["--family", ids.to_str().expect("a plain path")], "");
+    let (mut live, top, _) = rig.start();
+    wait_for_names(&mut live, &top, &LISTED);
+    let read = || fs::read_to_string(&ids).expect("it was written");
+    let first: Vec<String> = read().split(' ').map(str::to_owned).collect();
+    assert!(first.iter().all(|it| is_running(it)), "{first:?}");
+    configure(&live.home, "");
+    wait_for_names(&mut live, &top, &["own"]);
+    wait_for("both to end", || first.iter().all(|it| !is_running(it)).then_some(()));
+}
+
+#[test]
+fn without_a_daemon_prompts_are_listed_and_nothing_is_left() {
+    let rig = Rig::new(&[], "");
+    let ids = rig.home.work().join("ids");
+    rig.configure(&["--family", ids.to_str().expect("a plain path")], "");
+    let list = run_json(&rig.home, &rig.top, &["list", "--no-daemon"]);
+    let names: Vec<_> =
+        list["skills"].as_array().expect("a list").iter().map(|it| &it["name"]).collect();
+    assert_eq!(names, LISTED);
+    let ids = fs::read_to_string(ids).expect("it was written");
+    assert!(ids.split(' ').all(|it| !is_running(it)), "{ids}");
+}
+
+#[test]
+fn a_repository_starts_nothing() {
+    let rig = Rig::new(&[], "");
+    configure(&rig.home, "");
+    let marker = rig.home.work().join("ids");
+    let exe = env!("CARGO_BIN_EXE_test-mcp");
+    let args = json!(["--family", marker]);
+    let text = format!("[mcp.servers.x]\ncommand = \"{exe}\"\nargs = {args}\n");
+    fs::write(rig.top.join(".skillsd.toml"), text).expect("it can be written");
+    let (mut live, top, _) = rig.start();
+    assert_eq!(names(&mut live, &top, "agentskills"), ["own"]);
+    let unwell = unwell(&mut live, &top);
+    assert!(unwell[0].1.contains("is not for a repository to decide"), "{unwell:?}");
+    assert!(!marker.exists());
+    assert_eq!(live.wire.call("server/status", &json!({}))["sources"], Value::Array(Vec::new()));
+}

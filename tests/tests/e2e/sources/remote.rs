@@ -1,0 +1,314 @@
+//! Catalogs from a server on this machine: whatever it does, no skill is wrong or partial.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use skills_testkit::{Catalog, Home, Page, wait_for};
+
+use super::{live, names, source, unwell, wait_for_names};
+use crate::configured::configure;
+use crate::support::{Live, run_json};
+
+fn config(catalog: &Catalog) -> String {
+    format!("remote.urls = [\"{}\"]\n", catalog.url())
+}
+
+/// An index of skills that each have a SKILL.md alone, with a version where there is one.
+fn index(skills: &[(&str, Option<u32>)]) -> String {
+    let skills = skills.iter().map(|(name, version)| {
+        let mut skill = json!({"name": name, "files": ["SKILL.md"]});
+        if let Some(version) = version {
+            skill["version"] = json!(version.to_string());
+        }
+        skill
+    });
+    json!({"skills": skills.collect::<Vec<_>>()}).to_string()
+}
+
+/// A catalog with two skills.
+fn two() -> Catalog {
+    let catalog = Catalog::start();
+    catalog.text("index.json", &index(&[("one", None), ("two", Some(1))]));
+    catalog.skill("one", "First.");
+    catalog.skill("two", "First.");
+    catalog
+}
+
+fn body(live: &mut Live, top: &Path, name: &str) -> String {
+    let params = json!({"cwd": top, "name": name, "relative": "SKILL.md"});
+    let read = live.wire.call("skills/read", &params);
+    read["content"].as_str().expect("a text").to_owned()
+}
+
+/// The same home with another daemon, which asks the catalog anew.
+fn again(live: Live) -> Live {
+    let Live { wire, daemon, home } = live;
+    drop((wire, daemon));
+    Live::start_in(home)
+}
+
+fn cached(home: &Home) -> PathBuf {
+    let top = home.cache_dir().join("skillsd/remote");
+    let dirs: Vec<_> =
+        fs::read_dir(top).expect("it is there").map(|it| it.expect("an entry")).collect();
+    assert_eq!(dirs.len(), 1);
+    dirs[0].path()
+}
+
+/// Puts a page in the place of a skill's file and says what is not well; the other skill is there.
+#[track_caller]
+fn check_skill(page: Page, expected: &str) {
+    let catalog = two();
+    catalog.put("one/SKILL.md", page);
+    let (mut live, top) = live(&config(&catalog));
+    assert_eq!(names(&mut live, &top, "agentskills"), ["own", "two"]);
+    let unwell = unwell(&mut live, &top);
+    assert_eq!(unwell.len(), 1, "{unwell:?}");
+    let message = unwell[0].1.replace(&catalog.url(), "$URL");
+    assert!(message.contains("`one` is left out"), "{message}");
+    assert!(message.contains(expected), "{message}");
+    // Nothing of it is on the disk either.
+    assert!(!cached(&live.home).join("current/one").exists());
+}
+
+/// Puts a page in the place of the index: nothing is listed, and what is wrong is said.
+#[track_caller]
+fn check_index(page: Page, expected: &str) {
+    let catalog = two();
+    catalog.put("index.json", page);
+    let (mut live, top) = live(&config(&catalog));
+    assert_eq!(names(&mut live, &top, "agentskills"), ["own"]);
+    let unwell = unwell(&mut live, &top);
+    assert_eq!(unwell.len(), 1, "{unwell:?}");
+    let message = unwell[0].1.replace(&catalog.url(), "$URL");
+    assert!(message.contains(expected), "{message}");
+    assert_eq!(source(&mut live)["state"], "failed");
+}
+
+#[test]
+fn a_catalog_is_in_the_first_list_and_in_no_other_profile() {
+    let catalog = two();
+    let (mut live, top) = live(&config(&catalog));
+    assert_eq!(names(&mut live, &top, "agentskills"), ["own", "one", "two"]);
+    assert_eq!(names(&mut live, &top, "claude-code"), Vec::<String>::new());
+    assert!(unwell(&mut live, &top).is_empty());
+    let all = live.list_all(&top, "agentskills");
+    let one = all.iter().find(|it| it["name"] == "one").expect("it is there");
+    assert_eq!((&one["scope"], &one["trusted"]), (&json!("remote"), &json!(false)));
+    assert!(Path::new(one["path"].as_str().expect("a path")).is_file());
+    let source = source(&mut live);
+    assert_eq!(source["name"], catalog.url());
+    assert_eq!((&source["state"], &source["skills"]), (&json!("ready"), &json!(2)));
+    let explained = live.wire.call("skills/explain", &json!({"cwd": top, "name": "one"}));
+    let said = explained["steps"].to_string();
+    assert!(said.contains(&format!("comes from the catalog at `{}`", catalog.url())), "{said}");
+}
+
+#[test]
+fn without_a_daemon_it_is_fetched_and_then_kept() {
+    let catalog = two();
+    let home = Home::new();
+    configure(&home, &config(&catalog));
+    let top = home.worktree("w", super::ONE_SKILL);
+    let names = || -> Vec<Value> {
+        let list = run_json(&home, &top, &["list", "--no-daemon"]);
+        list["skills"].as_array().expect("a list").iter().map(|it| it["name"].clone()).collect()
+    };
+    assert_eq!(names(), ["own", "one", "two"]);
+    drop(catalog);
+    assert_eq!(names(), ["own", "one", "two"]);
+}
+
+#[test]
+fn one_with_a_version_is_replaced_when_that_changes_and_others_never() {
+    let catalog = two();
+    let (mut live, top) = live(&config(&catalog));
+    wait_for_names(&mut live, &top, &["own", "one", "two"]);
+    catalog.skill("one", "Second.");
+    catalog.skill("two", "Second.");
+    catalog.skill("three", "Second.");
+    catalog.text("index.json", &index(&[("one", None), ("two", Some(2)), ("three", Some(1))]));
+    catalog.take_asked();
+    let mut live = again(live);
+    wait_for_names(&mut live, &top, &["own", "one", "three", "two"]);
+    assert!(body(&mut live, &top, "one").contains("First."));
+    assert!(body(&mut live, &top, "two").contains("Second."));
+    assert!(!catalog.take_asked().contains(&"/skills/one/SKILL.md".to_owned()));
+    // What the index does not name any more goes.
+    catalog.text("index.json", &index(&[("two", Some(2))]));
+    let mut live = again(live);
+    wait_for_names(&mut live, &top, &["own", "two"]);
+}
+
+#[test]
+fn what_is_unchanged_is_asked_for_and_not_sent() {
+    let catalog = two();
+    let (mut live, top) = live(&config(&catalog));
+    wait_for_names(&mut live, &top, &["own", "one", "two"]);
+    let before = fs::read_link(cached(&live.home).join("current")).expect("a link");
+    catalog.take_asked();
+    let mut live = again(live);
+    assert_eq!(names(&mut live, &top, "agentskills"), ["own", "one", "two"]);
+    wait_for("the catalog to be asked", || (source(&mut live)["state"] == "ready").then_some(()));
+    assert_eq!(catalog.take_asked(), ["/skills/index.json"]);
+    let now = fs::read_link(cached(&live.home).join("current")).expect("a link");
+    assert_eq!(before, now);
+}
+
+#[test]
+fn with_the_server_gone_the_copy_is_used_and_health_says_so() {
+    let catalog = two();
+    let (mut live, top) = live(&config(&catalog));
+    wait_for_names(&mut live, &top, &["own", "one", "two"]);
+    drop(catalog);
+    let mut live = again(live);
+    assert_eq!(names(&mut live, &top, "agentskills"), ["own", "one", "two"]);
+    let unwell = wait_for("the failure", || {
+        let unwell = unwell(&mut live, &top);
+        (!unwell.is_empty()).then_some(unwell)
+    });
+    assert_eq!(unwell[0].0, "remote");
+    assert!(unwell[0].1.ends_with("; the copy in the cache is used"), "{unwell:?}");
+    assert_eq!(source(&mut live)["state"], "stale");
+    assert!(body(&mut live, &top, "one").contains("First."));
+}
+
+#[test]
+fn a_broken_index_keeps_what_there_was() {
+    let catalog = two();
+    let (mut live, top) = live(&config(&catalog));
+    wait_for_names(&mut live, &top, &["own", "one", "two"]);
+    catalog.text("index.json", "{\n \"skills\": [}");
+    let mut live = again(live);
+    let unwell = wait_for("the failure", || {
+        let unwell = unwell(&mut live, &top);
+        (!unwell.is_empty()).then_some(unwell)
+    });
+    assert!(unwell[0].1.contains("line 2, column 13: not JSON"), "{unwell:?}");
+    assert_eq!(names(&mut live, &top, "agentskills"), ["own", "one", "two"]);
+}
+
+#[test]
+fn a_skill_that_fails_halfway_stays_as_it_was() {
+    let catalog = two();
+    let (mut live, top) = live(&config(&catalog));
+    wait_for_names(&mut live, &top, &["own", "one", "two"]);
+    let next = json!({"skills": [
+        {"name": "one", "files": ["SKILL.md"]},
+        {"name": "two", "files": ["SKILL.md", "more.md"], "version": "2"},
+    ]});
+    catalog.skill("two", "Second.");
+    catalog.put("two/more.md", Page::Lies(1000, b"half".to_vec()));
+    catalog.text("index.json", &next.to_string());
+    let mut live = again(live);
+    let unwell = wait_for("the failure", || {
+        let unwell = unwell(&mut live, &top);
+        (!unwell.is_empty()).then_some(unwell)
+    });
+    assert!(unwell[0].1.contains("`two` is kept as it was"), "{unwell:?}");
+    assert!(body(&mut live, &top, "two").contains("First."));
+    assert!(!cached(&live.home).join("current/two/more.md").exists());
+    // It is still to be had later, though the index is the same.
+    catalog.text("two/more.md", "whole");
+    let mut live = again(live);
+    wait_for("the second version", || {
+        body(&mut live, &top, "two").contains("Second.").then_some(())
+    });
+    assert_eq!(
+        fs::read_to_string(cached(&live.home).join("current/two/more.md")).expect("a file"),
+        "whole"
+    );
+}
+
+#[test]
+fn what_is_damaged_in_the_cache_is_fetched_again() {
+    let catalog = two();
+    let (mut live, top) = live(&config(&catalog));
+    wait_for_names(&mut live, &top, &["own", "one", "two"]);
+    let file = cached(&live.home).join("current/one/SKILL.md");
+    fs::write(&file, "---\nname: one\ndescription: Somebody else.\n---\n").expect("written");
+    let mut live = again(live);
+    wait_for("the catalog's own", || body(&mut live, &top, "one").contains("First.").then_some(()));
+}
+
+#[test]
+fn a_file_that_is_cut_off_or_not_there_is_not_taken() {
+    let half = b"---\nname: one\ndescription: Does one.\n---\nFir".to_vec();
+    check_skill(Page::Lies(500, half), "SKILL.md`: ");
+    check_skill(Page::Status(404), "`$URL/one/SKILL.md` answers 404");
+    check_skill(Page::Status(500), "answers 500");
+    check_skill(Page::Nothing, "$URL/one/SKILL.md`: ");
+    check_skill(Page::Is(b"<html>Log in first.</html>".to_vec()), "does not begin with `---`");
+}
+
+#[test]
+fn a_file_that_is_too_long_or_packed_is_not_taken() {
+    check_skill(Page::Endless(5 << 20), "is longer than 4194304 bytes");
+    check_skill(Page::Lies(5 << 30, b"---\n".to_vec()), "is longer than 4194304 bytes");
+    let packed = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0];
+    check_skill(Page::Encoded("gzip", packed), "is sent as `gzip`, which was not asked for");
+}
+
+#[test]
+fn redirects_stay_on_their_host_and_end() {
+    check_skill(Page::Redirect("/skills/one/SKILL.md".to_owned()), "redirects more than 5 times");
+    check_skill(Page::Redirect("http://localhost:1/x".to_owned()), "is not on the same host");
+    check_skill(Page::Redirect("file:///etc/passwd".to_owned()), "is not on the same host");
+    let catalog = two();
+    catalog.put("one/SKILL.md", Page::Redirect("/skills/moved.md".to_owned()));
+    catalog.text("moved.md", "---\nname: one\ndescription: Moved.\n---\nMoved.\n");
+    let (mut live, top) = live(&config(&catalog));
+    assert_eq!(names(&mut live, &top, "agentskills"), ["own", "one", "two"]);
+    assert!(body(&mut live, &top, "one").contains("Moved."));
+}
+
+#[test]
+fn an_index_that_is_none_is_refused_with_its_place() {
+    check_index(Page::Is(b"<html>".to_vec()), "is no index: line 1, column 1: not JSON");
+    check_index(Page::Is(b"[]".to_vec()), "is no index: it has no key `skills`");
+    check_index(Page::Status(503), "`$URL/index.json` answers 503");
+    check_index(Page::Endless(2 << 20), "is longer than 1048576 bytes");
+    check_index(Page::Lies(4000, b"{\"skills\":[]}".to_vec()), "$URL/index.json`: ");
+}
+
+#[test]
+fn names_that_lead_elsewhere_are_left_out_and_harm_no_other() {
+    let catalog = two();
+    let files = json!(["SKILL.md"]);
+    let hostile = json!({"skills": [
+        {"name": "../../escape", "files": files},
+        {"name": "/etc/escape", "files": files},
+        {"name": "back\\slash", "files": files},
+        {"name": "nul\u{0}", "files": files},
+        {"name": "one", "files": files},
+        {"name": "ONE", "files": files},
+        {"name": "two", "files": ["SKILL.md", "../one/SKILL.md"]},
+    ]});
+    catalog.text("index.json", &hostile.to_string());
+    catalog.text("escape/SKILL.md", "---\nname: escape\ndescription: E.\n---\n");
+    let (mut live, top) = live(&config(&catalog));
+    assert_eq!(names(&mut live, &top, "agentskills"), ["own", "one"]);
+    assert_eq!(unwell(&mut live, &top).len(), 6);
+    // Nobody was even asked for them.
+    assert_eq!(catalog.take_asked(), ["/skills/index.json", "/skills/one/SKILL.md"]);
+}
+
+#[test]
+fn whoever_sends_slowly_holds_up_nobody_for_long() {
+    let catalog = two();
+    catalog.put("one/SKILL.md", Page::Slow(vec![b'-'; 100_000], 50));
+    let (mut live, top) = live(&config(&catalog));
+    // The first list waits a little and comes without it.
+    assert_eq!(names(&mut live, &top, "agentskills"), ["own"]);
+    assert_eq!(source(&mut live)["state"], "starting");
+    let explained = live.wire.call("skills/explain", &json!({"cwd": top}));
+    assert!(explained["steps"].to_string().contains("is being fetched for the first time"));
+}
+
+#[test]
+fn other_machines_are_not_asked_without_encryption() {
+    let (mut live, top) = live("remote.urls = [\"http://catalog.invalid/skills\"]\n");
+    let unwell = unwell(&mut live, &top);
+    assert!(unwell[0].1.contains("it is not encrypted"), "{unwell:?}");
+}
