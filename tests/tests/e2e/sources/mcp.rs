@@ -2,9 +2,15 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde_json::{Value, json};
+use skills_core::config::McpServer;
+use skills_core::path::AbsPath;
+use skills_core::resolve::prompt_path;
+use skills_engine::{Engine, McpOptions, Options, Provision};
 use skills_testkit::{Home, wait_for};
+use tokio::runtime::Builder;
 
 use super::{ONE_SKILL, names, source, unwell, wait_for_names};
 use crate::configured::configure;
@@ -198,4 +204,48 @@ fn a_repository_starts_nothing() {
     assert!(unwell[0].1.contains("is not for a repository to decide"), "{unwell:?}");
     assert!(!marker.exists());
     assert_eq!(live.wire.call("server/status", &json!({}))["sources"], Value::Array(Vec::new()));
+}
+
+/// Asks the server for a prompt without a daemon around it, and shows what comes.
+fn ask(rig: &Rig, more: &[&str], timeout: u64, path: &AbsPath, topic: Option<&str>) -> String {
+    let mut args = vec!["--prompts".to_owned(), rig.file.to_str().expect("plain").to_owned()];
+    args.extend(more.iter().map(|it| (*it).to_owned()));
+    let command = env!("CARGO_BIN_EXE_test-mcp").to_owned();
+    let server = McpServer { command, args, ..McpServer::default() };
+    let mcp = McpOptions {
+        servers: [("notes".to_owned(), server)].into(),
+        timeout: Duration::from_secs(timeout),
+        ..Provision::default().mcp
+    };
+    let engine = Engine::start(Options::new("boot".to_owned())).expect("a thread can be started");
+    engine.provide(Provision { mcp, ..Provision::default() });
+    let runtime = Builder::new_current_thread().build().expect("a runtime can be made");
+    let arguments = topic.map(|it| ("topic".to_owned(), it.to_owned())).into_iter().collect();
+    let answer = runtime.block_on(engine.prompt(path, arguments));
+    engine.stop();
+    match answer {
+        Ok(answer) => format!("{:?}", answer.messages[0].content),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn a_prompt_is_had_with_its_arguments_or_told_why_not() {
+    let rig = Rig::new(&[], "");
+    let daily = prompt_path("notes", "daily");
+    assert_eq!(
+        ask(&rig, &[], 20, &daily, Some("rain")),
+        r#"Text("\"daily\" with {\"topic\":\"rain\"}")"#
+    );
+    let refused = "the MCP server `notes` refused: `topic` is missing";
+    assert_eq!(ask(&rig, &[], 20, &daily, None), refused);
+    let none = prompt_path("notes", "none");
+    let refused = "the MCP server `notes` refused: there is no such prompt";
+    assert_eq!(ask(&rig, &[], 20, &none, Some("x")), refused);
+    let other = prompt_path("other", "daily");
+    assert_eq!(ask(&rig, &[], 20, &other, None), "there is no MCP server for it");
+    let late = "the MCP server `notes` took longer than it may";
+    assert_eq!(ask(&rig, &["--slow", "60000"], 3, &daily, Some("x")), late);
+    let gone = ask(&rig, &["--die", "4"], 20, &daily, Some("x"));
+    assert_eq!(gone, "the MCP server `notes` is not available: ended with exit status: 4");
 }
