@@ -176,12 +176,91 @@ fn change(root: &Path, random: &mut Random, round: usize) -> String {
     format!("{what} {} {}", dir.display(), other.display())
 }
 
+/// Configuration files of both agents, and what may stand in them.
+const CONFIG: [(&str, &[&str]); 9] = [
+    (
+        "w/opencode.json",
+        &[
+            r#"{"skills": {"paths": ["lib", "~/lib"]}}"#,
+            r#"{"skills": {"paths": ["../lib",]}, /* c */ "permission": {"skill": {"*": "deny"}}}"#,
+            "{broken",
+        ],
+    ),
+    ("w/pkg/deep/.opencode/opencode.jsonc", &[r#"{"skills": {"paths": []}}"#, "{}"]),
+    ("home/.config/opencode/opencode.json", &[r#"{"skills": {"paths": ["/nowhere"]}}"#, ""]),
+    (
+        "home/.claude/settings.json",
+        &[
+            r#"{"enabledPlugins": {"p@m": true}, "skillOverrides": {"h": "off"}}"#,
+            r#"{"enabledPlugins": {"p@m": false}}"#,
+            "[]",
+        ],
+    ),
+    ("w/pkg/deep/.claude/settings.local.json", &[r#"{"enabledPlugins": {"p@m": true}}"#, "{"]),
+    (
+        "home/.claude/plugins/installed_plugins.json",
+        &[
+            r#"{"version": 2, "plugins": {"p@m": [{"scope": "user", "installPath": "HOME/.claude/plugins/cache/m/p/1"}]}}"#,
+            r#"{"version": 1, "plugins": {"p@m": {"version": "1"}}}"#,
+        ],
+    ),
+    (
+        "home/.claude/plugins/marketplaces/m/.claude-plugin/marketplace.json",
+        &[r#"{"plugins": [{"name": "p", "source": "./", "skills": ["./one"]}]}"#, "{}"],
+    ),
+    (
+        "home/.claude/plugins/cache/m/p/1/.claude-plugin/plugin.json",
+        &[r#"{"name": "q", "skills": "./more"}"#, r#"{"commands": ["./c.md"]}"#],
+    ),
+    ("w/.claude/commands/ns/go.md", &["Go.", "---\ndescription: d\n---\nGo on."]),
+];
+
+/// Places of skills and commands that only configuration leads to.
+const NAMED: [&str; 7] = [
+    "w/pkg/deep/lib/x/SKILL.md",
+    "w/pkg/lib/y/SKILL.md",
+    "home/lib/z/SKILL.md",
+    "home/.claude/plugins/cache/m/p/1/skills/s/SKILL.md",
+    "home/.claude/plugins/cache/m/p/1/more/t/SKILL.md",
+    "home/.claude/plugins/marketplaces/m/one/SKILL.md",
+    "home/.claude/plugins/cache/m/p/1/commands/c.md",
+];
+
+/// Does one random thing to a configuration file, or to what one names.
+fn configure(root: &Path, random: &mut Random, round: usize) -> String {
+    let (name, texts) = CONFIG[random.below(CONFIG.len())];
+    let file = root.join(name);
+    let text = random.pick(texts).replace("HOME", &root.join("home").to_string_lossy());
+    let dir = file.parent().unwrap();
+    let named = root.join(random.pick(&NAMED));
+    let skill = format!("---\nname: n{}\ndescription: round {round}\n---\n", random.below(3));
+    let what = random.below(10);
+    let _ = match what {
+        0..=2 => fs::create_dir_all(dir).and_then(|()| fs::write(&file, &text)),
+        3 => {
+            let temporary = dir.join("y.tmp");
+            fs::write(&temporary, &text).and_then(|()| fs::rename(&temporary, &file))
+        }
+        4 => fs::remove_file(&file),
+        5 => fs::remove_dir_all(dir),
+        6 => {
+            let target = root.join("elsewhere.json");
+            let _ = fs::write(&target, &text);
+            fs::remove_file(&file).and_then(|()| symlink(&target, &file))
+        }
+        7 => fs::remove_dir_all(named.parent().unwrap()),
+        _ => fs::create_dir_all(named.parent().unwrap()).and_then(|()| fs::write(&named, &skill)),
+    };
+    format!("configure {what} {name} {}", named.display())
+}
+
 fn shown(resolution: &Resolution) -> Vec<String> {
     let line = |it: &skills_core::resolve::Candidate| {
         let why = it.reason.as_ref().map(|it| it.message.clone()).unwrap_or_default();
         format!("{} {:?} {} {:?} {why}", it.path.display(), it.state, it.name, it.description)
     };
-    resolution.candidates.iter().map(line).collect()
+    let problems = resolution.settings.iter().flat_map(skills_core::resolve::Consulted::problems);
+    resolution.candidates.iter().map(line).chain(problems).collect()
 }
 
 async fn converge(mode: Mode, seed: u64, rounds: usize) {
@@ -196,9 +275,15 @@ async fn converge(mode: Mode, seed: u64, rounds: usize) {
     let mut history = Vec::new();
     for round in 0..rounds {
         for _ in 0..=random.below(3) {
-            history.push(change(root, &mut random, round));
+            let what = if random.below(3) == 0 { configure } else { change };
+            history.push(what(root, &mut random, round));
         }
-        let profile = if random.below(4) == 0 { "claude-code" } else { "agentskills" };
+        let profile = match random.below(6) {
+            0 | 1 => "claude-code",
+            2 => "opencode",
+            3 => "opencode-agent-skills",
+            _ => "agentskills",
+        };
         let view =
             live.view(world.key(profile), || world.site(profile), Freshness::Synced).await.unwrap();
         let fresh = engine(None);

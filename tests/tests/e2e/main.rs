@@ -35,3 +35,5 @@ mod views;
 mod bad_input;
 
 mod cli;
+
+mod agent_files;

@@ -1,0 +1,247 @@
+//! What is found through the agents' own files: an edit of one is in the very next list, and
+//! `explain` names the line that decided.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use skills_testkit::fixture::{lay_out, write_skill};
+
+use crate::support::{Live, entries, listed, run, run_json, stdout};
+
+/// One daemon, one worktree, one profile.
+struct Place {
+    live: Live,
+    top: PathBuf,
+    profile: &'static str,
+}
+
+impl Place {
+    fn new(profile: &'static str, tree: &str) -> Self {
+        let live = Live::start();
+        let top = live.home.worktree("w", tree);
+        Self { live, top, profile }
+    }
+
+    fn list(&mut self, include: &[&str]) -> Value {
+        let params = json!({"cwd": self.top, "profile": self.profile, "include": include});
+        self.live.wire.call("skills/list", &params)
+    }
+
+    fn names(&mut self) -> Vec<String> {
+        listed(&self.list(&[])).into_iter().map(|skill| skill.name).collect()
+    }
+
+    /// Returns the messages of what is unwell with the agent's files.
+    fn problems(&mut self) -> Vec<String> {
+        let result = self.list(&[]);
+        let health = result["health"].as_array().expect("health is a list");
+        let ours = health.iter().filter(|it| it["code"] == "agent-settings");
+        ours.map(|it| it["message"].as_str().unwrap_or_default().to_owned()).collect()
+    }
+
+    fn write(&self, path: &Path, text: &str) {
+        fs::create_dir_all(path.parent().expect("a file is in a directory")).expect("it is made");
+        fs::write(path, text).expect("it is written");
+    }
+
+    fn explain(&self, what: &str) -> Value {
+        run_json(&self.live.home, &self.top, &["--profile", self.profile, "explain", what])
+    }
+}
+
+#[test]
+fn an_edit_of_opencode_json_is_in_the_next_list() {
+    let mut place = Place::new("opencode", "");
+    let config = place.top.join("opencode.json");
+    write_skill(&place.top.join("more/a"), "a", "d");
+    write_skill(&place.top.join("other/b"), "b", "d");
+    assert!(place.names().is_empty());
+    place.write(&config, r#"{"skills": {"paths": ["more"]}}"#);
+    assert_eq!(place.names(), ["a"]);
+    place.write(
+        &config,
+        "{\n  // the other one\n  \"skills\": {\"paths\": [\"other\", \"gone\"],},\n}\n",
+    );
+    assert_eq!(place.names(), ["b"]);
+    let problems = place.problems();
+    assert!(
+        problems[0].contains("opencode.json:3:33") && problems[0].contains("gone"),
+        "{problems:?}"
+    );
+    // What is named and not there yet is watched for.
+    write_skill(&place.top.join("gone/c"), "c", "d");
+    assert_eq!(place.names(), ["b", "c"]);
+    assert!(place.problems().is_empty());
+    place.write(&config, "{\n  \"skills\": {\"paths\": [\"more\" \"other\"]}\n}\n");
+    assert!(place.names().is_empty());
+    let problems = place.problems();
+    assert!(
+        problems[0].contains("opencode.json:2:30") && problems[0].contains("not JSON"),
+        "{problems:?}"
+    );
+    // As editors write: beside it, and moved over it.
+    let beside = place.top.join("opencode.json.tmp");
+    place.write(&beside, r#"{"skills": {"paths": ["./more", "./other"]}}"#);
+    fs::rename(&beside, &config).expect("it is moved");
+    assert_eq!(place.names(), ["a", "b"]);
+    // One that overrides it comes, and goes with its directory.
+    place.write(&place.top.join(".opencode/opencode.json"), r#"{"skills": {"paths": []}}"#);
+    assert!(place.names().is_empty());
+    fs::remove_dir_all(place.top.join(".opencode")).expect("it is removed");
+    assert_eq!(place.names(), ["a", "b"]);
+    fs::remove_file(&config).expect("it is removed");
+    assert!(place.names().is_empty());
+}
+
+#[test]
+fn a_denied_tool_is_explained_with_its_line() {
+    let place = Place::new(
+        "opencode",
+        "//- /opencode.json\n{\n  \"permission\": {\"skill\": {\"a\": \"allow\",\n    \"*\": \"deny\"}}\n}\n",
+    );
+    write_skill(&place.top.join(".opencode/skills/a"), "a", "d");
+    let explained = place.explain("a");
+    let summary = explained["verdict"]["summary"].as_str().expect("a sentence");
+    assert!(
+        summary.contains("opencode.json:3:5") && summary.contains("skill tool off"),
+        "{summary}"
+    );
+    let steps = explained["steps"].as_array().expect("steps");
+    let decided: Vec<_> = steps
+        .iter()
+        .filter(|it| it["kind"] == "settings" && it["outcome"] == "noted")
+        .map(|it| {
+            (
+                it["line"].as_u64(),
+                it["file"].as_str().unwrap_or_default().ends_with("opencode.json"),
+            )
+        })
+        .collect();
+    assert_eq!(decided, [(Some(2), true), (Some(3), true), (Some(3), true)]);
+    let text = run(&place.live.home, &place.top, &["--profile", "opencode", "explain", "a"]);
+    assert!(stdout(&text).contains("opencode.json:3:5"), "{}", stdout(&text));
+}
+
+#[test]
+fn plugins_come_and_go_with_the_files_that_name_them() {
+    let mut place = Place::new("claude-code", "");
+    let home = place.live.home.path().to_owned();
+    let plugin = home.join(".claude/plugins/cache/market/tools/1.0");
+    write_skill(&plugin.join("skills/a"), "a", "d");
+    assert!(place.names().is_empty());
+    let installed = json!({"version": 2, "plugins": {"tools@market": [{"scope": "user", "installPath": plugin}]}});
+    place.write(&home.join(".claude/plugins/installed_plugins.json"), &installed.to_string());
+    assert!(place.names().is_empty(), "it is not on");
+    let settings = place.top.join(".claude/settings.json");
+    place.write(&settings, r#"{"enabledPlugins": {"tools@market": true}}"#);
+    assert_eq!(place.names(), ["tools:a"]);
+    let result = place.list(&[]);
+    let entry = &entries(&result)[0];
+    assert_eq!(
+        (&entry["scope"], &entry["namespace"], &entry["trusted"]),
+        (&json!("plugin"), &json!("tools"), &json!(true))
+    );
+    place.write(&plugin.join("commands/git/push.md"), "Push it.\n");
+    assert_eq!(place.names(), ["tools:a", "tools:git:push"]);
+    place.write(&plugin.join(".claude-plugin/plugin.json"), r#"{"name": "kit"}"#);
+    assert_eq!(place.names(), ["kit:a", "kit:git:push"]);
+    place.write(&settings, r#"{"enabledPlugins": {"tools@market": false}}"#);
+    assert!(place.names().is_empty());
+    let local = place.top.join(".claude/settings.local.json");
+    place.write(&local, r#"{"enabledPlugins": {"tools@market": true}}"#);
+    assert_eq!(place.names().len(), 2);
+    fs::remove_file(home.join(".claude/plugins/installed_plugins.json")).expect("it is removed");
+    // It is in the cache all the same.
+    assert_eq!(place.names().len(), 2);
+    fs::remove_dir_all(home.join(".claude/plugins")).expect("it is removed");
+    assert!(place.names().is_empty());
+}
+
+#[test]
+fn commands_are_listed_like_skills_and_follow_their_files() {
+    let mut place = Place::new("claude-code", "");
+    let commands = place.top.join(".claude/commands");
+    place.write(&commands.join("front/make.md"), "---\ndescription: Makes\n---\nMake $1.\n");
+    assert_eq!(place.names(), ["front:make"]);
+    let result = place.list(&[]);
+    let entry = &entries(&result)[0];
+    assert_eq!(
+        (&entry["scope"], &entry["namespace"], &entry["trusted"]),
+        (&json!("command"), &json!("front"), &json!(false))
+    );
+    place.write(&commands.join("go.md"), "Go.\n");
+    assert_eq!(place.names(), ["front:make", "go"]);
+    write_skill(&place.top.join(".claude/skills/go"), "go", "d");
+    assert_eq!(place.names(), ["go", "front:make"]);
+    fs::rename(commands.join("front"), commands.join("back")).expect("it is moved");
+    assert_eq!(place.names(), ["go", "back:make"]);
+    fs::remove_dir_all(&commands).expect("it is removed");
+    assert_eq!(place.names(), ["go"]);
+}
+
+#[test]
+fn skills_are_switched_off_and_on_again() {
+    let mut codex = Place::new("codex", "");
+    let home = codex.live.home.path().to_owned();
+    write_skill(&codex.top.join(".codex/skills/a"), "a", "d");
+    write_skill(&codex.top.join(".codex/skills/b"), "b", "d");
+    assert_eq!(codex.names(), ["a", "b"]);
+    codex.write(
+        &home.join(".codex/config.toml"),
+        "[[skills.config]]\nname = \"a\"\nenabled = false\n",
+    );
+    assert_eq!(codex.names(), ["b"]);
+    codex.write(
+        &codex.top.join(".codex/skills/b/agents/openai.yaml"),
+        "policy:\n  allow_implicit_invocation: false\n",
+    );
+    assert!(codex.names().is_empty());
+    let states: Vec<_> =
+        entries(&codex.list(&["all"])).iter().map(|it| it["state"].clone()).collect();
+    assert_eq!(states, [json!("ignored"), json!("hidden")]);
+    fs::remove_file(codex.top.join(".codex/skills/b/agents/openai.yaml")).expect("it is removed");
+    assert_eq!(codex.names(), ["b"]);
+    codex.write(
+        &home.join(".codex/config.toml"),
+        "[[skills.config]]\nname = \"a\"\nenabled = true\n",
+    );
+    assert_eq!(codex.names(), ["a", "b"]);
+}
+
+#[test]
+fn trusted_folders_and_disabled_names_count_in_gemini_cli() {
+    let mut place = Place::new("gemini-cli", "");
+    let home = place.live.home.path().to_owned();
+    lay_out(&home, "//- /.gemini/settings.json\n{\"skills\": {\"disabled\": [\"OFF\"]}}\n");
+    write_skill(&home.join(".gemini/skills/off"), "off", "d");
+    write_skill(&home.join(".gemini/skills/on"), "on", "d");
+    write_skill(&place.top.join(".gemini/skills/own"), "own", "d");
+    assert_eq!(place.names(), ["on"]);
+    let folders = home.join(".gemini/trustedFolders.json");
+    place.write(
+        &folders,
+        &json!({place.top.to_str().expect("it is UTF-8"): "TRUST_FOLDER"}).to_string(),
+    );
+    assert_eq!(place.names(), ["on", "own"]);
+    place.write(
+        &folders,
+        &json!({place.top.to_str().expect("it is UTF-8"): "DO_NOT_TRUST"}).to_string(),
+    );
+    assert_eq!(place.names(), ["on"]);
+}
+
+#[test]
+fn files_that_are_no_configuration_harm_nothing() {
+    let mut place = Place::new("opencode", "//- /opencode.json fifo\n");
+    write_skill(&place.top.join(".opencode/skills/a"), "a", "d");
+    assert_eq!(place.names(), ["a"]);
+    assert!(place.problems()[0].contains("named pipe"));
+    fs::remove_file(place.top.join("opencode.json")).expect("it is removed");
+    lay_out(&place.top, "//- /opencode.json size=3000000\n{}\n");
+    assert!(place.problems()[0].contains("too large"));
+    fs::remove_file(place.top.join("opencode.json")).expect("it is removed");
+    place.write(&place.top.join("opencode.json"), &"[".repeat(200_000));
+    assert!(place.problems()[0].contains("not JSON"));
+    assert_eq!(place.names(), ["a"]);
+}

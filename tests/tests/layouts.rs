@@ -1,0 +1,148 @@
+//! Plugins, commands, configuration files and monorepos as they lie on real disks, and what each
+//! profile lists there.
+//!
+//! `conformance/layouts.txt` is the tree and `conformance/layouts.PROFILE.txt` what an agent of
+//! that profile lists, in its order; the plugins of the corpus are installed as they are.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::print_stderr, reason = "a test says what it left out")]
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use expect_test::{ExpectFile, expect_file};
+use skills_core::path::AbsPath;
+use skills_core::profile;
+use skills_core::resolve::{Site, State};
+use skills_engine::{Engine, Freshness, Options, View, ViewKey};
+use skills_testkit::fixture::lay_out;
+
+const LAYOUTS: &str = include_str!("../conformance/layouts.txt");
+
+fn view(profile: &str, cwd: &Path, home: &Path) -> Arc<View> {
+    let profile = profile::find(profile).unwrap();
+    let cwd = AbsPath::new(cwd).unwrap();
+    let environment: std::collections::BTreeMap<String, OsString> =
+        [("HOME".to_owned(), home.into())].into();
+    let key = ViewKey {
+        cwd: cwd.clone(),
+        profile: profile.id.to_string(),
+        environment: environment.clone(),
+        additional: Vec::new(),
+        session: None,
+    };
+    let site = Site { profile: Arc::clone(profile), cwd, additional: Vec::new(), environment };
+    let engine = Engine::start(Options::new("layouts".to_owned())).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let view = runtime.block_on(engine.view(key, || site, Freshness::Synced));
+    engine.stop();
+    view.unwrap()
+}
+
+/// Checks what a profile lists on the tree: state where it is not active, name, path.
+fn check(profile: &str, expected: &ExpectFile) {
+    let dir = tempfile::tempdir().unwrap();
+    let top = fs::canonicalize(dir.path()).unwrap();
+    let home = top.join("home");
+    let text = LAYOUTS.replace("$HOME", home.to_str().unwrap());
+    lay_out(&top, &text.replace("$TOP", top.to_str().unwrap()));
+    let view = view(profile, &top.join("w/packages/web"), &home);
+    let lines = view.resolution.candidates.iter().map(|it| {
+        let path = it.path.strip_prefix(&top).unwrap().display().to_string();
+        format!("{:<9}\t{}\t/{path}\n", it.state.name(), it.name)
+    });
+    expected.assert_eq(&lines.collect::<String>());
+}
+
+#[test]
+fn claude_code_lists_plugins_and_commands() {
+    check("claude-code", &expect_file!["../conformance/layouts.claude-code.txt"]);
+}
+
+#[test]
+fn opencode_lists_what_its_configuration_names() {
+    check("opencode", &expect_file!["../conformance/layouts.opencode.txt"]);
+}
+
+#[test]
+fn opencodes_plugin_lists_plugins_without_their_names() {
+    check(
+        "opencode-agent-skills",
+        &expect_file!["../conformance/layouts.opencode-agent-skills.txt"],
+    );
+}
+
+#[test]
+fn codex_leaves_out_what_is_switched_off() {
+    check("codex", &expect_file!["../conformance/layouts.codex.txt"]);
+}
+
+#[test]
+fn gemini_cli_asks_its_own_files_for_trust() {
+    check("gemini-cli", &expect_file!["../conformance/layouts.gemini-cli.txt"]);
+}
+
+/// Unpacks the corpus; says what is left out where there is none.
+fn corpus() -> Option<(tempfile::TempDir, PathBuf)> {
+    let Some(corpus) = std::env::var_os("SKILLSD_CORPUS") else {
+        assert!(std::env::var_os("CI").is_none(), "SKILLSD_CORPUS is not set");
+        eprintln!("left out: SKILLSD_CORPUS is not set");
+        return None;
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let archive = Path::new(&corpus).join("dev.tar.gz");
+    let unpacked = Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(dir.path()).status();
+    assert!(unpacked.unwrap().success());
+    let top = fs::canonicalize(dir.path()).unwrap();
+    Some((dir, top))
+}
+
+#[test]
+fn the_plugins_of_the_corpus_are_listed_by_their_names() {
+    let Some((_dir, top)) = corpus() else { return };
+    let mut plugins = Vec::new();
+    let mut expected = BTreeSet::new();
+    for repository in fs::read_dir(top.join("dev")).unwrap().map(Result::unwrap) {
+        let market = repository.file_name().to_string_lossy().replace('@', "-");
+        let Ok(found) = fs::read_dir(repository.path().join("plugins")) else { continue };
+        for plugin in found.map(Result::unwrap).filter(|it| it.path().join("skills").is_dir()) {
+            let name = plugin.file_name().to_string_lossy().into_owned();
+            for skill in fs::read_dir(plugin.path().join("skills")).unwrap().map(Result::unwrap) {
+                let file = skill.path().join("SKILL.md");
+                if file.is_file() && !skill.file_name().to_string_lossy().starts_with('.') {
+                    expected.insert(fs::canonicalize(file).unwrap());
+                }
+            }
+            plugins.push((format!("{name}@{market}"), plugin.path()));
+        }
+    }
+    assert!(plugins.len() > 20, "{}", plugins.len());
+    let home = top.join("home");
+    let records = plugins.iter().map(|(key, path)| {
+        (key.clone(), serde_json::json!([{"scope": "user", "installPath": path}]))
+    });
+    let records: serde_json::Map<_, _> = records.collect();
+    let enabled: serde_json::Map<_, _> =
+        plugins.iter().map(|(key, _)| (key.clone(), true.into())).collect();
+    fs::create_dir_all(home.join(".claude/plugins")).unwrap();
+    let installed = serde_json::json!({"version": 2, "plugins": records});
+    fs::write(home.join(".claude/plugins/installed_plugins.json"), installed.to_string()).unwrap();
+    let settings = serde_json::json!({"enabledPlugins": enabled});
+    fs::write(home.join(".claude/settings.json"), settings.to_string()).unwrap();
+    let view = view("claude-code", &home, &home);
+    let mut met = BTreeSet::new();
+    for it in &view.resolution.candidates {
+        met.insert(fs::canonicalize(&it.path).unwrap());
+        let plugin = view.resolution.plugin_of(it).unwrap();
+        assert!(it.name.starts_with(&format!("{}:", plugin.name)), "{}", it.name);
+        assert!(it.path.starts_with(&*plugin.root));
+        assert!(it.state != State::Invalid || it.file.is_none(), "{:?}", it.reason);
+    }
+    let missing: Vec<_> = expected.difference(&met).collect();
+    assert!(missing.is_empty(), "{missing:#?}");
+    eprintln!("{} plugins, {} skills", plugins.len(), met.len());
+}
