@@ -40,14 +40,14 @@ impl Place {
         ours.map(|it| it["message"].as_str().unwrap_or_default().to_owned()).collect()
     }
 
-    fn write(&self, path: &Path, text: &str) {
-        fs::create_dir_all(path.parent().expect("a file is in a directory")).expect("it is made");
-        fs::write(path, text).expect("it is written");
-    }
-
     fn explain(&self, what: &str) -> Value {
         run_json(&self.live.home, &self.top, &["--profile", self.profile, "explain", what])
     }
+}
+
+fn write(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().expect("a file is in a directory")).expect("it is made");
+    fs::write(path, text).expect("it is written");
 }
 
 #[test]
@@ -57,9 +57,9 @@ fn an_edit_of_opencode_json_is_in_the_next_list() {
     write_skill(&place.top.join("more/a"), "a", "d");
     write_skill(&place.top.join("other/b"), "b", "d");
     assert!(place.names().is_empty());
-    place.write(&config, r#"{"skills": {"paths": ["more"]}}"#);
+    write(&config, r#"{"skills": {"paths": ["more"]}}"#);
     assert_eq!(place.names(), ["a"]);
-    place.write(
+    write(
         &config,
         "{\n  // the other one\n  \"skills\": {\"paths\": [\"other\", \"gone\"],},\n}\n",
     );
@@ -73,7 +73,7 @@ fn an_edit_of_opencode_json_is_in_the_next_list() {
     write_skill(&place.top.join("gone/c"), "c", "d");
     assert_eq!(place.names(), ["b", "c"]);
     assert!(place.problems().is_empty());
-    place.write(&config, "{\n  \"skills\": {\"paths\": [\"more\" \"other\"]}\n}\n");
+    write(&config, "{\n  \"skills\": {\"paths\": [\"more\" \"other\"]}\n}\n");
     assert!(place.names().is_empty());
     let problems = place.problems();
     assert!(
@@ -82,11 +82,11 @@ fn an_edit_of_opencode_json_is_in_the_next_list() {
     );
     // As editors write: beside it, and moved over it.
     let beside = place.top.join("opencode.json.tmp");
-    place.write(&beside, r#"{"skills": {"paths": ["./more", "./other"]}}"#);
+    write(&beside, r#"{"skills": {"paths": ["./more", "./other"]}}"#);
     fs::rename(&beside, &config).expect("it is moved");
     assert_eq!(place.names(), ["a", "b"]);
     // One that overrides it comes, and goes with its directory.
-    place.write(&place.top.join(".opencode/opencode.json"), r#"{"skills": {"paths": []}}"#);
+    write(&place.top.join(".opencode/opencode.json"), r#"{"skills": {"paths": []}}"#);
     assert!(place.names().is_empty());
     fs::remove_dir_all(place.top.join(".opencode")).expect("it is removed");
     assert_eq!(place.names(), ["a", "b"]);
@@ -131,10 +131,10 @@ fn plugins_come_and_go_with_the_files_that_name_them() {
     write_skill(&plugin.join("skills/a"), "a", "d");
     assert!(place.names().is_empty());
     let installed = json!({"version": 2, "plugins": {"tools@market": [{"scope": "user", "installPath": plugin}]}});
-    place.write(&home.join(".claude/plugins/installed_plugins.json"), &installed.to_string());
+    write(&home.join(".claude/plugins/installed_plugins.json"), &installed.to_string());
     assert!(place.names().is_empty(), "it is not on");
     let settings = place.top.join(".claude/settings.json");
-    place.write(&settings, r#"{"enabledPlugins": {"tools@market": true}}"#);
+    write(&settings, r#"{"enabledPlugins": {"tools@market": true}}"#);
     assert_eq!(place.names(), ["tools:a"]);
     let result = place.list(&[]);
     let entry = &entries(&result)[0];
@@ -142,14 +142,14 @@ fn plugins_come_and_go_with_the_files_that_name_them() {
         (&entry["scope"], &entry["namespace"], &entry["trusted"]),
         (&json!("plugin"), &json!("tools"), &json!(true))
     );
-    place.write(&plugin.join("commands/git/push.md"), "Push it.\n");
+    write(&plugin.join("commands/git/push.md"), "Push it.\n");
     assert_eq!(place.names(), ["tools:a", "tools:git:push"]);
-    place.write(&plugin.join(".claude-plugin/plugin.json"), r#"{"name": "kit"}"#);
+    write(&plugin.join(".claude-plugin/plugin.json"), r#"{"name": "kit"}"#);
     assert_eq!(place.names(), ["kit:a", "kit:git:push"]);
-    place.write(&settings, r#"{"enabledPlugins": {"tools@market": false}}"#);
+    write(&settings, r#"{"enabledPlugins": {"tools@market": false}}"#);
     assert!(place.names().is_empty());
     let local = place.top.join(".claude/settings.local.json");
-    place.write(&local, r#"{"enabledPlugins": {"tools@market": true}}"#);
+    write(&local, r#"{"enabledPlugins": {"tools@market": true}}"#);
     assert_eq!(place.names().len(), 2);
     fs::remove_file(home.join(".claude/plugins/installed_plugins.json")).expect("it is removed");
     // It is in the cache all the same.
@@ -162,7 +162,7 @@ fn plugins_come_and_go_with_the_files_that_name_them() {
 fn commands_are_listed_like_skills_and_follow_their_files() {
     let mut place = Place::new("claude-code", "");
     let commands = place.top.join(".claude/commands");
-    place.write(&commands.join("front/make.md"), "---\ndescription: Makes\n---\nMake $1.\n");
+    write(&commands.join("front/make.md"), "---\ndescription: Makes\n---\nMake $1.\n");
     assert_eq!(place.names(), ["front:make"]);
     let result = place.list(&[]);
     let entry = &entries(&result)[0];
@@ -170,7 +170,7 @@ fn commands_are_listed_like_skills_and_follow_their_files() {
         (&entry["scope"], &entry["namespace"], &entry["trusted"]),
         (&json!("command"), &json!("front"), &json!(false))
     );
-    place.write(&commands.join("go.md"), "Go.\n");
+    write(&commands.join("go.md"), "Go.\n");
     assert_eq!(place.names(), ["front:make", "go"]);
     write_skill(&place.top.join(".claude/skills/go"), "go", "d");
     assert_eq!(place.names(), ["go", "front:make"]);
@@ -187,12 +187,9 @@ fn skills_are_switched_off_and_on_again() {
     write_skill(&codex.top.join(".codex/skills/a"), "a", "d");
     write_skill(&codex.top.join(".codex/skills/b"), "b", "d");
     assert_eq!(codex.names(), ["a", "b"]);
-    codex.write(
-        &home.join(".codex/config.toml"),
-        "[[skills.config]]\nname = \"a\"\nenabled = false\n",
-    );
+    write(&home.join(".codex/config.toml"), "[[skills.config]]\nname = \"a\"\nenabled = false\n");
     assert_eq!(codex.names(), ["b"]);
-    codex.write(
+    write(
         &codex.top.join(".codex/skills/b/agents/openai.yaml"),
         "policy:\n  allow_implicit_invocation: false\n",
     );
@@ -202,10 +199,7 @@ fn skills_are_switched_off_and_on_again() {
     assert_eq!(states, [json!("ignored"), json!("hidden")]);
     fs::remove_file(codex.top.join(".codex/skills/b/agents/openai.yaml")).expect("it is removed");
     assert_eq!(codex.names(), ["b"]);
-    codex.write(
-        &home.join(".codex/config.toml"),
-        "[[skills.config]]\nname = \"a\"\nenabled = true\n",
-    );
+    write(&home.join(".codex/config.toml"), "[[skills.config]]\nname = \"a\"\nenabled = true\n");
     assert_eq!(codex.names(), ["a", "b"]);
 }
 
@@ -219,15 +213,9 @@ fn trusted_folders_and_disabled_names_count_in_gemini_cli() {
     write_skill(&place.top.join(".gemini/skills/own"), "own", "d");
     assert_eq!(place.names(), ["on"]);
     let folders = home.join(".gemini/trustedFolders.json");
-    place.write(
-        &folders,
-        &json!({place.top.to_str().expect("it is UTF-8"): "TRUST_FOLDER"}).to_string(),
-    );
+    write(&folders, &json!({place.top.to_str().expect("it is UTF-8"): "TRUST_FOLDER"}).to_string());
     assert_eq!(place.names(), ["on", "own"]);
-    place.write(
-        &folders,
-        &json!({place.top.to_str().expect("it is UTF-8"): "DO_NOT_TRUST"}).to_string(),
-    );
+    write(&folders, &json!({place.top.to_str().expect("it is UTF-8"): "DO_NOT_TRUST"}).to_string());
     assert_eq!(place.names(), ["on"]);
 }
 
@@ -241,7 +229,7 @@ fn files_that_are_no_configuration_harm_nothing() {
     lay_out(&place.top, "//- /opencode.json size=3000000\n{}\n");
     assert!(place.problems()[0].contains("too large"));
     fs::remove_file(place.top.join("opencode.json")).expect("it is removed");
-    place.write(&place.top.join("opencode.json"), &"[".repeat(200_000));
+    write(&place.top.join("opencode.json"), &"[".repeat(200_000));
     assert!(place.problems()[0].contains("not JSON"));
     assert_eq!(place.names(), ["a"]);
 }
