@@ -12,6 +12,7 @@ mod explain;
 mod failure;
 mod link;
 mod list;
+mod load;
 mod logs;
 mod manual;
 mod place;
@@ -130,6 +131,13 @@ pub enum Command {
     Show(show::ShowArgs),
     /// Find skills by their names and by what they say they do
     Search(search::SearchArgs),
+    /// Print a skill as its agent hands it to the model
+    ///
+    /// Arguments are put in where the agent puts them in. Commands in the skill are not run, unless
+    /// `--shell execute` asks for it and the configuration lets skillsd run them.
+    Load(load::LoadArgs),
+    /// Print the list of skills that goes into a prompt
+    Catalog(load::CatalogArgs),
     /// Explain why a skill is seen, or why it is not
     Explain(explain::ExplainArgs),
     /// Show how the daemon is and what it watches
@@ -192,6 +200,8 @@ fn perform(cx: &Cx<'_>, command: &Command) -> Result<Exit, CommandError> {
         Command::List(args) => list::run(cx, args),
         Command::Show(args) => show::run(cx, args),
         Command::Search(args) => search::run(cx, args),
+        Command::Load(args) => load::run(cx, args),
+        Command::Catalog(args) => load::catalog(cx, args),
         Command::Explain(args) => explain::run(cx, args),
         Command::Status => status::run(cx),
         Command::Sync => sync::run(cx),

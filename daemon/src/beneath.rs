@@ -7,12 +7,13 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
+use skills_core::render::resources::Entries;
 
 /// How deep directories are listed.
 const DEEPEST: usize = 10;
@@ -66,6 +67,12 @@ pub(crate) enum BeneathError {
     /// There is nothing.
     #[error("there is no such file")]
     Missing,
+    /// It is longer than is read.
+    #[error("it has {0} bytes, more than are read")]
+    TooLarge(u64),
+    /// It kept changing while it was read.
+    #[error("it kept changing while it was read")]
+    Changing,
     /// It is a directory, a pipe or the like.
     #[error("it is {0}, not a regular file")]
     NotAFile(&'static str),
@@ -108,6 +115,54 @@ impl Beneath {
         file.seek(SeekFrom::Start(offset)).map_err(BeneathError::Io)?;
         file.take(length).read_to_end(&mut bytes).map_err(BeneathError::Io)?;
         Ok(Part { bytes, size: stat.st_size.cast_unsigned() })
+    }
+
+    /// Reads a whole file of at most `most` bytes, as it is at one moment.
+    pub(crate) fn whole(&self, relative: &Path, most: u64) -> Result<Vec<u8>, BeneathError> {
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let mut file = File::from(self.resolve(relative, flags)?);
+        let mut before = Mark::new(&regular(&file)?);
+        for _ in 0..TRIES {
+            if before.size > most {
+                return Err(BeneathError::TooLarge(before.size));
+            }
+            let mut bytes = Vec::with_capacity(before.size as usize + 1);
+            file.seek(SeekFrom::Start(0)).map_err(BeneathError::Io)?;
+            // One more than there are, to see that there are no more.
+            (&file).take(most + 1).read_to_end(&mut bytes).map_err(BeneathError::Io)?;
+            let after = Mark::new(&regular(&file)?);
+            if before == after && bytes.len() as u64 == after.size {
+                return Ok(bytes);
+            }
+            before = after;
+        }
+        Err(BeneathError::Changing)
+    }
+
+    /// Returns the regular files and the directories in a directory; links are left out.
+    pub(crate) fn children(&self, relative: &Path) -> Result<Entries, BeneathError> {
+        let mut found = Entries::default();
+        for entry in self.entries(relative)?.flatten().take(MOST) {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name == "." || name == ".." {
+                continue;
+            }
+            let path = relative.join(OsStr::from_bytes(entry.file_name().to_bytes()));
+            match self.kind(&path, entry.file_type()) {
+                FileType::Directory => found.directories.push(name),
+                FileType::RegularFile => found.files.push(name),
+                _ => {}
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns where a regular file really is, and whether it can be executed.
+    pub(crate) fn located(&self, relative: &Path) -> Result<(PathBuf, bool), BeneathError> {
+        let file = self.resolve(relative, OFlags::PATH)?;
+        let is_executable = regular(&file)?.st_mode & 0o111 != 0;
+        let path = std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()));
+        Ok((path.map_err(BeneathError::Io)?, is_executable))
     }
 
     /// Lists the regular files. Links are followed to files beneath, never to directories.
@@ -187,6 +242,25 @@ impl Beneath {
             opened = open();
         }
         Ok(opened?)
+    }
+}
+
+/// By which a change of a file shows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Mark {
+    size: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl Mark {
+    #[expect(clippy::unnecessary_cast, clippy::cast_possible_wrap, reason = "platform types")]
+    fn new(stat: &Stat) -> Self {
+        Self {
+            size: stat.st_size.cast_unsigned(),
+            modified: (stat.st_mtime as i64, stat.st_mtime_nsec as i64),
+            changed: (stat.st_ctime as i64, stat.st_ctime_nsec as i64),
+        }
     }
 }
 
@@ -278,6 +352,39 @@ mod tests {
         assert_eq!(read(3, 4).bytes, b"3456");
         assert_eq!(read(8, 100).bytes, b"89");
         assert_eq!((read(50, 1).bytes, read(50, 1).size), (vec![], 10));
+    }
+
+    #[test]
+    fn a_whole_file_is_read_or_nothing() {
+        let (_top, beneath) = tree();
+        let read = |relative: &str, most| {
+            let result = beneath.whole(Path::new(relative), most);
+            result.map_err(|it| it.to_string()).map(|it| String::from_utf8(it).unwrap())
+        };
+        assert_eq!(read("SKILL.md", 10).as_deref(), Ok("0123456789"));
+        assert_eq!(read("SKILL.md", 9).unwrap_err(), "it has 10 bytes, more than are read");
+        assert_eq!(read("outside", 9).unwrap_err(), "the path leads out of the directory");
+        assert!(read("pipe", 9).is_err());
+    }
+
+    #[test]
+    fn children_are_files_and_directories() {
+        let (_top, beneath) = tree();
+        let found = beneath.children(Path::new("")).unwrap();
+        assert_eq!(
+            (found.files, found.directories),
+            (vec!["SKILL.md".into()], vec!["scripts".into()])
+        );
+        assert!(beneath.children(Path::new("up")).is_err());
+    }
+
+    #[test]
+    fn a_script_is_located_where_it_really_is() {
+        let (top, beneath) = tree();
+        let path = top.path().canonicalize().unwrap().join("s/scripts/run.sh");
+        assert_eq!(beneath.located(Path::new("inside")).unwrap(), (path, true));
+        assert!(!beneath.located(Path::new("SKILL.md")).unwrap().1);
+        assert!(beneath.located(Path::new("outside")).is_err());
     }
 
     #[test]

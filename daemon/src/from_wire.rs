@@ -3,6 +3,8 @@
 //! The one place where text from outside becomes an absolute path or the name of a rule. What
 //! does not fit is the caller's mistake and is answered with what would have fitted.
 
+pub(crate) mod format;
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;

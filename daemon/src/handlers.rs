@@ -4,11 +4,14 @@
 //! says. It knows no connection, walks no tree and decides nothing: what becomes of a skill is
 //! for `skills-core` to say.
 
+mod catalog;
 mod events;
 mod explain;
 mod files;
 mod get;
 mod list;
+mod load;
+mod run;
 mod search;
 mod server;
 mod worktree;
@@ -17,9 +20,10 @@ use std::sync::Arc;
 
 use jsonrpsee::Methods;
 use skills_protocol::method::{
-    EventsSubscribe, EventsUnsubscribe, Initialize, ServerShutdown, ServerStatus, ServerSync,
-    SkillsDirs, SkillsExplain, SkillsGet, SkillsList, SkillsRead, SkillsResources, SkillsSearch,
-    WorktreeClose, WorktreeList, WorktreeOpen,
+    CatalogRender, CatalogTool, EventsSubscribe, EventsUnsubscribe, Initialize, ServerShutdown,
+    ServerStatus, ServerSync, SkillsDirs, SkillsExplain, SkillsGet, SkillsList, SkillsLoad,
+    SkillsRead, SkillsResources, SkillsRun, SkillsSearch, WorktreeClose, WorktreeList,
+    WorktreeOpen,
 };
 
 use crate::dispatch::register;
@@ -38,11 +42,15 @@ pub(crate) fn register_all(methods: &mut Methods, service: &Arc<Service>) {
     register::<SkillsDirs, _, _, _>(methods, service, list::dirs);
     register::<SkillsGet, _, _, _>(methods, service, get::get);
     register::<SkillsSearch, _, _, _>(methods, service, search::search);
+    register::<SkillsLoad, _, _, _>(methods, service, load::load);
     register::<SkillsExplain, _, _, _>(methods, service, explain::explain);
     register::<SkillsResources, _, _, _>(methods, service, files::resources);
     register::<SkillsRead, _, _, _>(methods, service, files::read);
     register::<EventsSubscribe, _, _, _>(methods, service, events::subscribe);
     register::<EventsUnsubscribe, _, _, _>(methods, service, events::unsubscribe);
+    register::<SkillsRun, _, _, _>(methods, service, run::run);
+    register::<CatalogRender, _, _, _>(methods, service, catalog::render);
+    register::<CatalogTool, _, _, _>(methods, service, catalog::tool);
 }
 
 #[cfg(test)]

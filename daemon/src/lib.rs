@@ -45,6 +45,10 @@ mod handlers;
 
 mod prepared;
 
+mod gate;
+
+mod child;
+
 mod from_wire;
 
 mod to_wire;

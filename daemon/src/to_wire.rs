@@ -3,6 +3,8 @@
 //! Named functions, no decisions: a state, a reason or an order is passed on as it is. What
 //! the wire cannot say is left out. Paths are written with their encoding, object by object.
 
+pub(crate) mod rendered;
+
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
@@ -96,7 +98,8 @@ pub(crate) fn invalid_message(candidate: &Candidate) -> String {
     }
 }
 
-fn hash(bytes: &[u8]) -> String {
+/// Returns a hash as the wire has it.
+pub(crate) fn hash(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(7 + 2 * bytes.len());
     text.push_str("blake3:");
     for byte in bytes {

@@ -134,6 +134,15 @@ impl Terminal {
         self.eprint(&render_error(error));
     }
 
+    /// Writes what is to be known about an answer to standard error.
+    pub(super) fn print_notes(&self, notes: &[String]) {
+        let lines = notes.iter().map(|it| format!("{} {it}\n", paint(style::HINT, "note:")));
+        let text: String = lines.collect();
+        if !text.is_empty() {
+            self.eprint(&text);
+        }
+    }
+
     /// Writes what is unwell to standard error.
     pub(super) fn print_health(&self, health: &[Health]) {
         if !health.is_empty() {

@@ -305,6 +305,8 @@ fn the_help_is_one_screen_each() {
               list         List the skills that an agent would see
               show         Show a skill's entry, frontmatter and findings
               search       Find skills by their names and by what they say they do
+              load         Print a skill as its agent hands it to the model
+              catalog      Print the list of skills that goes into a prompt
               explain      Explain why a skill is seen, or why it is not
               status       Show how the daemon is and what it watches
               sync         Wait until everything on the disk is visible

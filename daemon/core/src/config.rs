@@ -47,6 +47,8 @@ pub enum Kind {
     Choice(&'static [&'static str]),
     /// The id of a profile.
     Profile,
+    /// `true` or `false`.
+    Switch,
     /// A whole number from `min` to `max`.
     Number {
         /// The smallest.
@@ -94,7 +96,9 @@ impl Kind {
             Self::Profile | Self::Profiles => {
                 crate::profile::builtin().iter().map(|it| &*it.id).collect()
             }
-            Self::Number { .. } | Self::Addresses | Self::Servers | Self::Own => Vec::new(),
+            Self::Switch | Self::Number { .. } | Self::Addresses | Self::Servers | Self::Own => {
+                Vec::new()
+            }
         }
     }
 }
@@ -114,6 +118,7 @@ enum Scalar {
     Addresses(Vec<Address>),
     Servers(BTreeMap<String, McpServer>),
     Own(Profiles),
+    Switch(bool),
 }
 
 /// A field that a value can be put into.
@@ -165,6 +170,14 @@ impl Slot for Profiles {
     fn put(&mut self, scalar: Scalar) {
         if let Scalar::Own(profiles) = scalar {
             *self = profiles;
+        }
+    }
+}
+
+impl Slot for bool {
+    fn put(&mut self, scalar: Scalar) {
+        if let Scalar::Switch(on) = scalar {
+            *self = on;
         }
     }
 }
@@ -256,6 +269,26 @@ config! {
     idle_exit: Option<u64> = None,
         "daemon.idle_exit", Kind::Number { min: 0, max: MOST, unit: "seconds" },
         None, "7200", USER, NextCall;
+    /// Whether `skills/run` runs scripts of skills.
+    ///
+    /// It needs a skill that is trusted besides. Whoever loads a skill can run its scripts without
+    /// this, under an agent's own rules.
+    run_scripts: bool = false,
+        "run.scripts", Kind::Switch, Some("false"), "true", USER, NextCall;
+    /// Whether `skills/load` may run the commands in a skill's body when it is asked to.
+    ///
+    /// It needs a skill that is trusted besides. Without it the commands are given back, to be run
+    /// under an agent's own rules.
+    run_shell: bool = false,
+        "run.shell", Kind::Switch, Some("false"), "true", USER, NextCall;
+    /// How long a script or a command may run.
+    run_timeout: u64 = 120,
+        "run.timeout", Kind::Number { min: 1, max: 3600, unit: "seconds" },
+        Some("120"), "30", USER, NextCall;
+    /// How much of what a script or a command prints is kept.
+    run_output: u64 = 256 * 1024,
+        "run.output", Kind::Number { min: 1024, max: 2 * 1024 * 1024, unit: "bytes" },
+        Some("262144"), "65536", USER, NextCall;
     /// How many connections are served at the same time.
     connections: u64 = 128,
         "limits.connections", Kind::Number { min: 4, max: 65_536, unit: "connections" },
@@ -338,7 +371,7 @@ mod tests {
             let parsed = read(text.as_bytes(), Source::User);
             assert!(parsed.problems.is_empty(), "{text}{:?}", parsed.problems);
             // A choice that is not set is none; what counts then is for whoever reads it.
-            if matches!(key.kind, Kind::Number { .. }) {
+            if matches!(key.kind, Kind::Number { .. } | Kind::Switch) {
                 assert_eq!(parsed.config, Config::default(), "{text}");
             }
         }

@@ -6,9 +6,9 @@
 //!
 //! Read it in this order: a text and its places, what is found in it, a SKILL.md as a tree, the
 //! catalog of its fields, how they are read, a SKILL.md as a record; then the agents' rules, what
-//! a catalog elsewhere may say, how each agent reads a file that is not well, what follows
-//! for one place, and what is wrong with a file; last what a user may configure, how a query finds a skill, and which name was
-//! meant by one that there is not.
+//! a catalog elsewhere may say, how each agent reads a file that is not well, what follows for one
+//! place, what is wrong with a file, and what each agent writes for its model; last what a user may
+//! configure, how a query finds a skill, and which name was meant by one that there is not.
 
 pub mod text;
 
@@ -37,6 +37,8 @@ pub mod ladder;
 pub mod resolve;
 
 pub mod rules;
+
+pub mod render;
 
 pub mod config;
 

@@ -18,6 +18,7 @@ use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
 use crate::ladder::{Fence, Library, Quoting, Requirement};
+use crate::render::Format;
 
 pub use own::{DepthDraft, Draft, DraftFault, DraftSetting, Profiles, RootDraft, WalkDraft};
 pub use page::page;
@@ -94,6 +95,8 @@ pub struct Profile {
     pub trust: Trust,
     /// Whether the winner of a name tells of those that lost it.
     pub tells_duplicates: bool,
+    /// How the agent writes what it gives its model.
+    pub output: Format,
 }
 
 /// One rule in which a profile differs from the one that it was made from.

@@ -65,6 +65,11 @@ pub struct File {
     pub truncated: bool,
 }
 
+/// Returns the hash by which a file's content is known: BLAKE3.
+pub fn content_hash(bytes: &[u8]) -> [u8; 32] {
+    *blake3::hash(bytes).as_bytes()
+}
+
 /// Why a file was not read.
 #[derive(Debug)]
 pub enum ReadError {

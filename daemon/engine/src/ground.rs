@@ -19,7 +19,7 @@ use skills_core::resolve::{
 };
 use skills_core::skill::{FileFacts, SkillRecord};
 
-use crate::disk::{Disk, Kind, ReadError, Stat, is_skill_name};
+use crate::disk::{Disk, Kind, ReadError, Stat, content_hash, is_skill_name};
 use crate::forest::{FileState, Forest, Need, Node, Probe, Seen, Serial, Watch, join, parent};
 use crate::hints::{ArmError, HintSource, Hints, Inbox};
 use crate::names::Names;
@@ -521,7 +521,7 @@ fn read_skill(disk: &dyn Disk, dir: &OsStr, name: &OsStr, limit: u64) -> FileSta
             let facts = FileFacts {
                 size: file.stat.size,
                 truncated: file.truncated,
-                hash: *blake3::hash(&file.bytes).as_bytes(),
+                hash: content_hash(&file.bytes),
             };
             let record = Arc::new(SkillRecord::read(&file.bytes, facts));
             let result = Ok(SkillFile { id: file.stat.id, record, stale: None });

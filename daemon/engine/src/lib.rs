@@ -37,6 +37,8 @@ mod journal;
 
 mod status;
 
+mod unignored;
+
 mod view;
 
 pub mod search;
@@ -80,6 +82,7 @@ pub use crate::mcp::{PromptAnswer, PromptContent, PromptError, PromptMessage};
 pub use crate::provide::{McpOptions, Phase, Provision, RemoteOptions, SourceStatus};
 pub use crate::run::Freshness;
 pub use crate::status::{Rebuilds, Status, WorktreeStatus};
+pub use crate::unignored::unignored;
 pub use crate::view::{Health, View, ViewKey};
 
 /// What an engine is made of.

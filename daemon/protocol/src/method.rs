@@ -10,10 +10,11 @@ use serde::de::DeserializeOwned;
 
 use crate::error::RpcError;
 use crate::wire::{
-    CancelParams, DirsParams, DirsResult, EventParams, ExplainParams, ExplainResult, GetParams,
-    GetResult, InitializeParams, InitializeResult, ListParams, ListResult, ReadParams, ReadResult,
-    ResourcesParams, ResourcesResult, SearchParams, SearchResult, ShutdownParams, ShutdownResult,
-    StatusParams, StatusResult, SubscribeParams, SubscribeResult, SyncParams, SyncResult,
+    CancelParams, CatalogParams, CatalogResult, DirsParams, DirsResult, EventParams, ExplainParams,
+    ExplainResult, GetParams, GetResult, InitializeParams, InitializeResult, ListParams,
+    ListResult, LoadParams, LoadResult, ReadParams, ReadResult, ResourcesParams, ResourcesResult,
+    RunParams, RunResult, SearchParams, SearchResult, ShutdownParams, ShutdownResult, StatusParams,
+    StatusResult, SubscribeParams, SubscribeResult, SyncParams, SyncResult, ToolParams, ToolResult,
     UnsubscribeParams, UnsubscribeResult, WorktreeCloseParams, WorktreeCloseResult,
     WorktreeListParams, WorktreeListResult, WorktreeOpenParams, WorktreeOpenResult,
 };
@@ -76,12 +77,16 @@ pub mod names {
         SKILLS_DIRS = "skills/dirs",
         SKILLS_GET = "skills/get",
         SKILLS_SEARCH = "skills/search",
+        SKILLS_LOAD = "skills/load",
         SKILLS_EXPLAIN = "skills/explain",
         SKILLS_RESOURCES = "skills/resources",
         SKILLS_READ = "skills/read",
         EVENTS_SUBSCRIBE = "events/subscribe",
         EVENTS_UNSUBSCRIBE = "events/unsubscribe",
         EVENTS_EVENT = "events/event",
+        SKILLS_RUN = "skills/run",
+        CATALOG_RENDER = "catalog/render",
+        CATALOG_TOOL = "catalog/tool",
         CANCEL_REQUEST = "$/cancelRequest",
     }
 }
@@ -150,6 +155,8 @@ requests! {
     "Gives one skill: its entry, all its frontmatter as JSON, the source range of each key and value, and its diagnostics. Never the body.";
     SkillsSearch, SKILLS_SEARCH, SearchParams => SearchResult, "1.0", AGAIN,
     "Finds skills by what they are called and by what they say they do: the exact name, its beginning, a name with a slip in it, words of `name`, `description`, `when_to_use` and tags. The best answer is first; `include` searches more than what the agent would show its model.";
+    SkillsLoad, SKILLS_LOAD, LoadParams => LoadResult, "1.0", ONCE,
+    "Gives a skill as the agent hands it to its model: the text, what to apply besides, and the commands in the body, which are not run unless asked for. A second call with `shellResults` puts in what they gave. Errors have the agent's own number in `errorCode` where it numbers them.";
     SkillsExplain, SKILLS_EXPLAIN, ExplainParams => ExplainResult, "1.0", AGAIN,
     "Says why a skill is there or is not: each root considered, each candidate found, each rule applied with the agent and version that it is taken from, and what to do. With neither a name nor a path it explains the working directory: the roots and how many skills each gave.";
     SkillsResources, SKILLS_RESOURCES, ResourcesParams => ResourcesResult, "1.0", AGAIN,
@@ -160,6 +167,12 @@ requests! {
     "Has the daemon tell of changes by `events/event`, without being asked: of one view with `cwd`, else of everything. A subscription ends with its connection; whoever connects again subscribes again and asks `skills/list` with `since`.";
     EventsUnsubscribe, EVENTS_UNSUBSCRIBE, UnsubscribeParams => UnsubscribeResult, "1.0", AGAIN,
     "Ends a subscription of the same connection.";
+    SkillsRun, SKILLS_RUN, RunParams => RunResult, "1.0", ONCE,
+    "Runs a script beneath a skill's directory, in that directory, without input and for a limited time. Off unless the configuration's `run.scripts` allows it, and only for skills that are trusted.";
+    CatalogRender, CATALOG_RENDER, CatalogParams => CatalogResult, "1.0", AGAIN,
+    "Writes the list of skills that goes into a prompt, as the profile's agent or another one does, within the room that it gives its list. Empty when there are no skills.";
+    CatalogTool, CATALOG_TOOL, ToolParams => ToolResult, "1.0", AGAIN,
+    "Describes the tool that an agent registers so that its model can load a skill, with the names as an enum in its JSON Schema; null when there are no skills.";
 }
 
 /// Every notification, in the order of the reference.
@@ -275,6 +288,9 @@ mod tests {
             skills/search
               (query include limit cwd profile session agent freshness additionalDirs environment pathEncoding)
               {clock health skills}
+            skills/load
+              (name path args by format shell shellResults model effort userConfig wait cwd profile session agent freshness additionalDirs environment pathEncoding)
+              {clock health format title output metadata files commands warnings hash}
             skills/explain
               (name path cwd profile session agent freshness additionalDirs environment pathEncoding)
               {clock health name path pathEncoding profile verdict steps}
@@ -290,6 +306,15 @@ mod tests {
             events/unsubscribe
               (subscription)
               {ended}
+            skills/run
+              (name path relative args timeoutMs cwd profile session agent freshness additionalDirs environment pathEncoding)
+              {clock health exitCode stdout stderr truncated}
+            catalog/render
+              (format contextTokens budgetChars onlyNew emptyText cwd profile session agent freshness additionalDirs environment pathEncoding)
+              {clock health text count skillCount isInitial shortened omitted tokens}
+            catalog/tool
+              (style contextTokens budgetChars cwd profile session agent freshness additionalDirs environment pathEncoding)
+              {clock health tool}
         "#]].assert_eq(&text);
     }
 

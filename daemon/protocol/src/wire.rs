@@ -6,17 +6,20 @@
 //! Invariant: a result's field is always present unless its documentation says otherwise, and an
 //! unknown field in parameters is ignored.
 
+mod catalog;
 mod context;
 mod doctor;
 mod entry;
 mod events;
 mod explain;
 mod health;
+mod load;
 mod position;
 mod server;
 mod skills;
 mod worktree;
 
+pub use catalog::{CatalogFormat, CatalogParams, CatalogResult, SkillTool, ToolParams, ToolResult};
 pub use context::{Context, Contextual, Freshness};
 pub use doctor::{DoctorResult, Finding};
 pub use entry::{DiagnosticCounts, Entry, Scope, State};
@@ -26,6 +29,10 @@ pub use events::{
 };
 pub use explain::{Evidence, ExplainParams, ExplainResult, Outcome, Step, StepKind, Verdict};
 pub use health::Health;
+pub use load::{
+    By, LoadFormat, LoadMetadata, LoadParams, LoadResult, LoadStatus, PromptMessage, RunParams,
+    RunResult, Shell, ShellCommand, ShellResult,
+};
 pub use position::{Diagnostic, FieldRanges, Position, Range, Severity};
 pub use server::{
     CancelParams, ClientInfo, ConfigState, ConfigStatus, InitializeParams, InitializeResult,

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use skills_core::render::resources::is_script;
 use skills_protocol::error::RpcError;
 use skills_protocol::path::{PathEncoding, decode, encode, encoding_of};
 use skills_protocol::wire::{
@@ -54,7 +55,7 @@ pub(crate) async fn resources(
     let wanted = |it: &Found| match params.only.unwrap_or(Only::Files) {
         // The file that is the skill is no resource of it.
         Only::Files => it.relative != Path::new(SKILL_FILE),
-        Only::Scripts => it.executable,
+        Only::Scripts => it.executable && is_script(&it.relative),
     };
     let limit = params.limit.unwrap_or(MANY) as usize;
     let mut files = files.iter().filter(|it| wanted(it));
@@ -148,7 +149,8 @@ fn text_or_base64(bytes: Vec<u8>, offset: u64, size: u64) -> (Option<String>, Op
     }
 }
 
-async fn blocking<T: Send + 'static>(
+/// Runs work that waits for the disk where it keeps no call from its turn.
+pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, RpcError> + Send + 'static,
 ) -> Result<T, RpcError> {
     spawn_blocking(work).await.unwrap_or_else(|error| {
@@ -157,7 +159,8 @@ async fn blocking<T: Send + 'static>(
     })
 }
 
-fn refused(error: &BeneathError, relative: &str) -> RpcError {
+/// Returns why a file of a skill is not served.
+pub(crate) fn refused(error: &BeneathError, relative: &str) -> RpcError {
     match error {
         BeneathError::Outside => RpcError::outside_skill(relative),
         BeneathError::Missing => {
@@ -168,6 +171,15 @@ fn refused(error: &BeneathError, relative: &str) -> RpcError {
             "`{relative}` is {what}, and only regular files are read"
         ))
         .with_hint("`skills/resources` lists the files that can be read."),
+        BeneathError::TooLarge(size) => RpcError::too_large(
+            format!("`{relative}` has {size} bytes, more than are read at once"),
+            MAX_READ,
+        )
+        .with_hint("Read the file in parts, with `skills/read`."),
+        BeneathError::Changing => {
+            RpcError::internal(format!("`{relative}` kept changing while it was read"))
+                .with_hint("Ask again when whoever writes it has finished.")
+        }
         BeneathError::Io(cause) => {
             RpcError::internal(format!("failed to read `{relative}`: {cause}"))
                 .with_hint("Check the permissions of the file.")
@@ -176,7 +188,7 @@ fn refused(error: &BeneathError, relative: &str) -> RpcError {
 }
 
 /// The skill's directory itself, which was there a moment ago.
-fn directory_gone(error: &BeneathError) -> RpcError {
+pub(crate) fn directory_gone(error: &BeneathError) -> RpcError {
     RpcError::internal(format!("the skill's directory cannot be opened: {error}"))
         .with_hint("Ask again; the list follows the disk.")
 }

@@ -1,6 +1,7 @@
 //! The handlers over a real engine and real files, called as a connection calls them.
 
 mod configured;
+mod loading;
 
 use std::fs;
 use std::path::Path;
@@ -116,7 +117,12 @@ async fn every_method_of_the_protocol_is_answered() {
     for method in expected {
         let params =
             json!({"name": "a", "relative": "SKILL.md", "query": "a", "subscription": "1"});
-        rig.call(method, params).await;
+        if method == "skills/run" {
+            // Off, as long as nobody has switched it on.
+            assert_eq!(rig.try_call(method, params).await.unwrap_err()["code"], -32005);
+        } else {
+            rig.call(method, params).await;
+        }
     }
 }
 

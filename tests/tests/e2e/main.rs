@@ -30,6 +30,10 @@ mod doctor;
 
 mod wire;
 
+mod golden;
+
+mod load;
+
 mod views;
 
 mod bad_input;

@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 use skills_protocol::PROTOCOL_VERSION;
 use skills_protocol::method::{METHODS, Method, NOTIFICATIONS};
+use skills_testkit::fixture::lay_out;
 use skills_testkit::{Daemon, Framing, Home, Wire};
 
 use crate::catalog::stale;
@@ -30,6 +31,19 @@ name: changelog
 ---
 ";
 
+const SCRIPT: &str = "//- /.config/skillsd/config.toml
+[run]
+scripts = true
+//- /.agents/skills/tidy/SKILL.md
+---
+name: tidy
+description: Tidies up.
+---
+//- /.agents/skills/tidy/count mode=0755
+#!/bin/sh
+echo \"counted to $1\"
+";
+
 /// Returns the parameters of a method's example; `cwd` is added where a call is about a place.
 fn example(method: &str) -> Option<Value> {
     Some(match method {
@@ -41,6 +55,10 @@ fn example(method: &str) -> Option<Value> {
         "server/sync" | "worktree/open" | "worktree/close" | "skills/list" | "skills/dirs" => {
             json!({"cwd": null})
         }
+        "skills/load" => json!({"name": "commit", "args": "now", "cwd": null}),
+        "skills/run" => json!({"name": "tidy", "relative": "count", "args": ["1"], "cwd": null}),
+        "catalog/render" => json!({"format": "claude", "contextTokens": 200_000, "cwd": null}),
+        "catalog/tool" => json!({"style": "claude", "cwd": null}),
         "skills/get" | "skills/resources" => json!({"name": "commit", "cwd": null}),
         "skills/search" => json!({"query": "message for my staged changes", "cwd": null}),
         "skills/explain" => json!({"name": "changelog", "cwd": null}),
@@ -213,6 +231,11 @@ fn push_example(method: &Method, wire: &mut Wire, home: &Home, text: &mut String
     if name == "worktree/list" {
         // The example before has closed the only one.
         wire.call("worktree/open", &json!({"cwd": home.work().join("w")}));
+    }
+    if name == "skills/run" {
+        // Scripts are run where the user lets them be, for a skill of the user's own.
+        lay_out(home.path(), SCRIPT);
+        wire.call("server/sync", &json!({}));
     }
     let mut result = wire.call(name, &params);
     settle(&mut params, home);

@@ -59,6 +59,7 @@ fn values(kind: Kind) -> String {
         Kind::Addresses => "a list of addresses".to_owned(),
         Kind::Servers => format!("a table by name of {}", server::keys()),
         Kind::Own => "a table by name of profiles".to_owned(),
+        Kind::Switch => "`true` or `false`".to_owned(),
         Kind::Number { min, max: super::MOST, unit } => format!("a number of {unit} from {min}"),
         Kind::Number { min, max, unit } => format!("a number of {unit} from {min} to {max}"),
     }
@@ -118,6 +119,7 @@ fn property(key: &Key) -> Value {
         }
         Kind::Servers => server::schema(),
         Kind::Own => profile_page::schema(),
+        Kind::Switch => json!({"type": "boolean"}),
         Kind::Number { min, max, .. } => {
             json!({"type": "integer", "minimum": min, "maximum": max})
         }

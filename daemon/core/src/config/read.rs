@@ -221,7 +221,18 @@ fn scalar(kind: Kind, words: &[&str], value: &DeValue<'_>) -> Result<Scalar, Mis
             message: format!("is a table of profiles, not {}", shown(value)),
             hint: Some("Write `[profiles.NAME]` and below it `base`.".to_owned()),
         }),
+        Kind::Switch => switch(value),
         Kind::Number { min, max, unit } => number(min, max, unit, value),
+    }
+}
+
+fn switch(value: &DeValue<'_>) -> Result<Scalar, Misfit> {
+    match value {
+        DeValue::Boolean(on) => Ok(Scalar::Switch(*on)),
+        other => {
+            let message = format!("is `true` or `false`, not {}", shown(other));
+            Err(Misfit { message, hint: None })
+        }
     }
 }
 
@@ -353,15 +364,16 @@ mod tests {
     #[test]
     fn wrong_values_are_named_where_they_stand() {
         check(
-            "profile = \"claude-cod\"\nread_limit = 10\nlog = 3\n[daemon]\nidle_exit = \"1h\"\n[limits]\nconnections = -1\nrequests_in_flight = 99999999999999999999\n",
+            "profile = \"claude-cod\"\nread_limit = 10\nlog = 3\nrun.shell = 1\n[daemon]\nidle_exit = \"1h\"\n[limits]\nconnections = -1\nrequests_in_flight = 99999999999999999999\n",
             Source::User,
             &expect![[r#"
                 1:11: `profile` cannot be `claude-cod` (Did you mean `claude-code`?)
                 2:14: `read_limit` cannot be 10 (It is from 1024 to 67108864 bytes.)
                 3:7: `log` is a table, not a whole number (Write `[log]` on a line of its own, and below it `level`.)
-                5:13: `daemon.idle_exit` is a whole number of seconds, not a text
-                7:15: `limits.connections` cannot be -1 (It is from 4 to 65536 connections.)
-                8:22: `limits.requests_in_flight` cannot be 99999999999999999999 (It is from 1 to 4096 requests.)
+                4:13: `run.shell` is `true` or `false`, not a whole number
+                6:13: `daemon.idle_exit` is a whole number of seconds, not a text
+                8:15: `limits.connections` cannot be -1 (It is from 4 to 65536 connections.)
+                9:22: `limits.requests_in_flight` cannot be 99999999999999999999 (It is from 1 to 4096 requests.)
             "#]],
         );
     }

@@ -11,6 +11,7 @@ use super::{
     Unreadable, Walk,
 };
 use crate::ladder::{Fence, Library, Requirement};
+use crate::render::Format;
 
 /// A row of the table: one rule.
 #[derive(Clone, Copy, Debug)]
@@ -297,6 +298,13 @@ pub const RULES: &[Rule] = &[
                 names(variables, setting);
             }
         },
+    },
+    Rule {
+        name: "output",
+        doc: "How the agent writes what it gives its model: loaded skills, the catalog and the tool.",
+        kind: RuleKind::Word(Format::words),
+        lines: |it| word(it.output),
+        set: |it, setting| put(&mut it.output, &setting),
     },
 ];
 

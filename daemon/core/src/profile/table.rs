@@ -9,6 +9,7 @@ use super::{
     Scope, Seeks, Stop, Switch, Taken, Text, Trust, Unreadable, Walk, settings,
 };
 use crate::ladder::{Fence, Library, Quoting, Requirement};
+use crate::render::Format;
 
 /// Directories that every cross-client listing looks for below a project level.
 const PROJECT_ROOTS: [&str; 8] = [
@@ -121,6 +122,7 @@ fn agentskills() -> Profile {
         },
         trust: Trust::NotAsked,
         tells_duplicates: false,
+        output: Format::AgentSkills,
     }
 }
 
@@ -204,6 +206,7 @@ fn claude_code() -> Profile {
         },
         trust: Trust::NotAsked,
         tells_duplicates: false,
+        output: Format::Claude,
     }
 }
 
@@ -300,6 +303,7 @@ fn opencode() -> Profile {
         nested: Nested::Never,
         trust: Trust::NotAsked,
         tells_duplicates: false,
+        output: Format::Opencode,
     }
 }
 
@@ -373,6 +377,7 @@ fn opencode_agent_skills() -> Profile {
         nested: Nested::Never,
         trust: Trust::NotAsked,
         tells_duplicates: false,
+        output: Format::Plugin,
     }
 }
 
@@ -440,6 +445,7 @@ fn codex() -> Profile {
         nested: Nested::Never,
         trust: Trust::NotAsked,
         tells_duplicates: false,
+        output: Format::Codex,
     }
 }
 
@@ -503,5 +509,6 @@ fn gemini_cli() -> Profile {
         nested: Nested::Never,
         trust: Trust::Needed { variables: texts(&["GEMINI_CLI_TRUST_WORKSPACE"]) },
         tells_duplicates: false,
+        output: Format::Gemini,
     }
 }

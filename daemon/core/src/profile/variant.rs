@@ -10,6 +10,7 @@ use super::{
     Base, DescriptionRule, Difference, Duplicates, Evidence, Nested, Profile, Provider, RULES,
     Seeks, Stop, Taken, Text,
 };
+use crate::render::Format;
 
 /// A row of a variant's table: a rule that differs, and where that is written.
 struct Row {
@@ -34,6 +35,11 @@ const OPENCODE: &[Row] = &[
             it.duplicates = Duplicates::LastWins;
             it.tells_duplicates = true;
         },
+    },
+    Row {
+        rule: "output",
+        source: "The readings of opencode's source: locations and base directories are `file://` URLs, and the tool's description holds the list.",
+        change: |it| it.output = Format::OpencodeFounding,
     },
 ];
 
@@ -77,6 +83,11 @@ const CLAUDE_CODE: &[Row] = &[
                 *taken = Taken::Wins;
             }
         },
+    },
+    Row {
+        rule: "output",
+        source: "The document on Claude Code: `${ARG1}`-style arguments too, descriptions cut at 250 characters, and a listing between `<system-reminder>` tags in which all share the room alike.",
+        change: |it| it.output = Format::ClaudeFounding,
     },
 ];
 
@@ -159,6 +170,7 @@ mod tests {
             "roots" => other.roots.clone_from(&base.roots),
             "description" => other.description = base.description,
             "warns_of_duplicates" => other.tells_duplicates = base.tells_duplicates,
+            "output" => other.output = base.output,
             "nested_taken" => other.nested.clone_from(&base.nested),
             other => panic!("`{other}` is not known here"),
         }

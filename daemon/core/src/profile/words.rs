@@ -8,6 +8,7 @@ use super::{
     Scalars, Scope, Stop, Taken, Unreadable,
 };
 use crate::ladder::{Fence, Library, Quoting};
+use crate::render::Format;
 
 /// A type whose every value has a word.
 pub trait Worded: Copy + PartialEq + Sized + 'static {
@@ -40,6 +41,17 @@ macro_rules! worded {
 }
 
 worded! {
+    Format {
+        "opencode" = Self::Opencode,
+        "opencode@founding" = Self::OpencodeFounding,
+        "claude" = Self::Claude,
+        "claude@founding" = Self::ClaudeFounding,
+        "agentskills" = Self::AgentSkills,
+        "codex" = Self::Codex,
+        "gemini" = Self::Gemini,
+        "plugin" = Self::Plugin,
+        "raw" = Self::Raw,
+    }
     NameSource {
         "field" = Self::Field,
         "field-else-directory" = Self::FieldElseDirectory,

@@ -1,0 +1,218 @@
+//! `skillsd load`: a skill as its agent hands it to the model, and `skillsd catalog`: what goes
+//! into the prompt.
+//!
+//! The text goes to the output as it is, to be read or piped; what is to be known about it goes
+//! to the error output.
+
+use std::ffi::OsString;
+
+use clap::{Args, ValueEnum};
+use skills_protocol::method::{CatalogRender, SkillsLoad};
+use skills_protocol::wire::{
+    By, CatalogFormat, CatalogParams, CatalogResult, LoadFormat, LoadParams, LoadResult, Shell,
+};
+
+use crate::cli::Cx;
+use crate::cli::exit::Exit;
+use crate::cli::failure::CommandError;
+use crate::cli::link::Link;
+use crate::cli::place::{Place, Target};
+use crate::cli::terminal::Terminal;
+use crate::cli::text::{count, plain, plain_exact};
+
+/// What to load.
+#[derive(Debug, Clone, Args)]
+pub struct LoadArgs {
+    /// A skill's name, a SKILL.md or a skill's directory
+    #[arg(value_name = "NAME|PATH")]
+    target: OsString,
+    /// The skill's arguments
+    #[arg(value_name = "ARGS")]
+    arguments: Vec<String>,
+    /// Write it as this agent does [default: the profile's]
+    ///
+    /// One of `opencode`, `claude`, `agentskills`, `codex`, `gemini`, `plugin` and `raw`;
+    /// `opencode@founding` and `claude@founding` are as the first documents describe these two.
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<String>,
+    /// Who asks for it: the model, or the user by its name
+    #[arg(long, value_name = "WHO", default_value = "model", hide_possible_values = true)]
+    by: Who,
+    /// What becomes of commands in it: list, none, execute
+    #[arg(long, value_name = "WHAT", default_value = "list", hide_possible_values = true)]
+    shell: Commands,
+}
+
+/// Who asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Who {
+    /// The model.
+    Model,
+    /// The user.
+    User,
+}
+
+/// What becomes of commands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Commands {
+    /// They are listed.
+    List,
+    /// A sentence stands in their place.
+    None,
+    /// They are run.
+    Execute,
+}
+
+/// What catalog to write.
+#[derive(Debug, Clone, Args)]
+pub struct CatalogArgs {
+    /// Write it as this agent does [default: the profile's]
+    ///
+    /// A profile's name, or one of `xml`, `markdown`, `claude`, `codex`, `gemini`, `plugin`,
+    /// `skills-ref` and `json`.
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<String>,
+    /// How many tokens the model's context has
+    #[arg(long = "context", value_name = "TOKENS")]
+    context_tokens: Option<u64>,
+    /// How many characters there are for it, in place of the agent's own rule
+    #[arg(long = "budget", value_name = "CHARACTERS")]
+    budget_chars: Option<u64>,
+}
+
+pub(super) fn run(cx: &Cx<'_>, args: &LoadArgs) -> Result<Exit, CommandError> {
+    let place = Place::of(cx.global, None)?.single_profile()?;
+    let words = LoadFormat::ALL.iter().map(|it| (it.as_str(), *it));
+    let mut params = LoadParams {
+        args: (!args.arguments.is_empty()).then(|| raw(&args.arguments)),
+        by: Some(match args.by {
+            Who::Model => By::Model,
+            Who::User => By::User,
+        }),
+        format: args.format.as_deref().map(|it| format(it, words)).transpose()?,
+        shell: Some(match args.shell {
+            Commands::List => Shell::List,
+            Commands::None => Shell::None,
+            Commands::Execute => Shell::Execute,
+        }),
+        ..LoadParams::default()
+    };
+    match place.target(&args.target) {
+        Target::Path(path) => params.path = place.fill(&mut params, Some(&path)),
+        Target::Name(name) => {
+            place.fill(&mut params, None);
+            params.name = Some(name);
+        }
+    }
+    let mut link = Link::open(cx)?;
+    if cx.global.json {
+        cx.terminal.print(&format!("{}\n", link.call_text::<SkillsLoad>(&params)?))?;
+        return Ok(Exit::Fine);
+    }
+    let result = link.call::<SkillsLoad>(&params)?;
+    print(cx.terminal, &result.output)?;
+    cx.terminal.print_notes(&notes(&result));
+    cx.terminal.print_health(&result.health);
+    Ok(Exit::Fine)
+}
+
+pub(super) fn catalog(cx: &Cx<'_>, args: &CatalogArgs) -> Result<Exit, CommandError> {
+    let place = Place::of(cx.global, None)?.single_profile()?;
+    let words = CatalogFormat::ALL.iter().map(|it| (it.as_str(), *it));
+    let mut params = CatalogParams {
+        format: args.format.as_deref().map(|it| format(it, words)).transpose()?,
+        context_tokens: args.context_tokens,
+        budget_chars: args.budget_chars,
+        ..CatalogParams::default()
+    };
+    place.fill(&mut params, None);
+    let mut link = Link::open(cx)?;
+    if cx.global.json {
+        cx.terminal.print(&format!("{}\n", link.call_text::<CatalogRender>(&params)?))?;
+        return Ok(Exit::Fine);
+    }
+    let result = link.call::<CatalogRender>(&params)?;
+    if !result.text.is_empty() {
+        print(cx.terminal, &result.text)?;
+    }
+    cx.terminal.print_notes(&[summary(&result)]);
+    cx.terminal.print_health(&result.health);
+    Ok(Exit::Fine)
+}
+
+/// Finds the format of that name.
+fn format<T>(
+    name: &str,
+    words: impl Iterator<Item = (&'static str, T)> + Clone,
+) -> Result<T, CommandError> {
+    let found = words.clone().find(|(word, _)| *word == name).map(|(_, format)| format);
+    found.ok_or_else(|| {
+        let all: Vec<_> = words.map(|(word, _)| format!("`{word}`")).collect();
+        CommandError::usage(format!("there is no format `{}`", plain(name)))
+            .with_hint(format!("The formats are {}.", all.join(", ")))
+    })
+}
+
+/// Returns arguments as one text that is split into the same again.
+fn raw(arguments: &[String]) -> String {
+    let quoted = |it: &String| {
+        let is_plain =
+            !it.is_empty() && !it.contains(|c: char| c.is_whitespace() || "'\"\\".contains(c));
+        if is_plain { it.clone() } else { format!("'{}'", it.replace('\'', "'\\''")) }
+    };
+    arguments.iter().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+/// Prints a text as it is; for a person without what would steer the terminal.
+fn print(terminal: &Terminal, text: &str) -> Result<(), CommandError> {
+    let text = match terminal.width {
+        Some(_) => text.lines().map(plain_exact).collect::<Vec<_>>().join("\n"),
+        None => text.to_owned(),
+    };
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    terminal.print(&format!("{text}{end}"))
+}
+
+fn notes(result: &LoadResult) -> Vec<String> {
+    let mut notes: Vec<_> = result.warnings.iter().map(|it| plain(it)).collect();
+    match result.commands.len() {
+        0 => {}
+        1 => notes.push("A command in it is for the agent to run; `--json` shows it.".to_owned()),
+        n_commands => notes.push(format!(
+            "{n_commands} commands in it are for the agent to run; `--json` lists them."
+        )),
+    }
+    notes
+}
+
+fn summary(result: &CatalogResult) -> String {
+    let mut parts =
+        vec![format!("{}, about {}", count(result.count, "skill"), count(result.tokens, "token"))];
+    if result.shortened > 0 {
+        let shortened = count(result.shortened, "description");
+        parts.push(format!("{shortened} shortened for want of room"));
+    }
+    if result.omitted > 0 {
+        parts.push(format!("{} left out", count(result.omitted, "skill")));
+    }
+    parts.join("; ") + "."
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_one_text() {
+        let raw = |list: &[&str]| raw(&list.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>());
+        assert_eq!(raw(&["a", "b c", "", "it's", "-x"]), "a 'b c' '' 'it'\\''s' -x");
+    }
+
+    #[test]
+    fn formats_are_found_by_their_names() {
+        let words = || LoadFormat::ALL.iter().map(|it| (it.as_str(), *it));
+        assert_eq!(format("claude@founding", words()).unwrap(), LoadFormat::ClaudeFounding);
+        let error = format("clade", words()).unwrap_err();
+        assert_eq!(error.message(), "there is no format `clade`");
+    }
+}

@@ -1,0 +1,34 @@
+//! Rendering: what an agent hands its model, to the byte.
+//!
+//! A skill that is loaded ([`load()`]), the catalog of those that there are ([`catalog`]) and the
+//! tool that an agent registers ([`tool()`]), each as the agent of a [`Format`] writes it. Text and
+//! values go in, text goes out; nothing is run and no file is looked at. One rule holds for all of
+//! it: what was put in for a placeholder is never looked at again, so that a value cannot become a
+//! placeholder or a command.
+
+mod arguments;
+mod body;
+pub mod catalog;
+mod command;
+mod expand;
+mod format;
+mod load;
+mod locale;
+mod metadata;
+pub mod resources;
+mod substitute;
+mod tool;
+mod unseen;
+mod xml;
+
+pub use body::Body;
+pub use command::{Command, Injected};
+pub use expand::{Shell, ShellResults};
+pub use format::Format;
+pub use load::{By, Files, Loaded, Loading, load};
+pub use metadata::{Message, Metadata, Status};
+pub use substitute::Variables;
+pub use tool::{Tool, tool};
+
+#[cfg(test)]
+mod tests;

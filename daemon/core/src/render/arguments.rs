@@ -1,0 +1,107 @@
+//! The arguments of a skill: one raw text, and the words in it.
+//!
+//! Words are told apart as each agent does it. Neither expands anything: a `$` in an argument is
+//! a `$`.
+
+/// Splits as a shell does: blanks separate, quotes and backslashes keep together. A quote that is
+/// never closed keeps nothing together: then blanks alone separate.
+pub(super) fn shell_words(text: &str) -> Vec<String> {
+    quoted(text).unwrap_or_else(|| text.split_whitespace().map(str::to_owned).collect())
+}
+
+fn quoted(text: &str) -> Option<Vec<String>> {
+    let mut words = Vec::new();
+    // None between words: `''` is a word too.
+    let mut word: Option<String> = None;
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            _ if c.is_whitespace() => words.extend(word.take()),
+            '\'' => {
+                let word = word.get_or_insert_default();
+                loop {
+                    match chars.next()? {
+                        '\'' => break,
+                        c => word.push(c),
+                    }
+                }
+            }
+            '"' => {
+                let word = word.get_or_insert_default();
+                loop {
+                    match chars.next()? {
+                        '"' => break,
+                        '\\' => match chars.next()? {
+                            c @ ('"' | '\\' | '$' | '`') => word.push(c),
+                            c => word.extend(['\\', c]),
+                        },
+                        c => word.push(c),
+                    }
+                }
+            }
+            // At the end it stands for itself.
+            '\\' => word.get_or_insert_default().push(chars.next().unwrap_or('\\')),
+            c => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    Some(words)
+}
+
+/// Splits as opencode's slash commands do: a quoted part is an argument of its own, and no
+/// backslash means anything.
+pub(super) fn slash_words(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let length = match first {
+            '"' | '\'' => match rest[1..].find(first) {
+                Some(end) => {
+                    words.push(rest[1..=end].to_owned());
+                    end + 2
+                }
+                // Alone it is no part of any argument.
+                None => 1,
+            },
+            _ if first.is_whitespace() => first.len_utf8(),
+            _ => {
+                let ends = |c: char| c.is_whitespace() || c == '"' || c == '\'';
+                let end = rest.find(ends).unwrap_or(rest.len());
+                words.push(rest[..end].to_owned());
+                end
+            }
+        };
+        rest = &rest[length..];
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_told_apart_as_a_shell_does() {
+        let check =
+            |text: &str, expected: &[&str]| assert_eq!(shell_words(text), expected, "{text}");
+        check("", &[]);
+        check("  a  b\tc\n", &["a", "b", "c"]);
+        check("\"a b\" 'c d' e", &["a b", "c d", "e"]);
+        check("a\"b c\"'d e'f", &["ab cd ef"]);
+        check("'' \"\"", &["", ""]);
+        check("a\\ b \\'c \"\\\"d\\n\"", &["a b", "'c", "\"d\\n"]);
+        check("$HOME `x` #1", &["$HOME", "`x`", "#1"]);
+        check("it's fine", &["it's", "fine"]);
+        check("a\\", &["a\\"]);
+    }
+
+    #[test]
+    fn words_of_a_slash_command() {
+        let check =
+            |text: &str, expected: &[&str]| assert_eq!(slash_words(text), expected, "{text}");
+        check("a  b", &["a", "b"]);
+        check("\"a b\" 'c d'e", &["a b", "c d", "e"]);
+        check("it's ä", &["it", "s", "ä"]);
+        check("''", &[""]);
+    }
+}

@@ -1,0 +1,222 @@
+//! Which of a skill's files an agent is told of, and how they are drawn.
+//!
+//! The disk is somebody else's: what it holds comes in as lists of paths below the skill's
+//! directory, what is shown goes out.
+
+use std::fmt::Write as _;
+use std::path::{Component, Path};
+
+use super::locale;
+
+/// How many files opencode names.
+pub const SAMPLE: usize = 10;
+
+/// How many files the open standard's form names.
+pub const MANY: usize = 100;
+
+/// How deep the plugin looks for files to name, counted in directories above a file.
+const PLUGIN_DEEPEST: usize = 3;
+
+/// Directories that hold no scripts of the skill's own.
+const NO_SCRIPTS: [&str; 7] =
+    ["node_modules", "__pycache__", ".git", ".venv", "venv", ".tox", ".nox"];
+
+/// Returns those of a skill's files that opencode's sample names: no path with `SKILL.md` in it,
+/// sorted, ten. The agent takes the first ten that it meets.
+pub fn opencode_sample(mut files: Vec<String>) -> Vec<String> {
+    files.retain(|it| !it.contains("SKILL.md"));
+    files.sort_unstable();
+    files.truncate(SAMPLE);
+    files
+}
+
+/// Returns whether a file that can be executed is a script to the plugin: neither it nor a
+/// directory above it is hidden or a tool's own.
+pub fn is_script(relative: &Path) -> bool {
+    relative.components().all(|it| match it {
+        Component::Normal(name) => {
+            let name = name.to_string_lossy();
+            !name.starts_with('.') && !NO_SCRIPTS.contains(&&*name)
+        }
+        _ => false,
+    })
+}
+
+/// Returns whether the plugin names a file.
+pub fn is_plugin_file(relative: &Path) -> bool {
+    let is_skill = relative.file_name().is_some_and(|it| it == "SKILL.md");
+    !is_skill && relative.components().count() <= PLUGIN_DEEPEST + 1
+}
+
+/// What a directory holds, links left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Entries {
+    /// Regular files.
+    pub files: Vec<String>,
+    /// Directories.
+    pub directories: Vec<String>,
+}
+
+/// How many files and directories Gemini CLI draws.
+const DRAWN: usize = 200;
+
+/// Directories that it draws without what is in them.
+const CLOSED: [&str; 4] = ["node_modules", ".git", "dist", "__pycache__"];
+
+/// A directory in the making.
+#[derive(Debug, Default)]
+struct Folder {
+    name: String,
+    /// Its path below the top; empty for the top.
+    path: String,
+    files: Vec<String>,
+    /// Indexes of its directories among all.
+    folders: Vec<usize>,
+    is_closed: bool,
+    more_files: bool,
+    more_folders: bool,
+}
+
+/// Draws the tree of a directory as Gemini CLI does: level by level until 200 are shown.
+///
+/// `entries` says what is in a directory below the top; nothing where it cannot be read.
+pub fn tree(top: &str, mut entries: impl FnMut(&str) -> Option<Entries>) -> String {
+    let mut folders = vec![Folder::default()];
+    let mut n_drawn = 0;
+    let mut next = 0;
+    while next < folders.len() {
+        if !folders[next].is_closed
+            && n_drawn < DRAWN
+            && let Some(found) = entries(&folders[next].path)
+        {
+            open(next, found, &mut folders, &mut n_drawn);
+        }
+        next += 1;
+    }
+    let is_cut = folders.iter().any(|it| it.is_closed || it.more_files || it.more_folders);
+    let mut text = format!("Showing up to {DRAWN} items (files + folders).");
+    if is_cut {
+        // Writing to a text does not fail.
+        let _ = write!(
+            text,
+            " Folders or files indicated with ... contain more items not shown, were ignored, or the display limit ({DRAWN} items) was reached."
+        );
+    }
+    let mut lines = Vec::new();
+    draw(0, "", &folders, &mut lines);
+    format!("{text}\n\n{top}/\n{}", lines.join("\n"))
+}
+
+/// Fills a folder and queues those in it.
+fn open(at: usize, mut found: Entries, folders: &mut Vec<Folder>, n_drawn: &mut usize) {
+    found.files.sort_by(|a, b| locale::compare(a, b));
+    found.directories.sort_by(|a, b| locale::compare(a, b));
+    let room = DRAWN - *n_drawn;
+    folders[at].more_files = found.files.len() > room;
+    found.files.truncate(room);
+    *n_drawn += found.files.len();
+    folders[at].files = found.files;
+    for name in found.directories {
+        if *n_drawn >= DRAWN {
+            folders[at].more_folders = true;
+            break;
+        }
+        *n_drawn += 1;
+        let above = &folders[at].path;
+        let path = if above.is_empty() { name.clone() } else { format!("{above}/{name}") };
+        let is_closed = CLOSED.contains(&&*name);
+        let index = folders.len();
+        folders[at].folders.push(index);
+        folders.push(Folder { name, path, is_closed, ..Folder::default() });
+    }
+}
+
+fn draw(at: usize, indent: &str, folders: &[Folder], lines: &mut Vec<String>) {
+    let folder = &folders[at];
+    let nothing_below = folder.folders.is_empty() && !folder.more_folders;
+    let branch = |is_last: bool| if is_last { "└───" } else { "├───" };
+    for (nth, file) in folder.files.iter().enumerate() {
+        let is_last = nth + 1 == folder.files.len() && nothing_below;
+        lines.push(format!("{indent}{}{file}", branch(is_last)));
+    }
+    if folder.more_files {
+        lines.push(format!("{indent}{}...", branch(nothing_below)));
+    }
+    for (nth, below) in folder.folders.iter().enumerate() {
+        let is_last = nth + 1 == folder.folders.len() && !folder.more_folders;
+        let Folder { name, is_closed, .. } = &folders[*below];
+        let closed = if *is_closed { "..." } else { "" };
+        lines.push(format!("{indent}{}{name}/{closed}", branch(is_last)));
+        draw(*below, &format!("{indent}{}", if is_last { "    " } else { "│   " }), folders, lines);
+    }
+    if folder.more_folders {
+        lines.push(format!("{indent}└───..."));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+
+    fn texts(list: &[&str]) -> Vec<String> {
+        list.iter().map(|it| (*it).to_owned()).collect()
+    }
+
+    #[test]
+    fn a_sample_holds_ten_and_no_skill() {
+        let mut files = texts(&["SKILL.md", "sub/SKILL.md", "old-SKILL.md.bak", "b", ".hidden"]);
+        assert_eq!(opencode_sample(files.clone()), [".hidden", "b"]);
+        files.extend((0..20).map(|it| format!("f{it:02}")));
+        assert_eq!(opencode_sample(files).len(), SAMPLE);
+    }
+
+    #[test]
+    fn scripts_are_in_no_hidden_and_no_tools_directory() {
+        let scripts = ["a", "scripts/a.sh", "x/y/z"].map(Path::new);
+        assert!(scripts.into_iter().all(is_script));
+        let others = [".a", ".x/a", "node_modules/a", "x/venv/a", "../a", "/a"].map(Path::new);
+        assert!(!others.into_iter().any(is_script));
+    }
+
+    #[test]
+    fn a_tree_is_drawn() {
+        let text = tree("/w/s", |path| {
+            Some(match path {
+                "" => Entries {
+                    files: texts(&["SKILL.md", "a.md"]),
+                    directories: texts(&["scripts", "node_modules", "empty"]),
+                },
+                "scripts" => Entries { files: texts(&["run.sh"]), directories: texts(&["in"]) },
+                "scripts/in" => Entries { files: texts(&["x"]), ..Entries::default() },
+                "empty" => Entries::default(),
+                other => panic!("{other}"),
+            })
+        });
+        expect![[r#"
+            Showing up to 200 items (files + folders). Folders or files indicated with ... contain more items not shown, were ignored, or the display limit (200 items) was reached.
+
+            /w/s/
+            ├───a.md
+            ├───SKILL.md
+            ├───empty/
+            ├───node_modules/...
+            └───scripts/
+                ├───run.sh
+                └───in/
+                    └───x"#]]
+        .assert_eq(&text);
+    }
+
+    #[test]
+    fn a_large_tree_is_cut() {
+        let files: Vec<_> = (0..250).map(|it| format!("f{it:03}")).collect();
+        let text = tree("/s", |path| {
+            let directories = texts(&["d"]);
+            path.is_empty().then(|| Entries { files: files.clone(), directories })
+        });
+        assert_eq!(text.lines().filter(|it| it.contains("───f")).count(), 200);
+        assert!(text.ends_with("├───f199\n├───...\n└───..."), "{text}");
+    }
+}

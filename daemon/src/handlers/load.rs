@@ -1,0 +1,233 @@
+//! `skills/load`: a skill as the agent hands it to its model.
+//!
+//! The view says which skill is meant; its text and its files are read from the disk as it is now,
+//! on the blocking pool, and all of one answer comes from one reading. A file that has changed
+//! since the view was made is looked up again, so that nobody gets a skill that the list no longer
+//! has.
+
+mod choose;
+mod read;
+
+use std::ffi::OsString;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use skills_core::render::{
+    Format, Loaded, Loading, Shell, ShellResults, Variables, load as render,
+};
+use skills_engine::View;
+use skills_protocol::error::RpcError;
+use skills_protocol::wire::{self, Contextual, LoadParams};
+use tokio::time::Instant;
+
+use self::choose::{Choice, choose};
+use self::read::{Material, read};
+use crate::answer::{Answer, Outcome};
+use crate::child::{self, Job, Ran};
+use crate::from_wire::format;
+use crate::gate::{self, Act, Asking};
+use crate::handlers::files::blocking;
+use crate::peer::Peer;
+use crate::service::Service;
+use crate::to_wire::{self, rendered};
+
+/// How often a skill is looked up again that changes between the list and the reading.
+const TRIES: usize = 4;
+
+pub(crate) async fn load(
+    service: Arc<Service>,
+    peer: Arc<Peer>,
+    mut params: LoadParams,
+) -> Outcome {
+    let mut context = params.take_context();
+    let (agent, session) = (context.agent.clone(), context.session.clone());
+    let by = format::by(params.by);
+    let mut tries = 0;
+    let (view, choice, material) = loop {
+        tries += 1;
+        let view = service.view(&peer, context.clone()).await?;
+        let format = params.format.map_or(view.site.profile.output, format::load);
+        let choice = choose(&view, &params, by)?;
+        let candidate = &view.resolution.candidates[choice.candidate_idx];
+        let (agent, session) = (agent.as_deref(), session.as_deref());
+        let wait = params.wait.unwrap_or_default();
+        let asking = Asking { view: &view, candidate, agent, session, by, wait };
+        let permit = gate::load(&service, asking).await?;
+        let read_limit = service.settings.user().read_limit;
+        let material = blocking({
+            let view = Arc::clone(&view);
+            move || read(&view, choice.candidate_idx, format, by, read_limit, &permit)
+        });
+        let material = material.await?;
+        if material.is_as_listed || tries >= TRIES {
+            break (view, choice, material);
+        }
+        // Whatever was asked for: what is listed is older than the file.
+        context.freshness = Some(wire::Freshness::Verified);
+    };
+    let asked =
+        Asked { service: &service, view: &view, params: &params, choice, material: &material };
+    let mut results: ShellResults =
+        params.shell_results.iter().map(|it| (it.id.clone(), it.output.clone())).collect();
+    let mut loaded = asked.render(&results);
+    if params.shell == Some(wire::Shell::Execute) && !loaded.commands.is_empty() {
+        let candidate = &view.resolution.candidates[choice.candidate_idx];
+        let (agent, session) = (agent.as_deref(), session.as_deref());
+        let asking = Asking { view: &view, candidate, agent, session, by, wait: false };
+        let warnings = asked.execute(asking, &loaded, &mut results).await?;
+        loaded = asked.render(&results);
+        loaded.warnings.extend(warnings);
+    }
+    Answer::new(&asked.result(loaded))
+}
+
+/// What is asked for, and what there is.
+struct Asked<'a> {
+    service: &'a Service,
+    view: &'a View,
+    params: &'a LoadParams,
+    choice: Choice,
+    material: &'a Material,
+}
+
+impl Asked<'_> {
+    fn render(&self, results: &ShellResults) -> Loaded {
+        let Self { params, material, view, .. } = self;
+        let candidate = &view.resolution.candidates[self.choice.candidate_idx];
+        let variables = Variables {
+            project_dir: Some(view.resolution.worktree.to_string_lossy().into_owned()),
+            session_id: view.key.session.clone(),
+            effort: params.effort.clone(),
+            plugin_root: material.plugin.as_ref().map(|it| it.to_string_lossy().into_owned()),
+            plugin_data: None,
+            user_config: params.user_config.clone(),
+        };
+        let shell = match params.shell {
+            Some(wire::Shell::None) => Shell::Disabled,
+            None | Some(wire::Shell::List | wire::Shell::Execute) => Shell::List,
+        };
+        render(&Loading {
+            format: material.format,
+            by: format::by(params.by),
+            name: &candidate.name,
+            label: material.label.as_deref(),
+            is_command: material.is_command,
+            dir: &candidate.dir().to_string_lossy(),
+            path: &candidate.path.to_string_lossy(),
+            body: &material.body,
+            arguments: params.args.as_deref().unwrap_or_default(),
+            variables: &variables,
+            files: &material.files,
+            shell,
+            results,
+            model: params.model.as_deref(),
+        })
+    }
+
+    /// Runs the commands one after the other, all within the time of one, and keeps what they
+    /// gave. Returns what is to be told about it.
+    async fn execute(
+        &self,
+        asking: Asking<'_>,
+        loaded: &Loaded,
+        results: &mut ShellResults,
+    ) -> Result<Vec<String>, RpcError> {
+        gate::run(self.service, asking, Act::Shell).await?;
+        let shell = self.shell();
+        if shell != BASH {
+            return Err(RpcError::not_allowed(format!(
+                "the commands are written for `{shell}`, which skillsd does not run"
+            ))
+            .with_hint("Ask for them with `shell: \"list\"`, and run them yourself."));
+        }
+        let config = self.service.settings.user();
+        let deadline = Instant::now() + Duration::from_secs(config.run_timeout);
+        let mut warnings = Vec::new();
+        for command in &loaded.commands {
+            let dir = asking.candidate.dir();
+            let job = Job {
+                program: BASH.into(),
+                args: vec!["-c".into(), OsString::from(&command.command)],
+                directory: self.view.site.cwd.to_path_buf(),
+                environment: vec![("CLAUDE_SKILL_DIR", dir.as_os_str().to_owned())],
+                timeout: deadline.saturating_duration_since(Instant::now()),
+                most: config.run_output as usize,
+            };
+            let ran = child::run(job).await.map_err(|error| {
+                RpcError::internal(format!("failed to run `{BASH}`: {error}"))
+                    .with_hint("Check that it is installed and in the daemon's `PATH`.")
+            })?;
+            if ran.is_late {
+                return Err(RpcError::timed_out(format!(
+                    "the commands took longer than {} seconds",
+                    config.run_timeout
+                ))
+                .with_hint("Raise `run.timeout` in your `config.toml`, or run them yourself."));
+            }
+            warnings.extend(oddity(&command.command, &ran));
+            results.insert(command.id.clone(), printed(&ran));
+        }
+        Ok(warnings)
+    }
+
+    fn shell(&self) -> String {
+        self.material.shell.clone().unwrap_or_else(|| BASH.to_owned())
+    }
+
+    fn result(&self, loaded: Loaded) -> wire::LoadResult {
+        static AGENTS: AtomicU64 = AtomicU64::new(1);
+        let candidate = &self.view.resolution.candidates[self.choice.candidate_idx];
+        let nth = AGENTS.fetch_add(1, Ordering::Relaxed);
+        let files = match self.material.format {
+            Format::Plugin | Format::AgentSkills | Format::Opencode | Format::OpencodeFounding => {
+                self.material.files.paths.clone()
+            }
+            Format::Claude
+            | Format::ClaudeFounding
+            | Format::Codex
+            | Format::Gemini
+            | Format::Raw => Vec::new(),
+        };
+        let mut result = rendered::loaded(
+            loaded,
+            rendered::About {
+                clock: self.view.clock.clone(),
+                health: to_wire::health(&self.view.health),
+                format: self.material.format,
+                dir: &candidate.dir(),
+                files,
+                hash: to_wire::hash(&self.material.body.record.facts.hash),
+                shell: self.shell(),
+                agent_id: Some(format!("{}-{nth}", self.service.boot_id)),
+            },
+        );
+        result.warnings.extend(self.material.warnings.iter().cloned());
+        result
+    }
+}
+
+/// The shell that commands are for where the skill names none.
+const BASH: &str = "bash";
+
+/// What stands in a command's place, as Claude Code writes it.
+fn printed(ran: &Ran) -> String {
+    let (stdout, stderr) = (ran.stdout.trim(), ran.stderr.trim());
+    match (stdout.is_empty(), stderr.is_empty()) {
+        (_, true) => stdout.to_owned(),
+        (true, false) => format!("[stderr]\n{stderr}"),
+        (false, false) => format!("{stdout}\n[stderr]\n{stderr}"),
+    }
+}
+
+fn oddity(command: &str, ran: &Ran) -> Option<String> {
+    let first = command.lines().next().unwrap_or_default();
+    match ran.exit_code {
+        Some(0) if ran.is_truncated => {
+            Some(format!("`{first}` printed more than is kept; the rest is left out."))
+        }
+        Some(0) => None,
+        Some(code) => Some(format!("`{first}` exited with {code}.")),
+        None => Some(format!("`{first}` was ended by a signal.")),
+    }
+}

@@ -1,0 +1,161 @@
+//! What a load reads from the disk: the file, and those beside it that the format shows.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use skills_core::catalog;
+use skills_core::fields::Fields;
+use skills_core::profile::Scope;
+use skills_core::render::resources::{MANY, is_plugin_file, is_script, opencode_sample, tree};
+use skills_core::render::{Body, By, Files, Format};
+use skills_core::skill::FileFacts;
+use skills_engine::disk::content_hash;
+use skills_engine::{View, unignored};
+use skills_protocol::error::RpcError;
+
+use crate::beneath::{Beneath, BeneathError, Found};
+use crate::gate::Permit;
+use crate::handlers::files::{directory_gone, refused};
+use crate::prepared::SKILL_FILE;
+
+/// How long a SKILL.md may be that is loaded.
+const MOST: u64 = 4 * 1024 * 1024;
+
+/// What was read.
+#[derive(Debug)]
+pub(super) struct Material {
+    pub(super) format: Format,
+    pub(super) body: Body,
+    pub(super) files: Files,
+    /// What the agent calls the place that it comes from.
+    pub(super) label: Option<String>,
+    /// The directory of the plugin that it is part of.
+    pub(super) plugin: Option<PathBuf>,
+    /// Whether it is a command file, which has no directory of its own.
+    pub(super) is_command: bool,
+    /// The shell that the skill names.
+    pub(super) shell: Option<String>,
+    pub(super) warnings: Vec<String>,
+    /// Whether the file is the one that the view has read.
+    pub(super) is_as_listed: bool,
+}
+
+/// Reads a skill. The permit is for whoever calls: nothing is read to be given away without one.
+pub(super) fn read(
+    view: &View,
+    candidate_idx: usize,
+    format: Format,
+    by: By,
+    read_limit: u64,
+    _permit: &Permit,
+) -> Result<Material, RpcError> {
+    let candidate = &view.resolution.candidates[candidate_idx];
+    let root = &view.resolution.roots[candidate.root];
+    let dir = candidate.dir();
+    let beneath = Beneath::open(&dir).map_err(|error| directory_gone(&error))?;
+    let file = candidate.path.file_name().unwrap_or(OsStr::new(SKILL_FILE));
+    let bytes = match beneath.whole(Path::new(file), MOST) {
+        Err(BeneathError::Outside) => linked(&candidate.path, root.own),
+        result => result,
+    };
+    let bytes = bytes.map_err(|error| refused(&error, SKILL_FILE))?;
+    let listed = candidate.record().map(|it| it.facts);
+    let is_as_listed = listed.is_some_and(|it| {
+        let whole = if it.truncated { read_limit.min(bytes.len() as u64) } else { it.size };
+        bytes.len() as u64 == it.size && content_hash(&bytes[..whole as usize]) == it.hash
+    });
+    let facts =
+        FileFacts { size: bytes.len() as u64, truncated: false, hash: content_hash(&bytes) };
+    let directory = dir.file_name().unwrap_or(OsStr::new("/")).to_string_lossy();
+    let body = Body::read(&bytes, facts, &view.site.profile, &directory);
+    let mut warnings = Vec::new();
+    // What lies beside a command are other commands.
+    let files = match root.scope {
+        Scope::Command => Files::default(),
+        _ => files(format, by, &dir, &beneath, &mut warnings),
+    };
+    let document = body.record.document();
+    let fields = document.frontmatter.as_ref().map(|it| Fields::new(it, &body.record.head));
+    let shell = fields.and_then(|it| it.text(&catalog::SHELL)).filter(|_| body.has_fields());
+    let label = root.label.as_ref().map(ToString::to_string);
+    let plugin = (root.scope == Scope::Plugin).then(|| plugin_root(&root.path).to_owned());
+    let is_command = root.scope == Scope::Command;
+    Ok(Material { format, body, files, label, plugin, is_command, shell, warnings, is_as_listed })
+}
+
+/// Reads a SKILL.md that is a link to another place. Agents follow it; what is read in a worktree
+/// has to be a SKILL.md there too, so that no link makes a skill of another file of the user's.
+fn linked(path: &Path, is_own: bool) -> Result<Vec<u8>, BeneathError> {
+    let real = path.canonicalize().map_err(BeneathError::Io)?;
+    let name = real.file_name().filter(|it| is_own || path.file_name() == Some(it));
+    let (Some(name), Some(parent)) = (name, real.parent()) else {
+        return Err(BeneathError::Outside);
+    };
+    Beneath::open(parent)?.whole(Path::new(name), MOST)
+}
+
+/// Returns the files that a format shows.
+fn files(
+    format: Format,
+    by: By,
+    dir: &Path,
+    beneath: &Beneath,
+    warnings: &mut Vec<String>,
+) -> Files {
+    match format {
+        Format::Opencode | Format::OpencodeFounding if by == By::Model => {
+            let relative = unignored(dir).into_iter().map(|it| text(&it));
+            let sample = opencode_sample(relative.collect());
+            let paths = sample.iter().map(|it| text(&dir.join(it))).collect();
+            Files { paths, ..Files::default() }
+        }
+        Format::AgentSkills => {
+            let (found, is_cut) = list(beneath);
+            let others = found.iter().filter(|it| it.relative != Path::new(SKILL_FILE));
+            let mut paths: Vec<_> = others.map(|it| text(&it.relative)).collect();
+            if is_cut || paths.len() > MANY {
+                paths.truncate(MANY);
+                warnings.push(format!(
+                    "The skill has more files than the {} that are named; `skills/resources` lists them.",
+                    paths.len()
+                ));
+            }
+            Files { paths, ..Files::default() }
+        }
+        Format::Plugin => {
+            let (found, _) = list(beneath);
+            let scripts = found.iter().filter(|it| it.executable && is_script(&it.relative));
+            let files = found.iter().filter(|it| is_plugin_file(&it.relative));
+            Files {
+                scripts: scripts.map(|it| text(&it.relative)).collect(),
+                paths: files.map(|it| text(&it.relative)).collect(),
+                ..Files::default()
+            }
+        }
+        Format::Gemini => {
+            let entries = |relative: &str| beneath.children(Path::new(relative)).ok();
+            Files { tree: tree(&text(dir), entries), ..Files::default() }
+        }
+        Format::Opencode
+        | Format::OpencodeFounding
+        | Format::Claude
+        | Format::ClaudeFounding
+        | Format::Codex
+        | Format::Raw => Files::default(),
+    }
+}
+
+/// Lists the files; none where the directory has gone meanwhile.
+fn list(beneath: &Beneath) -> (Vec<Found>, bool) {
+    let listing = beneath.list().unwrap_or_default();
+    (listing.files, listing.truncated)
+}
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+/// Returns the directory of a plugin, whose skills are in `skills` below it.
+fn plugin_root(root: &Path) -> &Path {
+    root.parent().filter(|_| root.ends_with("skills")).unwrap_or(root)
+}

@@ -1,0 +1,86 @@
+//! `skills/run`: a script of a skill, where the user lets the daemon run any.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use skills_core::render::By;
+use skills_core::render::resources::is_script;
+use skills_protocol::error::RpcError;
+use skills_protocol::path::decode;
+use skills_protocol::wire::{Contextual, RunParams, RunResult};
+
+use crate::answer::{Answer, Outcome};
+use crate::beneath::Beneath;
+use crate::child::{self, Job};
+use crate::from_wire::target;
+use crate::gate::{self, Act, Asking};
+use crate::handlers::files::{blocking, directory_gone, refused};
+use crate::handlers::get::find;
+use crate::peer::Peer;
+use crate::service::Service;
+use crate::to_wire;
+
+pub(crate) async fn run(service: Arc<Service>, peer: Arc<Peer>, mut params: RunParams) -> Outcome {
+    let context = params.take_context();
+    let (agent, session) = (context.agent.clone(), context.session.clone());
+    let target = target(params.name.as_deref(), params.path.as_deref(), params.path_encoding)?;
+    let relative = decode(&params.relative, params.path_encoding)
+        .map_err(|error| RpcError::invalid_params(error.to_string()))?;
+    let view = service.view(&peer, context).await?;
+    let candidate = &view.resolution.candidates[find(&view, &target)?];
+    let (agent, session) = (agent.as_deref(), session.as_deref());
+    let asking = Asking { view: &view, candidate, agent, session, by: By::Model, wait: false };
+    gate::run(&service, asking, Act::Script).await?;
+    let dir = candidate.dir().into_path_buf();
+    let program = blocking({
+        let (dir, shown) = (dir.clone(), params.relative.clone());
+        move || located(&dir, &relative, &shown)
+    });
+    let config = service.settings.user();
+    let allowed = Duration::from_secs(config.run_timeout);
+    let timeout = params.timeout_ms.map_or(allowed, Duration::from_millis).min(allowed);
+    let environment =
+        ["CLAUDE_SKILL_DIR", "SKILL_DIR"].map(|it| (it, dir.clone().into_os_string()));
+    let job = Job {
+        program: program.await?,
+        args: params.args.iter().map(OsString::from).collect(),
+        directory: dir,
+        environment: environment.into(),
+        timeout,
+        most: config.run_output as usize,
+    };
+    let relative = &params.relative;
+    let ran = child::run(job).await.map_err(|error| {
+        RpcError::internal(format!("failed to run `{relative}`: {error}"))
+            .with_hint("Check its first line: the program named there has to be installed.")
+    })?;
+    if ran.is_late {
+        return Err(RpcError::timed_out(format!(
+            "`{relative}` took longer than {} seconds",
+            timeout.as_secs_f64()
+        ))
+        .with_hint("Give it more time with `timeoutMs`, at most what `run.timeout` allows."));
+    }
+    Answer::new(&RunResult {
+        clock: view.clock.clone(),
+        health: to_wire::health(&view.health),
+        exit_code: ran.exit_code,
+        stdout: ran.stdout,
+        stderr: ran.stderr,
+        truncated: ran.is_truncated,
+    })
+}
+
+/// Finds the script, which has to be one: a file beneath the directory that can be executed.
+fn located(dir: &Path, relative: &Path, shown: &str) -> Result<OsString, RpcError> {
+    let beneath = Beneath::open(dir).map_err(|error| directory_gone(&error))?;
+    let (path, is_executable) =
+        beneath.located(relative).map_err(|error| refused(&error, shown))?;
+    if !is_executable || !is_script(relative) {
+        return Err(RpcError::invalid_params(format!("`{shown}` is not a script of the skill"))
+            .with_hint("`skills/resources` with `only: \"scripts\"` lists those that there are; `chmod +x` makes one."));
+    }
+    Ok(path.into_os_string())
+}

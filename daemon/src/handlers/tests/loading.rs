@@ -1,0 +1,221 @@
+//! Which skill a load gives, to whom, and what is refused in which words.
+
+use std::fs::Permissions;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use serde_json::{Value, json};
+
+use super::{Rig, skill, tree};
+
+/// Loads by Claude Code's rules and returns the end of the text, or the error's code and number.
+async fn claude(rig: &mut Rig, mut params: Value) -> Result<String, (i64, Value)> {
+    params["profile"] = json!("claude-code");
+    let result = rig.try_call("skills/load", params).await;
+    result
+        .map(|it| it["output"].as_str().unwrap().split_once("\n\n").unwrap().1.to_owned())
+        .map_err(|it| (it["code"].as_i64().unwrap(), it["data"]["errorCode"].clone()))
+}
+
+fn claudes() -> Rig {
+    let text = |more: &str| format!("---\ndescription: d\n{more}---\nDo $0.\n");
+    Rig::new(&[
+        ("w/.claude/skills/a/SKILL.md", &text("")),
+        ("w/.claude/skills/manual/SKILL.md", &text("disable-model-invocation: true\n")),
+        ("w/.claude/skills/inner/SKILL.md", &text("user-invocable: false\n")),
+        ("w/.claude/skills/later/SKILL.md", &text("paths: '*.rs'\n")),
+    ])
+}
+
+#[tokio::test]
+async fn claude_takes_a_command_as_it_is_typed() {
+    let mut rig = claudes();
+    for name in ["a", "/a", " /a ", "\t/ a\n"] {
+        let text = claude(&mut rig, json!({"name": name, "args": "x"})).await;
+        assert_eq!(text, Ok("Do x.\n".to_owned()), "{name:?}");
+    }
+}
+
+#[tokio::test]
+async fn claude_numbers_what_is_wrong() {
+    let mut rig = claudes();
+    assert_eq!(claude(&mut rig, json!({"name": " / "})).await, Err((-32602, json!(1))));
+    assert_eq!(claude(&mut rig, json!({"name": "b"})).await, Err((-32001, json!(2))));
+    assert_eq!(claude(&mut rig, json!({"name": "manual"})).await, Err((-32009, json!(4))));
+    assert_eq!(claude(&mut rig, json!({"name": "later"})).await, Err((-32001, json!(2))));
+    // Other agents have no numbers.
+    let error = rig.try_call("skills/load", json!({"name": "zzz"})).await.unwrap_err();
+    assert_eq!((&error["code"], &error["data"]["errorCode"]), (&json!(-32001), &Value::Null));
+}
+
+#[tokio::test]
+async fn who_asks_matters() {
+    let mut rig = claudes();
+    assert!(claude(&mut rig, json!({"name": "manual", "by": "user"})).await.is_ok());
+    assert!(claude(&mut rig, json!({"name": "inner"})).await.is_ok());
+    let refused = claude(&mut rig, json!({"name": "inner", "by": "user"})).await;
+    assert_eq!(refused.unwrap_err().0, -32009);
+    // opencode does not know these fields.
+    rig.write("w/.opencode/skills/m/SKILL.md", &skill("m", "disable-model-invocation: true\n"));
+    let params = json!({"name": "m", "profile": "opencode"});
+    assert_eq!(rig.call("skills/load", params).await["title"], "Loaded skill: m");
+}
+
+#[tokio::test]
+async fn the_default_format_is_the_profiles() {
+    let mut rig = tree();
+    let standard = rig.call("skills/load", json!({"name": "a"})).await;
+    assert_eq!((&standard["format"], &standard["commands"]), (&json!("agentskills"), &json!([])));
+    assert!(
+        standard["output"].as_str().unwrap().starts_with("<skill_content name=\"a\">\nBody.\n")
+    );
+    let raw = rig.call("skills/load", json!({"name": "a", "format": "raw"})).await;
+    assert_eq!((&raw["output"], &raw["metadata"]["name"]), (&json!("Body.\n"), &json!("a")));
+    let get = rig.call("skills/get", json!({"name": "a"})).await;
+    assert_eq!((&raw["hash"], &raw["clock"]), (&get["hash"], &get["clock"]));
+}
+
+#[tokio::test]
+async fn what_the_agent_drops_is_not_loaded() {
+    let mut rig = tree();
+    let error = rig.try_call("skills/load", json!({"name": "e"})).await.unwrap_err();
+    assert_eq!(error["code"], -32001, "{error}");
+    assert!(error["message"].as_str().unwrap().contains("`e` is dropped by "), "{error}");
+    let error = rig.try_call("skills/load", json!({"name": "an"})).await.unwrap_err();
+    assert_eq!(error["data"]["available"], json!(["a", "b", "c"]));
+}
+
+#[tokio::test]
+async fn a_shadowed_skill_is_given_for_its_path_alone() {
+    let mut rig = tree();
+    rig.write("w/.claude/skills/a/SKILL.md", "---\nname: a\ndescription: d\n---\nOther.\n");
+    let path = rig.path("w/.claude/skills/a");
+    let other = rig.call("skills/load", json!({"path": path, "format": "raw"})).await;
+    assert_eq!(other["output"], "Other.\n");
+    let named = rig.call("skills/load", json!({"name": "a", "format": "raw"})).await;
+    assert_eq!(named["output"], "Body.\n");
+}
+
+#[tokio::test]
+async fn an_old_view_gives_no_old_skill() {
+    let mut rig = tree();
+    rig.list(json!({})).await;
+    let write = |rig: &Rig, body: &str| {
+        rig.write("w/.agents/skills/b/SKILL.md", &skill("b", "").replace("Body.", body));
+    };
+    write(&rig, "Another body.");
+    let cached = json!({"name": "b", "format": "raw", "freshness": "cached"});
+    let loaded = rig.call("skills/load", cached.clone()).await;
+    assert_eq!(loaded["output"], "Another body.\n");
+    assert_eq!(loaded["hash"], rig.call("skills/get", json!({"name": "b"})).await["hash"]);
+    // It has become one that is not for the model.
+    let hidden = skill("b", "disable-model-invocation: true\n");
+    rig.write("w/.agents/skills/b/SKILL.md", &hidden);
+    let error = rig.try_call("skills/load", cached).await.unwrap_err();
+    assert_eq!(error["code"], -32009, "{error}");
+}
+
+#[tokio::test]
+async fn a_link_makes_no_skill_of_another_file() {
+    let mut rig = tree();
+    rig.write("elsewhere/SKILL.md", &skill("f", ""));
+    rig.write("secret", &skill("g", ""));
+    for (name, target) in [("f", "elsewhere/SKILL.md"), ("g", "secret")] {
+        rig.write(&format!("w/.agents/skills/{name}/x"), "");
+        symlink(rig.path(target), rig.path(&format!("w/.agents/skills/{name}/SKILL.md"))).unwrap();
+    }
+    rig.call("skills/load", json!({"name": "f"})).await;
+    let error = rig.try_call("skills/load", json!({"name": "g"})).await.unwrap_err();
+    assert_eq!(error["code"], -32006, "{error}");
+}
+
+#[tokio::test]
+async fn commands_are_run_where_all_agree() {
+    let body = "---\nname: s\ndescription: d\n---\nNow: !`echo $0; pwd; echo \"$CLAUDE_SKILL_DIR\"`\n!`echo no >&2; exit 4`\n";
+    let mut rig = Rig::new(&[
+        ("home/.agents/skills/s/SKILL.md", body),
+        ("w/.agents/skills/p/SKILL.md", &body.replace("name: s", "name: p")),
+    ]);
+    let params =
+        |name: &str| json!({"name": name, "format": "claude", "args": "it", "shell": "execute"});
+    let error = rig.try_call("skills/load", params("s")).await.unwrap_err();
+    assert_eq!(
+        (&error["code"], error["data"]["hint"].as_str().unwrap().contains("run.shell")),
+        (&json!(-32005), true)
+    );
+    rig.write("config.toml", "[run]\nshell = true\n");
+    let loaded = rig.call("skills/load", params("s")).await;
+    let output = loaded["output"].as_str().unwrap();
+    let expected = format!(
+        "Now: it\n{}\n{}\n[stderr]\nno\n",
+        rig.path("w"),
+        rig.path("home/.agents/skills/s")
+    );
+    assert!(output.ends_with(&expected), "{output}");
+    assert_eq!(loaded["commands"], json!([]));
+    assert_eq!(loaded["warnings"], json!(["`echo no >&2; exit 4` exited with 4."]));
+    // What comes with a worktree runs nothing.
+    let error = rig.try_call("skills/load", params("p")).await.unwrap_err();
+    assert_eq!(error["code"], -32004, "{error}");
+    let none = json!({"name": "p", "format": "claude", "shell": "none"});
+    let loaded = rig.call("skills/load", none).await;
+    assert!(
+        loaded["output"].as_str().unwrap().contains("[shell command execution disabled by policy]")
+    );
+}
+
+#[tokio::test]
+async fn commands_have_their_time() {
+    let body = "---\nname: s\ndescription: d\n---\n!`sleep 1000`\n";
+    let mut rig = Rig::new(&[("home/.agents/skills/s/SKILL.md", body)]);
+    rig.write("config.toml", "[run]\nshell = true\ntimeout = 1\n");
+    let params = json!({"name": "s", "format": "claude", "shell": "execute"});
+    let error = rig.try_call("skills/load", params).await.unwrap_err();
+    assert_eq!(error["code"], -32008, "{error}");
+}
+
+#[tokio::test]
+async fn scripts_are_run_where_all_agree() {
+    let mut rig = tree();
+    let text = "#!/bin/sh\necho \"$2 in $(pwd)\"\ncat\nexit 3\n";
+    for dir in ["home/.agents/skills/h", "w/.agents/skills/a"] {
+        rig.write(&format!("{dir}/SKILL.md"), &skill(dir.rsplit('/').next().unwrap(), ""));
+        rig.write(&format!("{dir}/scripts/run"), text);
+        rig.write(&format!("{dir}/scripts/plain"), text);
+        let path = rig.path(&format!("{dir}/scripts/run"));
+        std::fs::set_permissions(path, Permissions::from_mode(0o755)).unwrap();
+    }
+    let params = |name: &str, relative: &str| json!({"name": name, "relative": relative, "args": ["a", "b c"]});
+    let code = |result: Result<Value, Value>| result.unwrap_err()["code"].as_i64().unwrap();
+    let run = "scripts/run";
+    assert_eq!(code(rig.try_call("skills/run", params("h", run)).await), -32005);
+    rig.write("config.toml", "[run]\nscripts = true\n");
+    let ran = rig.call("skills/run", params("h", run)).await;
+    let home = rig.path("home/.agents/skills/h");
+    assert_eq!((&ran["stdout"], &ran["exitCode"]), (&json!(format!("b c in {home}\n")), &json!(3)));
+    assert_eq!(code(rig.try_call("skills/run", params("a", run)).await), -32004);
+    assert_eq!(code(rig.try_call("skills/run", params("h", "scripts/plain")).await), -32602);
+    assert_eq!(code(rig.try_call("skills/run", params("h", "../a/x")).await), -32006);
+    assert_eq!(code(rig.try_call("skills/run", params("h", "../../../../w/.git")).await), -32006);
+    assert_eq!(code(rig.try_call("skills/run", params("h", "none")).await), -32602);
+}
+
+#[tokio::test]
+async fn a_catalog_follows_the_profile_and_the_format() {
+    let mut rig = claudes();
+    let text = |result: Value| result["text"].as_str().unwrap().to_owned();
+    let params = json!({"profile": "claude-code"});
+    let catalog = rig.call("catalog/render", params.clone()).await;
+    assert_eq!(
+        (&catalog["count"], &catalog["skillCount"], &catalog["tokens"]),
+        (&json!(2), &json!(2), &json!(5))
+    );
+    assert_eq!(text(catalog), "- a: d\n- inner: d");
+    let named = json!({"profile": "claude-code", "format": "claude-code@founding"});
+    assert!(text(rig.call("catalog/render", named).await).starts_with("<system-reminder>\n"));
+    let none = rig.call("catalog/render", json!({"profile": "codex"})).await;
+    assert_eq!((&none["text"], &none["count"]), (&json!(""), &json!(0)));
+    let tool = rig.call("catalog/tool", params).await;
+    let names = &tool["tool"]["inputSchema"]["properties"]["skill"]["enum"];
+    assert_eq!((&tool["tool"]["name"], names), (&json!("Skill"), &json!(["a", "inner"])));
+    assert_eq!(rig.call("catalog/tool", json!({"profile": "codex"})).await["tool"], Value::Null);
+}

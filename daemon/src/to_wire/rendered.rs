@@ -1,0 +1,128 @@
+//! From what was rendered to the wire.
+
+use std::path::Path;
+
+use skills_core::render::catalog::{Catalog, tokens};
+use skills_core::render::{Format, Loaded, Message, Metadata, Status, Tool};
+use skills_protocol::path::{encode, encoding_of};
+use skills_protocol::wire;
+
+/// What a result of a load says besides what was rendered.
+pub(crate) struct About<'a> {
+    pub(crate) clock: String,
+    pub(crate) health: Vec<wire::Health>,
+    pub(crate) format: Format,
+    pub(crate) dir: &'a Path,
+    pub(crate) files: Vec<String>,
+    pub(crate) hash: String,
+    /// The shell that commands are written for.
+    pub(crate) shell: String,
+    /// Names a subagent, where there is one.
+    pub(crate) agent_id: Option<String>,
+}
+
+/// Returns the format's word.
+fn format(format: Format) -> wire::LoadFormat {
+    match format {
+        Format::Opencode => wire::LoadFormat::Opencode,
+        Format::OpencodeFounding => wire::LoadFormat::OpencodeFounding,
+        Format::Claude => wire::LoadFormat::Claude,
+        Format::ClaudeFounding => wire::LoadFormat::ClaudeFounding,
+        Format::AgentSkills => wire::LoadFormat::AgentSkills,
+        Format::Codex => wire::LoadFormat::Codex,
+        Format::Gemini => wire::LoadFormat::Gemini,
+        Format::Plugin => wire::LoadFormat::Plugin,
+        Format::Raw => wire::LoadFormat::Raw,
+    }
+}
+
+/// Returns a loaded skill.
+pub(crate) fn loaded(loaded: Loaded, about: About<'_>) -> wire::LoadResult {
+    let commands = loaded.commands.into_iter().map(|it| wire::ShellCommand {
+        id: it.id,
+        command: it.command,
+        shell: about.shell.clone(),
+    });
+    wire::LoadResult {
+        clock: about.clock,
+        health: about.health,
+        format: format(about.format),
+        title: loaded.title,
+        output: loaded.output,
+        metadata: metadata(loaded.metadata, about.dir, about.format, about.agent_id),
+        files: about.files,
+        commands: commands.collect(),
+        warnings: loaded.warnings,
+        hash: about.hash,
+    }
+}
+
+fn metadata(
+    metadata: Metadata,
+    dir: &Path,
+    format: Format,
+    agent_id: Option<String>,
+) -> wire::LoadMetadata {
+    let path_encoding = encoding_of([dir]);
+    let message =
+        |it: Message| wire::PromptMessage { role: it.role.to_owned(), content: it.content };
+    let is_forked = metadata.status == Some(Status::Forked);
+    wire::LoadMetadata {
+        name: metadata.name,
+        dir: encode(dir, path_encoding),
+        path_encoding,
+        success: format.is_claude().then_some(true),
+        status: metadata.status.map(|it| match it {
+            Status::Inline => wire::LoadStatus::Inline,
+            Status::Forked => wire::LoadStatus::Forked,
+        }),
+        command_name: metadata.command_name,
+        allowed_tools: metadata.allowed_tools,
+        disallowed_tools: metadata.disallowed_tools,
+        model: metadata.model,
+        effort: metadata.effort,
+        context: metadata.context,
+        agent: metadata.agent,
+        agent_id: agent_id.filter(|_| is_forked),
+        background: metadata.background,
+        prompt_messages: metadata.prompt_messages.into_iter().map(message).collect(),
+        hooks: metadata.hooks,
+    }
+}
+
+/// What a catalog says about those that are not in it.
+pub(crate) struct Told {
+    /// How many skills there are, told before or not.
+    pub(crate) n_skills: usize,
+    /// Whether none was told before.
+    pub(crate) is_initial: bool,
+}
+
+/// Returns a catalog.
+pub(crate) fn catalog(
+    catalog: Catalog,
+    told: &Told,
+    clock: String,
+    health: Vec<wire::Health>,
+) -> wire::CatalogResult {
+    wire::CatalogResult {
+        clock,
+        health,
+        tokens: tokens(&catalog.text),
+        text: catalog.text,
+        count: catalog.n_listed as u64,
+        skill_count: told.n_skills as u64,
+        is_initial: told.is_initial,
+        shortened: catalog.n_shortened as u64,
+        omitted: catalog.n_omitted as u64,
+    }
+}
+
+/// Returns a tool.
+pub(crate) fn tool(tool: Tool) -> wire::SkillTool {
+    wire::SkillTool {
+        name: tool.name.to_owned(),
+        description: tool.description,
+        input_schema: tool.schema,
+    }
+}

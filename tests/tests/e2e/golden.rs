@@ -1,0 +1,119 @@
+//! What the daemon renders, held against what running agents told their models: byte for byte.
+//!
+//! The files are recorded from the agents (`tests/golden/agents`), on the same tree.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use skills_testkit::Home;
+use skills_testkit::fixture::lay_out;
+
+use crate::support::Live;
+
+const TREE: &str = include_str!("../../golden/agents/tree.txt");
+
+/// A daemon beside the tree that the agents were recorded on.
+struct Recorded {
+    live: Live,
+    project: PathBuf,
+}
+
+impl Recorded {
+    fn new() -> Self {
+        let home = Home::new();
+        let project = home.worktree("proj", "");
+        let top = home.path().parent().expect("it lies in a directory of its own").to_owned();
+        lay_out(&top, TREE);
+        Self { live: Live::start_in(home), project }
+    }
+
+    fn call(&mut self, method: &str, profile: &str, mut params: Value) -> Value {
+        params["cwd"] = json!(self.project);
+        params["profile"] = json!(profile);
+        // Gemini CLI was recorded in a folder that it trusts.
+        let home = self.live.home.path();
+        params["environment"] = json!({"HOME": home, "GEMINI_CLI_TRUST_WORKSPACE": "true"});
+        match self.live.wire.try_call(method, &params) {
+            Ok(result) => result,
+            Err(error) => json!({"error": error.message}),
+        }
+    }
+
+    /// Compares a text of an answer with what the profile's agent wrote.
+    #[track_caller]
+    fn check(&mut self, method: &str, profile: &str, params: Value, part: &str, file: &str) {
+        let answer = self.call(method, profile, params);
+        let text = answer[part].as_str().unwrap_or_else(|| panic!("no `{part}`: {answer}"));
+        let text = self.live.home.redact(text);
+        assert_eq!(text, golden(profile, file), "{profile}/{file}");
+    }
+}
+
+fn golden(profile: &str, file: &str) -> String {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/agents");
+    let path = dir.join(profile).join(file);
+    std::fs::read_to_string(&path).unwrap_or_else(|cause| panic!("{}: {cause}", path.display()))
+}
+
+#[test]
+fn opencode_is_rendered_to_the_byte() {
+    let mut recorded = Recorded::new();
+    let mut check = |method: &str, params: Value, part: &str, file: &str| {
+        recorded.check(method, "opencode", params, part, file);
+    };
+    check("catalog/render", json!({}), "text", "catalog.txt");
+    check("skills/load", json!({"name": "deploy"}), "output", "load.txt");
+    check("skills/load", json!({"name": "éclair"}), "output", "load-not-ascii.txt");
+    check("skills/load", json!({"name": "empty-body"}), "output", "load-empty-body.txt");
+    let slash = json!({"name": "deploy", "args": "one two", "by": "user"});
+    check("skills/load", slash, "output", "command.txt");
+    // The agent has one skill of its own that ours does not list.
+    let unknown = recorded.call("skills/load", "opencode", json!({"name": "missing"}));
+    let said = golden("opencode", "load-unknown.txt").replace("customize-opencode, ", "");
+    assert_eq!(unknown["error"], said);
+
+    // The names in the schema are ours: the agent's tool has none.
+    let mut tool = recorded.call("catalog/tool", "opencode", json!({}))["tool"].take();
+    let agents: Value = serde_json::from_str(&golden("opencode", "tool.json")).expect("JSON");
+    let name = tool["inputSchema"]["properties"]["name"].as_object_mut().expect("an object");
+    assert_eq!(name.remove("enum").and_then(|it| it.as_array().map(Vec::len)), Some(11));
+    assert_eq!(tool["inputSchema"], agents["parameters"]);
+    assert_eq!((&tool["name"], &tool["description"]), (&agents["name"], &agents["description"]));
+}
+
+#[test]
+fn codex_is_rendered_to_the_byte() {
+    let mut recorded = Recorded::new();
+    recorded.check("catalog/render", "codex", json!({}), "text", "catalog.txt");
+    recorded.check("skills/load", "codex", json!({"name": "deploy"}), "output", "mention.txt");
+}
+
+#[test]
+fn gemini_cli_is_rendered_to_the_byte() {
+    let mut recorded = Recorded::new();
+    let mut check = |method: &str, params: Value, part: &str, file: &str| {
+        recorded.check(method, "gemini-cli", params, part, file);
+    };
+    check("catalog/render", json!({}), "text", "catalog.txt");
+    check("skills/load", json!({"name": "deploy"}), "output", "load.txt");
+    check("skills/load", json!({"name": "éclair"}), "output", "load-not-ascii.txt");
+    check("skills/load", json!({"name": "empty-body"}), "output", "load-empty-body.txt");
+    let tool = recorded.call("catalog/tool", "gemini-cli", json!({}))["tool"].take();
+    let agents: Value = serde_json::from_str(&golden("gemini-cli", "tool.json")).expect("JSON");
+    assert_eq!(tool["inputSchema"], agents["parametersJsonSchema"]);
+    assert_eq!((&tool["name"], &tool["description"]), (&agents["name"], &agents["description"]));
+}
+
+#[test]
+fn no_skills_are_told_as_the_agents_do() {
+    let mut live = Live::start();
+    let top = live.home.worktree("w", "");
+    for profile in ["opencode", "codex", "gemini-cli"] {
+        let params = json!({"cwd": top, "profile": profile, "emptyText": true});
+        let text = live.wire.call("catalog/render", &params)["text"].take();
+        assert_eq!(text, golden(profile, "catalog-empty.txt"), "{profile}");
+        let params = json!({"cwd": top, "profile": profile});
+        assert_eq!(live.wire.call("catalog/render", &params)["text"], "", "{profile}");
+        assert_eq!(live.wire.call("catalog/tool", &params)["tool"], Value::Null, "{profile}");
+    }
+}

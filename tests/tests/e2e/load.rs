@@ -1,0 +1,115 @@
+//! Skills as they are loaded, over the socket and by the command line.
+
+use std::fs;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::{Value, json};
+use skills_testkit::Framing;
+
+use crate::support::{Live, run, run_json, stderr, stdout};
+
+const SKILLS: &str = "//- /.claude/skills/greet/SKILL.md
+---
+description: Greets.
+arguments: who
+allowed-tools: Read
+---
+Greet $who from ${CLAUDE_PROJECT_DIR}.
+
+- !`git log -1`
+//- /.claude/skills/greet/names.txt
+Ann
+";
+
+#[test]
+fn a_command_line_is_put_in() {
+    let live = Live::start();
+    let top = live.home.worktree("w", SKILLS);
+    let args = ["load", "greet", "the whole world", "--profile", "claude-code"];
+    let output = run(&live.home, &top, &args);
+    let expected = "Base directory for this skill: $WORK/w/.claude/skills/greet\n\n\
+                    Greet the whole world from $WORK/w.\n\n- !`git log -1`\n";
+    assert_eq!(live.home.redact(&stdout(&output)), expected, "{}", stderr(&output));
+    assert!(stderr(&output).contains("A command in it is for the agent to run"));
+    let json = run_json(&live.home, &top, &args);
+    assert_eq!(json["commands"][0]["command"], "git log -1");
+    assert_eq!(json["metadata"]["allowedTools"], json!(["Read"]));
+    let local = run_json(&live.home, &top, &[&args[..], &["--no-daemon"]].concat());
+    assert_eq!((&local["output"], &local["commands"]), (&json["output"], &json["commands"]));
+}
+
+#[test]
+fn results_of_commands_are_put_in_by_a_second_call() {
+    let mut live = Live::start();
+    let top = live.home.worktree("w", SKILLS);
+    let mut params = json!({"cwd": top, "profile": "claude-code", "name": "/greet"});
+    let first = live.wire.call("skills/load", &params);
+    let id = first["commands"][0]["id"].clone();
+    params["shellResults"] = json!([{"id": id, "output": "!`rm -rf` $who"}]);
+    let second = live.wire.call("skills/load", &params);
+    assert!(second["output"].as_str().is_some_and(|it| it.ends_with("- !`rm -rf` $who\n")));
+    assert_eq!(second["commands"], json!([]));
+}
+
+#[test]
+fn formats_and_catalogs_by_name() {
+    let live = Live::start();
+    let top = live.home.worktree("w", SKILLS);
+    let output = run(&live.home, &top, &["catalog", "--profile", "claude-code"]);
+    assert_eq!(stdout(&output), "- greet: Greets.\n");
+    assert!(stderr(&output).contains("1 skill, about 4 tokens."), "{}", stderr(&output));
+    let format = ["catalog", "--profile", "claude-code", "--format", "markdown"];
+    let output = run(&live.home, &top, &format);
+    assert_eq!(stdout(&output), "## Available Skills\n- **greet**: Greets.\n");
+    let output = run(&live.home, &top, &["load", "greet", "--format", "nope"]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    let output = run(&live.home, &top, &["load", "nope", "--profile", "claude-code"]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+}
+
+/// A skill whose frontmatter and body name the same version, written again and again.
+#[test]
+fn no_answer_is_of_two_versions() {
+    let live = Live::start();
+    let top = live.home.worktree("w", "");
+    let dir = top.join(".claude/skills/v");
+    fs::create_dir_all(&dir).expect("it can be made");
+    let text = |version: u32| {
+        let filling = "x".repeat(version as usize % 7 * 3000);
+        format!("---\ndescription: d\nmodel: m{version}\n---\nm{version} {filling}\n")
+    };
+    // In place, so that a reader can meet half of it; and by a rename, as most editors do.
+    let write = |version: u32| {
+        let path = dir.join("SKILL.md");
+        if version.is_multiple_of(2) {
+            return fs::write(path, text(version));
+        }
+        let new = dir.join("new");
+        fs::write(&new, text(version)).and_then(|()| fs::rename(new, path))
+    };
+    write(0).expect("it can be written");
+    let is_done = AtomicBool::new(false);
+    let mut wire = live.daemon.connect(Framing::Header);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for version in 1..400 {
+                write(version).expect("it can be written");
+            }
+            is_done.store(true, Ordering::Relaxed);
+        });
+        let mut n_loaded = 0;
+        while !is_done.load(Ordering::Relaxed) || n_loaded == 0 {
+            let params = json!({"cwd": top, "profile": "claude-code", "name": "v"});
+            // A file that is empty for a moment, between opening and writing, is one version too.
+            let Ok(loaded) = wire.try_call("skills/load", &params) else { continue };
+            let Value::String(model) = &loaded["metadata"]["model"] else { continue };
+            let output = loaded["output"].as_str().expect("a text");
+            let body = output.split_once("\n\n").map_or("", |(_, body)| body);
+            assert!(body.starts_with(&format!("{model} ")), "{model} with {}", &body[..20]);
+            n_loaded += 1;
+        }
+    });
+    let params = json!({"cwd": top, "profile": "claude-code", "name": "v"});
+    let last = wire.call("skills/load", &params);
+    assert_eq!(last["metadata"]["model"], "m399");
+}
