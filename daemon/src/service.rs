@@ -102,6 +102,16 @@ impl Service {
         Ok(view.with_health(&unwell))
     }
 
+    /// Follows the user's configuration.
+    pub(crate) async fn refresh_settings(&self) {
+        if self.settings.refresh().await {
+            // In the queue before what is asked next.
+            let config = self.settings.user();
+            self.engine.set_read_limit(config.read_limit);
+            self.engine.provide(provision(&config));
+        }
+    }
+
     /// Reads what a call asks for, with the configuration's profile where it names none. Returns
     /// the view as well where finding that out took one.
     async fn settle(
@@ -109,9 +119,7 @@ impl Service {
         peer: &Peer,
         context: Context,
     ) -> Result<(Asked, Option<Arc<View>>), RpcError> {
-        if self.settings.refresh().await {
-            self.engine.provide(provision(&self.settings.user()));
-        }
+        self.refresh_settings().await;
         if context.profile.is_some() {
             return Ok((self.read(peer, context)?, None));
         }

@@ -55,7 +55,7 @@ impl Vigil {
                 () = elapsed(round) => {}
             }
             // So that a change of the log's level or of the limits needs no call.
-            self.service.settings.refresh().await;
+            self.service.refresh_settings().await;
             if self.ends_lost() {
                 return;
             }

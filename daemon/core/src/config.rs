@@ -254,7 +254,7 @@ config! {
     /// What is beyond it is left out, with a finding that says so.
     read_limit: u64 = 256 * 1024,
         "read_limit", Kind::Number { min: 1024, max: 64 * 1024 * 1024, unit: "bytes" },
-        Some("262144"), "1048576", USER, NextStart;
+        Some("262144"), "1048576", USER, NextCall;
     /// How much the log says.
     ///
     /// The option `--log` of `skillsd serve` and the variable `SKILLSD_LOG` count before it, and

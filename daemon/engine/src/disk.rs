@@ -106,6 +106,10 @@ pub trait Disk: Send + Sync {
 
     /// Reads at most `limit` bytes of a regular file. `path` may end in a symbolic link.
     fn read(&self, path: &Path, limit: u64) -> Result<File, ReadError>;
+
+    /// Returns the kind of the file system that holds the directory, where others can change what
+    /// is on it without this system's knowledge.
+    fn doubt(&self, path: &Path) -> Option<&'static str>;
 }
 
 /// The machine's own disk.
@@ -152,6 +156,10 @@ impl Disk for RealDisk {
         Ok(Directory { stat, entries })
     }
 
+    fn doubt(&self, path: &Path) -> Option<&'static str> {
+        doubtful_kind(path)
+    }
+
     fn read(&self, path: &Path, limit: u64) -> Result<File, ReadError> {
         // NONBLOCK: opening a named pipe or a device must not wait.
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
@@ -173,6 +181,43 @@ impl Disk for RealDisk {
         }
         Err(ReadError::Changing)
     }
+}
+
+/// The file systems whose content is kept elsewhere, by the numbers of `statfs(2)`: another machine
+/// or another process changes it, and inotify is not told. Of an overlay the lower layers can be
+/// changed beneath it.
+#[cfg(target_os = "linux")]
+const DOUBTFUL: [(u64, &str); 15] = [
+    (0x6969, "NFS"),
+    (0x517b, "SMB"),
+    (0xfe53_4d42, "SMB"),
+    (0xff53_4d42, "CIFS"),
+    (0x6573_5546, "FUSE"),
+    (0x0102_1997, "9P"),
+    (0x794c_7630, "overlay"),
+    (0x5346_414f, "AFS"),
+    (0x6b41_4653, "AFS"),
+    (0x00c3_6400, "Ceph"),
+    (0x7375_7245, "Coda"),
+    (0x0bd0_0bd0, "Lustre"),
+    (0x4750_4653, "GPFS"),
+    (0x786f_4256, "a shared folder of VirtualBox"),
+    (0x0116_1970, "GFS2"),
+];
+
+#[cfg(target_os = "linux")]
+fn doubtful_kind(path: &Path) -> Option<&'static str> {
+    let found = fs::statfs(path).ok()?;
+    // The numbers have 32 bits; some platforms extend their sign.
+    #[expect(clippy::cast_sign_loss, reason = "as above")]
+    let number = found.f_type as u64 & 0xffff_ffff;
+    DOUBTFUL.iter().find(|(it, _)| *it == number).map(|(_, kind)| *kind)
+}
+
+/// What is not known is trusted: the watcher of such a system has its own way of knowing.
+#[cfg(not(target_os = "linux"))]
+fn doubtful_kind(_: &Path) -> Option<&'static str> {
+    None
 }
 
 fn read_from_start(

@@ -59,6 +59,9 @@ pub(crate) enum Watch {
     Unarmed,
     /// They are.
     Armed,
+    /// Those made by this system are; others, on a file system of this kind, are not. It is swept
+    /// besides.
+    Doubtful(&'static str),
     /// They are not: the limit on watches is reached. It is swept instead.
     OverLimit,
     /// They are not: the operating system refused. It is swept instead.
@@ -291,7 +294,7 @@ impl Node {
 
     /// Whether changes here are not heard of, so that the disk has to be asked.
     pub(crate) fn deaf(&self) -> bool {
-        matches!(self.watch, Watch::OverLimit | Watch::Refused)
+        matches!(self.watch, Watch::OverLimit | Watch::Refused | Watch::Doubtful(_))
     }
 
     /// Returns the names that are known to be directories.

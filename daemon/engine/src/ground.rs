@@ -6,7 +6,7 @@
 //! children. Where watching is not to be had, nodes are compared with the disk by their file
 //! times ([`Ground::sweep`]), which opens nothing and so makes no events of its own.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -22,6 +22,7 @@ use skills_core::skill::{FileFacts, SkillRecord};
 use crate::disk::{Disk, Kind, ReadError, Stat, content_hash, is_skill_name};
 use crate::forest::{FileState, Forest, Need, Node, Probe, Seen, Serial, Watch, join, parent};
 use crate::hints::{ArmError, HintSource, Hints, Inbox};
+use crate::mounts::Mounts;
 use crate::names::Names;
 use crate::pool;
 
@@ -29,15 +30,66 @@ use crate::pool;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Directories read.
-    pub listed: u64,
+    pub listed: Causes,
     /// Files read and parsed.
-    pub read: u64,
+    pub read: Causes,
     /// Names looked up.
     pub probed: u64,
     /// Nodes compared with the disk by their times.
     pub swept: u64,
     /// How often hints were lost and everything was looked at again.
     pub lost: u64,
+}
+
+/// How often something was read, by cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Causes([u64; Cause::ALL.len()]);
+
+/// Why something is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cause {
+    /// It was asked for and not known.
+    Opened,
+    /// The watcher said that something changed there.
+    Changed,
+    /// It was compared with the disk, and differed or might.
+    Swept,
+    /// As before, because hints were lost or something was mounted.
+    Lost,
+    /// Something else than the disk changed: how much is read, or what can be watched.
+    Limits,
+}
+
+impl Cause {
+    /// All causes, in the order of their declaration.
+    pub const ALL: [Self; 5] = [Self::Opened, Self::Changed, Self::Swept, Self::Lost, Self::Limits];
+
+    /// Returns the word for it in a status.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Opened => "opened",
+            Self::Changed => "changed",
+            Self::Swept => "swept",
+            Self::Lost => "lost",
+            Self::Limits => "limits",
+        }
+    }
+}
+
+impl Causes {
+    /// Returns how often in all.
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+
+    /// Returns how often for each cause that there was.
+    pub fn iter(&self) -> impl Iterator<Item = (Cause, u64)> {
+        Cause::ALL.into_iter().zip(self.0).filter(|(_, count)| *count > 0)
+    }
+
+    fn count(&mut self, cause: Cause) {
+        self.0[cause as usize] += 1;
+    }
 }
 
 /// The disk side of the engine.
@@ -53,11 +105,14 @@ pub(crate) struct Ground {
     same: HashMap<FileId, Vec<OsString>>,
     /// The nodes whose answers may be out of date. Parents sort before their children, so that
     /// what a parent lost is not read in vain.
-    dirty: BTreeSet<OsString>,
+    dirty: BTreeMap<OsString, Cause>,
     /// Whether a watch was given up since the last refresh.
     freed: bool,
     /// Whether there may be nodes that are not watched.
     deaf: bool,
+    /// The devices that were met, and the kind of those whose changes are not all told.
+    doubts: HashMap<u64, Option<&'static str>>,
+    mounts: Mounts,
 }
 
 /// What a directory job found: its listing, and its SKILL.md where that is a regular file.
@@ -85,9 +140,11 @@ impl Ground {
             us,
             read_limit,
             same: HashMap::new(),
-            dirty: BTreeSet::new(),
+            dirty: BTreeMap::new(),
             freed: false,
             deaf: false,
+            doubts: HashMap::new(),
+            mounts: Mounts::open(),
         }
     }
 
@@ -105,6 +162,31 @@ impl Ground {
     pub(crate) fn cookie(&mut self, ticket: u64) -> bool {
         let Some(source) = &mut self.source else { return false };
         source.cookie(ticket).inspect_err(|error| tracing::warn!(%error, "no cookie")).is_ok()
+    }
+
+    /// Looks at everything again where something was mounted or unmounted since the last time.
+    pub(crate) fn follow_mounts(&mut self) {
+        if self.mounts.have_changed() {
+            // A device may come back as another one.
+            self.doubts.clear();
+            self.sweep_for(Cause::Lost, |_| true);
+        }
+    }
+
+    /// Sets how much of a SKILL.md is read; those for which it matters are read again.
+    pub(crate) fn set_read_limit(&mut self, limit: u64) {
+        let least = limit.min(self.read_limit);
+        if std::mem::replace(&mut self.read_limit, limit) == limit {
+            return;
+        }
+        for (path, node) in self.forest.iter_mut() {
+            for state in node.files.values_mut() {
+                if state.seen.is_some_and(|it| it.stat.size > least) {
+                    state.seen = None;
+                    self.dirty.entry(path.clone()).or_insert(Cause::Limits);
+                }
+            }
+        }
     }
 
     /// Finds out what was asked for.
@@ -187,9 +269,16 @@ impl Ground {
                 }
             },
         };
-        self.deaf |= node.deaf();
         let seen = self.disk.stat(Path::new(path)).ok().map(Seen::now);
         let now = seen.map(|it| it.stat.id);
+        if let Some(id) = now.filter(|_| node.watch == Watch::Armed) {
+            let disk = &*self.disk;
+            let doubt = self.doubts.entry(id.device);
+            if let Some(kind) = *doubt.or_insert_with(|| disk.doubt(Path::new(path))) {
+                node.watch = Watch::Doubtful(kind);
+            }
+        }
+        self.deaf |= node.deaf();
         let before = std::mem::replace(&mut node.armed_as, now);
         if node.seen.is_none() {
             // What is read from now on is compared with this.
@@ -214,8 +303,10 @@ impl Ground {
         };
         let found = pool::map_after(dirs, arm, |dir| list_directory(&*disk, dir, limit));
         for (dir, listed) in dirs.iter().zip(found) {
-            self.counters.listed += 1;
-            self.counters.read += u64::from(listed.skill.is_some());
+            self.counters.listed.count(Cause::Opened);
+            if listed.skill.is_some() {
+                self.counters.read.count(Cause::Opened);
+            }
             if let Some(node) = self.forest.get_mut(dir) {
                 node.take_listing(listed);
             }
@@ -230,7 +321,7 @@ impl Ground {
         };
         let found = pool::map_after(files, arm, |(dir, name)| read_skill(&*disk, dir, name, limit));
         for ((dir, name), state) in files.iter().zip(found) {
-            self.counters.read += 1;
+            self.counters.read.count(Cause::Opened);
             if let Some(node) = self.forest.get_mut(dir) {
                 node.files.insert(name.clone(), state);
             }
@@ -243,7 +334,7 @@ impl Ground {
             self.arm(&dir);
             self.widen_interest(&dir, &name);
             let state = read_text(&*self.disk, &dir, &name);
-            self.counters.read += 1;
+            self.counters.read.count(Cause::Opened);
             if let Some(node) = self.forest.get_mut(&dir) {
                 node.texts.insert(name, state);
             }
@@ -255,7 +346,7 @@ impl Ground {
         if hints.lost {
             self.counters.lost += 1;
             self.forest.iter_mut().for_each(|(_, it)| it.unarm());
-            self.sweep(|_| true);
+            self.sweep_for(Cause::Lost, |_| true);
         }
         for path in &hints.replaced {
             for below in self.forest.tree(path.as_os_str()) {
@@ -276,7 +367,7 @@ impl Ground {
         let others = same.into_iter().flatten().map(OsString::as_os_str);
         for path in others.chain([path]) {
             if let Some(node) = self.forest.get_mut(path) {
-                self.dirty.insert(path.to_owned());
+                self.dirty.entry(path.to_owned()).or_insert(Cause::Changed);
                 // What was refused may be allowed now.
                 if replaced || node.watch == Watch::Refused {
                     node.unarm();
@@ -295,6 +386,10 @@ impl Ground {
 
     /// Compares nodes with the disk without opening anything; marks those that differ.
     pub(crate) fn sweep(&mut self, which: impl Fn(&Node) -> bool) {
+        self.sweep_for(Cause::Swept, which);
+    }
+
+    fn sweep_for(&mut self, cause: Cause, which: impl Fn(&Node) -> bool) {
         let chosen = self.forest.iter().filter(|(_, it)| which(it));
         for path in chosen.map(|(path, _)| path.clone()).collect::<Vec<_>>() {
             self.counters.swept += 1;
@@ -321,7 +416,7 @@ impl Ground {
                 if node.watch == Watch::Refused {
                     node.unarm();
                 }
-                self.dirty.insert(path);
+                self.dirty.entry(path).or_insert(cause);
             }
         }
     }
@@ -333,13 +428,13 @@ impl Ground {
             for (path, node) in self.forest.iter_mut() {
                 if node.watch == Watch::OverLimit {
                     node.unarm();
-                    self.dirty.insert(path.clone());
+                    self.dirty.entry(path.clone()).or_insert(Cause::Limits);
                 }
             }
         }
         let mut changed = Vec::new();
-        while let Some(path) = self.dirty.pop_first() {
-            if self.refresh_one(&path) == Some(true)
+        while let Some((path, cause)) = self.dirty.pop_first() {
+            if self.refresh_one(&path, cause) == Some(true)
                 && let Some(node) = self.forest.get(&path)
             {
                 changed.push(node.serial);
@@ -349,7 +444,7 @@ impl Ground {
     }
 
     /// Reads one node again. Returns whether its answers changed; none when it is gone.
-    fn refresh_one(&mut self, path: &OsStr) -> Option<bool> {
+    fn refresh_one(&mut self, path: &OsStr, cause: Cause) -> Option<bool> {
         self.forest.get(path)?;
         self.arm(path);
         let stat = self.disk.stat(Path::new(path)).ok().map(Seen::now);
@@ -363,7 +458,7 @@ impl Ground {
         let mut changed = node.probes != probes;
         node.probes = probes;
         if node.listing.is_some() {
-            self.counters.listed += 1;
+            self.counters.listed.count(cause);
             let listed = list_entries(&*self.disk, path);
             changed |= node.listing.as_ref() != Some(&listed.clone().map(|it| it.1));
             if let Ok((seen, _)) = &listed {
@@ -375,7 +470,7 @@ impl Ground {
         for (name, old) in std::mem::take(&mut node.files) {
             let limit = self.read_limit;
             let read = |disk: &dyn Disk, old: &_| read_skill(disk, path, &name, limit).or_keep(old);
-            let state = self.recheck(path, &name, old, read);
+            let state = self.recheck((path, &name), cause, old, read);
             changed |= state.1;
             if let Some(state) = state.0 {
                 self.forest.get_mut(path)?.files.insert(name, state);
@@ -383,7 +478,7 @@ impl Ground {
         }
         for (name, old) in texts {
             let read = |disk: &dyn Disk, _: &_| read_text(disk, path, &name);
-            let state = self.recheck(path, &name, old, read);
+            let state = self.recheck((path, &name), cause, old, read);
             changed |= state.1;
             if let Some(state) = state.0 {
                 self.forest.get_mut(path)?.texts.insert(name, state);
@@ -401,8 +496,8 @@ impl Ground {
     /// Returns a file's state as it is now, and whether it changed; no state when it is gone.
     fn recheck<T: PartialEq>(
         &mut self,
-        dir: &OsStr,
-        name: &OsStr,
+        (dir, name): (&OsStr, &OsStr),
+        cause: Cause,
         old: FileState<T>,
         read: impl FnOnce(&dyn Disk, &FileState<T>) -> FileState<T>,
     ) -> (Option<FileState<T>>, bool) {
@@ -410,7 +505,7 @@ impl Ground {
         match self.disk.stat(Path::new(&path)) {
             Ok(now) if old.seen.is_some_and(|it| it.holds(&now)) => (Some(old), false),
             Ok(now) if now.kind == Kind::File => {
-                self.counters.read += 1;
+                self.counters.read.count(cause);
                 let new = read(&*self.disk, &old);
                 let changed = new.result != old.result;
                 (Some(new), changed)
@@ -451,7 +546,7 @@ impl Ground {
         for path in paths.iter() {
             if let Some(node) = self.forest.get_mut(path) {
                 node.unarm();
-                self.dirty.insert(path.clone());
+                self.dirty.entry(path.clone()).or_insert(Cause::Changed);
             }
         }
         if paths.is_empty() {

@@ -31,6 +31,8 @@ mod ground;
 
 mod holds;
 
+mod mounts;
+
 mod run;
 
 mod journal;
@@ -75,7 +77,7 @@ use crate::news::News;
 use crate::provide::Providers;
 use crate::run::{Event, Published, Request};
 
-pub use crate::ground::Counters;
+pub use crate::ground::{Cause, Causes, Counters};
 pub use crate::holds::Hold;
 pub use crate::journal::{Difference, Gone};
 pub use crate::mcp::{PromptAnswer, PromptContent, PromptError, PromptMessage};
@@ -304,6 +306,13 @@ impl Engine {
     /// Waits until everything is visible that was finished before. Returns the clock.
     pub async fn sync(&self) -> Result<String, EngineError> {
         self.ask(Event::Sync).await
+    }
+
+    /// Sets how much of a SKILL.md is read, in bytes; what this makes different is read again before
+    /// the next answer.
+    pub fn set_read_limit(&self, limit: u64) {
+        // An engine that has ended reads nothing.
+        let _ = self.events.send(Event::ReadLimit(limit));
     }
 
     /// Returns how the engine is: as it was at the end of its last turn.

@@ -38,6 +38,10 @@ impl<T> Names<T> {
         self.0.iter().map(|(name, _)| name)
     }
 
+    pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.0.iter_mut().map(|(_, value)| value)
+    }
+
     fn find(&self, name: &OsStr) -> Result<usize, usize> {
         self.0.binary_search_by(|(it, _)| it.as_os_str().cmp(name))
     }

@@ -84,6 +84,8 @@ pub(crate) enum Event {
         arguments: BTreeMap<String, String>,
         reply: oneshot::Sender<Result<PromptAnswer, PromptError>>,
     },
+    /// Read so much of each SKILL.md from now on.
+    ReadLimit(u64),
     /// End.
     Stop,
 }
@@ -268,6 +270,7 @@ impl Engine {
             Event::Status(reply) => {
                 let _ = reply.send(self.status());
             }
+            Event::ReadLimit(limit) => self.ground.set_read_limit(limit),
             Event::Stop => {
                 self.providers.stop();
                 return false;
@@ -278,6 +281,9 @@ impl Engine {
 
     /// One turn of the loop: hints, cookies, the disk, the views, the answers.
     fn turn(&mut self) {
+        if !self.cookies.next.is_empty() {
+            self.ground.follow_mounts();
+        }
         self.place_cookie();
         let hints = self.inbox.take();
         let mut done = Vec::new();
@@ -551,8 +557,22 @@ impl Engine {
                 path: None,
             });
         }
-        // One that is only passed through on the way to a root is nobody's worry.
         let read = |it: &Node| it.listing.is_some();
+        let doubtful = nodes().filter(|(_, it)| read(it)).find_map(|(path, it)| match it.watch {
+            Watch::Doubtful(kind) => Some((path, kind)),
+            Watch::Unarmed | Watch::Armed | Watch::OverLimit | Watch::Refused => None,
+        });
+        if let Some((path, kind)) = doubtful {
+            health.push(Health {
+                code: "file-system",
+                message: format!(
+                    "changes made elsewhere on this file system ({kind}) are not told; it is compared at every request instead"
+                ),
+                hint: "Nothing has to be done; answers come faster from a local disk.",
+                path: Some(path.clone()),
+            });
+        }
+        // One that is only passed through on the way to a root is nobody's worry.
         let refused = nodes().find(|(_, it)| it.watch == Watch::Refused && read(it));
         if let Some((path, _)) = refused.filter(|_| self.ground.hears()) {
             health.push(Health {
@@ -626,7 +646,9 @@ impl Engine {
             turn: self.turns.load(Ordering::Relaxed),
             boot_id: self.boot_id.clone(),
             worktrees: worktrees.collect(),
-            watches: nodes.filter(|(_, it)| it.watch == Watch::Armed).count(),
+            watches: nodes
+                .filter(|(_, it)| matches!(it.watch, Watch::Armed | Watch::Doubtful(_)))
+                .count(),
             watch_limit: self.watch_limit,
             rebuilds: self.rebuilds,
             counters: self.ground.counters,

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use skills_core::path::AbsPath;
 use skills_core::profile;
 use skills_core::resolve::{Resolution, Site};
+use skills_engine::disk::{Directory, Disk, File, ReadError, RealDisk, Stat};
 use skills_engine::hints::{ArmError, HintSource, Inbox, StartHints};
 use skills_engine::watch::{Notify, recommended};
 use skills_engine::{Engine, Freshness, Options, ViewKey};
@@ -76,6 +77,33 @@ enum Mode {
     Lost,
     /// Every third directory is not watched, as when the limit on watches is reached.
     Limited,
+    /// Nothing is told but cookies, as when another machine changes a network file system.
+    Remote,
+}
+
+/// The real disk, which says that others may change it.
+struct RemoteDisk;
+
+impl Disk for RemoteDisk {
+    fn stat(&self, path: &Path) -> io::Result<Stat> {
+        RealDisk.stat(path)
+    }
+
+    fn target(&self, path: &Path) -> io::Result<PathBuf> {
+        RealDisk.target(path)
+    }
+
+    fn list(&self, path: &Path) -> io::Result<Directory> {
+        RealDisk.list(path)
+    }
+
+    fn read(&self, path: &Path, limit: u64) -> Result<File, ReadError> {
+        RealDisk.read(path, limit)
+    }
+
+    fn doubt(&self, _: &Path) -> Option<&'static str> {
+        Some("a test")
+    }
 }
 
 /// A real source of hints, made worse.
@@ -94,7 +122,10 @@ struct WorseSource {
 impl StartHints for Worse {
     fn start(self: Box<Self>, inbox: Inbox) -> io::Result<Box<dyn HintSource>> {
         let Self { mode, real } = *self;
-        let heard = if mode == Mode::Lost { Inbox::new(|| {}) } else { inbox.clone() };
+        let heard = match mode {
+            Mode::Lost | Mode::Remote => Inbox::new(|| {}),
+            Mode::Plain | Mode::Portable | Mode::Limited => inbox.clone(),
+        };
         let real = real.start(heard)?;
         Ok(Box::new(WorseSource { mode, real, inbox, armed: 0 }))
     }
@@ -118,12 +149,17 @@ impl HintSource for WorseSource {
             self.inbox.lost();
             return Ok(());
         }
+        if self.mode == Mode::Remote {
+            // The daemon's own directory is on a local disk.
+            self.inbox.cookie(ticket);
+            return Ok(());
+        }
         self.real.cookie(ticket)
     }
 }
 
-fn engine(hints: Option<Box<dyn StartHints>>) -> Engine {
-    Engine::start(Options { hints, ..Options::new("boot".into()) }).unwrap()
+fn engine(hints: Option<Box<dyn StartHints>>, disk: Arc<dyn Disk>) -> Engine {
+    Engine::start(Options { hints, disk, ..Options::new("boot".into()) }).unwrap()
 }
 
 const DIRS: [&str; 12] = [
@@ -268,9 +304,13 @@ async fn converge(mode: Mode, seed: u64, rounds: usize) {
     let root = world.top.parent().unwrap();
     let real: Box<dyn StartHints> = match mode {
         Mode::Portable => Box::new(Notify { cookie_dir: world.cookies.clone() }),
-        Mode::Plain | Mode::Lost | Mode::Limited => recommended(world.cookies.clone()),
+        Mode::Plain | Mode::Lost | Mode::Limited | Mode::Remote => {
+            recommended(world.cookies.clone())
+        }
     };
-    let live = engine(Some(Box::new(Worse { mode, real })));
+    let disk: Arc<dyn Disk> =
+        if mode == Mode::Remote { Arc::new(RemoteDisk) } else { Arc::new(RealDisk) };
+    let live = engine(Some(Box::new(Worse { mode, real })), disk);
     let mut random = Random(seed);
     let mut history = Vec::new();
     for round in 0..rounds {
@@ -286,7 +326,7 @@ async fn converge(mode: Mode, seed: u64, rounds: usize) {
         };
         let view =
             live.view(world.key(profile), || world.site(profile), Freshness::Synced).await.unwrap();
-        let fresh = engine(None);
+        let fresh = engine(None, Arc::new(RealDisk));
         let truth = fresh
             .view(world.key(profile), || world.site(profile), Freshness::Synced)
             .await
@@ -300,6 +340,10 @@ async fn converge(mode: Mode, seed: u64, rounds: usize) {
             &history[last..]
         );
     }
+    if mode == Mode::Remote {
+        let view = live.cached(&world.key("agentskills")).unwrap();
+        assert!(view.health.iter().any(|it| it.code == "file-system"), "{:?}", view.health);
+    }
     let counters = live.status().await.unwrap().counters;
     match mode {
         // Right by hints, not by looking at everything each time.
@@ -307,7 +351,9 @@ async fn converge(mode: Mode, seed: u64, rounds: usize) {
             assert_eq!((counters.lost, counters.swept), (0, 0), "{counters:?}");
         }
         Mode::Lost => assert!(counters.lost >= rounds as u64, "{counters:?}"),
-        Mode::Limited => assert!(counters.swept > 0 && counters.lost == 0, "{counters:?}"),
+        Mode::Limited | Mode::Remote => {
+            assert!(counters.swept > 0 && counters.lost == 0, "{counters:?}");
+        }
     }
     live.stop();
 }
@@ -338,4 +384,30 @@ async fn synced_views_are_right_when_every_hint_is_lost() {
 #[tokio::test]
 async fn synced_views_are_right_when_a_third_is_not_watched() {
     converge_in(Mode::Limited).await;
+}
+
+#[tokio::test]
+async fn synced_views_are_right_where_others_change_the_disk() {
+    converge_in(Mode::Remote).await;
+}
+
+#[tokio::test]
+async fn another_read_limit_reads_again_what_it_makes_different() {
+    let world = World::new();
+    let file = world.top.join(".agents/skills/a/SKILL.md");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let body = "x".repeat(5000);
+    fs::write(&file, format!("---\nname: a\ndescription: d\n---\n{body}\n")).unwrap();
+    let live = engine(Some(recommended(world.cookies.clone())), Arc::new(RealDisk));
+    let key = || world.key("agentskills");
+    for (limit, truncated) in [(256 * 1024, false), (1024, true), (2048, true), (8192, false)] {
+        live.set_read_limit(limit);
+        let view = live.view(key(), || world.site("agentskills"), Freshness::Synced).await;
+        let view = view.unwrap();
+        let facts = view.resolution.candidates[0].record().unwrap().facts;
+        assert_eq!(facts.truncated, truncated, "{limit}");
+    }
+    let counters = live.status().await.unwrap().counters;
+    assert_eq!(counters.read.total(), 4, "{counters:?}");
+    live.stop();
 }

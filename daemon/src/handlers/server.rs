@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use skills_engine::Status;
+use skills_engine::{Causes, Status};
 use skills_protocol::PROTOCOL_VERSION;
 use skills_protocol::method::METHODS;
 use skills_protocol::path::{encode, encoding_of};
@@ -46,7 +46,7 @@ pub(crate) async fn initialize(
 }
 
 pub(crate) async fn status(service: Arc<Service>, _: Arc<Peer>, _: StatusParams) -> Outcome {
-    service.settings.refresh().await;
+    service.refresh_settings().await;
     let status = service.engine.status().await.map_err(|error| service.engine_failed(&error))?;
     let socket = service.socket.as_deref();
     let encoding = encoding_of(socket);
@@ -72,9 +72,13 @@ pub(crate) async fn status(service: Arc<Service>, _: Arc<Peer>, _: StatusParams)
 fn rebuilds(status: &Status) -> Rebuilds {
     let causes = [("opened", status.rebuilds.opened), ("changed", status.rebuilds.changed)];
     let causes = causes.into_iter().filter(|(_, count)| *count > 0);
+    let layer = |of: &Causes| LayerRebuilds {
+        count: of.total(),
+        causes: of.iter().map(|(cause, count)| (cause.name().to_owned(), count)).collect(),
+    };
     Rebuilds {
-        files: LayerRebuilds { count: status.counters.read, ..LayerRebuilds::default() },
-        roots: LayerRebuilds { count: status.counters.listed, ..LayerRebuilds::default() },
+        files: layer(&status.counters.read),
+        roots: layer(&status.counters.listed),
         views: LayerRebuilds {
             count: status.rebuilds.total(),
             causes: causes.map(|(cause, count)| (cause.to_owned(), count)).collect(),
@@ -90,7 +94,7 @@ pub(crate) async fn sync(
     let context = params.take_context();
     if context.cwd.is_none() {
         let clock = service.engine.sync().await.map_err(|error| service.engine_failed(&error))?;
-        service.settings.refresh().await;
+        service.refresh_settings().await;
         let health = to_wire::health(&service.settings.health(None));
         return Answer::new(&SyncResult { clock, health });
     }

@@ -18,6 +18,8 @@ mod events;
 
 mod watch;
 
+mod convergence;
+
 mod lifecycle;
 
 mod configured;
