@@ -48,7 +48,7 @@ const SWEEP_EVERY: Duration = Duration::from_secs(2);
 
 /// How long a file that has just become empty is taken for one that is being written. A program
 /// that empties a file and writes it again needs some ten microseconds in between.
-const WRITING: Duration = Duration::from_millis(4);
+const WRITING: Duration = Duration::from_millis(10);
 
 /// How often one view may ask for more before it is published as it is. Each round answers
 /// every question of the last, so only a disk that grows faster than it is read gets here.
