@@ -21,6 +21,7 @@ mod tool;
 mod unseen;
 mod xml;
 
+pub use arguments::named_arguments;
 pub use body::Body;
 pub use command::{Command, Injected};
 pub use expand::{Shell, ShellResults};

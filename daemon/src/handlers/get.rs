@@ -85,7 +85,7 @@ pub(crate) async fn files(
 }
 
 /// Writes the files of the bundled skills, which are only in the program until then.
-async fn extract(service: &Service) -> Result<(), RpcError> {
+pub(crate) async fn extract(service: &Service) -> Result<(), RpcError> {
     let engine = service.engine.clone();
     let extracted = spawn_blocking(move || engine.extract_bundled()).await;
     let extracted = extracted.map_err(|_| crate::refusal::panicked())?;

@@ -6,6 +6,7 @@
 //! has.
 
 mod choose;
+mod prompt;
 mod read;
 
 use std::ffi::OsString;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use skills_core::profile::Scope;
 use skills_core::render::{
     Format, Loaded, Loading, Shell, ShellResults, Variables, load as render,
 };
@@ -28,6 +30,7 @@ use crate::child::{self, Job, Ran};
 use crate::from_wire::format;
 use crate::gate::{self, Act, Asking};
 use crate::handlers::files::blocking;
+use crate::handlers::get::extract;
 use crate::peer::Peer;
 use crate::service::Service;
 use crate::to_wire::{self, rendered};
@@ -54,6 +57,14 @@ pub(crate) async fn load(
         let wait = params.wait.unwrap_or_default();
         let asking = Asking { view: &view, candidate, agent, session, by, wait };
         let permit = gate::load(&service, asking).await?;
+        match view.resolution.roots[candidate.root].scope {
+            Scope::Mcp => {
+                let loaded = prompt::load(&service, &view, candidate, &params, &permit).await?;
+                return Answer::new(&loaded);
+            }
+            Scope::Bundled => extract(&service).await?,
+            _ => {}
+        }
         let read_limit = service.settings.user().read_limit;
         let material = blocking({
             let view = Arc::clone(&view);

@@ -22,7 +22,7 @@ pub(crate) struct About<'a> {
 }
 
 /// Returns the format's word.
-fn format(format: Format) -> wire::LoadFormat {
+pub(crate) fn format(format: Format) -> wire::LoadFormat {
     match format {
         Format::Opencode => wire::LoadFormat::Opencode,
         Format::OpencodeFounding => wire::LoadFormat::OpencodeFounding,

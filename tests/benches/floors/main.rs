@@ -8,6 +8,8 @@ mod call;
 
 mod index;
 
+mod load;
+
 mod table;
 
 use std::process::ExitCode;
@@ -26,6 +28,7 @@ fn main() -> ExitCode {
     let mut table = Table::default();
     call::measure(&mut table);
     index::measure(&mut table);
+    load::measure(&mut table);
     // Nobody may read it to the end.
     let _ = table.write(std::io::stdout().lock());
     ExitCode::SUCCESS

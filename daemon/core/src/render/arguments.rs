@@ -3,6 +3,8 @@
 //! Words are told apart as each agent does it. Neither expands anything: a `$` in an argument is
 //! a `$`.
 
+use std::collections::BTreeMap;
+
 /// Splits as a shell does: blanks separate, quotes and backslashes keep together. A quote that is
 /// never closed keeps nothing together: then blanks alone separate.
 pub(super) fn shell_words(text: &str) -> Vec<String> {
@@ -46,6 +48,19 @@ fn quoted(text: &str) -> Option<Vec<String>> {
     }
     words.extend(word);
     Some(words)
+}
+
+/// Gives each word of a raw text to the argument of its place; the last one takes the rest.
+/// Arguments for which there is no word are left out.
+pub fn named_arguments(raw: &str, names: impl Iterator<Item = String>) -> BTreeMap<String, String> {
+    let mut names: Vec<_> = names.collect();
+    let mut words = shell_words(raw);
+    if words.len() > names.len() && !names.is_empty() {
+        let rest = words.split_off(names.len() - 1).join(" ");
+        words.push(rest);
+    }
+    names.truncate(words.len());
+    names.into_iter().zip(words).collect()
 }
 
 /// Splits as opencode's slash commands do: a quoted part is an argument of its own, and no
@@ -93,6 +108,18 @@ mod tests {
         check("$HOME `x` #1", &["$HOME", "`x`", "#1"]);
         check("it's fine", &["it's", "fine"]);
         check("a\\", &["a\\"]);
+    }
+
+    #[test]
+    fn words_are_given_to_arguments() {
+        let given = |raw: &str| {
+            let names = ["a", "b"].map(str::to_owned).into_iter();
+            named_arguments(raw, names).into_values().collect::<Vec<_>>()
+        };
+        assert_eq!(given(""), [""; 0]);
+        assert_eq!(given("x"), ["x"]);
+        assert_eq!(given("'x y' z w"), ["x y", "z w"]);
+        assert!(named_arguments("x", std::iter::empty()).is_empty());
     }
 
     #[test]

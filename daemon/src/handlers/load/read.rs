@@ -78,7 +78,7 @@ pub(super) fn read(
     let fields = document.frontmatter.as_ref().map(|it| Fields::new(it, &body.record.head));
     let shell = fields.and_then(|it| it.text(&catalog::SHELL)).filter(|_| body.has_fields());
     let label = root.label.as_ref().map(ToString::to_string);
-    let plugin = (root.scope == Scope::Plugin).then(|| plugin_root(&root.path).to_owned());
+    let plugin = root.plugin.as_ref().map(|it| it.root.to_path_buf());
     let is_command = root.scope == Scope::Command;
     Ok(Material { format, body, files, label, plugin, is_command, shell, warnings, is_as_listed })
 }
@@ -153,9 +153,4 @@ fn list(beneath: &Beneath) -> (Vec<Found>, bool) {
 
 fn text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
-}
-
-/// Returns the directory of a plugin, whose skills are in `skills` below it.
-fn plugin_root(root: &Path) -> &Path {
-    root.parent().filter(|_| root.ends_with("skills")).unwrap_or(root)
 }

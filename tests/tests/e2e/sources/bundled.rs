@@ -57,6 +57,16 @@ fn they_are_files_from_their_first_use_on() {
 }
 
 #[test]
+fn they_are_loaded_with_their_files() {
+    let (mut live, top) = live(CONFIG);
+    let params = json!({"cwd": top, "name": "writing-skills"});
+    let loaded = live.wire.call("skills/load", &params);
+    let output = loaded["output"].as_str().expect("a text");
+    assert!(output.contains("  <file>references/fields.md</file>\n"), "{output}");
+    assert_eq!(loaded["files"][0], "references/fields.md");
+}
+
+#[test]
 fn a_users_own_wins_the_name() {
     let (mut live, top) = live(CONFIG);
     let own = "---\nname: debug-skills\ndescription: Mine.\n---\nMine.\n";

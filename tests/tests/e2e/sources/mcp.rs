@@ -98,6 +98,18 @@ fn prompts_are_skills_without_files() {
 }
 
 #[test]
+fn a_prompt_is_loaded_with_its_arguments() {
+    let (mut live, top, _) = Rig::new(&[], "").start();
+    assert_eq!(names(&mut live, &top, "agentskills"), LISTED);
+    let params = json!({"cwd": top, "name": "mcp__notes__daily", "args": "tea \"with milk\""});
+    let loaded = live.wire.call("skills/load", &params);
+    let said = loaded["metadata"]["promptMessages"].to_string();
+    assert!(said.contains("tea") && said.contains("with milk"), "{loaded}");
+    assert!(loaded["output"].as_str().is_some_and(|it| it.contains("tea")), "{loaded}");
+    assert_eq!(loaded["metadata"]["dir"], "mcp://notes");
+}
+
+#[test]
 fn a_changed_list_is_followed_and_the_clock_with_it() {
     let (mut live, top, file) = Rig::new(&[], "").start();
     wait_for_names(&mut live, &top, &LISTED);
