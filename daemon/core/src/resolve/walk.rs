@@ -272,6 +272,11 @@ impl<'a> Walker<'a> {
         match descent.walked.get(&listing.id) {
             Some((earlier, first)) if *earlier <= depth && !descent.walk.repeats => {
                 let reason = SkipReason::SameDirectory(first.clone());
+                // As the root it is no skill; by a link from within it is one.
+                let was_root = *earlier == 0 && depth > 0 && !descent.walk.root_skill;
+                if was_root && self.skill_files(descent, path, depth, &listing) {
+                    return Ok(());
+                }
                 descent.skip(path.clone(), reason);
                 return Ok(());
             }

@@ -1,0 +1,271 @@
+//! One function for each agent.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::{Listed, Met, Said, Stand, directories, is_hidden, is_link, name_of, said, skill_in};
+
+/// The profiles that have a function here.
+pub const AGENTS: [&str; 8] = [
+    "agentskills",
+    "claude-code",
+    "opencode",
+    "opencode-agent-skills",
+    "codex",
+    "gemini-cli",
+    "claude-code@founding",
+    "opencode@founding",
+];
+
+/// Lists what an agent shows its model, in a trusted folder.
+///
+/// # Panics
+/// It is none of [`AGENTS`].
+pub fn listed(agent: &str, stand: &Stand) -> Vec<Listed> {
+    match agent {
+        "agentskills" => agentskills(stand),
+        "claude-code" => claude_code(stand, &stand.up_to_worktree()),
+        "claude-code@founding" => {
+            // Project directories up to HOME, which is the user's own.
+            let above = stand.cwd.ancestors().take_while(|dir| *dir != stand.home);
+            claude_code(stand, &above.map(Path::to_path_buf).collect::<Vec<_>>())
+        }
+        "opencode" => opencode(stand, false),
+        "opencode@founding" => opencode(stand, true),
+        "opencode-agent-skills" => opencode_agent_skills(stand),
+        "codex" => codex(stand),
+        "gemini-cli" => gemini_cli(stand),
+        other => panic!("`{other}` is not an agent"),
+    }
+}
+
+/// Project over user, first in a scope; 6 deep; stops at a skill; hidden directories and
+/// `node_modules` passed over; links followed, one per real target; name and description required.
+fn agentskills(stand: &Stand) -> Vec<Listed> {
+    let clients = [
+        ".agents/skills",
+        ".claude/skills",
+        ".opencode/skills",
+        ".opencode/skill",
+        ".codex/skills",
+        ".gemini/skills",
+        ".github/skills",
+        ".cursor/skills",
+    ];
+    let mut roots: Vec<PathBuf> = Vec::new();
+    for dir in stand.up_to_worktree().iter().chain([&stand.home]) {
+        roots.extend(clients.iter().map(|root| dir.join(root)));
+    }
+    for root in [".config/opencode/skills", ".config/opencode/skill", ".config/agents/skills"] {
+        roots.push(stand.home.join(root));
+    }
+    let mut met = Vec::new();
+    for root in &roots {
+        stopping(root, 0, 6, &|dir| is_hidden(dir) || name_of(dir) == "node_modules", &mut met);
+    }
+    let claims = met.iter().filter_map(|met| {
+        let said = said(met)?;
+        said.description.as_ref()?;
+        Some((said.name.clone()?, met.real.clone()?, !said.paths))
+    });
+    first_wins(claims.collect())
+}
+
+/// `skills/<x>/SKILL.md` only; managed > user > project; the directory is the name; nothing required.
+fn claude_code(stand: &Stand, above: &[PathBuf]) -> Vec<Listed> {
+    let mut claims = Vec::new();
+    for base in [&stand.home].into_iter().chain(above) {
+        for (dir, _) in directories(&base.join(".claude/skills")) {
+            if is_hidden(&dir) || name_of(&dir) == "synced" {
+                continue;
+            }
+            let Some(met) = skill_in(&dir) else { continue };
+            let (Some(said), Some(real)) = (said(&met), met.real) else { continue };
+            claims.push((name_of(&dir), real, !said.paths));
+        }
+    }
+    first_wins(claims)
+}
+
+/// External directories first, then those of the configuration; any depth, skills in skills; hidden
+/// directories below external ones alone; last in scan order wins.
+fn opencode(stand: &Stand, description_required: bool) -> Vec<Listed> {
+    let top = stand.worktree().unwrap_or_else(|| PathBuf::from("/"));
+    let above = stand.up_to(&top);
+    let external = |dir: &PathBuf| [".claude/skills", ".agents/skills"].map(|it| dir.join(it));
+    let own = |dir: &PathBuf| [".opencode/skill", ".opencode/skills"].map(|it| dir.join(it));
+    let mut met = Vec::new();
+    for root in [&stand.home].into_iter().chain(&above).flat_map(external) {
+        everywhere(&root, true, &mut HashSet::new(), &mut met);
+    }
+    let config = stand.home.join(".config/opencode");
+    let config = ["skill", "skills"].map(|it| config.join(it));
+    for root in config.into_iter().chain(above.iter().chain([&stand.home]).flat_map(own)) {
+        everywhere(&root, false, &mut HashSet::new(), &mut met);
+    }
+    let claims = met.iter().filter_map(|met| {
+        let said = said(met)?;
+        // Without a description it is loaded, and so has its name, but is not listed.
+        if description_required {
+            said.description.as_ref()?;
+        }
+        Some((said.name.clone()?, met.real.clone()?, said.description.is_some()))
+    });
+    last_wins(claims.collect())
+}
+
+/// The working directory and home; 4 and 2 levels; stops at a skill; first wins.
+fn opencode_agent_skills(stand: &Stand) -> Vec<Listed> {
+    let roots = [
+        (stand.cwd.join(".opencode/skills"), 4),
+        (stand.cwd.join(".claude/skills"), 2),
+        (stand.home.join(".config/opencode/skills"), 4),
+        (stand.home.join(".claude/skills"), 2),
+    ];
+    let mut met = Vec::new();
+    for (root, depth) in &roots {
+        stopping(root, 0, *depth, &|_| false, &mut met);
+    }
+    let claims = met.iter().filter_map(|met| {
+        let said = said(met)?;
+        said.description.as_ref()?;
+        let name = said.name.clone()?;
+        let fits = |it: char| it.is_lowercase() || it.is_numeric() || it == '-';
+        name.chars().all(fits).then_some((name, met.real.clone()?, true))
+    });
+    first_wins(claims.collect())
+}
+
+/// All are kept, one per canonical path; 6 deep, the root and skills in skills; hidden directories
+/// passed over; linked directories followed, a linked SKILL.md not; a description is required.
+fn codex(stand: &Stand) -> Vec<Listed> {
+    let above = stand.up_to_worktree();
+    let home = &stand.home;
+    let mut met = Vec::new();
+    for root in above.iter().map(|dir| dir.join(".codex/skills")) {
+        six_deep(&root, 0, true, &mut met);
+    }
+    six_deep(&home.join(".codex/skills"), 0, true, &mut met);
+    six_deep(&home.join(".agents/skills"), 0, true, &mut met);
+    six_deep(&home.join(".codex/skills/.system"), 0, false, &mut met);
+    for root in above.iter().map(|dir| dir.join(".agents/skills")) {
+        six_deep(&root, 0, true, &mut met);
+    }
+    let mut seen = HashSet::new();
+    let mut listed = Vec::new();
+    for met in &met {
+        let (Some(said), Some(real)) = (said(met), met.real.clone()) else { continue };
+        if said.description.is_none() || !seen.insert(real.clone()) {
+            continue;
+        }
+        let directory = name_of(real.parent().unwrap_or(&real));
+        listed.push((said.name.unwrap_or(directory), real));
+    }
+    listed
+}
+
+/// The root and `*/SKILL.md`; `node_modules` and hidden directories passed over; last wins, and of a
+/// directory and a link to it the link.
+fn gemini_cli(stand: &Stand) -> Vec<Listed> {
+    let roots = [
+        stand.home.join(".gemini/skills"),
+        stand.home.join(".agents/skills"),
+        stand.cwd.join(".gemini/skills"),
+        stand.cwd.join(".agents/skills"),
+    ];
+    let mut met = Vec::new();
+    for root in &roots {
+        if !root.is_dir() {
+            continue;
+        }
+        met.extend(skill_in(root));
+        let (links, plain): (Vec<_>, Vec<_>) =
+            directories(root).into_iter().partition(|(_, link)| *link);
+        for (dir, _) in plain.into_iter().chain(links) {
+            if !is_hidden(&dir) && name_of(&dir) != "node_modules" {
+                met.extend(skill_in(&dir));
+            }
+        }
+    }
+    let claims = met.iter().filter_map(|met| {
+        let Said { name, description, .. } = said(met)?;
+        description?;
+        let name = name?.replace([':', '\\', '/', '<', '>', '*', '?', '"', '|'], "-");
+        Some((name, met.real.clone()?, true))
+    });
+    last_wins(claims.collect())
+}
+
+/// Walks directories below a root until one is a skill; links are followed as often as they are met.
+fn stopping(
+    dir: &Path,
+    depth: usize,
+    deepest: usize,
+    passed_over: &dyn Fn(&Path) -> bool,
+    met: &mut Vec<Met>,
+) {
+    if depth > 0
+        && let Some(skill) = skill_in(dir)
+    {
+        met.push(skill);
+        return;
+    }
+    if depth < deepest {
+        for (child, _) in directories(dir) {
+            if !passed_over(&child) {
+                stopping(&child, depth + 1, deepest, passed_over, met);
+            }
+        }
+    }
+}
+
+/// Walks everything below a root; each real directory once.
+fn everywhere(dir: &Path, hidden: bool, walked: &mut HashSet<PathBuf>, met: &mut Vec<Met>) {
+    let Ok(real) = fs::canonicalize(dir) else { return };
+    if !real.is_dir() || !walked.insert(real) {
+        return;
+    }
+    met.extend(skill_in(dir));
+    for (child, _) in directories(dir) {
+        if hidden || !is_hidden(&child) {
+            everywhere(&child, hidden, walked, met);
+        }
+    }
+}
+
+fn six_deep(dir: &Path, depth: usize, links: bool, met: &mut Vec<Met>) {
+    if !dir.is_dir() {
+        return;
+    }
+    met.extend(skill_in(dir).filter(|it| !is_link(&it.path)));
+    if depth < 6 {
+        for (child, link) in directories(dir) {
+            if !is_hidden(&child) && (links || !link) {
+                six_deep(&child, depth + 1, links, met);
+            }
+        }
+    }
+}
+
+/// What claims a name: the name, the file, and whether the model sees it when it wins.
+type Claim = (String, PathBuf, bool);
+
+/// One file is one skill, by the first way to it; the first of a name wins.
+fn first_wins(claims: Vec<Claim>) -> Vec<Listed> {
+    let mut files = HashSet::new();
+    let mut names = HashSet::new();
+    let mut listed = Vec::new();
+    for (name, file, seen) in claims {
+        if files.insert(file.clone()) && names.insert(name.clone()) && seen {
+            listed.push((name, file));
+        }
+    }
+    listed
+}
+
+fn last_wins(claims: Vec<Claim>) -> Vec<Listed> {
+    let mut listed = first_wins(claims.into_iter().rev().collect());
+    listed.reverse();
+    listed
+}

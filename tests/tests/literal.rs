@@ -1,0 +1,274 @@
+//! Random trees: the resolver lists what each agent's published rules, read literally, list.
+//!
+//! A tree is a list of entries; one that fails is shrunk by leaving entries out for as long as it
+//! fails, and printed in the fixtures' form. `LITERAL_SEED` runs one seed alone, `LITERAL_ROUNDS` more
+//! of them.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use skills_core::path::AbsPath;
+use skills_core::profile::{self, Duplicates};
+use skills_core::resolve::{Site, State};
+use skills_engine::{Engine, Freshness, Options, View, ViewKey};
+use skills_testkit::literal::{self, AGENTS, Listed, Stand};
+
+/// How many trees are tried.
+const ROUNDS: u64 = 40;
+
+/// Numbers that look random and are the same every time (splitmix64).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        usize::try_from((z ^ (z >> 31)) % bound as u64).unwrap()
+    }
+
+    fn pick<'a, T: ?Sized>(&mut self, all: &[&'a T]) -> &'a T {
+        all[self.below(all.len())]
+    }
+
+    fn chance(&mut self, of: usize) -> bool {
+        self.below(of) == 0
+    }
+}
+
+/// What stands at a path below the top.
+#[derive(Clone, Debug)]
+enum Thing {
+    Dir,
+    File(String),
+    /// A link to a path below the top.
+    Link(String),
+}
+
+/// A tree, and where the agent stands in it.
+#[derive(Clone, Debug)]
+struct Tree {
+    entries: Vec<(String, Thing)>,
+    home: &'static str,
+    cwd: &'static str,
+}
+
+const ROOTS: [&str; 10] = [
+    ".agents/skills",
+    ".claude/skills",
+    ".opencode/skills",
+    ".opencode/skill",
+    ".codex/skills",
+    ".codex/skills/.system",
+    ".gemini/skills",
+    ".config/opencode/skills",
+    ".github/skills",
+    ".config/agents/skills",
+];
+
+const NAMES: [&str; 8] = ["a", "b", "Up", ".hid", "node_modules", "synced", "dup", "z"];
+
+fn random_tree(random: &mut Random) -> Tree {
+    // Home above the worktree, or beside it.
+    let (home, work) = if random.chance(2) { ("h", "h/w") } else { ("h", "w") };
+    let cwd = match (work, random.below(2)) {
+        ("h/w", 0) => "h/w",
+        ("h/w", _) => "h/w/pkg",
+        (_, 0) => "w",
+        _ => "w/pkg",
+    };
+    let pkg = format!("{work}/pkg");
+    let bases = [home, work, &*pkg, &*pkg, "h/w/pkg/below", "."];
+    let mut entries = vec![(home.to_owned(), Thing::Dir), (pkg.clone(), Thing::Dir)];
+    match random.below(5) {
+        0 => {}
+        1 => entries.push((format!("{work}/.git"), Thing::File("gitdir: /nowhere\n".into()))),
+        2 => entries.push((format!("{pkg}/.git"), Thing::Dir)),
+        _ => entries.push((format!("{work}/.git"), Thing::Dir)),
+    }
+    let mut dirs: Vec<String> = Vec::new();
+    for _ in 0..3 + random.below(12) {
+        let mut dir = format!("{}/{}", random.pick(&bases), random.pick(&ROOTS));
+        let depth = if random.chance(6) { random.below(9) } else { random.below(3) };
+        for _ in 0..depth {
+            dir = format!("{dir}/{}", random.pick(&NAMES));
+        }
+        let file = if random.chance(12) { "skill.md" } else { "SKILL.md" };
+        entries.push((format!("{dir}/{file}"), Thing::File(random_text(random, &dir))));
+        dirs.push(dir);
+    }
+    for _ in 0..random.below(5) {
+        let target = match random.below(6) {
+            // What leads round, and what leads nowhere.
+            0 => dirs[random.below(dirs.len())].rsplit_once('/').unwrap().0.to_owned(),
+            1 => "nowhere".to_owned(),
+            _ => dirs[random.below(dirs.len())].clone(),
+        };
+        let root = format!("{}/{}", random.pick(&bases), random.pick(&ROOTS));
+        let (at, target) = match random.below(5) {
+            0 => (root, target),
+            1 => (format!("{root}/{}/SKILL.md", random.pick(&NAMES)), format!("{target}/SKILL.md")),
+            2 => (format!("{}/{}", dirs[random.below(dirs.len())], random.pick(&NAMES)), target),
+            _ => (format!("{root}/{}", random.pick(&NAMES)), target),
+        };
+        entries.push((at, Thing::Link(target)));
+    }
+    Tree { entries, home, cwd }
+}
+
+fn random_text(random: &mut Random, dir: &str) -> String {
+    let own = dir.rsplit('/').next().unwrap();
+    let name = match random.below(4) {
+        0 => "dup",
+        1 => "ns:x",
+        _ => own,
+    };
+    // A dot at the start is no text problem, only a name that few accept.
+    match random.below(10) {
+        0 => "Only a body.\n".to_owned(),
+        1 => format!("---\nname: {name}\n---\nBody.\n"),
+        2 => "---\ndescription: it does\n---\nBody.\n".to_owned(),
+        3 => format!("---\nname: {name}\ndescription: it does\npaths: src/**\n---\nBody.\n"),
+        _ => format!("---\nname: {name}\ndescription: it does\n---\nBody.\n"),
+    }
+}
+
+impl Tree {
+    /// Lays it out; what is in the way of another entry stays, for the disk is what is read.
+    fn lay_out(&self, top: &Path) {
+        for (path, thing) in &self.entries {
+            let path = top.join(path);
+            let _ = fs::create_dir_all(path.parent().unwrap());
+            let _ = match thing {
+                Thing::Dir => fs::create_dir_all(&path),
+                Thing::File(text) => fs::write(&path, text),
+                Thing::Link(target) => symlink(top.join(target), &path),
+            };
+        }
+        fs::create_dir_all(top.join(self.cwd)).unwrap();
+    }
+
+    /// Returns the tree with one entry less, for each of its entries.
+    fn smaller(&self) -> impl Iterator<Item = Self> + '_ {
+        (0..self.entries.len()).map(|left_out| {
+            let mut entries = self.entries.clone();
+            entries.remove(left_out);
+            Self { entries, ..*self }
+        })
+    }
+}
+
+impl fmt::Display for Tree {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "HOME is /{}, the working directory /{}", self.home, self.cwd)?;
+        for (path, thing) in &self.entries {
+            match thing {
+                Thing::Dir => writeln!(f, "//- /{path} dir")?,
+                Thing::File(text) => write!(f, "//- /{path}\n{text}")?,
+                Thing::Link(target) => writeln!(f, "//- /{path} link=/{target}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One engine for all trees, each of which has a directory of its own.
+struct Bench {
+    engine: Engine,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let engine = Engine::start(Options::new("literal".to_owned())).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        Self { engine, runtime }
+    }
+
+    fn view(&self, profile: &str, cwd: &Path, home: &Path) -> Arc<View> {
+        let profile = profile::find(profile).unwrap();
+        let cwd = AbsPath::new(cwd).unwrap();
+        let environment: BTreeMap<String, OsString> = [
+            ("HOME".to_owned(), home.as_os_str().to_owned()),
+            ("GEMINI_CLI_TRUST_WORKSPACE".to_owned(), "true".into()),
+        ]
+        .into();
+        let key = ViewKey {
+            cwd: cwd.clone(),
+            profile: profile.key(),
+            environment: environment.clone(),
+            additional: Vec::new(),
+            session: None,
+        };
+        let site = Site { profile: Arc::clone(profile), cwd, additional: Vec::new(), environment };
+        self.runtime.block_on(self.engine.view(key, || site, Freshness::Synced)).unwrap()
+    }
+
+    /// Returns what is wrong with an agent's list of a tree.
+    fn fault(&self, tree: &Tree, agent: &str) -> Option<String> {
+        let dir = tempfile::tempdir().unwrap();
+        let top = fs::canonicalize(dir.path()).unwrap();
+        tree.lay_out(&top);
+        let (cwd, home) = (top.join(tree.cwd), top.join(tree.home));
+        let view = self.view(agent, &cwd, &home);
+        let active = view.resolution.candidates.iter().filter(|it| it.state == State::Active);
+        let mut ours: Vec<Listed> =
+            active.map(|it| (it.name.clone(), fs::canonicalize(&*it.path).unwrap())).collect();
+        let mut theirs = literal::listed(agent, &Stand { cwd, home });
+        // Where the last wins, or all do, nothing is said of the order of what is left.
+        if view.site.profile.duplicates != Duplicates::FirstWins {
+            ours.sort();
+            theirs.sort();
+        }
+        let shown = |all: &[Listed]| -> String {
+            let below = |path: &PathBuf| path.strip_prefix(&top).unwrap_or(path).to_owned();
+            all.iter().map(|it| format!("    {} /{}\n", it.0, below(&it.1).display())).collect()
+        };
+        (ours != theirs)
+            .then(|| format!("{agent} lists:\n{}we list:\n{}", shown(&theirs), shown(&ours)))
+    }
+
+    /// Leaves out of a tree that fails what it fails without.
+    fn shrunk(&self, mut tree: Tree, agent: &str) -> Tree {
+        loop {
+            let smaller = tree.smaller().find(|it| self.fault(it, agent).is_some());
+            let Some(smaller) = smaller else { return tree };
+            tree = smaller;
+        }
+    }
+}
+
+#[test]
+fn random_trees_are_listed_as_the_rules_say() {
+    let number = |name: &str| std::env::var(name).ok().and_then(|it| it.parse::<u64>().ok());
+    let only = number("LITERAL_SEED");
+    let rounds = number("LITERAL_ROUNDS").unwrap_or(ROUNDS);
+    let seeds = only.map_or(0..rounds, |seed| seed..seed + 1);
+    let bench = Bench::new();
+    let mut n_listed = 0;
+    for seed in seeds {
+        let tree = random_tree(&mut Random(seed));
+        for agent in AGENTS {
+            if let Some(fault) = bench.fault(&tree, agent) {
+                let small = bench.shrunk(tree, agent);
+                let fault = bench.fault(&small, agent).unwrap_or(fault);
+                bench.engine.stop();
+                panic!("seed {seed}: {fault}\n{small}");
+            }
+        }
+        let dir = tempfile::tempdir().unwrap();
+        tree.lay_out(dir.path());
+        let stand = Stand { cwd: dir.path().join(tree.cwd), home: dir.path().join(tree.home) };
+        n_listed += AGENTS.iter().map(|it| literal::listed(it, &stand).len()).sum::<usize>();
+    }
+    bench.engine.stop();
+    assert!(only.is_some() || n_listed as u64 > rounds * 8, "{n_listed} skills are too few");
+}
