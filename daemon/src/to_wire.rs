@@ -318,8 +318,12 @@ pub(crate) fn root_steps(view: &View) -> Vec<wire::Step> {
     let mut steps: Vec<_> = first.map(|it| step(view, &it, 0)).collect();
     for (root_idx, root) in resolution.roots.iter().enumerate() {
         steps.push(root_step(resolution, root_idx));
-        let is_mistake =
-            |it: &&Skip| matches!(it.reason, SkipReason::Fault(_) | SkipReason::WrongCase);
+        let is_mistake = |it: &&Skip| {
+            matches!(
+                it.reason,
+                SkipReason::Fault(_) | SkipReason::WrongCase | SkipReason::TooMany(..)
+            )
+        };
         steps.extend(root.skips.iter().filter(is_mistake).map(|skip| wire::Step {
             reason: Some(skip.reason.message()),
             next: Some(skip.reason.next()),

@@ -331,6 +331,9 @@ pub struct Walk {
     /// Whether a directory is walked each time it is reached, not once. For roots with a
     /// `max_depth`: else links could make the walk endless.
     pub repeats: bool,
+    /// How many directories of one root the agent reads; none for all. We list what is in the
+    /// others as well, and `explain` tells of it.
+    pub most_directories: Option<usize>,
 }
 
 impl Walk {
@@ -347,6 +350,7 @@ impl Walk {
             file_links: true,
             links_last: false,
             repeats: false,
+            most_directories: None,
         }
     }
 }

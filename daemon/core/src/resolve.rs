@@ -157,6 +157,9 @@ pub enum SkipReason {
     WrongCase,
     /// A directory that was already walked: where.
     SameDirectory(AbsPath),
+    /// A root with more directories than the agent reads: how many it reads, and how many there
+    /// are. Nothing is left out for it, since which ones the agent loses is not settled.
+    TooMany(usize, usize),
     /// A directory or link that could not be used.
     Fault(Fault),
 }

@@ -497,6 +497,9 @@ pub(super) fn walk_words(walk: &Walk) -> Vec<String> {
     add(!walk.file_links, "no linked SKILL.md");
     add(walk.links_last, "links last");
     add(walk.repeats, "a directory each time it is reached");
+    if let Some(most) = walk.most_directories {
+        words.push(format!("{most} directories"));
+    }
     let skipped: Vec<_> = walk.skipped.iter().chain(&walk.reserved).map(|it| &**it).collect();
     if !skipped.is_empty() {
         words.push(format!("not {}", skipped.join(", ")));

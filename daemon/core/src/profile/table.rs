@@ -388,6 +388,8 @@ fn codex() -> Profile {
         root_skill: true,
         into_skills: true,
         file_links: false,
+        // And 20,000 entries; of those only the ones that may be skills are counted here.
+        most_directories: Some(2000),
         ..Walk::plain()
     };
     // Written by the agent itself.

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::ladder::verdicts;
 use crate::path::AbsPath;
-use crate::profile::Difference;
+use crate::profile::{Difference, Nested};
 use crate::skill::Spot;
 
 /// What somebody wants explained.
@@ -121,7 +121,10 @@ pub fn explain(site: &Site, resolution: &Resolution, query: Query<'_>) -> Explan
         .or_else(|| matched.iter().copied().min_by_key(|it| rank(&resolution.candidates[*it])));
     let verdict = match candidate {
         Some(index) => inquiry.about(&resolution.candidates[index]),
-        None => inquiry.nothing(skips.first().map(|(_, it)| *it)),
+        None => {
+            let is_passed_over = |it: &&Skip| !matches!(it.reason, SkipReason::TooMany(..));
+            inquiry.nothing(skips.iter().map(|(_, it)| *it).find(is_passed_over))
+        }
     };
     Explanation { verdict, candidate, steps: inquiry.steps(&matched, &skips) }
 }
@@ -271,6 +274,9 @@ impl Inquiry<'_> {
                 }
             };
         }
+        if let Some(found) = self.nested(path) {
+            return found;
+        }
         let project =
             self.resolution.roots.iter().find(|it| it.path.starts_with(&*self.resolution.worktree));
         let next = match project.or(self.resolution.roots.first()) {
@@ -278,6 +284,21 @@ impl Inquiry<'_> {
             None => "Configure a root for this profile.".to_owned(),
         };
         (format!("{agent} does not look in `{shown}`: it is below none of its roots."), next)
+    }
+
+    /// Says when a path below the working directory is looked at that is in no root yet.
+    fn nested(&self, path: &AbsPath) -> Option<(String, String)> {
+        let Nested::OnTouch { relative, .. } = &self.site.profile.nested else { return None };
+        let cwd = &self.site.cwd;
+        let above = path.ancestors().take_while(|it| it != cwd && it.starts_with(&**cwd));
+        let dir = above
+            .filter(|dir| dir != path)
+            .find(|dir| relative.iter().any(|it| path.starts_with(dir.child(&**it))))?;
+        let (agent, shown, dir) = (self.agent, path.display(), dir.display());
+        Some((
+            format!("{agent} does not look in `{shown}` yet: it is below the working directory."),
+            format!("Touch a file in `{dir}` in a session, or work there."),
+        ))
     }
 
     fn steps(&self, matched: &[usize], skips: &[(usize, &Skip)]) -> Vec<Step> {
@@ -424,6 +445,9 @@ impl SkipReason {
                     .into()
             }
             Self::WrongCase => "the file must be called `SKILL.md`, in capitals".into(),
+            Self::TooMany(max, found) => format!(
+                "the agent reads {max} directories of a root without a word about more, and there are {found}: some of the skills listed here it may not load"
+            ),
             Self::SameDirectory(path) => {
                 format!(
                     "it is the same directory as `{}`, which was searched already",
@@ -443,6 +467,10 @@ impl SkipReason {
             Self::Link => "Replace the link by the directory itself.".into(),
             Self::RootSkill => "Move the file into a directory of its own below the root.".into(),
             Self::WrongCase => "Rename the file to `SKILL.md`.".into(),
+            Self::TooMany(..) => {
+                "Keep the root small: move what holds no skills elsewhere, or split the root."
+                    .into()
+            }
             Self::SameDirectory(_) => {
                 "Nothing needs to be done: its skills are listed once.".into()
             }

@@ -6,6 +6,7 @@
 mod explaining;
 mod listing;
 pub(crate) mod memory;
+mod places;
 mod plugins;
 mod settings;
 mod variants;

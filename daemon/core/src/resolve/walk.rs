@@ -86,6 +86,12 @@ impl<'a> Walker<'a> {
             Ok(()) => RootOutcome::Walked,
             Err(fault) => RootOutcome::Fault(fault),
         };
+        if let Some(max) = descent.walk.most_directories
+            && descent.walked.len() > max
+        {
+            let found = descent.walked.len();
+            descent.skip(path.clone(), SkipReason::TooMany(max, found));
+        }
         (outcome, descent.skips)
     }
 
