@@ -230,7 +230,8 @@ impl Bench {
         }
         let shown = |all: &[Listed]| -> String {
             let below = |path: &PathBuf| path.strip_prefix(&top).unwrap_or(path).to_owned();
-            all.iter().map(|it| format!("    {} /{}\n", it.0, below(&it.1).display())).collect()
+            let line = |it: &Listed| format!("    {} /{}", it.0, below(&it.1).display());
+            all.iter().map(line).collect::<Vec<_>>().join("\n") + "\n"
         };
         (ours != theirs)
             .then(|| format!("{agent} lists:\n{}we list:\n{}", shown(&theirs), shown(&ours)))

@@ -119,12 +119,10 @@ pub fn explain(site: &Site, resolution: &Resolution, query: Query<'_>) -> Explan
         .copied()
         .find(|it| resolution.candidates[*it].state == State::Active)
         .or_else(|| matched.iter().copied().min_by_key(|it| rank(&resolution.candidates[*it])));
+    let is_passed_over = |it: &&Skip| !matches!(it.reason, SkipReason::TooMany(..));
     let verdict = match candidate {
         Some(index) => inquiry.about(&resolution.candidates[index]),
-        None => {
-            let is_passed_over = |it: &&Skip| !matches!(it.reason, SkipReason::TooMany(..));
-            inquiry.nothing(skips.iter().map(|(_, it)| *it).find(is_passed_over))
-        }
+        None => inquiry.nothing(skips.iter().map(|(_, it)| *it).find(is_passed_over)),
     };
     Explanation { verdict, candidate, steps: inquiry.steps(&matched, &skips) }
 }
