@@ -21,7 +21,7 @@ use skills_engine::{Engine, Freshness, Options, View, ViewKey};
 use skills_testkit::literal::{self, AGENTS, Listed, Stand};
 
 /// How many trees are tried.
-const ROUNDS: u64 = 40;
+const ROUNDS: u64 = 6;
 
 /// Numbers that look random and are the same every time (splitmix64).
 struct Random(u64);
@@ -95,7 +95,7 @@ fn random_tree(random: &mut Random) -> Tree {
         _ => entries.push((format!("{work}/.git"), Thing::Dir)),
     }
     let mut dirs: Vec<String> = Vec::new();
-    for _ in 0..3 + random.below(12) {
+    for _ in 0..10 + random.below(20) {
         let mut dir = format!("{}/{}", random.pick(&bases), random.pick(&ROOTS));
         let depth = if random.chance(6) { random.below(9) } else { random.below(3) };
         for _ in 0..depth {

@@ -26,9 +26,9 @@ pub mod plain;
 
 pub mod model;
 
-pub use catalog::{Catalog, Page};
 pub mod literal;
 
+pub use catalog::{Catalog, Page};
 pub use daemon::Daemon;
 pub use fixture::lay_out;
 pub use home::Home;
