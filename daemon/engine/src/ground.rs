@@ -17,7 +17,7 @@ use rustix::io::Errno;
 use skills_core::resolve::{
     Fault, FaultKind, FileId, Item, Listing, SkillFile, TEXT_LIMIT, TextFile,
 };
-use skills_core::skill::{FileFacts, SkillRecord};
+use skills_core::skill::FileFacts;
 
 use crate::disk::{Disk, Kind, ReadError, Stat, content_hash, is_skill_name};
 use crate::forest::{FileState, Forest, Need, Node, Probe, Seen, Serial, Watch, join, parent};
@@ -25,6 +25,7 @@ use crate::hints::{ArmError, HintSource, Hints, Inbox};
 use crate::mounts::Mounts;
 use crate::names::Names;
 use crate::pool;
+use crate::records::Records;
 
 /// How often the disk was asked, by what.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -113,6 +114,7 @@ pub(crate) struct Ground {
     /// The devices that were met, and the kind of those whose changes are not all told.
     doubts: HashMap<u64, Option<&'static str>>,
     mounts: Mounts,
+    records: Arc<Records>,
 }
 
 /// What a directory job found: its listing, and its SKILL.md where that is a regular file.
@@ -145,6 +147,7 @@ impl Ground {
             deaf: false,
             doubts: HashMap::new(),
             mounts: Mounts::open(),
+            records: Arc::default(),
         }
     }
 
@@ -297,11 +300,12 @@ impl Ground {
 
     fn list(&mut self, dirs: &[OsString]) {
         let (disk, limit) = (Arc::clone(&self.disk), self.read_limit);
+        let records = Arc::clone(&self.records);
         let arm = |dir: &OsString| {
             self.arm(dir);
             self.inbox.set_interest(Path::new(dir), None);
         };
-        let found = pool::map_after(dirs, arm, |dir| list_directory(&*disk, dir, limit));
+        let found = pool::map_after(dirs, arm, |dir| list_directory(&*disk, &records, dir, limit));
         for (dir, listed) in dirs.iter().zip(found) {
             self.counters.listed.count(Cause::Opened);
             if listed.skill.is_some() {
@@ -315,11 +319,14 @@ impl Ground {
 
     fn read(&mut self, files: &[(OsString, OsString)]) {
         let (disk, limit) = (Arc::clone(&self.disk), self.read_limit);
+        let records = Arc::clone(&self.records);
         let arm = |(dir, name): &(OsString, OsString)| {
             self.arm(dir);
             self.widen_interest(dir, name);
         };
-        let found = pool::map_after(files, arm, |(dir, name)| read_skill(&*disk, dir, name, limit));
+        let found = pool::map_after(files, arm, |(dir, name)| {
+            read_skill(&*disk, &records, (dir, name), limit)
+        });
         for ((dir, name), state) in files.iter().zip(found) {
             self.counters.read.count(Cause::Opened);
             if let Some(node) = self.forest.get_mut(dir) {
@@ -468,8 +475,10 @@ impl Ground {
         }
         let texts = std::mem::take(&mut node.texts);
         for (name, old) in std::mem::take(&mut node.files) {
-            let limit = self.read_limit;
-            let read = |disk: &dyn Disk, old: &_| read_skill(disk, path, &name, limit).or_keep(old);
+            let (limit, records) = (self.read_limit, Arc::clone(&self.records));
+            let read = |disk: &dyn Disk, old: &_| {
+                read_skill(disk, &records, (path, &name), limit).or_keep(old)
+            };
             let state = self.recheck((path, &name), cause, old, read);
             changed |= state.1;
             if let Some(state) = state.0 {
@@ -580,14 +589,16 @@ impl FileState<SkillFile> {
     }
 }
 
-fn list_directory(disk: &dyn Disk, dir: &OsStr, limit: u64) -> Listed {
+fn list_directory(disk: &dyn Disk, records: &Records, dir: &OsStr, limit: u64) -> Listed {
     let listing = list_entries(disk, dir);
     let name = OsStr::new("SKILL.md");
     let has_skill = |listing: &Listing| {
         listing.items.iter().any(|it| it.name == name && it.kind == Kind::File.into())
     };
     let skill = match &listing {
-        Ok((_, listing)) if has_skill(listing) => Some(read_skill(disk, dir, name, limit)),
+        Ok((_, listing)) if has_skill(listing) => {
+            Some(read_skill(disk, records, (dir, name), limit))
+        }
         Ok(_) | Err(_) => None,
     };
     Listed { listing, skill }
@@ -610,7 +621,12 @@ fn list_entries(disk: &dyn Disk, dir: &OsStr) -> Result<(Seen, Arc<Listing>), Fa
     Ok((seen, Arc::new(Listing { id: directory.stat.id, items: items.into() })))
 }
 
-fn read_skill(disk: &dyn Disk, dir: &OsStr, name: &OsStr, limit: u64) -> FileState<SkillFile> {
+fn read_skill(
+    disk: &dyn Disk,
+    records: &Records,
+    (dir, name): (&OsStr, &OsStr),
+    limit: u64,
+) -> FileState<SkillFile> {
     match disk.read(Path::new(&join(dir, name)), limit) {
         Ok(file) => {
             let facts = FileFacts {
@@ -618,7 +634,7 @@ fn read_skill(disk: &dyn Disk, dir: &OsStr, name: &OsStr, limit: u64) -> FileSta
                 truncated: file.truncated,
                 hash: content_hash(&file.bytes),
             };
-            let record = Arc::new(SkillRecord::read(&file.bytes, facts));
+            let record = records.of(&file.bytes, facts);
             let result = Ok(SkillFile { id: file.stat.id, record, stale: None });
             FileState { seen: Some(Seen::now(file.stat)), result }
         }

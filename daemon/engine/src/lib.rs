@@ -27,6 +27,8 @@ mod recorder;
 
 mod pool;
 
+mod records;
+
 mod ground;
 
 mod holds;
