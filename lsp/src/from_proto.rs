@@ -21,11 +21,13 @@ pub(crate) fn settings(capabilities: &ClientCapabilities) -> Settings {
     let text = capabilities.text_document.as_ref();
     let symbols = text.and_then(|text| text.document_symbol.as_ref());
     let folds = text.and_then(|text| text.folding_range.as_ref());
+    let items = text.and_then(|text| text.completion.as_ref()?.completion_item.as_ref());
     Settings {
         encoding: encoding(offered.unwrap_or_default()),
         pulls_diagnostics: text.is_some_and(|text| text.diagnostic.is_some()),
         nested_symbols: symbols
             .is_some_and(|symbols| symbols.hierarchical_document_symbol_support == Some(true)),
+        snippets: items.is_some_and(|items| items.snippet_support == Some(true)),
         max_folds: folds.and_then(|folds| folds.range_limit).map(|limit| limit as usize),
     }
 }
@@ -82,6 +84,12 @@ pub(crate) fn edit(
 pub(crate) fn is_skill(uri: &Uri) -> bool {
     uri.path().decode().to_bytes().rsplit(|&byte| byte == b'/').next()
         == Some(SKILL_FILE.as_bytes())
+}
+
+/// Returns the name of the directory that a text lies in, where its address tells.
+pub(crate) fn directory(uri: &Uri) -> Option<String> {
+    let path = uri.to_file_path()?;
+    Some(path.parent()?.file_name()?.to_string_lossy().into_owned())
 }
 
 #[cfg(test)]

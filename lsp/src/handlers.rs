@@ -9,6 +9,12 @@ pub(crate) mod synchronization;
 
 pub(crate) mod diagnostic;
 
+pub(crate) mod completion;
+
+pub(crate) mod hover;
+
+pub(crate) mod code_action;
+
 pub(crate) mod document_symbol;
 
 pub(crate) mod folding_range;

@@ -7,9 +7,11 @@ use std::sync::Arc;
 
 use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::ls_types::{
+    CodeActionParams, CodeActionResponse, CompletionItem, CompletionParams, CompletionResponse,
     DidChangeConfigurationParams, DidSaveTextDocumentParams, DocumentDiagnosticParams,
     DocumentDiagnosticReportResult, DocumentSymbolParams, DocumentSymbolResponse, FoldingRange,
-    FoldingRangeParams, InitializeParams, InitializeResult,
+    FoldingRangeParams, Hover, HoverParams, InitializeParams, InitializeResult,
+    TextDocumentPositionParams,
 };
 use tower_lsp::{Client, LanguageServer};
 
@@ -63,6 +65,33 @@ impl LanguageServer for Server {
         }
         let document = self.session.document(params.text_document.uri.as_str());
         Ok(handlers::diagnostic::diagnostic(document.as_deref(), &params, settings).into())
+    }
+
+    async fn completion(&self, params: CompletionParams) -> Result<Option<CompletionResponse>> {
+        let TextDocumentPositionParams { text_document, position } = params.text_document_position;
+        let document = self.session.document(text_document.uri.as_str());
+        let settings = self.session.settings();
+        Ok(document.and_then(|it| handlers::completion::completion(&it, position, settings)))
+    }
+
+    async fn completion_resolve(&self, item: CompletionItem) -> Result<CompletionItem> {
+        Ok(handlers::completion::resolve(item))
+    }
+
+    async fn hover(&self, params: HoverParams) -> Result<Option<Hover>> {
+        let TextDocumentPositionParams { text_document, position } =
+            params.text_document_position_params;
+        let document = self.session.document(text_document.uri.as_str());
+        let settings = self.session.settings();
+        Ok(document.and_then(|it| handlers::hover::hover(&it, position, settings)))
+    }
+
+    async fn code_action(&self, params: CodeActionParams) -> Result<Option<CodeActionResponse>> {
+        let document = self.session.document(params.text_document.uri.as_str());
+        let settings = self.session.settings();
+        let CodeActionParams { range, context, .. } = params;
+        Ok(document
+            .and_then(|it| handlers::code_action::code_action(&it, range, &context, settings)))
     }
 
     async fn document_symbol(

@@ -21,6 +21,8 @@ pub(crate) struct Settings {
     pub(crate) pulls_diagnostics: bool,
     /// Whether the client takes document symbols that hold others.
     pub(crate) nested_symbols: bool,
+    /// Whether the client fills in the places of a snippet.
+    pub(crate) snippets: bool,
     /// How many folds the client wants at most.
     pub(crate) max_folds: Option<usize>,
 }

@@ -7,14 +7,17 @@ use skills_core::parse::{Entry, ValueKind};
 use skills_core::rules::{Edit, Finding, Fix, Related, Tag};
 use skills_core::text::Span;
 use tower_lsp::ls_types::{
-    CodeDescription, Diagnostic, DiagnosticOptions, DiagnosticRelatedInformation,
+    CodeActionKind, CodeActionOptions, CodeActionProviderCapability, CodeDescription,
+    CompletionOptions, Diagnostic, DiagnosticOptions, DiagnosticRelatedInformation,
     DiagnosticServerCapabilities, DiagnosticSeverity, DiagnosticTag, DocumentSymbol, FoldingRange,
-    FoldingRangeKind, FoldingRangeProviderCapability, Location, NumberOrString, OneOf, Position,
-    PositionEncodingKind, Range, ServerCapabilities, SymbolInformation, SymbolKind,
-    TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions, TextEdit, Uri,
+    FoldingRangeKind, FoldingRangeProviderCapability, HoverProviderCapability, Location,
+    NumberOrString, OneOf, Position, PositionEncodingKind, Range, ServerCapabilities,
+    SymbolInformation, SymbolKind, TextDocumentSyncCapability, TextDocumentSyncKind,
+    TextDocumentSyncOptions, TextEdit, Uri,
 };
 
 use crate::document::Document;
+use crate::handlers::code_action::FIX_ALL;
 use crate::settings::{Encoding, Settings};
 
 /// Who all our diagnostics are from.
@@ -38,6 +41,17 @@ pub(crate) fn capabilities(settings: Settings) -> ServerCapabilities {
         diagnostic_provider: settings
             .pulls_diagnostics
             .then_some(DiagnosticServerCapabilities::Options(diagnostics)),
+        completion_provider: Some(CompletionOptions {
+            // Keys, values, items, tools' patterns, variables.
+            trigger_characters: Some([":", " ", "-", ",", "[", "$", "{"].map(str::to_owned).into()),
+            resolve_provider: Some(true),
+            ..CompletionOptions::default()
+        }),
+        hover_provider: Some(HoverProviderCapability::Simple(true)),
+        code_action_provider: Some(CodeActionProviderCapability::Options(CodeActionOptions {
+            code_action_kinds: Some(vec![CodeActionKind::QUICKFIX, FIX_ALL]),
+            ..CodeActionOptions::default()
+        })),
         document_symbol_provider: Some(OneOf::Left(true)),
         folding_range_provider: Some(FoldingRangeProviderCapability::Simple(true)),
         ..ServerCapabilities::default()

@@ -42,6 +42,8 @@ pub mod render;
 
 pub mod config;
 
+pub mod assist;
+
 pub mod search;
 
 mod likeness;

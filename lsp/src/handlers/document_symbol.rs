@@ -39,6 +39,7 @@ mod tests {
         encoding: crate::settings::Encoding::Utf16,
         pulls_diagnostics: false,
         nested_symbols: true,
+        snippets: false,
         max_folds: None,
     };
 

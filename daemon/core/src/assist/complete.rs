@@ -1,0 +1,330 @@
+//! Completion: what may be written where the cursor stands.
+
+use super::describe;
+use super::place::{Place, place};
+use crate::catalog::hooks::{COMMON, EVENTS, GROUP, KINDS, Key, find_event, find_kind};
+use crate::catalog::tools::{Tool, tools};
+use crate::catalog::variables::{VARIABLES, find_variable};
+use crate::catalog::{
+    self, ALLOWED_TOOLS, Absent, Agent, DISALLOWED_TOOLS, Field, Shape, Standing,
+};
+use crate::parse::parse;
+use crate::text::Span;
+
+/// What may be written at a place.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Completion {
+    /// What an item is put in the place of: the word under the cursor.
+    pub span: Span,
+    /// The items, the likeliest first.
+    pub items: Vec<Item>,
+}
+
+/// One thing that may be written.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Item {
+    /// What it is called in the list.
+    pub label: String,
+    /// What sort of thing it is.
+    pub kind: Kind,
+    /// A few words beside the label; may be empty.
+    pub detail: String,
+    /// What is written, as plain text.
+    pub text: String,
+    /// The same with places to fill in, in the syntax of LSP's snippets.
+    pub snippet: Option<String>,
+}
+
+/// What sort of thing an item is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// The key of a field.
+    Field,
+    /// A value of a field.
+    Value,
+    /// A tool.
+    Tool,
+    /// An event that hooks are bound to.
+    Event,
+    /// A key within hooks or metadata.
+    Key,
+    /// A variable of the body.
+    Variable,
+    /// A whole file.
+    File,
+}
+
+/// Returns what may be written at `offset`; nothing where there is nothing to say.
+///
+/// `directory` is the name of the skill's directory, where it is known.
+pub fn complete(text: &str, offset: usize, directory: Option<&str>) -> Option<Completion> {
+    let offset = text.floor_char_boundary(offset);
+    let document = parse(text);
+    let (span, items) = match place(text, &document, offset) {
+        Place::Empty => {
+            let start = if text.starts_with('\u{FEFF}') { '\u{FEFF}'.len_utf8() } else { 0 };
+            (Span::new(start, text.len()), vec![file(directory)])
+        }
+        Place::Key { path, word, has_colon } => {
+            let written = |key: &str| {
+                let entries = document.frontmatter.iter().flat_map(|it| &it.entries);
+                entries.filter(|it| !it.key.span.covers(word)).any(|it| it.key.text == key)
+            };
+            (word, keys(&path, &written, has_colon, directory))
+        }
+        Place::Value { path, word } => (word, values(&path, word.slice(text), directory)),
+        Place::Variable { word } => {
+            let arguments = document.frontmatter.as_ref();
+            let arguments =
+                arguments.map(|it| crate::fields::Fields::new(it, text).list(&catalog::ARGUMENTS));
+            (word, variables(arguments.unwrap_or_default().into_iter().map(|it| it.text)))
+        }
+        Place::Elsewhere => return None,
+    };
+    (!items.is_empty()).then_some(Completion { span, items })
+}
+
+/// Returns what is to be said of an item, as Markdown; for clients that ask when it is looked at.
+pub fn documentation(kind: Kind, label: &str) -> Option<String> {
+    match kind {
+        Kind::Field => catalog::find(label).map(describe::field),
+        Kind::Tool => {
+            let mut told: Vec<_> =
+                tools().iter().filter(|it| it.name == label).map(describe::tool).collect();
+            told.dedup();
+            (!told.is_empty()).then(|| told.join("\n\n"))
+        }
+        Kind::Event => find_event(label).map(describe::event),
+        Kind::Key => [&GROUP[..], &COMMON[..]].concat_find(label).map(describe::key),
+        Kind::Variable => {
+            find_variable(label.trim_matches(['$', '{', '}'])).map(describe::variable)
+        }
+        Kind::Value => find_kind(label).map(describe::kind),
+        Kind::File => None,
+    }
+}
+
+/// Finds a key by its name in several lists.
+trait ConcatFind {
+    fn concat_find(&self, name: &str) -> Option<&'static Key>;
+}
+
+impl ConcatFind for [&'static [Key]; 2] {
+    fn concat_find(&self, name: &str) -> Option<&'static Key> {
+        self.iter().flat_map(|it| it.iter()).find(|it| it.name == name)
+    }
+}
+
+fn file(directory: Option<&str>) -> Item {
+    let name = directory.unwrap_or("my-skill");
+    let whole = |name: &str, description: &str, body: &str| {
+        format!("---\nname: {name}\ndescription: {description}\n---\n\n{body}\n")
+    };
+    Item {
+        label: "SKILL.md".to_owned(),
+        kind: Kind::File,
+        detail: "A new skill".to_owned(),
+        text: whole(name, "What it does. Use it when …", "What to do, step by step."),
+        snippet: Some(whole(
+            &format!("${{1:{}}}", escape(name)),
+            "${2:What it does.} Use it when ${3:somebody asks for it}.",
+            "$0",
+        )),
+    }
+}
+
+fn keys(
+    path: &[&str],
+    written: &dyn Fn(&str) -> bool,
+    has_colon: bool,
+    directory: Option<&str>,
+) -> Vec<Item> {
+    match path {
+        [] => {
+            let fields = catalog::fields().iter().copied();
+            let mut fields: Vec<_> =
+                fields.filter(|it| it.standing == Standing::Read && !written(it.key)).collect();
+            // Stable: else in the order of the catalog.
+            fields.sort_by_key(|it| !is_needed(it));
+            fields.into_iter().map(|it| field(it, has_colon, directory)).collect()
+        }
+        ["hooks"] => EVENTS
+            .iter()
+            .map(|it| Item {
+                label: it.name.to_owned(),
+                kind: Kind::Event,
+                detail: it.summary.to_owned(),
+                text: with_colon(it.name, has_colon, ""),
+                snippet: (!has_colon).then(|| {
+                    let matcher = it.matchers.first().copied().unwrap_or("");
+                    format!(
+                        "{}:\n    - matcher: \"${{1:{}}}\"\n      hooks:\n        - type: command\n          command: $0",
+                        it.name,
+                        escape(matcher)
+                    )
+                }),
+            })
+            .collect(),
+        ["hooks", _] => GROUP.iter().map(|it| nested(it, has_colon)).collect(),
+        ["hooks", _, "hooks"] => {
+            let own = KINDS.iter().flat_map(|it| it.keys.iter());
+            let mut known: Vec<&Key> = COMMON.iter().chain(own).collect();
+            known.sort_by_key(|it| !it.required);
+            let mut items: Vec<Item> = known.into_iter().map(|it| nested(it, has_colon)).collect();
+            let mut seen = Vec::new();
+            items.retain(|it| {
+                let is_new = !seen.contains(&it.label);
+                seen.push(it.label.clone());
+                is_new
+            });
+            items
+        }
+        [key] => {
+            let keys = catalog::find(key).map_or(&[][..], |it| it.keys);
+            keys.iter()
+                .map(|it| Item {
+                    label: it.name.to_owned(),
+                    kind: Kind::Key,
+                    detail: it.summary.to_owned(),
+                    text: with_colon(it.name, has_colon, " "),
+                    snippet: None,
+                })
+                .collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn is_needed(field: &Field) -> bool {
+    field.readers.iter().any(|it| matches!(it.absent, Absent::Required | Absent::Dropped))
+}
+
+fn with_colon(key: &str, has_colon: bool, behind: &str) -> String {
+    if has_colon { key.to_owned() } else { format!("{key}:{behind}") }
+}
+
+fn field(field: &'static Field, has_colon: bool, directory: Option<&str>) -> Item {
+    let value = match field.shape {
+        Shape::Switch => match field.default {
+            Some("true") => "${1|false,true|}".to_owned(),
+            Some(_) | None => "${1|true,false|}".to_owned(),
+        },
+        Shape::Choice { .. } if !field.values.is_empty() => {
+            let names: Vec<_> = field.values.iter().map(|it| it.name).collect();
+            format!("${{1|{}|}}", names.join(","))
+        }
+        _ => match (field.key, directory) {
+            ("name", Some(directory)) => format!("${{1:{}}}", escape(directory)),
+            _ => "$1".to_owned(),
+        },
+    };
+    let snippet = match field.shape {
+        Shape::TextMap | Shape::Hooks => format!("{}:\n  $1", field.key),
+        _ => format!("{}: {value}", field.key),
+    };
+    Item {
+        label: field.key.to_owned(),
+        kind: Kind::Field,
+        detail: describe::readers(field),
+        text: with_colon(field.key, has_colon, " "),
+        snippet: (!has_colon).then_some(snippet),
+    }
+}
+
+fn nested(key: &Key, has_colon: bool) -> Item {
+    Item {
+        label: key.name.to_owned(),
+        kind: Kind::Key,
+        detail: key.summary.to_owned(),
+        text: with_colon(key.name, has_colon, " "),
+        snippet: None,
+    }
+}
+
+fn values(path: &[&str], word: &str, directory: Option<&str>) -> Vec<Item> {
+    match path {
+        ["hooks", event, .., "matcher"] => {
+            let matchers = find_event(event).map_or(&[][..], |it| it.matchers);
+            matchers.iter().map(|it| value(it, "")).collect()
+        }
+        ["hooks", .., "type"] => KINDS.iter().map(|it| value(it.name, it.summary)).collect(),
+        [key] => {
+            let Some(field) = catalog::find(key) else { return Vec::new() };
+            if [ALLOWED_TOOLS.key, DISALLOWED_TOOLS.key].contains(key) {
+                // A pattern in parentheses is the author's own.
+                return if word.contains('(') { Vec::new() } else { tool_items(field) };
+            }
+            match (field.shape, directory) {
+                (Shape::Switch, _) => ["true", "false"].map(|it| value(it, "")).into(),
+                _ if !field.values.is_empty() => {
+                    field.values.iter().map(|it| value(it.name, it.summary)).collect()
+                }
+                _ if field.key == "name" => {
+                    directory.map(|it| value(it, "the directory's name")).into_iter().collect()
+                }
+                _ => Vec::new(),
+            }
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn value(text: &str, detail: &str) -> Item {
+    Item {
+        label: text.to_owned(),
+        kind: Kind::Value,
+        detail: detail.to_owned(),
+        text: text.to_owned(),
+        snippet: None,
+    }
+}
+
+/// Returns the tools of the agents that read the field, those of today, each name once.
+fn tool_items(field: &Field) -> Vec<Item> {
+    let reads = |agent: Agent| field.reader(agent).is_some();
+    let mut items: Vec<Item> = Vec::new();
+    for tool in tools().iter().filter(|it| it.now.is_none() && reads(it.agent)) {
+        if items.iter().any(|it| it.label == tool.name) {
+            continue;
+        }
+        items.push(tool_item(tool));
+    }
+    items
+}
+
+fn tool_item(tool: &Tool) -> Item {
+    Item {
+        label: tool.name.to_owned(),
+        kind: Kind::Tool,
+        detail: tool.agent.name().to_owned(),
+        text: tool.name.to_owned(),
+        snippet: None,
+    }
+}
+
+fn variables(arguments: impl Iterator<Item = String>) -> Vec<Item> {
+    let known = VARIABLES.iter().map(|it| (describe::spelled(it), it.summary.to_owned()));
+    let named = arguments.map(|it| (format!("${it}"), "an argument of this skill".to_owned()));
+    known
+        .chain(named)
+        .map(|(text, detail)| Item {
+            label: text.clone(),
+            kind: Kind::Variable,
+            detail,
+            text,
+            snippet: None,
+        })
+        .collect()
+}
+
+/// Returns a text as a snippet has it.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        if matches!(character, '$' | '}' | '\\') {
+            escaped.push('\\');
+        }
+        escaped.push(character);
+    }
+    escaped
+}

@@ -1,0 +1,108 @@
+//! Hover: what the thing under the cursor is.
+
+use std::fmt::Write as _;
+
+use super::describe;
+use super::place::{Place, place};
+use crate::catalog::hooks::{COMMON, GROUP, KINDS, find_event, find_kind};
+use crate::catalog::tools::tools;
+use crate::catalog::variables::find_variable;
+use crate::catalog::{self, ALLOWED_TOOLS, DISALLOWED_TOOLS, Known, Shape};
+use crate::parse::{Document, parse};
+use crate::text::Span;
+
+/// What is to be said about a place.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Hover {
+    /// What it is about.
+    pub span: Span,
+    /// Markdown.
+    pub text: String,
+}
+
+/// How many bytes of English text make a token, about.
+const BYTES_PER_TOKEN: usize = 4;
+
+/// Returns what is to be said about the place at `offset`; nothing where there is nothing to say.
+pub fn hover(text: &str, offset: usize) -> Option<Hover> {
+    let offset = text.floor_char_boundary(offset);
+    let document = parse(text);
+    let (span, said) = match place(text, &document, offset) {
+        Place::Key { path, word, .. } => (word, key(&path, word.slice(text))?),
+        Place::Value { path, word } => {
+            if let [key] = path[..]
+                && let Some((span, said)) = whole_value(text, &document, key)
+            {
+                (span, said)
+            } else {
+                (word, value(&path, word.slice(text))?)
+            }
+        }
+        Place::Variable { word } => {
+            let name = word.slice(text).trim_matches(['$', '{', '}']);
+            (word, describe::variable(find_variable(name)?))
+        }
+        Place::Empty | Place::Elsewhere => return None,
+    };
+    Some(Hover { span, text: said })
+}
+
+fn key(path: &[&str], name: &str) -> Option<String> {
+    match path {
+        [] => match catalog::recognise(name) {
+            Known::Field(field) => Some(describe::field(field)),
+            Known::Misspelled(field) => Some(format!(
+                "No agent reads `{name}`; it is written `{}`.\n\n{}",
+                field.key,
+                describe::field(field)
+            )),
+            Known::Unknown => None,
+        },
+        ["hooks"] => find_event(name).map(describe::event),
+        ["hooks", _] => GROUP.iter().find(|it| it.name == name).map(describe::key),
+        ["hooks", ..] => {
+            let own = KINDS.iter().flat_map(|it| it.keys.iter());
+            COMMON.iter().chain(own).find(|it| it.name == name).map(describe::key)
+        }
+        [field] => {
+            let inner = catalog::find(field)?.keys.iter().find(|it| it.name == name)?;
+            Some(format!("**`{}`**: {}", inner.name, inner.summary))
+        }
+        _ => None,
+    }
+}
+
+fn value(path: &[&str], word: &str) -> Option<String> {
+    match path {
+        ["hooks", .., "type"] => find_kind(word).map(describe::kind),
+        [key] => {
+            if [ALLOWED_TOOLS.key, DISALLOWED_TOOLS.key].contains(key) {
+                let name = word.split('(').next().unwrap_or_default();
+                let known = tools().iter().filter(|it| it.name == name).map(describe::tool);
+                let known: Vec<_> = known.collect();
+                return (!known.is_empty()).then(|| known.join("\n\n"));
+            }
+            catalog::find(key)?.value(word).map(describe::word)
+        }
+        _ => None,
+    }
+}
+
+/// Returns what a description looks like in each agent's list, and what it costs.
+fn whole_value(text: &str, document: &Document, key: &str) -> Option<(Span, String)> {
+    let field =
+        catalog::find(key).filter(|it| it.key == "description" && it.shape == Shape::Text)?;
+    let frontmatter = document.frontmatter.as_ref()?;
+    let entry = frontmatter.get(field.key)?;
+    let written = crate::fields::Fields::new(frontmatter, text).text(field)?;
+    let characters = written.chars().count();
+    let tokens = written.len().div_ceil(BYTES_PER_TOKEN);
+    let mut said =
+        format!("{characters} characters, about {tokens} tokens in every list of skills.\n");
+    for reader in field.readers {
+        if let Some(most) = reader.limit.and_then(|it| it.max).filter(|it| characters > *it) {
+            let _ = write!(said, "\n- {}: more than its {most} characters", reader.agent.name());
+        }
+    }
+    Some((entry.value.span, said))
+}

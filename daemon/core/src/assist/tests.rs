@@ -1,0 +1,434 @@
+//! Completion and hover on texts with a `|` where the cursor stands.
+
+use expect_test::{Expect, expect};
+
+use super::{Kind, complete, documentation, hover};
+use crate::text::Span;
+
+/// Takes the mark out of a text.
+fn marked(text: &str) -> (String, usize) {
+    let at = text.find('|').expect("a text with a mark");
+    (text.replacen('|', "", 1), at)
+}
+
+/// Shows the first items, each as what the line of the cursor becomes.
+#[track_caller]
+fn check(marked_text: &str, expected: &Expect) {
+    let (text, offset) = marked(marked_text);
+    let Some(found) = complete(&text, offset, Some("deploy")) else {
+        return expected.assert_eq("nothing\n");
+    };
+    let mut shown = String::new();
+    for item in found.items.iter().take(4) {
+        let mut after = text.clone();
+        after.replace_range(found.span.start..found.span.end, &item.text);
+        let line = after[..found.span.start].matches('\n').count();
+        let line = after.lines().nth(line).unwrap_or_default();
+        shown.push_str(&format!("{} -> {line}\n", item.label));
+    }
+    shown.push_str(&format!("{} in all\n", found.items.len()));
+    expected.assert_eq(&shown);
+}
+
+#[track_caller]
+fn check_hover(marked_text: &str, expected: &Expect) {
+    let (text, offset) = marked(marked_text);
+    let shown = hover(&text, offset).map_or("nothing\n".to_owned(), |it| {
+        format!("[{}] {}\n", it.span.slice(&text), it.text.lines().next().unwrap_or_default())
+    });
+    expected.assert_eq(&shown);
+}
+
+#[test]
+fn an_empty_file_offers_a_whole_one() {
+    check(
+        "|",
+        &expect![[r#"
+        SKILL.md -> ---
+        1 in all
+    "#]],
+    );
+    check(
+        "\n  |\n",
+        &expect![[r#"
+        SKILL.md -> ---
+        1 in all
+    "#]],
+    );
+}
+
+#[test]
+fn keys_that_are_missing_are_offered_the_needed_first() {
+    check(
+        "---\n|\n---\n",
+        &expect![[r#"
+        name -> name: 
+        description -> description: 
+        when_to_use -> when_to_use: 
+        license -> license: 
+        20 in all
+    "#]],
+    );
+    check(
+        "---\nname: deploy\n|\n---\n",
+        &expect![[r#"
+        description -> description: 
+        when_to_use -> when_to_use: 
+        license -> license: 
+        compatibility -> compatibility: 
+        19 in all
+    "#]],
+    );
+    check(
+        "---\nname: deploy\ndescription: x\nal|\n---\n",
+        &expect![[r#"
+        when_to_use -> when_to_use: 
+        license -> license: 
+        compatibility -> compatibility: 
+        metadata -> metadata: 
+        18 in all
+    "#]],
+    );
+}
+
+#[test]
+fn the_word_under_the_cursor_is_replaced() {
+    check(
+        "---\nal|lowed: Read\n---\n",
+        &expect![[r#"
+        name -> name: Read
+        description -> description: Read
+        when_to_use -> when_to_use: Read
+        license -> license: Read
+        20 in all
+    "#]],
+    );
+    check(
+        "---\n|descr\n---\n",
+        &expect![[r#"
+        name -> name: 
+        description -> description: 
+        when_to_use -> when_to_use: 
+        license -> license: 
+        20 in all
+    "#]],
+    );
+}
+
+#[test]
+fn broken_and_unclosed_frontmatter_is_no_obstacle() {
+    check(
+        "---\nname: deploy\ndescription: \"open\nmod|",
+        &expect![[r#"
+        when_to_use -> when_to_use: 
+        license -> license: 
+        compatibility -> compatibility: 
+        metadata -> metadata: 
+        18 in all
+    "#]],
+    );
+    check(
+        "---\nname: a: b\n\tbad\nmodel: |\n---\n",
+        &expect![[r#"
+        sonnet -> model: sonnet
+        opus -> model: opus
+        haiku -> model: haiku
+        fable -> model: fable
+        5 in all
+    "#]],
+    );
+    check(
+        "---\r\nname: deploy\r\nmodel: o|\r\n---\r\n",
+        &expect![[r#"
+        sonnet -> model: sonnet
+        opus -> model: opus
+        haiku -> model: haiku
+        fable -> model: fable
+        5 in all
+    "#]],
+    );
+    check(
+        "\u{FEFF}---\nname: 技能 🦀\neffort: |\n---\n",
+        &expect![[r#"
+        low -> effort: low
+        medium -> effort: medium
+        high -> effort: high
+        xhigh -> effort: xhigh
+        5 in all
+    "#]],
+    );
+}
+
+#[test]
+fn values_are_those_of_the_field() {
+    check(
+        "---\nuser-invocable: |\n---\n",
+        &expect![[r#"
+        true -> user-invocable: true
+        false -> user-invocable: false
+        2 in all
+    "#]],
+    );
+    check(
+        "---\ncontext: f|\n---\n",
+        &expect![[r#"
+        fork -> context: fork
+        inline -> context: inline
+        inherit -> context: inherit
+        3 in all
+    "#]],
+    );
+    check(
+        "---\nname: |\n---\n",
+        &expect![[r#"
+        deploy -> name: deploy
+        1 in all
+    "#]],
+    );
+    check(
+        "---\ndescription: Use |\n---\n",
+        &expect![[r#"
+        nothing
+    "#]],
+    );
+}
+
+#[test]
+fn tools_are_offered_in_every_form_of_a_list() {
+    check(
+        "---\nallowed-tools: Read, Ba|\n---\n",
+        &expect![[r#"
+        Bash -> allowed-tools: Read, Bash
+        BashOutput -> allowed-tools: Read, BashOutput
+        KillShell -> allowed-tools: Read, KillShell
+        PowerShell -> allowed-tools: Read, PowerShell
+        42 in all
+    "#]],
+    );
+    check(
+        "---\nallowed-tools: [Read, |]\n---\n",
+        &expect![[r#"
+        Bash -> allowed-tools: [Read, Bash]
+        BashOutput -> allowed-tools: [Read, BashOutput]
+        KillShell -> allowed-tools: [Read, KillShell]
+        PowerShell -> allowed-tools: [Read, PowerShell]
+        42 in all
+    "#]],
+    );
+    check(
+        "---\nallowed-tools:\n  - Read\n  - |\n---\n",
+        &expect![[r#"
+        Bash ->   - Bash
+        BashOutput ->   - BashOutput
+        KillShell ->   - KillShell
+        PowerShell ->   - PowerShell
+        42 in all
+    "#]],
+    );
+    check(
+        "---\nallowed-tools:\n- \"Gr|\"\n---\n",
+        &expect![[r#"
+        Bash -> - "Bash"
+        BashOutput -> - "BashOutput"
+        KillShell -> - "KillShell"
+        PowerShell -> - "PowerShell"
+        42 in all
+    "#]],
+    );
+    check(
+        "---\nallowed-tools: Bash(git |)\n---\n",
+        &expect![[r#"
+        nothing
+    "#]],
+    );
+}
+
+#[test]
+fn hooks_offer_events_keys_and_kinds() {
+    check(
+        "---\nhooks:\n  Pre|\n---\n",
+        &expect![[r#"
+        SessionStart ->   SessionStart:
+        Setup ->   Setup:
+        UserPromptSubmit ->   UserPromptSubmit:
+        UserPromptExpansion ->   UserPromptExpansion:
+        33 in all
+    "#]],
+    );
+    check(
+        "---\nhooks:\n  PreToolUse:\n    - |\n---\n",
+        &expect![[r#"
+        matcher ->     - matcher: 
+        hooks ->     - hooks: 
+        2 in all
+    "#]],
+    );
+    check(
+        "---\nhooks:\n  PreToolUse:\n    - matcher: B|\n---\n",
+        &expect![[r#"
+        Bash ->     - matcher: Bash
+        Edit|Write ->     - matcher: Edit|Write
+        mcp__.* ->     - matcher: mcp__.*
+        3 in all
+    "#]],
+    );
+    check(
+        "---\nhooks:\n  PreToolUse:\n    - hooks:\n        - type: |\n---\n",
+        &expect![[r#"
+        command ->         - type: command
+        http ->         - type: http
+        mcp_tool ->         - type: mcp_tool
+        prompt ->         - type: prompt
+        5 in all
+    "#]],
+    );
+    check(
+        "---\nhooks:\n  PreToolUse:\n    - hooks:\n        - type: command\n          |\n---\n",
+        &expect![[r#"
+            type ->           type: 
+            command ->           command: 
+            url ->           url: 
+            server ->           server: 
+            18 in all
+        "#]],
+    );
+}
+
+#[test]
+fn variables_are_offered_in_the_body() {
+    check(
+        "---\nname: a\narguments: issue\n---\nRun $|",
+        &expect![[r#"
+        $ARGUMENTS -> Run $ARGUMENTS
+        ${CLAUDE_SKILL_DIR} -> Run ${CLAUDE_SKILL_DIR}
+        ${CLAUDE_PROJECT_DIR} -> Run ${CLAUDE_PROJECT_DIR}
+        ${CLAUDE_SESSION_ID} -> Run ${CLAUDE_SESSION_ID}
+        8 in all
+    "#]],
+    );
+    check(
+        "---\nname: a\n---\nsee ${CLAUDE_SK|}/x\n",
+        &expect![[r#"
+        $ARGUMENTS -> see $ARGUMENTS/x
+        ${CLAUDE_SKILL_DIR} -> see ${CLAUDE_SKILL_DIR}/x
+        ${CLAUDE_PROJECT_DIR} -> see ${CLAUDE_PROJECT_DIR}/x
+        ${CLAUDE_SESSION_ID} -> see ${CLAUDE_SESSION_ID}/x
+        7 in all
+    "#]],
+    );
+}
+
+#[test]
+fn nothing_is_offered_where_nothing_is_meant() {
+    check(
+        "---\nname: a\n---\nplain te|xt\n",
+        &expect![[r#"
+        nothing
+    "#]],
+    );
+    check(
+        "-|--\nname: a\n---\n",
+        &expect![[r#"
+        nothing
+    "#]],
+    );
+    check(
+        "---\n# al|\n---\n",
+        &expect![[r#"
+        nothing
+    "#]],
+    );
+    check(
+        "---\ndescription: >\n  some te|xt\n---\n",
+        &expect![[r#"
+        nothing
+    "#]],
+    );
+}
+
+#[test]
+fn things_under_the_cursor_are_explained() {
+    check_hover(
+        "---\nal|lowed-tools: Read\n---\n",
+        &expect![[r#"
+        [allowed-tools] **`allowed-tools`**: Tools that the skill may use without asking. It grants, it does not restrict: other tools stay available and ask as always. The standard calls the field experimental. Only words between blanks are read alike by the standard and by Claude Code; the opencode-agent-skills plugin takes a list and nothing else.
+    "#]],
+    );
+    check_hover(
+        "---\nuser-invo|kable: true\n---\n",
+        &expect![[r#"
+        [user-invokable] No agent reads `user-invokable`; it is written `user-invocable`.
+    "#]],
+    );
+    check_hover(
+        "---\nmodel: ha|iku\n---\n",
+        &expect![[r#"
+        [haiku] `haiku`: The current Haiku.
+    "#]],
+    );
+    check_hover(
+        "---\nallowed-tools: Bash(git st|atus:*), Read\n---\n",
+        &expect![[r#"
+        [Bash(git status:*)] **`Bash`** of Claude Code: Runs a command in a shell.
+    "#]],
+    );
+    check_hover(
+        "---\nhooks:\n  PreTool|Use:\n---\n",
+        &expect![[r#"
+        [PreToolUse] **`PreToolUse`**: A tool is about to run; can block it. Since 1.0.38.
+    "#]],
+    );
+    check_hover(
+        "---\ndescription: Writes me|ssages.\n---\n",
+        &expect![[r#"
+        [Writes messages.] 16 characters, about 4 tokens in every list of skills.
+    "#]],
+    );
+    check_hover(
+        "---\nname: a\n---\nin ${CLAUDE_SKILL|_DIR}/x\n",
+        &expect![[r#"
+        [${CLAUDE_SKILL_DIR}] **`${CLAUDE_SKILL_DIR}`**: The directory of the skill. Replaced by Claude Code.
+    "#]],
+    );
+    check_hover(
+        "---\nwhatever: x|\n---\n",
+        &expect![[r#"
+        nothing
+    "#]],
+    );
+}
+
+#[test]
+fn every_item_has_something_to_say() {
+    for text in [
+        "---\n|\n---\n",
+        "---\nallowed-tools: |\n---\n",
+        "---\nhooks:\n  |\n---\n",
+        "---\nname: a\n---\n$|",
+    ] {
+        let (text, offset) = marked(text);
+        for item in complete(&text, offset, None).expect("items").items {
+            assert!(documentation(item.kind, &item.label).is_some(), "{item:?}");
+        }
+    }
+    assert_eq!(documentation(Kind::Field, "nothing"), None);
+}
+
+#[test]
+fn no_place_in_no_text_is_a_trap() {
+    let texts = [
+        "---\nname: é\n  - : [\nhooks:\n - x:\n   - \"(\n---\n$\u{e9} ${",
+        "---\n-\n- -\n-a: (\n'k\": v\n: x\n",
+        "\u{FEFF}---\r\n\t- ,)(]\r\n---",
+        "$",
+    ];
+    for text in texts {
+        for offset in 0..=text.len() + 1 {
+            if let Some(found) = complete(text, offset.min(text.len()), Some("x")) {
+                let Span { start, end } = found.span;
+                assert!(text.get(start..end).is_some(), "{text:?} at {offset}: {:?}", found.span);
+            }
+            hover(text, offset.min(text.len()));
+        }
+    }
+}

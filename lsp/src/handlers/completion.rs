@@ -1,0 +1,145 @@
+//! `textDocument/completion` and `completionItem/resolve`: what may be written at a place.
+//!
+//! Which items there are is [`skills_core::assist`]'s to say. Their documentation is long and seldom
+//! looked at, so it comes when the client asks for an item's.
+
+use serde_json::json;
+use skills_core::assist::{self, Item, Kind};
+use tower_lsp::ls_types::{
+    CompletionItem, CompletionItemKind, CompletionResponse, CompletionTextEdit, Documentation,
+    InsertTextFormat, MarkupContent, MarkupKind, Position, Range, TextEdit,
+};
+
+use crate::document::Document;
+use crate::settings::Settings;
+use crate::{from_proto, to_proto};
+
+/// Returns what may be written at a position of a skill; nothing for other texts.
+pub(crate) fn completion(
+    document: &Document,
+    position: Position,
+    settings: Settings,
+) -> Option<CompletionResponse> {
+    if !from_proto::is_skill(document.uri()) {
+        return None;
+    }
+    let offset = from_proto::offset(document, position, settings.encoding);
+    let directory = from_proto::directory(document.uri());
+    let found = assist::complete(document.text(), offset, directory.as_deref())?;
+    let range = to_proto::range(document, found.span, settings.encoding);
+    let items = found.items.iter().enumerate();
+    let items: Vec<_> = items.map(|(rank, it)| item(it, rank, range, settings)).collect();
+    Some(CompletionResponse::Array(items))
+}
+
+fn item(item: &Item, rank: usize, range: Range, settings: Settings) -> CompletionItem {
+    let (text, format) = match &item.snippet {
+        Some(snippet) if settings.snippets => (snippet, InsertTextFormat::SNIPPET),
+        Some(_) | None => (&item.text, InsertTextFormat::PLAIN_TEXT),
+    };
+    CompletionItem {
+        label: item.label.clone(),
+        kind: Some(kind(item.kind)),
+        detail: (!item.detail.is_empty()).then(|| item.detail.clone()),
+        // Clients sort by letters, and we by what is likely.
+        sort_text: Some(format!("{rank:04}")),
+        filter_text: Some(item.label.clone()),
+        insert_text_format: Some(format),
+        text_edit: Some(CompletionTextEdit::Edit(TextEdit::new(range, text.clone()))),
+        data: Some(json!(word(item.kind))),
+        ..CompletionItem::default()
+    }
+}
+
+/// Adds to an item what is to be said of it.
+pub(crate) fn resolve(item: CompletionItem) -> CompletionItem {
+    let kind = item.data.as_ref().and_then(|it| it.as_str()).and_then(unword);
+    let told = kind.and_then(|it| assist::documentation(it, &item.label));
+    let documentation = told.map(|value| {
+        Documentation::MarkupContent(MarkupContent { kind: MarkupKind::Markdown, value })
+    });
+    CompletionItem { documentation: documentation.or(item.documentation), ..item }
+}
+
+fn kind(kind: Kind) -> CompletionItemKind {
+    match kind {
+        Kind::Field | Kind::Key => CompletionItemKind::PROPERTY,
+        Kind::Value => CompletionItemKind::VALUE,
+        Kind::Tool => CompletionItemKind::FUNCTION,
+        Kind::Event => CompletionItemKind::EVENT,
+        Kind::Variable => CompletionItemKind::VARIABLE,
+        Kind::File => CompletionItemKind::SNIPPET,
+    }
+}
+
+const KINDS: [Kind; 7] =
+    [Kind::Field, Kind::Key, Kind::Value, Kind::Tool, Kind::Event, Kind::Variable, Kind::File];
+
+/// Returns how a kind is told to the client, which hands it back.
+fn word(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Field => "field",
+        Kind::Key => "key",
+        Kind::Value => "value",
+        Kind::Tool => "tool",
+        Kind::Event => "event",
+        Kind::Variable => "variable",
+        Kind::File => "file",
+    }
+}
+
+fn unword(text: &str) -> Option<Kind> {
+    KINDS.into_iter().find(|it| word(*it) == text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::Revision;
+
+    fn items(text: &str, line: u32, character: u32, snippets: bool) -> Vec<CompletionItem> {
+        let uri = "file:///w/.claude/skills/pdf/SKILL.md".parse().unwrap();
+        let document = Document::new(uri, 1, Revision::default(), text.to_owned());
+        let settings = Settings { snippets, ..Settings::default() };
+        match completion(&document, Position { line, character }, settings) {
+            Some(CompletionResponse::Array(items)) => items,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[track_caller]
+    fn edit(item: &CompletionItem) -> (Range, &str) {
+        match &item.text_edit {
+            Some(CompletionTextEdit::Edit(edit)) => (edit.range, &edit.new_text),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn an_item_replaces_the_word_under_the_cursor() {
+        let items = items("---\nname: pdf\nmod\n---\n", 2, 1, false);
+        let model = items.iter().find(|it| it.label == "model").unwrap();
+        let (range, text) = edit(model);
+        assert_eq!((range.start.character, range.end.character), (0, 3));
+        assert_eq!(text, "model: ");
+    }
+
+    #[test]
+    fn snippets_are_for_clients_that_take_them() {
+        let plain = items("", 0, 0, false);
+        assert!(!edit(&plain[0]).1.contains("${"), "{plain:?}");
+        let snippets = items("", 0, 0, true);
+        assert!(edit(&snippets[0]).1.contains("${1:pdf}"), "{snippets:?}");
+        assert_eq!(snippets[0].insert_text_format, Some(InsertTextFormat::SNIPPET));
+    }
+
+    #[test]
+    fn documentation_comes_when_it_is_asked_for() {
+        let items = items("---\n\n---\n", 1, 0, true);
+        assert!(items.iter().all(|it| it.documentation.is_none()));
+        let resolved = resolve(items[0].clone());
+        assert!(resolved.documentation.is_some());
+        let unknown = CompletionItem { label: "x".into(), ..CompletionItem::default() };
+        assert_eq!(resolve(unknown.clone()), unknown);
+    }
+}
