@@ -43,6 +43,46 @@ for _, answer in pairs(symbols or {}) do
 end
 check("the outline has the frontmatter's keys", names.name and names.description, names)
 
+vim.api.nvim_win_set_cursor(0, { 3, 0 })
+vim.api.nvim_buf_set_lines(buffer, 3, 3, false, { "mod" })
+vim.bo.omnifunc = "v:lua.vim.lsp.omnifunc"
+local offered = vim.lsp.buf_request_sync(buffer, "textDocument/completion", {
+  textDocument = vim.lsp.util.make_text_document_params(buffer),
+  position = { line = 3, character = 3 },
+}, 5000)
+local labels = {}
+for _, answer in pairs(offered or {}) do
+  for _, item in ipairs(answer.result.items or answer.result or {}) do
+    labels[item.label] = true
+  end
+end
+check("a key is completed, one that is there is not", labels.model and not labels.name, labels)
+vim.api.nvim_buf_set_lines(buffer, 3, 4, false, {})
+
+local function apply(only)
+  local range = { start = { line = 2, character = finding.col }, ["end"] = { line = 2, character = finding.col } }
+  local answers = vim.lsp.buf_request_sync(buffer, "textDocument/codeAction", {
+    textDocument = vim.lsp.util.make_text_document_params(buffer),
+    range = range,
+    context = { diagnostics = {}, only = { only } },
+  }, 5000)
+  for _, answer in pairs(answers or {}) do
+    local action = (answer.result or {})[1]
+    if action then
+      vim.lsp.util.apply_workspace_edit(action.edit, "utf-16")
+      return true
+    end
+  end
+  return false
+end
+check("the quick fix is offered", apply("quickfix"))
+local mended = vim.api.nvim_buf_get_lines(buffer, 2, 3, false)[1]
+check("it puts the value in quotes", mended:find('^description: ["\']Deploys: to staging'), mended)
+check("and the finding goes", vim.wait(10000, function()
+  return #findings() == 0
+end, 20), findings())
+vim.cmd("undo")
+
 vim.cmd("SkillsdExplain")
 local explained = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\n")
 check(":SkillsdExplain explains the current file", explained:find("deploy"), explained)

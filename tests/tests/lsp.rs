@@ -95,8 +95,7 @@ fn it_serves_an_editor_and_ends_at_exit_with_the_input_open() {
         let mut server = Server::start(args);
         server.initialize();
         let text = "---\nname: pdf\ndescription: Use when: needed\n---\n";
-        let item =
-            json!({"uri": "file:///w/SKILL.md", "languageId": "skill", "version": 3, "text": text});
+        let item = json!({"uri": "file:///w/pdf/SKILL.md", "languageId": "skill", "version": 3, "text": text});
         let params = json!({"textDocument": item});
         server.send(&json!({"jsonrpc": "2.0", "method": "textDocument/didOpen", "params": params}));
         let note = server.receive();
@@ -133,4 +132,46 @@ fn it_ends_when_nobody_reads_any_more() {
     drop(server.output.take());
     server.send(&json!({"jsonrpc": "2.0", "id": 2, "method": "no/such"}));
     assert_eq!(server.exit_code(), Some(1));
+}
+
+#[test]
+fn keys_are_completed_explained_and_mended_as_an_editor_asks() {
+    let mut server = Server::start(&[]);
+    server.initialize();
+    let uri = "file:///w/.claude/skills/deploy/SKILL.md";
+    let text = "---\nname: deploy\ndescription: Deploys: it.\nmod\n---\n";
+    let document = json!({"uri": uri, "languageId": "markdown", "version": 1, "text": text});
+    server.send(&json!({"jsonrpc": "2.0", "method": "textDocument/didOpen",
+        "params": {"textDocument": document}}));
+    let mut id = 1;
+    let mut ask = |server: &mut Server, method: &str, more: Value| {
+        id += 1;
+        let mut params = json!({"textDocument": {"uri": uri}});
+        params
+            .as_object_mut()
+            .expect("an object")
+            .extend(more.as_object().cloned().unwrap_or_default());
+        server.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        loop {
+            let message = server.receive();
+            if message["id"] == id {
+                return message["result"].clone();
+            }
+        }
+    };
+    let at = |line: u32, character: u32| json!({"line": line, "character": character});
+    let items = ask(&mut server, "textDocument/completion", json!({"position": at(3, 3)}));
+    let labels: Vec<_> =
+        items.as_array().expect("items").iter().map(|it| it["label"].clone()).collect();
+    assert!(labels.contains(&json!("model")) && !labels.contains(&json!("name")), "{labels:?}");
+
+    let hover = ask(&mut server, "textDocument/hover", json!({"position": at(1, 2)}));
+    assert!(hover["contents"]["value"].as_str().is_some_and(|it| it.contains("`name`")), "{hover}");
+
+    let range = json!({"start": at(2, 20), "end": at(2, 20)});
+    let context = json!({"diagnostics": [], "only": ["quickfix"]});
+    let actions =
+        ask(&mut server, "textDocument/codeAction", json!({"range": range, "context": context}));
+    let edit = &actions[0]["edit"]["changes"][uri];
+    assert!(edit[0]["newText"].is_string(), "{actions}");
 }

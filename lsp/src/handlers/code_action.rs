@@ -77,7 +77,6 @@ fn edit(document: &Document, edits: &[Edit], settings: Settings) -> WorkspaceEdi
     let edits = edits.iter().map(|it| {
         TextEdit::new(to_proto::range(document, it.span, settings.encoding), it.text.clone())
     });
-    #[expect(clippy::mutable_key_type, reason = "the protocol's own type; it is not changed")]
     let changes: HashMap<Uri, Vec<TextEdit>> =
         HashMap::from([(document.uri().clone(), edits.collect())]);
     WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() }

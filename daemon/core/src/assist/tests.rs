@@ -1,5 +1,7 @@
 //! Completion and hover on texts with a `|` where the cursor stands.
 
+use std::fmt::Write as _;
+
 use expect_test::{Expect, expect};
 
 use super::{Kind, complete, documentation, hover};
@@ -24,9 +26,9 @@ fn check(marked_text: &str, expected: &Expect) {
         after.replace_range(found.span.start..found.span.end, &item.text);
         let line = after[..found.span.start].matches('\n').count();
         let line = after.lines().nth(line).unwrap_or_default();
-        shown.push_str(&format!("{} -> {line}\n", item.label));
+        let _ = writeln!(shown, "{} -> {line}", item.label);
     }
-    shown.push_str(&format!("{} in all\n", found.items.len()));
+    let _ = writeln!(shown, "{} in all", found.items.len());
     expected.assert_eq(&shown);
 }
 
