@@ -7,6 +7,7 @@
 
 pub mod exit;
 
+mod check;
 mod doctor;
 mod explain;
 mod failure;
@@ -15,6 +16,7 @@ mod list;
 mod load;
 mod logs;
 mod manual;
+mod new;
 mod place;
 mod search;
 mod show;
@@ -140,6 +142,14 @@ pub enum Command {
     Catalog(load::CatalogArgs),
     /// Explain why a skill is seen, or why it is not
     Explain(explain::ExplainArgs),
+    /// Find what is wrong with skills
+    ///
+    /// Checks every SKILL.md below the working directory, or those that are named, by the rules of
+    /// docs/rules.md. Ends with 1 when there are errors or warnings. A daemon that runs is asked,
+    /// and none is started. Without `--profile` the agents in wide use count.
+    Check(check::CheckArgs),
+    /// Make a skill to begin with
+    New(new::NewArgs),
     /// Show how the daemon is and what it watches
     Status,
     /// Wait until everything on the disk is visible
@@ -203,6 +213,8 @@ fn perform(cx: &Cx<'_>, command: &Command) -> Result<Exit, CommandError> {
         Command::Load(args) => load::run(cx, args),
         Command::Catalog(args) => load::catalog(cx, args),
         Command::Explain(args) => explain::run(cx, args),
+        Command::Check(args) => check::run(cx, args),
+        Command::New(args) => new::run(cx, args),
         Command::Status => status::run(cx),
         Command::Sync => sync::run(cx),
         Command::Watch => watch::run(cx),

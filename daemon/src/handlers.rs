@@ -5,6 +5,7 @@
 //! for `skills-core` to say.
 
 mod catalog;
+mod check;
 mod events;
 mod explain;
 mod files;
@@ -21,8 +22,8 @@ use std::sync::Arc;
 use jsonrpsee::Methods;
 use skills_protocol::method::{
     CatalogRender, CatalogTool, EventsSubscribe, EventsUnsubscribe, Initialize, ServerShutdown,
-    ServerStatus, ServerSync, SkillsDirs, SkillsExplain, SkillsGet, SkillsList, SkillsLoad,
-    SkillsRead, SkillsResources, SkillsRun, SkillsSearch, WorktreeClose, WorktreeList,
+    ServerStatus, ServerSync, SkillsCheck, SkillsDirs, SkillsExplain, SkillsGet, SkillsList,
+    SkillsLoad, SkillsRead, SkillsResources, SkillsRun, SkillsSearch, WorktreeClose, WorktreeList,
     WorktreeOpen,
 };
 
@@ -46,6 +47,7 @@ pub(crate) fn register_all(methods: &mut Methods, service: &Arc<Service>) {
     register::<SkillsExplain, _, _, _>(methods, service, explain::explain);
     register::<SkillsResources, _, _, _>(methods, service, files::resources);
     register::<SkillsRead, _, _, _>(methods, service, files::read);
+    register::<SkillsCheck, _, _, _>(methods, service, check::check);
     register::<EventsSubscribe, _, _, _>(methods, service, events::subscribe);
     register::<EventsUnsubscribe, _, _, _>(methods, service, events::unsubscribe);
     register::<SkillsRun, _, _, _>(methods, service, run::run);

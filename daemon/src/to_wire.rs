@@ -20,8 +20,10 @@ use skills_core::resolve::{
     self, Candidate, Consultation, Consulted, Explanation, Reason, Resolution, RootOutcome, Skip,
     SkipReason, State, Step, StepKind, address_of,
 };
+use skills_core::rules;
 use skills_core::skill::{Finding, SkillRecord, Spot};
 use skills_core::text::{LineIndex, Span};
+use skills_engine::inspect::Checked;
 use skills_engine::{Gone, Health, Phase, SourceStatus, View, WorktreeStatus};
 use skills_protocol::path::{PathEncoding, encode, encode_os, encoding_of};
 use skills_protocol::wire;
@@ -283,6 +285,52 @@ fn severity(severity: Severity) -> wire::Severity {
         Severity::Warning => wire::Severity::Warning,
         Severity::Information => wire::Severity::Info,
         Severity::Hint => wire::Severity::Hint,
+    }
+}
+
+/// Returns a file that was checked, with its findings.
+pub(crate) fn checked_file(checked: &Checked) -> wire::CheckedFile {
+    let places = Places {
+        head: &checked.text,
+        index: LineIndex::new(&checked.text),
+        before: if checked.bom { '\u{FEFF}'.len_utf8() as u64 } else { 0 },
+    };
+    let encoding = encoding_of([&*checked.path]);
+    wire::CheckedFile {
+        path: encode(&checked.path, encoding),
+        path_encoding: encoding,
+        findings: checked.findings.iter().map(|it| check_finding(it, &places)).collect(),
+    }
+}
+
+fn check_finding(finding: &rules::Finding, places: &Places<'_>) -> wire::CheckFinding {
+    let found = &finding.diagnostic;
+    let related = |it: &rules::Related| {
+        let encoding = encoding_of([&*it.path]);
+        let message = it.message.clone();
+        wire::RelatedFile { path: encode(&it.path, encoding), path_encoding: encoding, message }
+    };
+    let edit = |it: &rules::Edit| wire::CheckEdit {
+        range: places.range(it.span),
+        new_text: it.text.clone(),
+    };
+    let fix = |it: &rules::Fix| wire::CheckFix {
+        title: it.title.clone(),
+        edits: it.edits.iter().map(edit).collect(),
+    };
+    wire::CheckFinding {
+        code: found.code.to_owned(),
+        href: finding.rule.page(),
+        severity: severity(found.severity),
+        message: found.message.clone(),
+        help: found.help.clone(),
+        range: places.range(found.span),
+        tag: finding.tag.map(|it| match it {
+            rules::Tag::Unnecessary => wire::FindingTag::Unnecessary,
+            rules::Tag::Deprecated => wire::FindingTag::Deprecated,
+        }),
+        related: finding.related.iter().map(related).collect(),
+        fixes: finding.fixes.iter().map(fix).collect(),
     }
 }
 

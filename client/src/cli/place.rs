@@ -114,6 +114,22 @@ impl Place {
         path.map(|path| encode(path, encoding))
     }
 
+    /// Puts the place into a call's parameters, and returns `paths` as these parameters write them.
+    pub(super) fn fill_all(&self, params: &mut impl Contextual, paths: &[PathBuf]) -> Vec<String> {
+        // One that needs an encoding decides for all.
+        let odd = paths.iter().find(|it| encoding_of([it.as_path()]).is_some());
+        self.fill(params, odd.map(PathBuf::as_path));
+        let context = params.take_context();
+        let encoding = context.path_encoding;
+        params.set_context(context);
+        paths.iter().map(|path| encode(path, encoding)).collect()
+    }
+
+    /// Returns a path from the command line, absolute.
+    pub(super) fn file(&self, given: &Path) -> PathBuf {
+        settled(&self.cwd.join(given))
+    }
+
     /// Returns the same place under another profile.
     pub(super) fn with_profile(&self, profile: &str) -> Self {
         Self { profile: Some(profile.to_owned()), ..self.clone() }

@@ -83,6 +83,11 @@ impl Terminal {
         Self { width, home: Some(home.into()), out, err }
     }
 
+    /// Returns whether a line that is taken back again can be shown: on a terminal alone.
+    pub(super) fn shows_progress(&self) -> bool {
+        io::stderr().is_terminal()
+    }
+
     /// Returns a path from the wire as a person writes it, harmless and with `~`.
     pub(super) fn path(&self, text: &str, encoding: Option<PathEncoding>) -> String {
         match decode(text, encoding) {

@@ -47,6 +47,8 @@ mod view;
 
 pub mod search;
 
+pub mod inspect;
+
 mod news;
 
 mod bundled;

@@ -10,13 +10,14 @@ use serde::de::DeserializeOwned;
 
 use crate::error::RpcError;
 use crate::wire::{
-    CancelParams, CatalogParams, CatalogResult, DirsParams, DirsResult, EventParams, ExplainParams,
-    ExplainResult, GetParams, GetResult, InitializeParams, InitializeResult, ListParams,
-    ListResult, LoadParams, LoadResult, ReadParams, ReadResult, ResourcesParams, ResourcesResult,
-    RunParams, RunResult, SearchParams, SearchResult, ShutdownParams, ShutdownResult, StatusParams,
-    StatusResult, SubscribeParams, SubscribeResult, SyncParams, SyncResult, ToolParams, ToolResult,
-    UnsubscribeParams, UnsubscribeResult, WorktreeCloseParams, WorktreeCloseResult,
-    WorktreeListParams, WorktreeListResult, WorktreeOpenParams, WorktreeOpenResult,
+    CancelParams, CatalogParams, CatalogResult, CheckParams, CheckResult, DirsParams, DirsResult,
+    EventParams, ExplainParams, ExplainResult, GetParams, GetResult, InitializeParams,
+    InitializeResult, ListParams, ListResult, LoadParams, LoadResult, ReadParams, ReadResult,
+    ResourcesParams, ResourcesResult, RunParams, RunResult, SearchParams, SearchResult,
+    ShutdownParams, ShutdownResult, StatusParams, StatusResult, SubscribeParams, SubscribeResult,
+    SyncParams, SyncResult, ToolParams, ToolResult, UnsubscribeParams, UnsubscribeResult,
+    WorktreeCloseParams, WorktreeCloseResult, WorktreeListParams, WorktreeListResult,
+    WorktreeOpenParams, WorktreeOpenResult,
 };
 
 /// A row of the table: what the reference says about one method.
@@ -81,6 +82,7 @@ pub mod names {
         SKILLS_EXPLAIN = "skills/explain",
         SKILLS_RESOURCES = "skills/resources",
         SKILLS_READ = "skills/read",
+        SKILLS_CHECK = "skills/check",
         EVENTS_SUBSCRIBE = "events/subscribe",
         EVENTS_UNSUBSCRIBE = "events/unsubscribe",
         EVENTS_EVENT = "events/event",
@@ -163,6 +165,8 @@ requests! {
     "Lists the files of a skill beside its SKILL.md, sorted by relative path.";
     SkillsRead, SKILLS_READ, ReadParams => ReadResult, "1.0", AGAIN,
     "Reads a file beneath a skill's directory, or a part of it; a path that leads outside is refused.";
+    SkillsCheck, SKILLS_CHECK, CheckParams => CheckResult, "1.0", AGAIN,
+    "Checks skills on the disk by the rules of docs/rules.md: what is wrong where, which agents mind, and how it can be mended. Without a profile the agents in wide use count, with one that agent alone.";
     EventsSubscribe, EVENTS_SUBSCRIBE, SubscribeParams => SubscribeResult, "1.0", AGAIN,
     "Has the daemon tell of changes by `events/event`, without being asked: of one view with `cwd`, else of everything. A subscription ends with its connection; whoever connects again subscribes again and asks `skills/list` with `since`.";
     EventsUnsubscribe, EVENTS_UNSUBSCRIBE, UnsubscribeParams => UnsubscribeResult, "1.0", AGAIN,

@@ -7,6 +7,7 @@
 //! unknown field in parameters is ignored.
 
 mod catalog;
+mod check;
 mod context;
 mod doctor;
 mod entry;
@@ -20,6 +21,10 @@ mod skills;
 mod worktree;
 
 pub use catalog::{CatalogFormat, CatalogParams, CatalogResult, SkillTool, ToolParams, ToolResult};
+pub use check::{
+    CheckEdit, CheckFinding, CheckFix, CheckParams, CheckResult, CheckedFile, FindingTag,
+    RelatedFile,
+};
 pub use context::{Context, Contextual, Freshness};
 pub use doctor::{DoctorResult, Finding};
 pub use entry::{DiagnosticCounts, Entry, Scope, State};

@@ -64,6 +64,7 @@ fn example(method: &str) -> Option<Value> {
         "skills/explain" => json!({"name": "changelog", "cwd": null}),
         "events/subscribe" => json!({"kinds": ["skills/changed"], "cwd": null}),
         "events/unsubscribe" => json!({"subscription": "1"}),
+        "skills/check" => json!({"paths": [], "cwd": null}),
         "skills/read" => json!({"name": "commit", "relative": "references/style.md", "cwd": null}),
         _ => return None,
     })

@@ -268,7 +268,7 @@ fn neighbours(cx: &Cx<'_>, span: Span, name: &str, out: &mut Vec<Finding>) {
 
 /// Whether two names differ in one letter that nobody would put there to tell them apart.
 fn differ_by_a_slip(one: &str, other: &str) -> bool {
-    if one.len().abs_diff(other.len()) > 1 || strsim::damerau_levenshtein(one, other) != 1 {
+    if one.len().abs_diff(other.len()) > 1 {
         return false;
     }
     let digits = |it: &str| it.bytes().filter(u8::is_ascii_digit).collect::<Vec<_>>();
@@ -276,6 +276,15 @@ fn differ_by_a_slip(one: &str, other: &str) -> bool {
     // One letter at the edge of a word is a plural, `ui` and `ux` are two things.
     let first = one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
     let last = one.bytes().rev().zip(other.bytes().rev()).take_while(|(a, b)| a == b).count();
+    let swapped = one.len() == other.len() && first + last + 2 == one.len();
+    // What is left between what they have in common: one letter, or two in the other order.
+    let is_slip = one.len().max(other.len()) - (first + last).min(one.len().min(other.len())) == 1
+        || (swapped
+            && one.as_bytes()[first] == other.as_bytes()[first + 1]
+            && one.as_bytes()[first + 1] == other.as_bytes()[first]);
+    if !is_slip || !one.is_ascii() || !other.is_ascii() {
+        return false;
+    }
     let word = |it: &str| {
         let end = it[first..].find('-').map_or(it.len(), |at| first + at);
         end - it[..first].rfind('-').map_or(0, |at| at + 1)

@@ -1,0 +1,163 @@
+//! `skillsd check`: the linter, for people, for CI and before a commit.
+//!
+//! One call, one rendering; what is wrong is the server's to say. A daemon that runs is asked,
+//! else a server within this process: a check starts no daemon. With `--fix` the edits that the
+//! server offers are made here, until nothing is left that has one right answer.
+
+mod github;
+mod human;
+mod mend;
+mod sarif;
+
+use std::path::PathBuf;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use skills_protocol::method::SkillsCheck;
+use skills_protocol::wire::{CheckFinding, CheckParams, CheckResult, Severity};
+
+use crate::blocking::PATIENCE;
+use crate::cli::Cx;
+use crate::cli::exit::Exit;
+use crate::cli::failure::CommandError;
+use crate::cli::link::Link;
+use crate::cli::place::Place;
+
+/// What to check, and how to say it.
+#[derive(Debug, Clone, Args)]
+pub struct CheckArgs {
+    /// SKILL.md files, or directories to look for them in [default: the working directory]
+    #[arg(value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Make the edits that have one right answer
+    #[arg(long)]
+    fix: bool,
+    /// How to print the findings: human, json, sarif, github
+    #[arg(long, value_name = "FORMAT", default_value = "human", hide_possible_values = true)]
+    format: Format,
+    /// Check again whenever something changes, until interrupted
+    #[arg(long, conflicts_with = "fix")]
+    watch: bool,
+}
+
+/// How findings are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people: with the source on a terminal, a line each in a pipe.
+    Human,
+    /// The wire's result.
+    Json,
+    /// SARIF 2.1.0, for code scanning.
+    Sarif,
+    /// Annotations of GitHub's actions.
+    Github,
+}
+
+/// After how long a check says that it is under way.
+const PATIENT: Duration = Duration::from_millis(500);
+
+/// How often `--watch` looks.
+const PAUSE: Duration = Duration::from_millis(700);
+
+/// How often fixes are made before what is left is left: each pass mends what the one before
+/// uncovered.
+const MOST_PASSES: usize = 10;
+
+pub(super) fn run(cx: &Cx<'_>, args: &CheckArgs) -> Result<Exit, CommandError> {
+    let place = Place::of(cx.global, None)?.single_profile()?;
+    let mut params = CheckParams::default();
+    let paths: Vec<PathBuf> = args.paths.iter().map(|it| place.file(it)).collect();
+    params.paths = place.fill_all(&mut params, &paths);
+    let mut result = call(cx, &params)?;
+    let mut n_fixed = 0;
+    if args.fix {
+        for _ in 0..MOST_PASSES {
+            let made = mend::mend(&result)?;
+            if made == 0 {
+                break;
+            }
+            n_fixed += made;
+            result = call(cx, &params)?;
+        }
+    }
+    print(cx, args, &place, &result, n_fixed)?;
+    if args.watch {
+        return watch(cx, args, &place, &params, result);
+    }
+    let fails = |it: &CheckFinding| matches!(it.severity, Severity::Error | Severity::Warning);
+    let is_bad = result.files.iter().flat_map(|it| &it.findings).any(fails);
+    Ok(if is_bad { Exit::Findings } else { Exit::Fine })
+}
+
+/// Asks the daemon that runs, else a server within this process.
+fn link(cx: &Cx<'_>) -> Result<Link, CommandError> {
+    if !cx.global.no_daemon
+        && let Ok(link) = Link::open_running(PATIENCE)
+    {
+        return Ok(link);
+    }
+    Ok(Link::local(cx.binary.local)?)
+}
+
+fn call(cx: &Cx<'_>, params: &CheckParams) -> Result<CheckResult, CommandError> {
+    let mut link = link(cx)?;
+    // Dropped when the answer is there, and the other side with it.
+    let (done, waiting) = mpsc::channel::<()>();
+    let tells = cx.terminal.shows_progress();
+    let teller = thread::spawn(move || {
+        let late = waiting.recv_timeout(PATIENT) == Err(RecvTimeoutError::Timeout);
+        if late && tells {
+            anstream::eprint!("checking skills…");
+            // The line is taken back when the answer is there.
+            let _ = waiting.recv();
+            anstream::eprint!("\r\x1b[2K");
+        }
+    });
+    let result = link.call::<SkillsCheck>(params);
+    drop(done);
+    // It ends by itself, and has nothing to say.
+    let _ = teller.join();
+    Ok(result?)
+}
+
+fn print(
+    cx: &Cx<'_>,
+    args: &CheckArgs,
+    place: &Place,
+    result: &CheckResult,
+    n_fixed: usize,
+) -> Result<(), CommandError> {
+    let format = if cx.global.json { Format::Json } else { args.format };
+    let text = match format {
+        Format::Human => human::render(result, n_fixed, &place.cwd, cx.terminal),
+        Format::Json => format!("{}\n", serde_json::to_string(result).unwrap_or_default()),
+        Format::Sarif => sarif::render(result, &place.cwd),
+        Format::Github => github::render(result, &place.cwd),
+    };
+    cx.terminal.print(&text)?;
+    cx.terminal.print_health(&result.health);
+    Ok(())
+}
+
+/// Prints again whenever the answer is another one.
+fn watch(
+    cx: &Cx<'_>,
+    args: &CheckArgs,
+    place: &Place,
+    params: &CheckParams,
+    mut last: CheckResult,
+) -> Result<Exit, CommandError> {
+    loop {
+        thread::sleep(PAUSE);
+        let result = call(cx, params)?;
+        if result.files != last.files || result.checked != last.checked {
+            if args.format == Format::Human && !cx.global.json {
+                cx.terminal.print("\n")?;
+            }
+            print(cx, args, place, &result, 0)?;
+            last = result;
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Findings as SARIF 2.1.0, which code scanning reads.
+
+use std::collections::BTreeMap;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use skills_protocol::path::decode;
+use skills_protocol::wire::{CheckFinding, CheckFix, CheckResult, CheckedFile, Range, Severity};
+
+use crate::cli::link::VERSION;
+
+/// Returns the log, with one run.
+pub(super) fn render(result: &CheckResult, cwd: &Path) -> String {
+    let findings = || result.files.iter().flat_map(|it| &it.findings);
+    let pages: BTreeMap<&str, &str> = findings().map(|it| (&*it.code, &*it.href)).collect();
+    let rules: Vec<Value> =
+        pages.iter().map(|(code, href)| json!({"id": code, "helpUri": href})).collect();
+    let index: BTreeMap<&str, usize> = pages.keys().enumerate().map(|(at, it)| (*it, at)).collect();
+    let results: Vec<Value> = result
+        .files
+        .iter()
+        .flat_map(|file| {
+            let location = artifact(file, cwd);
+            let index = &index;
+            file.findings.iter().map(move |it| self::result(it, &location, index[&*it.code]))
+        })
+        .collect();
+    let mut base = uri(cwd);
+    base.push('/');
+    let log = json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": {"driver": {"name": "skillsd", "semanticVersion": VERSION, "rules": rules}},
+            "columnKind": "unicodeCodePoints",
+            "originalUriBaseIds": {"SRCROOT": {"uri": format!("file://{base}")}},
+            "results": results,
+        }],
+    });
+    format!("{}\n", serde_json::to_string_pretty(&log).unwrap_or_default())
+}
+
+fn result(finding: &CheckFinding, location: &Value, rule: usize) -> Value {
+    let message = match &finding.help {
+        Some(help) => format!("{}. {help}", finding.message),
+        None => finding.message.clone(),
+    };
+    let level = match finding.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info | Severity::Hint => "note",
+    };
+    let mut result = json!({
+        "ruleId": finding.code,
+        "ruleIndex": rule,
+        "level": level,
+        "message": {"text": message},
+        "locations": [{
+            "physicalLocation": {"artifactLocation": location, "region": region(finding.range)},
+        }],
+    });
+    let fixes: Vec<Value> = finding.fixes.iter().map(|it| fix(it, location)).collect();
+    if !fixes.is_empty() {
+        result["fixes"] = fixes.into();
+    }
+    result
+}
+
+fn fix(fix: &CheckFix, location: &Value) -> Value {
+    let replacement = |it: &skills_protocol::wire::CheckEdit| json!({"deletedRegion": region(it.range), "insertedContent": {"text": it.new_text}});
+    let replacements: Vec<Value> = fix.edits.iter().map(replacement).collect();
+    json!({
+        "description": {"text": fix.title},
+        "artifactChanges": [{"artifactLocation": location, "replacements": replacements}],
+    })
+}
+
+fn region(range: Range) -> Value {
+    let (start, end) = (range.start, range.end);
+    json!({
+        "startLine": start.line,
+        "startColumn": start.column,
+        "endLine": end.line,
+        "endColumn": end.column,
+    })
+}
+
+fn artifact(file: &CheckedFile, cwd: &Path) -> Value {
+    let path = decode(&file.path, file.path_encoding).unwrap_or_else(|_| file.path.clone().into());
+    match path.strip_prefix(cwd) {
+        Ok(relative) => json!({"uri": uri(relative), "uriBaseId": "SRCROOT"}),
+        Err(_) => json!({"uri": format!("file://{}", uri(&path))}),
+    }
+}
+
+/// Returns a path as the path of an address.
+fn uri(path: &Path) -> String {
+    let mut text = String::new();
+    for byte in path.as_os_str().as_bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => {
+                text.push(char::from(*byte));
+            }
+            byte => text += &format!("%{byte:02X}"),
+        }
+    }
+    text
+}

@@ -1,0 +1,219 @@
+//! Checking files on the disk: which ones, what they say, and what lies beside them.
+//!
+//! The index keeps no bodies, so a check reads the files anew, on whatever thread calls. What is
+//! wrong with them is for [`skills_core::rules`] to say; here its questions about the world are
+//! answered, each at most once where the answer is dear.
+
+mod beside;
+mod worktree;
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use ignore::WalkBuilder;
+use skills_core::parse::{Document, parse};
+use skills_core::path::AbsPath;
+use skills_core::rules::{self, Finding, Levels, Neighbour, Settings, Subject};
+use skills_core::skill::{FileFacts, Origin, SkillRecord};
+use skills_core::text::decode;
+
+use crate::view::View;
+use beside::Beside;
+use worktree::Worktree;
+
+/// The file that makes a directory a skill.
+const SKILL_FILE: &str = "SKILL.md";
+
+/// What to check, and by whose rules.
+pub struct Task {
+    /// Files called SKILL.md, and directories below which they are looked for.
+    pub paths: Vec<AbsPath>,
+    /// The views of the active profiles in the directory that is asked about.
+    pub views: Vec<Arc<View>>,
+    /// How much each rule matters.
+    pub levels: Levels,
+    /// How much of a file is read, in bytes.
+    pub read_limit: u64,
+}
+
+/// One file that was checked.
+pub struct Checked {
+    /// The file.
+    pub path: AbsPath,
+    /// Its text, without a byte order mark.
+    pub text: String,
+    /// Whether a byte order mark stands before the text.
+    pub bom: bool,
+    /// What is wrong with it, in the order of the text.
+    pub findings: Vec<Finding>,
+}
+
+/// Why a path could not be checked.
+#[derive(Debug, thiserror::Error)]
+pub enum InspectError {
+    /// Nothing is there, or it cannot be looked at.
+    #[error("failed to read `{path}`: {source}")]
+    Unreadable {
+        /// The path.
+        path: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// It is a file that is no skill.
+    #[error("`{0}` is not called SKILL.md")]
+    NoSkill(String),
+}
+
+/// A file that was read.
+struct Source {
+    path: AbsPath,
+    text: String,
+    bom: bool,
+    document: Document,
+    record: SkillRecord,
+}
+
+/// Checks all files of a task, in the order of their paths.
+///
+/// # Errors
+/// A path of the task is not there, is no skill, or cannot be read. Of files that are found below
+/// a directory those that cannot be read are left out, and the log says so.
+pub fn inspect(task: &Task) -> Result<Vec<Checked>, InspectError> {
+    let mut files = Vec::new();
+    for path in &task.paths {
+        find(path, task, &mut files)?;
+    }
+    files.sort();
+    files.dedup();
+    let sources = in_parallel(&files, |path| match read(path, task.read_limit) {
+        Ok(source) => Some(source),
+        Err(error) => {
+            tracing::warn!(path = %path.display(), %error, "a skill could not be read");
+            None
+        }
+    });
+    let sources: Vec<Source> = sources.into_iter().flatten().collect();
+    let worktree = Worktree::new(task.views.first().map(|it| it.resolution.worktree.clone()));
+    let neighbours = neighbours(&sources, &task.views);
+    let profiles = task.views.iter().map(|it| &*it.site.profile).collect();
+    let settings = Settings { profiles, levels: task.levels.clone() };
+    let findings = in_parallel(&sources, |source| {
+        let subject = Subject {
+            text: &source.text,
+            document: &source.document,
+            record: &source.record,
+            path: Some(&source.path),
+        };
+        let beside = Beside::new(&source.path, &worktree, &neighbours, &task.views);
+        rules::shown(rules::check(&subject, &settings, &beside))
+    });
+    let checked = sources.into_iter().zip(findings).map(|(source, findings)| {
+        let Source { path, text, bom, .. } = source;
+        Checked { path, text, bom, findings }
+    });
+    Ok(checked.collect())
+}
+
+/// Finds the skills at or below a path.
+fn find(path: &AbsPath, task: &Task, files: &mut Vec<AbsPath>) -> Result<(), InspectError> {
+    let unreadable = |source| InspectError::Unreadable { path: path.display().to_string(), source };
+    let metadata = path.metadata().map_err(unreadable)?;
+    if !metadata.is_dir() {
+        if !is_skill(path) {
+            return Err(InspectError::NoSkill(path.display().to_string()));
+        }
+        files.push(path.clone());
+        return Ok(());
+    }
+    // What git ignores is somebody else's, such as installed packages.
+    let walk = WalkBuilder::new(path)
+        .hidden(false)
+        .require_git(false)
+        .filter_entry(|it| it.file_name() != ".git" && it.file_name() != "node_modules")
+        .build();
+    for entry in walk.filter_map(Result::ok) {
+        let is_file = entry.file_type().is_some_and(|it| !it.is_dir());
+        if is_file && is_skill(entry.path()) && entry.path().is_file() {
+            files.extend(AbsPath::new(entry.path()).ok());
+        }
+    }
+    // What an agent sees here counts, ignored or reached by a link.
+    for view in &task.views {
+        let candidates = view.resolution.candidates.iter().map(|it| &it.path);
+        files.extend(candidates.filter(|it| it.starts_with(&**path)).cloned());
+    }
+    Ok(())
+}
+
+fn is_skill(path: &Path) -> bool {
+    path.file_name().is_some_and(|it| it.eq_ignore_ascii_case(SKILL_FILE))
+}
+
+fn read(path: &AbsPath, limit: u64) -> io::Result<Source> {
+    let file = File::open(path)?;
+    let size = file.metadata()?.len();
+    let mut bytes = Vec::with_capacity(size.min(limit) as usize);
+    file.take(limit).read_to_end(&mut bytes)?;
+    let truncated = size > bytes.len() as u64;
+    let decoded = decode(&bytes);
+    let document = parse(&decoded.text);
+    let facts = FileFacts { size, truncated, hash: *blake3::hash(&bytes).as_bytes() };
+    let origin = Origin { bom: decoded.bom, invalid_utf8: decoded.invalid_utf8 };
+    let record = SkillRecord::of(&decoded.text, &document, facts, origin);
+    Ok(Source { path: path.clone(), text: decoded.text, bom: decoded.bom, document, record })
+}
+
+/// Returns all skills that are seen together: those that are checked, and those of the views.
+fn neighbours(sources: &[Source], views: &[Arc<View>]) -> Vec<Neighbour> {
+    let name = |record: &SkillRecord, path: &AbsPath| {
+        let written = record.name.as_ref().map(|it| it.text.to_string());
+        let written = written.filter(|it| !it.is_empty());
+        written.or_else(|| path.parent_name().map(ToOwned::to_owned)).unwrap_or_default()
+    };
+    let mut all: Vec<Neighbour> = sources
+        .iter()
+        .map(|it| Neighbour { name: name(&it.record, &it.path), path: it.path.clone() })
+        .collect();
+    for candidate in views.iter().flat_map(|it| &it.resolution.candidates) {
+        if let Some(record) = candidate.record() {
+            let path = candidate.path.clone();
+            all.push(Neighbour { name: name(record, &path), path });
+        }
+    }
+    all.sort_by(|a, b| a.path.cmp(&b.path));
+    all.dedup_by(|a, b| a.path == b.path);
+    all
+}
+
+/// Returns what `work` makes of each item, in their order, on as many threads as there are cores.
+fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    // Below it the threads cost more than they save.
+    const FEW: usize = 8;
+    let n_threads = thread::available_parallelism().map_or(1, usize::from).min(8);
+    if items.len() < FEW || n_threads == 1 {
+        return items.iter().map(work).collect();
+    }
+    let next = AtomicUsize::new(0);
+    let run = || {
+        let mut done = Vec::new();
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(item) = items.get(index) else { return done };
+            done.push((index, work(item)));
+        }
+    };
+    let mut all: Vec<(usize, R)> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..n_threads).map(|_| scope.spawn(run)).collect();
+        let join = |it: thread::ScopedJoinHandle<'_, Vec<(usize, R)>>| match it.join() {
+            Ok(done) => done,
+            Err(panic) => std::panic::resume_unwind(panic),
+        };
+        threads.into_iter().flat_map(join).collect()
+    });
+    all.sort_by_key(|(index, _)| *index);
+    all.into_iter().map(|(_, it)| it).collect()
+}

@@ -1,0 +1,134 @@
+//! What lies beside one skill, for the rules that ask.
+
+use std::cell::OnceCell;
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use skills_core::path::AbsPath;
+use skills_core::profile::Profile;
+use skills_core::resolve::Resolution;
+use skills_core::rules::{Look, Neighbour, Surroundings};
+
+use super::worktree::Worktree;
+use crate::view::View;
+
+/// How many files of a skill are listed; of more nobody expects a body to name each.
+const MOST_FILES: usize = 500;
+
+/// How deep the files of a skill may lie.
+const DEEPEST: usize = 6;
+
+/// The world beside one skill on the disk.
+pub(super) struct Beside<'a> {
+    dir: AbsPath,
+    path: &'a AbsPath,
+    worktree: &'a Worktree,
+    neighbours: &'a [Neighbour],
+    views: &'a [Arc<View>],
+    files: OnceCell<Option<Vec<String>>>,
+    link: OnceCell<Option<AbsPath>>,
+}
+
+impl<'a> Beside<'a> {
+    pub(super) fn new(
+        path: &'a AbsPath,
+        worktree: &'a Worktree,
+        neighbours: &'a [Neighbour],
+        views: &'a [Arc<View>],
+    ) -> Self {
+        let dir = path.parent().unwrap_or_else(|| path.clone());
+        let (files, link) = (OnceCell::new(), OnceCell::new());
+        Self { dir, path, worktree, neighbours, views, files, link }
+    }
+}
+
+impl Surroundings for Beside<'_> {
+    fn look(&self, relative: &str) -> Option<Look> {
+        let path = self.dir.join(relative);
+        let metadata = match path.metadata() {
+            Ok(metadata) => metadata,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Some(Look::Missing);
+            }
+            Err(_) => return None,
+        };
+        if metadata.is_dir() {
+            return Some(Look::Directory);
+        }
+        let executable = metadata.permissions().mode() & 0o111 != 0;
+        let script = metadata.is_file() && !executable && begins_as_script(&path);
+        Some(Look::File { executable, script })
+    }
+
+    fn files(&self) -> Option<&[String]> {
+        self.files.get_or_init(|| list(&self.dir)).as_deref()
+    }
+
+    fn matches(&self, glob: &str) -> Option<usize> {
+        self.worktree.matches(glob)
+    }
+
+    fn neighbours(&self) -> &[Neighbour] {
+        self.neighbours
+    }
+
+    fn resolutions(&self) -> Vec<(&Profile, &Resolution)> {
+        self.views.iter().map(|it| (&*it.site.profile, &*it.resolution)).collect()
+    }
+
+    fn is_git_ignored(&self) -> Option<bool> {
+        self.worktree.ignores(self.path)
+    }
+
+    fn link_target(&self) -> Option<&AbsPath> {
+        let find = || {
+            let root = self.dir.parent()?;
+            if !fs::symlink_metadata(&*self.dir).ok()?.is_symlink() {
+                return None;
+            }
+            let target = self.dir.canonicalize().ok()?;
+            let outside = !target.starts_with(root.canonicalize().ok()?);
+            AbsPath::new(&target).ok().filter(|_| outside)
+        };
+        self.link.get_or_init(find).as_ref()
+    }
+
+    fn is_top(&self) -> bool {
+        self.dir.join(".git").symlink_metadata().is_ok()
+    }
+}
+
+fn begins_as_script(path: &Path) -> bool {
+    let mut start = [0; 2];
+    File::open(path).and_then(|mut it| it.read_exact(&mut start)).is_ok() && &start == b"#!"
+}
+
+/// Returns the files below a directory, but for its SKILL.md; nothing when there are too many or
+/// one is not text.
+fn list(dir: &Path) -> Option<Vec<String>> {
+    let mut files = Vec::new();
+    let mut waiting = vec![(dir.to_owned(), 0)];
+    while let Some((at, depth)) = waiting.pop() {
+        for entry in fs::read_dir(&at).ok()?.filter_map(Result::ok) {
+            let kind = entry.file_type().ok()?;
+            let path = entry.path();
+            let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+            if kind.is_dir() && depth < DEEPEST && !hidden && entry.file_name() != "node_modules" {
+                waiting.push((path, depth + 1));
+            } else if kind.is_file() && !hidden {
+                let relative = path.strip_prefix(dir).ok()?.to_str()?;
+                if relative != super::SKILL_FILE {
+                    files.push(relative.to_owned());
+                }
+            }
+            if files.len() > MOST_FILES {
+                return None;
+            }
+        }
+    }
+    files.sort();
+    Some(files)
+}

@@ -1,0 +1,82 @@
+//! The worktree around the skills that are checked: its files, and what git ignores.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use ignore::WalkBuilder;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use skills_core::path::AbsPath;
+
+/// How many files are looked at. Of a larger worktree nothing is said about globs.
+const MOST_FILES: usize = 100_000;
+
+/// A worktree, walked when a rule first asks for it.
+pub(super) struct Worktree {
+    top: Option<AbsPath>,
+    files: OnceLock<Option<Vec<PathBuf>>>,
+    /// What each directory's `.gitignore` says.
+    ignores: Mutex<HashMap<PathBuf, Option<Gitignore>>>,
+}
+
+impl Worktree {
+    pub(super) fn new(top: Option<AbsPath>) -> Self {
+        Self { top, files: OnceLock::new(), ignores: Mutex::default() }
+    }
+
+    /// Returns how many files a glob of `paths` matches: as a line of a `.gitignore` does.
+    pub(super) fn matches(&self, glob: &str) -> Option<usize> {
+        let top = self.top.as_ref()?;
+        let files = self.files.get_or_init(|| walk(top)).as_deref()?;
+        let mut builder = GitignoreBuilder::new("");
+        builder.add_line(None, glob).ok()?;
+        let matcher = builder.build().ok()?;
+        let is_match = |it: &&PathBuf| matcher.matched_path_or_any_parents(it, false).is_ignore();
+        Some(files.iter().filter(is_match).count())
+    }
+
+    /// Returns whether git ignores a file of the worktree.
+    pub(super) fn ignores(&self, path: &AbsPath) -> Option<bool> {
+        let top = self.top.as_ref()?;
+        if !path.starts_with(&**top) || !top.join(".git").exists() {
+            return None;
+        }
+        // The deepest `.gitignore` that says anything decides.
+        for dir in path.ancestors().skip(1).take_while(|it| it.starts_with(&**top)) {
+            let mut ignores = self.ignores.lock().unwrap_or_else(PoisonError::into_inner);
+            let ignore = ignores.entry(dir.to_path_buf()).or_insert_with(|| of_directory(&dir));
+            let Some(ignore) = ignore else { continue };
+            let found = ignore.matched_path_or_any_parents(&**path, false);
+            if !found.is_none() {
+                return Some(found.is_ignore());
+            }
+        }
+        Some(false)
+    }
+}
+
+fn of_directory(dir: &Path) -> Option<Gitignore> {
+    let file = dir.join(".gitignore");
+    if !file.is_file() {
+        return None;
+    }
+    let mut builder = GitignoreBuilder::new(dir);
+    // A line that is no pattern is git's to complain about.
+    let _ = builder.add(file);
+    builder.build().ok()
+}
+
+fn walk(top: &AbsPath) -> Option<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    let walk =
+        WalkBuilder::new(top).hidden(false).filter_entry(|it| it.file_name() != ".git").build();
+    for entry in walk.filter_map(Result::ok) {
+        if entry.file_type().is_some_and(|it| it.is_file()) {
+            files.push(entry.path().strip_prefix(top).ok()?.to_owned());
+        }
+        if files.len() > MOST_FILES {
+            return None;
+        }
+    }
+    Some(files)
+}

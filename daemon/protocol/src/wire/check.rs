@@ -1,0 +1,117 @@
+//! The types of `skills/check`.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::path::PathEncoding;
+use crate::wire::context::skills_params;
+use crate::wire::entry::word_enum;
+use crate::wire::{Health, Range, Severity};
+
+skills_params! {
+    /// What to check.
+    CheckParams {
+        /// Files called SKILL.md, and directories below which they are looked for, absolute; `cwd`
+        /// when there are none.
+        #[serde(
+            default,
+            skip_serializing_if = "Vec::is_empty",
+            deserialize_with = "crate::wire::null_is_default"
+        )]
+        paths: Vec<String>,
+    }
+}
+
+/// What is wrong with the files that were checked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckResult {
+    /// The view's clock.
+    pub clock: String,
+    /// What is unwell.
+    #[serde(default)]
+    pub health: Vec<Health>,
+    /// How many files were checked.
+    pub checked: u64,
+    /// The files with findings, sorted by path.
+    pub files: Vec<CheckedFile>,
+}
+
+/// A file with findings.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CheckedFile {
+    /// The file, absolute.
+    pub path: String,
+    /// How `path` is written; absent when it is plain text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path_encoding: Option<PathEncoding>,
+    /// The findings, in the order of the file.
+    pub findings: Vec<CheckFinding>,
+}
+
+/// One finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckFinding {
+    /// The rule's stable name.
+    pub code: String,
+    /// The page about the rule.
+    pub href: String,
+    /// How bad it is.
+    pub severity: Severity,
+    /// A sentence for a person.
+    pub message: String,
+    /// What to do about it; null when the message says it all.
+    pub help: Option<String>,
+    /// Where it is.
+    pub range: Range,
+    /// How an editor may show it; absent when it is a finding like others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tag: Option<FindingTag>,
+    /// Other files that it has to do with.
+    pub related: Vec<RelatedFile>,
+    /// How it can be mended; one that is alone is the right answer.
+    pub fixes: Vec<CheckFix>,
+}
+
+word_enum! {
+    /// How an editor may show a finding.
+    FindingTag {
+        /// As something that could be left out.
+        Unnecessary = "unnecessary",
+        /// As something that there is better.
+        Deprecated = "deprecated",
+    }
+}
+
+/// Another file that a finding has to do with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RelatedFile {
+    /// The file, absolute.
+    pub path: String,
+    /// How `path` is written; absent when it is plain text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path_encoding: Option<PathEncoding>,
+    /// What it has to do with it.
+    pub message: String,
+}
+
+/// One way to mend a finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckFix {
+    /// What it does.
+    pub title: String,
+    /// The edits, none of which touches another.
+    pub edits: Vec<CheckEdit>,
+}
+
+/// A stretch of a file and what to put in its place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CheckEdit {
+    /// What is replaced; empty to insert.
+    pub range: Range,
+    /// What stands there then.
+    pub new_text: String,
+}

@@ -1,0 +1,68 @@
+//! `skills/check`: what is wrong with skills on the disk, by the rules.
+//!
+//! The index holds no bodies, so this reads the files, on the blocking pool.
+
+use std::sync::Arc;
+
+use skills_core::rules::{DEFAULT_PROFILES, Levels};
+use skills_engine::inspect::{InspectError, Task, inspect};
+use skills_protocol::error::RpcError;
+use skills_protocol::wire::{CheckParams, CheckResult, Context, Contextual};
+use tokio::task::spawn_blocking;
+
+use crate::answer::{Answer, Outcome};
+use crate::from_wire::absolute;
+use crate::peer::Peer;
+use crate::service::Service;
+use crate::to_wire;
+
+pub(crate) async fn check(
+    service: Arc<Service>,
+    peer: Arc<Peer>,
+    mut params: CheckParams,
+) -> Outcome {
+    let encoding = params.path_encoding;
+    let context = params.take_context();
+    let paths = params.paths.iter().map(|it| absolute(it, encoding));
+    let mut paths = paths.collect::<Result<Vec<_>, _>>()?;
+    // Whoever names a profile wants that agent's view; else those count that are in wide use.
+    let profiles = match &context.profile {
+        Some(profile) => vec![profile.clone()],
+        None => DEFAULT_PROFILES.iter().map(|it| (*it).to_owned()).collect(),
+    };
+    let mut views = Vec::with_capacity(profiles.len());
+    for profile in profiles {
+        let context = Context { profile: Some(profile), ..context.clone() };
+        views.push(service.view(&peer, context).await?);
+    }
+    let first = Arc::clone(&views[0]);
+    if paths.is_empty() {
+        paths.push(first.site.cwd.clone());
+    }
+    let read_limit = service.settings.user().read_limit;
+    let task = Task { paths, views, levels: Levels::default(), read_limit };
+    let work = move || {
+        let checked = inspect(&task)?;
+        let files = checked.iter().filter(|it| !it.findings.is_empty()).map(to_wire::checked_file);
+        Ok((checked.len() as u64, files.collect()))
+    };
+    let result: Result<_, InspectError> = spawn_blocking(work).await.map_err(|error| {
+        tracing::error!(%error, "a check ended early");
+        crate::refusal::panicked()
+    })?;
+    let (checked, files) = result.map_err(|error| refused(&error))?;
+    Answer::new(&CheckResult {
+        clock: first.clock.clone(),
+        health: to_wire::health(&first.health),
+        checked,
+        files,
+    })
+}
+
+fn refused(error: &InspectError) -> RpcError {
+    let hint = match error {
+        InspectError::Unreadable { .. } => "Name a SKILL.md that there is, or a directory.",
+        InspectError::NoSkill(_) => "Name a SKILL.md, or the directory that holds it.",
+    };
+    RpcError::invalid_params(error.to_string()).with_hint(hint)
+}
