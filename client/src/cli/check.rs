@@ -24,6 +24,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::CommandError;
 use crate::cli::link::Link;
 use crate::cli::place::Place;
+use crate::cli::terminal::Terminal;
 
 /// What to check, and how to say it.
 #[derive(Debug, Clone, Args)]
@@ -105,7 +106,7 @@ fn call(cx: &Cx<'_>, params: &CheckParams) -> Result<CheckResult, CommandError> 
     let mut link = link(cx)?;
     // Dropped when the answer is there, and the other side with it.
     let (done, waiting) = mpsc::channel::<()>();
-    let tells = cx.terminal.shows_progress();
+    let tells = Terminal::shows_progress();
     let teller = thread::spawn(move || {
         let late = waiting.recv_timeout(PATIENT) == Err(RecvTimeoutError::Timeout);
         if late && tells {

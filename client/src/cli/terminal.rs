@@ -84,7 +84,7 @@ impl Terminal {
     }
 
     /// Returns whether a line that is taken back again can be shown: on a terminal alone.
-    pub(super) fn shows_progress(&self) -> bool {
+    pub(super) fn shows_progress() -> bool {
         io::stderr().is_terminal()
     }
 

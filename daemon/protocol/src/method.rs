@@ -304,6 +304,9 @@ mod tests {
             skills/read
               (name path relative offset length cwd profile session agent freshness additionalDirs environment pathEncoding)
               {clock health path pathEncoding content base64 size truncated}
+            skills/check
+              (paths cwd profile session agent freshness additionalDirs environment pathEncoding)
+              {clock health checked files}
             events/subscribe
               (kinds cwd profile session agent freshness additionalDirs environment pathEncoding)
               {subscription kinds clock health}

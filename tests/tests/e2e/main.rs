@@ -43,3 +43,5 @@ mod bad_input;
 mod cli;
 
 mod agent_files;
+
+mod check;

@@ -1,6 +1,7 @@
 //! Findings as SARIF 2.1.0, which code scanning reads.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
@@ -102,7 +103,10 @@ fn uri(path: &Path) -> String {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => {
                 text.push(char::from(*byte));
             }
-            byte => text += &format!("%{byte:02X}"),
+            byte => {
+                // Writing to a text does not fail.
+                let _ = write!(text, "%{byte:02X}");
+            }
         }
     }
     text

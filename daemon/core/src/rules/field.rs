@@ -170,11 +170,17 @@ fn unknown(cx: &Cx<'_>, entry: &Entry) -> Option<Finding> {
         keys.clone()
             .find(|it| it.replace(['-', '_'], "") == key.to_lowercase().replace(['-', '_'], ""))
     });
-    if let Some(field) = near.and_then(catalog::find).filter(|it| it.key.len() > 4) {
+    if let Some(field) = near.and_then(catalog::find).filter(|it| is_slip(key, it.key)) {
         return Some(misspelled(cx, field, entry));
     }
     let message = format!("no agent reads `{key}`");
     Some(found("field/unknown", entry.key.span, message).tag(Tag::Unnecessary))
+}
+
+/// Whether a key that is like another was probably meant as it: short words are alike by chance,
+/// and a plural is another word.
+fn is_slip(key: &str, meant: &str) -> bool {
+    meant.len() > 4 && key.strip_suffix('s') != Some(meant)
 }
 
 fn misspelled(cx: &Cx<'_>, field: &'static Field, entry: &Entry) -> Finding {
@@ -317,11 +323,13 @@ fn value(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<Findin
         }
         return;
     }
+    // Of a text that is no word at all its beginning.
+    let written: String = item.text.lines().next().unwrap_or_default().chars().take(40).collect();
+    let more = if written.len() < item.text.len() { "…" } else { "" };
     let message = format!(
-        "{} `{}`: `{}` is not {}",
+        "{} `{}`: `{written}{more}` is not {}",
         act(&readers, "ignores", "ignore"),
         field.key,
-        item.text,
         choice(&words)
     );
     let finding = found("field/value", span, message);

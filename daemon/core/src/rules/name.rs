@@ -9,7 +9,7 @@ use crate::catalog::{
 };
 use crate::diagnostic::Severity;
 use crate::ladder::{Kind, Library};
-use crate::parse::{Closing, Entry};
+use crate::parse::{Closing, Entry, Value};
 use crate::profile::{NameCheck, NameSource};
 use crate::text::Span;
 
@@ -115,7 +115,7 @@ pub(super) static RULES: [Rule; 9] = [
     )
     .sources(&[&AUTHORING])
     .texts(
-        "//- /w/review/SKILL.md\n---\nname: review\ndescription: Reviews code. Use when asked to.\n---\nRead.\n//- /w/reviev/SKILL.md\n---\nname: reviev\ndescription: Views again. Use when asked to.\n---\nLook.\n",
+        "//- /w/review/SKILL.md\n---\nname: review\ndescription: Reviews code. Use when asked to.\n---\nRead.\n//- /w/reveiw/SKILL.md\n---\nname: reveiw\ndescription: Views again. Use when asked to.\n---\nLook.\n",
         "//- /w/review/SKILL.md\n---\nname: review\ndescription: Reviews code. Use when asked to.\n---\nRead.\n//- /w/commit/SKILL.md\n---\nname: commit\ndescription: Commits. Use when asked to.\n---\nCommit.\n",
     ),
 ];
@@ -129,7 +129,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let entry = cx.entry(NAME.key);
     let value = entry.map(|it| frontmatter.resolve(&it.value));
     match (entry, value) {
-        (Some(entry), Some(value)) if !value.is_null() => {
+        (Some(entry), Some(value)) if !is_blank(value) => {
             let what = Kind::of(value, Library::JsYaml3);
             if what != Kind::Text {
                 out.push(not_text(cx, entry, what));
@@ -140,6 +140,10 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         }
         (entry, _) => out.extend(missing(cx, entry)),
     }
+}
+
+fn is_blank(value: &Value) -> bool {
+    value.is_null() || value.as_str().is_some_and(|it| it.trim().is_empty())
 }
 
 fn missing(cx: &Cx<'_>, entry: Option<&Entry>) -> Option<Finding> {
@@ -238,7 +242,7 @@ fn directory(cx: &Cx<'_>, span: Span, name: &str) -> Finding {
         [] => format!("the directory is called `{directory}`"),
         them => {
             let who = act(them, "calls", "call");
-            format!("the directory is called `{directory}`, and so {who} the skill")
+            format!("{who} the skill by its directory's name, `{directory}`")
         }
     };
     let finding = found("name/directory", span, message);
@@ -277,8 +281,9 @@ fn differ_by_a_slip(one: &str, other: &str) -> bool {
     let first = one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
     let last = one.bytes().rev().zip(other.bytes().rev()).take_while(|(a, b)| a == b).count();
     let swapped = one.len() == other.len() && first + last + 2 == one.len();
-    // What is left between what they have in common: one letter, or two in the other order.
-    let is_slip = one.len().max(other.len()) - (first + last).min(one.len().min(other.len())) == 1
+    // A letter in the place of another makes another word as often as not.
+    let is_slip = one.len() != other.len()
+        && (first + last).min(one.len().min(other.len())) == one.len().min(other.len())
         || (swapped
             && one.as_bytes()[first] == other.as_bytes()[first + 1]
             && one.as_bytes()[first + 1] == other.as_bytes()[first]);
@@ -299,6 +304,10 @@ fn differ_by_a_slip(one: &str, other: &str) -> bool {
 fn better(cx: &Cx<'_>, name: &str) -> Option<String> {
     if is_standard(cx.directory) && cx.directory.len() <= 64 {
         return Some(cx.directory.to_owned());
+    }
+    // Another name than that of the directory would be the next thing that is wrong.
+    if !cx.directory.is_empty() {
+        return None;
     }
     let mut better = String::new();
     for letter in name.chars() {

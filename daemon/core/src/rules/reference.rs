@@ -45,8 +45,8 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         }
         let names = neighbours.iter().map(|it| it.name.as_str());
         let Some(meant) = likeness::nearest(&name, names, ALIKE).first().copied() else { continue };
-        // A singular beside a plural is as likely another thing.
-        if meant.strip_suffix('s') == Some(&name) || name.strip_suffix('s') == Some(meant) {
+        // A word with another ending is as likely another thing.
+        if meant.starts_with(&name) || name.starts_with(meant) {
             continue;
         }
         let message = format!("there is no skill `{name}`; did you mean `{meant}`?");

@@ -5,4 +5,7 @@
 
 mod examples;
 mod families;
+mod silence;
+mod suppressing;
+mod typing;
 pub(crate) mod world;

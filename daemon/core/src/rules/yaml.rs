@@ -273,7 +273,8 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     encoding(cx, out);
     let Some(frontmatter) = cx.frontmatter() else { return };
     aliases(frontmatter, &consequences, out);
-    for entry in &frontmatter.entries {
+    // What was read as text because YAML refused it has its finding.
+    for entry in frontmatter.entries.iter().filter(|it| !it.recovered) {
         flow_value(cx, entry, out);
         ambiguous(cx, entry, out);
     }

@@ -156,7 +156,9 @@ fn scripts(cx: &Cx<'_>, content: Span, out: &mut Vec<Finding>) {
         let path =
             program.strip_prefix("${CLAUDE_SKILL_DIR}/").or_else(|| program.strip_prefix("./"));
         let path = path.unwrap_or(program);
+        // PowerShell looks at the name alone.
         if path.starts_with("scripts/")
+            && path.rsplit_once('.').is_none_or(|(_, extension)| extension != "ps1")
             && let Some(Look::File { executable: false, script: true }) = cx.surroundings.look(path)
         {
             let span = Span::new(start, start + program.len());
@@ -191,6 +193,7 @@ fn unreferenced(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let Some(first) = unnamed.first() else { return };
     let message = match unnamed.len() {
         1 => format!("nothing in the body names `{first}`"),
+        2 => format!("nothing in the body names `{first}` and one more file"),
         more => format!("nothing in the body names `{first}` and {} more files", more - 1),
     };
     let name = cx.entry("name").map(|it| it.value.span).filter(|it| !it.is_empty());

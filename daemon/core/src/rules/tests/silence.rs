@@ -1,0 +1,280 @@
+//! What is well: texts that look like something that a rule is about, and are not.
+
+use super::world::World;
+
+#[track_caller]
+fn silent(id: &str, text: &str) {
+    let found = World::new(text).check();
+    let told: Vec<_> =
+        found.iter().filter(|it| it.rule.id == id).map(|it| &it.diagnostic.message).collect();
+    assert!(told.is_empty(), "{id}: {told:?}\n{text}");
+}
+
+fn body(text: &str) -> String {
+    format!("---\nname: pdf\ndescription: Reads. Use when asked.\nargument-hint: x\n---\n{text}\n")
+}
+
+fn front(lines: &str) -> String {
+    format!("---\nname: pdf\ndescription: Reads. Use when asked.\n{lines}\n---\nRead.\n")
+}
+
+#[test]
+fn links_that_are_no_files() {
+    for target in [
+        "https://a.b/c.md",
+        "#part",
+        "mailto:a@b.c",
+        "/root.md",
+        "<url>",
+        "url",
+        "path",
+        "...",
+        "{{name}}.md",
+        "$FILE.md",
+        "~/notes.md",
+        "http://localhost:1/a",
+        "javascript:x()",
+    ] {
+        silent("body/broken-link", &body(&format!("See [x]({target}).")));
+    }
+    silent("body/broken-link", &body("```md\n[x](no.md)\n```"));
+    silent("body/broken-link", &body("Write `[x](no.md)` there."));
+}
+
+#[test]
+fn paths_of_the_users_project() {
+    for path in ["scripts/build.sh", "src/main.rs", "scripts/*.py", "scripts/", "templates/{x}.md"]
+    {
+        silent("body/broken-path", &body(&format!("Run `{path}`.")));
+    }
+}
+
+#[test]
+fn slashes_that_are_no_skills() {
+    let beside = "//- /w/skills/finetune/SKILL.md\n---\nname: finetune\ndescription: Use.\n---\nb\n\
+                  //- /w/skills/iterations/SKILL.md\n---\nname: iterations\ndescription: Use.\n---\nb\n";
+    for text in [
+        "loss/iteration",
+        "`/iteration`",
+        "/finetuned",
+        "`/etc`",
+        "`/logs`",
+        "and/or",
+        "`/help`",
+        "`/usr/bin`",
+        "https://a.b/finetun",
+        "`$HOME`",
+        "`/clear`",
+        "`finetun`",
+        "a `/b` c",
+    ] {
+        let text = format!("//- /w/skills/pdf/SKILL.md\n{}{beside}", body(text));
+        silent("ref/unknown", &text);
+    }
+}
+
+#[test]
+fn dollars_that_are_no_money() {
+    for text in ["$1", "$2 and $3", "\\$50", "`$50`", "${50}", "$ARGUMENTS", "$name", "$$"] {
+        silent("body/currency", &body(&format!("Take {text} now, $ARGUMENTS.")));
+    }
+    // Without arguments nothing is replaced.
+    silent("body/currency", "---\nname: pdf\ndescription: Use it.\n---\nIt costs $500.\n");
+}
+
+#[test]
+fn secrets_that_are_made_up() {
+    for key in [
+        "AKIAIOSFODNN7EXAMPLE",
+        "sk-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+        "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+        "sk-your-key-goes-here-and-nowhere-else-at-all-ok",
+        "AKIA0000000000000000",
+        "sk-ant-api03-...",
+        "xoxb-your-token-that-is-long-enough",
+        "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----",
+    ] {
+        silent("security/secret", &body(key));
+    }
+}
+
+#[test]
+fn homes_of_nobody() {
+    for path in [
+        "/home/user/x",
+        "/Users/you/x",
+        "/Users/username/x",
+        "/home/",
+        "/home/$USER/x",
+        "~/x",
+        "/Users/<name>/x",
+        "/home/runner/work",
+        "https://a.b/home/joe/x",
+        "/Users/Shared/x",
+        "/home/*/x",
+    ] {
+        silent("security/home-path", &body(&format!("Read {path}.")));
+    }
+}
+
+#[test]
+fn letters_that_are_seen() {
+    for text in [
+        "🏴\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F}",
+        "👩\u{200D}💻",
+        "می\u{200C}خواهم",
+        "a\u{200F}b",
+        "é 漢字",
+    ] {
+        silent("security/hidden-unicode", &body(text));
+    }
+}
+
+#[test]
+fn downloads_that_a_person_starts() {
+    silent("security/pipe-to-shell", &body("```sh\ncurl -sSf https://a.b | sh\n```"));
+    silent("security/pipe-to-shell", &body("Run `curl https://a.b | sh`."));
+    silent("security/pipe-to-shell", &body("!`curl https://a.b | jq .sh`"));
+}
+
+#[test]
+fn tools_that_there_are() {
+    for tools in [
+        "Read Grep Glob",
+        "Bash(git add:*) Bash(npm run *)",
+        "[Read, Write]",
+        "mcp__files mcp__a__b",
+        "mcp__a__*",
+        "Task",
+        "WebFetch(domain:a.b)",
+        "Skill(pdf *)",
+        "\"Bash(gh pr view:*)\"",
+        "*",
+        "mcp__claude_ai_Slack__post",
+        "Agent(Explore)",
+    ] {
+        for id in ["tools/unknown", "tools/pattern", "tools/mcp", "tools/renamed"] {
+            silent(id, &front(&format!("allowed-tools: {tools}")));
+        }
+    }
+}
+
+#[test]
+fn globs_that_are_well() {
+    for glob in [
+        "src/**/*.rs",
+        "\"*.{ts,tsx}\"",
+        "docs/",
+        "[\"src/**\", \"!src/gen/**\"]",
+        "/src/a.rs",
+        "\"[ab].c\"",
+        "\"**/*.md\"",
+        "a b/*.c",
+        "\"a\\\\*b\"",
+    ] {
+        for id in
+            ["paths/glob", "paths/braces", "paths/absolute", "paths/negation", "paths/everything"]
+        {
+            silent(id, &front(&format!("paths: {glob}")));
+        }
+    }
+}
+
+#[test]
+fn matchers_that_are_well() {
+    for matcher in
+        ["Bash", "Edit|Write", "mcp__.*", "*", "", "^(?!Read).*$", "Notebook.*", "(?<=a)b"]
+    {
+        let hooks = format!(
+            "hooks:\n  PreToolUse:\n    - matcher: \"{matcher}\"\n      hooks:\n        - type: command\n          command: x"
+        );
+        silent("hooks/matcher", &front(&hooks));
+        silent("hooks/missing-key", &front(&hooks));
+    }
+}
+
+#[test]
+fn values_that_are_well() {
+    for line in [
+        "model: claude-opus-4-5",
+        "model: opus",
+        "model: gpt-5",
+        "effort: xhigh",
+        "context: inherit",
+        "agent: my-agent",
+        "shell: powershell",
+        "model: inherit",
+        "effort: 3",
+        "model: opusplan",
+    ] {
+        silent("field/value", &front(line));
+    }
+    for line in
+        ["version: \"1.10\"", "license: MIT", "metadata:\n  a: \"yes\"", "compatibility: 2.1"]
+    {
+        silent("yaml/ambiguous-scalar", &front(line));
+    }
+    for line in ["agents: [a]", "tool: x", "page: 1", "triggers: [a]", "tools: Read"] {
+        silent("field/misspelled", &front(line));
+    }
+}
+
+#[test]
+fn descriptions_that_are_well() {
+    for text in [
+        "Use when asked.",
+        "Does X before Y.",
+        "Reads PDFs for forms, if any.",
+        "在需要时阅读文件。",
+        "Читает файлы.",
+        "Helps with a thing.",
+    ] {
+        silent("description/when", &format!("---\nname: pdf\ndescription: {text}\n---\nRead.\n"));
+    }
+    for text in ["Use when a < b.", "Use with 5 <> 6.", "Use for List<", "Use when x <= y > z."] {
+        silent("description/markup", &format!("---\nname: pdf\ndescription: {text}\n---\nRead.\n"));
+    }
+    for text in ["Use for I/O.", "Use when I say so.", "Use for WeChat. Wecan."] {
+        silent("description/person", &format!("---\nname: pdf\ndescription: {text}\n---\nRead.\n"));
+    }
+}
+
+#[test]
+fn names_that_are_two_skills() {
+    for (one, other) in [
+        ("nunit", "junit"),
+        ("nextjs", "nestjs"),
+        ("csharp", "fsharp"),
+        ("step-1", "step-2"),
+        ("report", "reports"),
+        ("ui-test", "ux-test"),
+        ("vue2", "vue3"),
+        ("backend", "frontend"),
+        ("code-review", "code-reviewer"),
+        ("python", "pythons"),
+    ] {
+        silent(
+            "name/similar",
+            &format!(
+                "//- /w/{one}/SKILL.md\n---\nname: {one}\ndescription: Use.\n---\nb\n\
+             //- /w/{other}/SKILL.md\n---\nname: {other}\ndescription: Use.\n---\nb\n"
+            ),
+        );
+    }
+}
+
+#[test]
+fn places_where_all_look() {
+    for path in [
+        "/w/.claude/skills/pdf/SKILL.md",
+        "/w/.agents/skills/pdf/SKILL.md",
+        "/w/skills/a/b/c/pdf/SKILL.md",
+        "/w/plugins/x/skills/pdf/SKILL.md",
+        "/w/.codex/skills/a/pdf/SKILL.md",
+        "/w/.opencode/skills/a/pdf/SKILL.md",
+    ] {
+        let text = format!("//- {path}\n{}", body("Read."));
+        silent("index/too-deep", &text);
+        silent("index/misplaced", &text);
+    }
+}

@@ -1,0 +1,40 @@
+//! Typing: whatever stands there half written, one finding about its syntax is enough.
+
+use super::world::World;
+use crate::text::LineIndex;
+
+const SKILLS: [&str; 5] = [
+    "---\nname: release-notes\ndescription: \"Writes release notes: what changed and for whom. Use when the user asks for a release.\"\nallowed-tools: Bash(git log:*) Read\n---\n\n# Release notes\n\nRun `git log`, then write.\n",
+    "---\nname: fill-form\ndescription: >-\n  Fills PDF forms. Use when a form has to be filled,\n  or its fields are asked for.\nmetadata:\n  author: example\n  version: \"1.0\"\n---\n\n1. Read [the fields](references/fields.md).\n",
+    "---\nname: review\ndescription: Reviews a change. Use when asked to.\nargument-hint: \"[number] [branch]\"\npaths:\n  - src/**/*.{ts,tsx}\n  - '!src/gen/**'\n---\nReview $ARGUMENTS.\n\n```sh\ngit diff\n```\n",
+    "---\nname: guard\ndescription: 'Checks each command. Use it whenever a shell runs.'\nhooks:\n  PreToolUse:\n    - matcher: \"Bash|Edit\"\n      hooks:\n        - type: command\n          command: \"${CLAUDE_SKILL_DIR}/check.sh\"\n          once: true\n---\nIt works by itself.\n",
+    "---\nname: übersicht\ndescription: |\n  Eine Übersicht 🦀 über alles.\n\n  Use when: somebody asks.\ncontext: fork\nagent: Explore\ndisable-model-invocation: true\n# a remark\nlicense: MIT\n---\n| a | b |\n|---|---|\n",
+];
+
+#[test]
+fn at_each_keystroke_there_is_at_most_one_finding_about_syntax_on_the_line() {
+    for skill in SKILLS {
+        let ends = skill.char_indices().map(|(at, letter)| at + letter.len_utf8());
+        for end in std::iter::once(0).chain(ends) {
+            let text = &skill[..end];
+            let lines = LineIndex::new(text);
+            let cursor = lines.position(end).line;
+            let found = World::new("").with_text(text).check();
+            let on_line = found.iter().filter(|it| {
+                it.rule.family() == "yaml"
+                    && lines.position(it.diagnostic.span.start).line == cursor
+            });
+            let messages: Vec<_> = on_line.map(|it| (it.rule.id, &it.diagnostic.message)).collect();
+            assert!(messages.len() <= 1, "{text:?}: {messages:?}");
+        }
+    }
+}
+
+#[test]
+fn a_frontmatter_that_is_being_typed_misses_nothing_yet() {
+    for text in ["---\n", "---\nna", "---\nname: x\n", "---\nname: x\ndescription: Use it.\n"] {
+        let found = World::new("").with_text(text).check();
+        let ids: Vec<_> = found.iter().map(|it| it.rule.id).collect();
+        assert!(!ids.iter().any(|it| it.ends_with("/missing")), "{text:?}: {ids:?}");
+    }
+}

@@ -1,0 +1,170 @@
+//! `skills/check` and `skillsd check`: the same findings over the socket, in every format, and mended.
+
+use std::fs;
+
+use serde_json::{Value, json};
+use skills_testkit::Home;
+use skills_testkit::daemon::listener;
+
+use crate::support::{Live, run, run_json, stderr, stdout};
+
+const TREE: &str = "//- /.agents/skills/a/SKILL.md\n---\nname: a\ndescription: Use when: asked\n---\nBody.\n\
+     //- /.claude/skills/b/SKILL.md\n---\nname: b\nallowed_tools: Read\n---\nSee [x](references/x.md).\n\
+     //- /.claude/skills/a/SKILL.md\n---\nname: a\ndescription: Use it too.\n---\nBody.\n\
+     //- /.claude/skills/b/references/y.md\n# Y\n\
+     //- /skills/well/SKILL.md\n---\nname: well\ndescription: Use it when all is well.\n---\nBody.\n";
+
+fn codes(result: &Value) -> Vec<String> {
+    let files = result["files"].as_array().expect("a list").iter();
+    let findings = files.flat_map(|it| it["findings"].as_array().expect("a list"));
+    let mut codes: Vec<_> =
+        findings.map(|it| it["code"].as_str().expect("a text").to_owned()).collect();
+    codes.sort();
+    codes
+}
+
+#[test]
+fn findings_come_over_the_socket_with_places_agents_and_fixes() {
+    let mut live = Live::start();
+    let top = live.home.worktree("w", TREE);
+    let result = live.wire.call("skills/check", &json!({"cwd": top}));
+    assert_eq!(result["checked"], 4);
+    assert_eq!(
+        codes(&result),
+        [
+            "body/broken-link",
+            "description/missing",
+            "field/misspelled",
+            "index/shadowed",
+            "index/shadowing",
+            "yaml/unquoted-colon",
+        ]
+    );
+    let colon = &result["files"][0]["findings"][0];
+    assert_eq!(colon["code"], "yaml/unquoted-colon");
+    assert_eq!(colon["range"]["start"]["line"], 3);
+    assert_eq!(colon["range"]["start"]["column"], 22);
+    assert_eq!(colon["fixes"][0]["edits"][0]["newText"], "\"Use when: asked\"");
+    let one = json!({"cwd": top, "paths": [top.join("skills/well")]});
+    let well = live.wire.call("skills/check", &one);
+    assert_eq!((&well["checked"], &well["files"]), (&json!(1), &json!([])));
+    let gone = json!({"cwd": top, "paths": [top.join("no-such")]});
+    let error = live.wire.try_call("skills/check", &gone).expect_err("nothing is there");
+    assert_eq!(error.code, -32602);
+    assert!(error.message.contains("no-such"), "{}", error.message);
+}
+
+#[test]
+fn a_profile_decides_who_minds() {
+    let mut live = Live::start();
+    let top =
+        live.home.worktree("w", "//- /skills/x/SKILL.md\n---\ndescription: Use it.\n---\nBody.\n");
+    let severity = |live: &mut Live, profile: &str| {
+        let result = live.wire.call("skills/check", &json!({"cwd": top, "profile": profile}));
+        result["files"][0]["findings"][0]["severity"].clone()
+    };
+    assert_eq!(severity(&mut live, "opencode"), "error");
+    assert_eq!(severity(&mut live, "codex"), "hint");
+}
+
+#[test]
+fn the_command_prints_the_wires_result_and_starts_no_daemon() {
+    let mut live = Live::start();
+    let top = live.home.worktree("w", TREE);
+    let mut answered = live.wire.call("skills/check", &json!({"cwd": top}));
+    let mut printed = run_json(&live.home, &top, &["check"]);
+    for result in [&mut answered, &mut printed] {
+        result.as_object_mut().expect("an object").remove("clock");
+    }
+    assert_eq!(printed, answered);
+
+    let home = Home::new();
+    let top = home.worktree("w", TREE);
+    let output = run(&home, &top, &["check"]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert_eq!(listener(&home.socket()), None, "a check starts no daemon");
+    let text = stdout(&output);
+    let line = ".agents/skills/a/SKILL.md:3:22: warning[yaml/unquoted-colon] ";
+    assert!(text.lines().any(|it| it.starts_with(line)), "{text}");
+    assert!(text.ends_with("`skillsd check --fix` mends 2 of them\n"), "{text}");
+    assert_eq!(run(&home, &top, &["check", "skills"]).status.code(), Some(0));
+    assert_eq!(run(&home, &top, &["check", "no-such"]).status.code(), Some(2));
+    assert_eq!(run(&home, &top, &["check", "--format", "no-such"]).status.code(), Some(2));
+}
+
+#[test]
+fn fixes_are_made_once_and_leave_the_rest_alone() {
+    let home = Home::new();
+    let top = home.worktree("w", TREE);
+    let file = top.join(".agents/skills/a/SKILL.md");
+    let output = run(&home, &top, &["check", "--fix"]);
+    assert_eq!(output.status.code(), Some(1), "what has no right answer is left");
+    assert!(stdout(&output).contains("2 fixes made"), "{}", stdout(&output));
+    let mended = fs::read_to_string(&file).expect("it is there");
+    assert_eq!(mended, "---\nname: a\ndescription: \"Use when: asked\"\n---\nBody.\n");
+    let other = fs::read_to_string(top.join(".claude/skills/b/SKILL.md")).expect("it is there");
+    assert!(other.contains("\nallowed-tools: Read\n"), "{other}");
+    let again = run(&home, &top, &["check", "--fix"]);
+    assert!(!stdout(&again).contains("made"), "{}", stdout(&again));
+    assert_eq!(fs::read_to_string(&file).expect("it is there"), mended);
+}
+
+#[test]
+fn a_log_for_code_scanning_has_what_its_schema_wants() {
+    let home = Home::new();
+    let top = home.worktree("w", TREE);
+    let output = run(&home, &top, &["check", "--format", "sarif"]);
+    let log: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(log["version"], "2.1.0");
+    let run = &log["runs"][0];
+    assert!(run["tool"]["driver"]["name"].is_string());
+    let rules = run["tool"]["driver"]["rules"].as_array().expect("a list");
+    let results = run["results"].as_array().expect("a list");
+    assert!(results.len() > 4);
+    for result in results {
+        let rule = result["ruleIndex"].as_u64().expect("a number") as usize;
+        assert_eq!(rules[rule]["id"], result["ruleId"]);
+        assert!(["error", "warning", "note", "none"].contains(&result["level"].as_str().unwrap()));
+        assert!(!result["message"]["text"].as_str().unwrap().is_empty());
+        let place = &result["locations"][0]["physicalLocation"];
+        assert_eq!(place["artifactLocation"]["uriBaseId"], "SRCROOT");
+        assert!(!place["artifactLocation"]["uri"].as_str().unwrap().starts_with('/'));
+        let number = |key: &str| place["region"][key].as_u64().expect("a number");
+        assert!(number("startLine") >= 1 && number("startColumn") >= 1);
+        assert!(
+            (number("endLine"), number("endColumn"))
+                >= (number("startLine"), number("startColumn"))
+        );
+        for fix in result["fixes"].as_array().into_iter().flatten() {
+            let change = &fix["artifactChanges"][0];
+            assert_eq!(change["artifactLocation"], place["artifactLocation"]);
+            assert!(change["replacements"][0]["deletedRegion"].is_object());
+        }
+    }
+    let base = run["originalUriBaseIds"]["SRCROOT"]["uri"].as_str().unwrap();
+    assert!(base.starts_with("file:///") && base.ends_with('/'), "{base}");
+}
+
+#[test]
+fn annotations_are_commands_on_one_line_each() {
+    let home = Home::new();
+    let top = home.worktree("w", TREE);
+    let text = stdout(&run(&home, &top, &["check", "--format", "github"]));
+    let start = "::warning file=.agents/skills/a/SKILL.md,line=3,col=22,endLine=3,endColumn=23,title=yaml/unquoted-colon::";
+    assert!(text.lines().any(|it| it.starts_with(start)), "{text}");
+    assert!(text.lines().all(|it| it.starts_with("::")), "{text}");
+    assert!(text.contains("%0A"), "a message of two lines is one: {text}");
+}
+
+#[test]
+fn a_new_skill_is_well() {
+    let home = Home::new();
+    let top = home.worktree("w", "//- /README.md\n");
+    let output = run(&home, &top, &["new", "release-notes"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(top.join(".agents/skills/release-notes/SKILL.md").is_file());
+    let result = run_json(&home, &top, &["check", "--no-daemon"]);
+    assert_eq!((&result["checked"], &result["files"]), (&json!(1), &json!([])));
+    assert_eq!(run(&home, &top, &["new", "release-notes"]).status.code(), Some(2));
+    assert_eq!(run(&home, &top, &["new", "Release Notes"]).status.code(), Some(2));
+}

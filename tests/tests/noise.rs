@@ -1,0 +1,219 @@
+//! What the rules say about real repositories: reviewed, counted, and without a false error.
+//!
+//! `tests/noise/` holds, for three repositories of the corpus, how often each rule speaks and each
+//! finding that is an error or a warning; a change in it is a change to review. The corpus is not
+//! part of the repository: `SKILLSD_CORPUS` names it. Without the variable the tests say what they
+//! left out; in a run that sets `CI` they fail instead. It holds skills without the files beside
+//! them, so that rules about those have no say here.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+use skills_core::diagnostic::Severity;
+use skills_core::parse::parse;
+use skills_core::path::AbsPath;
+use skills_core::rules::{self, Finding, Nowhere, Settings, Subject, apply, apply_fixes};
+use skills_core::skill::{FileFacts, Origin, SkillRecord};
+use skills_core::text::{LineIndex, decode};
+
+/// Large ones, each of another kind: plugins, one tree of skills, and the same skills for agents.
+const REPOSITORIES: [&str; 3] =
+    ["wshobson__agents", "Jeffallan__claude-skills", "HoangNguyen0403__agent-skills-standard"];
+
+#[test]
+fn findings_on_real_repositories_are_those_reviewed() {
+    let Some(corpus) = corpus() else { return };
+    let write = env::var_os("UPDATE_EXPECT").is_some();
+    let mut wrong = Vec::new();
+    for repository in REPOSITORIES {
+        let text = table(&corpus.path().join("dev").join(repository));
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("noise/{repository}.txt"));
+        if fs::read_to_string(&file).unwrap_or_default() == text {
+            continue;
+        }
+        if write {
+            fs::write(&file, &text).expect("our own tree can be written");
+        } else {
+            wrong.push(format!(
+                "{repository} is no more as reviewed; with UPDATE_EXPECT it is written again"
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn fixes_hold_on_real_files_with_faults_put_in() {
+    let Some(corpus) = corpus() else { return };
+    let (mut n_fixes, mut wrong) = (0, Vec::new());
+    // Some are enough: neighbours in a repository are alike.
+    for path in skills(&corpus.path().join("dev")).iter().step_by(40) {
+        let text = decode(&fs::read(path).expect("it was listed")).text;
+        let path = AbsPath::new(path).expect("it is absolute");
+        for (fault, broken) in std::iter::once(("none", text.clone())).chain(faults(&text)) {
+            let before = check(&broken, &path);
+            for finding in before.iter().filter(|it| it.only_fix().is_some()) {
+                n_fixes += 1;
+                let fix = finding.only_fix().expect("it was filtered");
+                let mended = apply(&broken, &fix.edits);
+                if let Some(what) = broken_promise(finding, &before, &check(&mended, &path)) {
+                    let place = path.display();
+                    wrong.push(format!(
+                        "{place} ({fault}): {} {}: {what}",
+                        finding.rule.id, fix.title
+                    ));
+                }
+            }
+            settles(&broken, &path, &mut wrong);
+        }
+    }
+    println!("{n_fixes} fixes made");
+    let n_wrong = wrong.len();
+    wrong.truncate(20);
+    assert!(wrong.is_empty(), "{n_wrong} of {n_fixes}:\n{}", wrong.join("\n"));
+    assert!(n_fixes > 500, "the corpus is incomplete");
+}
+
+/// Says what a fix has not done, or has done besides.
+fn broken_promise(finding: &Finding, before: &[Finding], after: &[Finding]) -> Option<String> {
+    let count = |all: &[Finding], id: &str| all.iter().filter(|it| it.rule.id == id).count();
+    let id = finding.rule.id;
+    if count(after, id) >= count(before, id) {
+        return Some("it is still there".to_owned());
+    }
+    let is_grave = |it: &&Finding| it.diagnostic.severity <= Severity::Warning;
+    // A frontmatter that nobody saw hides what is wrong in it.
+    let hides = matches!(
+        id,
+        "yaml/unclosed-frontmatter"
+            | "yaml/missing-opening"
+            | "yaml/text-before-frontmatter"
+            | "yaml/odd-closing"
+    );
+    let new = after.iter().filter(is_grave).find(|it| {
+        let told = before.iter().any(|old| old.rule.id == it.rule.id);
+        !told && !hides
+    })?;
+    Some(format!("it adds {}: {}", new.rule.id, new.diagnostic.message))
+}
+
+/// Making all fixes again and again ends, and then changes nothing.
+fn settles(text: &str, path: &AbsPath, wrong: &mut Vec<String>) {
+    let mut text = text.to_owned();
+    for _ in 0..8 {
+        let (mended, _) = apply_fixes(&text, &check(&text, path));
+        if mended == text {
+            return;
+        }
+        text = mended;
+    }
+    wrong.push(format!("{}: the fixes do not come to an end", path.display()));
+}
+
+/// Puts one fault at a time into a text that has a frontmatter.
+fn faults(text: &str) -> Vec<(&'static str, String)> {
+    let mut faults = Vec::new();
+    let mut replace = |name, from: &str, to: &str| {
+        if let Some(at) = text.find(from) {
+            faults.push((name, format!("{}{to}{}", &text[..at], &text[at + from.len()..])));
+        }
+    };
+    replace("colon", "description: ", "description: Now: ");
+    replace("bracket", "description: ", "description: [x] ");
+    replace("key", "\nallowed-tools:", "\nallowed_tools:");
+    replace("duplicate", "\nname:", "\nlicense: MIT\nlicense: MIT\nname:");
+    replace("tab", "\nname:", "\nmetadata:\n\tauthor: me\nname:");
+    replace("dots", "\n---\n", "\n...\n");
+    replace("open", "---\n", "");
+    replace("blank", "---\n", "\n---\n");
+    replace("no name", "\nname:", "\nnome:");
+    replace("number", "\nname: ", "\nname: 12 #");
+    replace("effort", "\nname:", "\neffort: hihg\nname:");
+    replace(
+        "event",
+        "\nname:",
+        "\nhooks:\n  PreToolUs:\n    - hooks:\n        - type: comand\n          command: x\nname:",
+    );
+    replace("tools", "\nname:", "\nallowed-tools: Raed, Bash(git:*\nname:");
+    replace("hidden", "\n# ", "\n# \u{200B}");
+    faults
+}
+
+fn check(text: &str, path: &AbsPath) -> Vec<Finding> {
+    let document = parse(text);
+    let facts = FileFacts { size: text.len() as u64, truncated: false, hash: [0; 32] };
+    let record = SkillRecord::of(text, &document, facts, Origin::default());
+    let subject = Subject { text, document: &document, record: &record, path: Some(path) };
+    rules::check(&subject, &Settings::default(), &Nowhere)
+}
+
+/// Counts the findings of a repository, and lists those that are errors or warnings.
+fn table(top: &Path) -> String {
+    let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    let mut list = String::new();
+    let files = skills(top);
+    for file in &files {
+        let text = decode(&fs::read(file).expect("it was listed")).text;
+        let lines = LineIndex::new(&text);
+        let path = AbsPath::new(file).expect("it is absolute");
+        for finding in check(&text, &path) {
+            let severity = match finding.diagnostic.severity {
+                Severity::Error => "error",
+                Severity::Warning => "warning",
+                Severity::Information => "information",
+                Severity::Hint => "hint",
+            };
+            *counts.entry((finding.rule.id, severity)).or_default() += 1;
+            if finding.diagnostic.severity <= Severity::Warning {
+                let (line, column) = lines.display(&text, finding.diagnostic.span.start);
+                let relative = file.strip_prefix(top).expect("it is below").display();
+                let _ = writeln!(list, "{relative}:{line}:{column} {severity} {}", finding.rule.id);
+            }
+        }
+    }
+    let mut table = format!("{} skills\n\n", files.len());
+    for ((id, severity), count) in counts {
+        let _ = writeln!(table, "{count:>5} {severity:<11} {id}");
+    }
+    format!("{table}\n{list}")
+}
+
+/// Returns the skills below a directory, sorted.
+fn skills(top: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut waiting = vec![top.to_owned()];
+    while let Some(dir) = waiting.pop() {
+        for entry in fs::read_dir(dir).expect("the corpus can be read").filter_map(Result::ok) {
+            let kind = entry.file_type().expect("it was listed");
+            if kind.is_dir() {
+                waiting.push(entry.path());
+            } else if kind.is_file() && entry.file_name() == "SKILL.md" {
+                found.push(entry.path());
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Unpacks the corpus; nothing where there is none.
+fn corpus() -> Option<tempfile::TempDir> {
+    let Some(folder) = env::var_os("SKILLSD_CORPUS") else {
+        assert!(env::var_os("CI").is_none(), "SKILLSD_CORPUS is not set");
+        println!("left out: SKILLSD_CORPUS is not set");
+        return None;
+    };
+    let top = tempfile::tempdir().expect("a directory for the corpus");
+    let status = Command::new("tar")
+        .args(["xzf"])
+        .arg(Path::new(&folder).join("dev.tar.gz"))
+        .arg("-C")
+        .arg(top.path())
+        .status()
+        .expect("tar can be run");
+    assert!(status.success(), "the corpus can be unpacked");
+    Some(top)
+}
