@@ -200,6 +200,7 @@ fn skills(top: &Path) -> Vec<PathBuf> {
 }
 
 /// Unpacks the corpus; nothing where there is none.
+#[expect(clippy::print_stdout, reason = "whoever runs it by hand learns what was left out")]
 fn corpus() -> Option<tempfile::TempDir> {
     let Some(folder) = env::var_os("SKILLSD_CORPUS") else {
         assert!(env::var_os("CI").is_none(), "SKILLSD_CORPUS is not set");

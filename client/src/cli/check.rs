@@ -110,10 +110,10 @@ fn call(cx: &Cx<'_>, params: &CheckParams) -> Result<CheckResult, CommandError> 
     let teller = thread::spawn(move || {
         let late = waiting.recv_timeout(PATIENT) == Err(RecvTimeoutError::Timeout);
         if late && tells {
-            anstream::eprint!("checking skills…");
+            Terminal::show_progress("checking skills…");
             // The line is taken back when the answer is there.
             let _ = waiting.recv();
-            anstream::eprint!("\r\x1b[2K");
+            Terminal::show_progress("\r\x1b[2K");
         }
     });
     let result = link.call::<SkillsCheck>(params);

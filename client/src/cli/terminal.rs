@@ -88,6 +88,12 @@ impl Terminal {
         io::stderr().is_terminal()
     }
 
+    /// Writes a part of a line that is taken back again, from whichever thread.
+    pub(super) fn show_progress(text: &str) {
+        // There is no other place to say that this one does not work.
+        let _ = io::stderr().write_all(text.as_bytes());
+    }
+
     /// Returns a path from the wire as a person writes it, harmless and with `~`.
     pub(super) fn path(&self, text: &str, encoding: Option<PathEncoding>) -> String {
         match decode(text, encoding) {

@@ -40,7 +40,7 @@ fn findings_come_over_the_socket_with_places_agents_and_fixes() {
             "yaml/unquoted-colon",
         ]
     );
-    let colon = &result["files"][0]["findings"][0];
+    let colon = &result["files"][0]["findings"][1];
     assert_eq!(colon["code"], "yaml/unquoted-colon");
     assert_eq!(colon["range"]["start"]["line"], 3);
     assert_eq!(colon["range"]["start"]["column"], 22);
@@ -86,7 +86,7 @@ fn the_command_prints_the_wires_result_and_starts_no_daemon() {
     let text = stdout(&output);
     let line = ".agents/skills/a/SKILL.md:3:22: warning[yaml/unquoted-colon] ";
     assert!(text.lines().any(|it| it.starts_with(line)), "{text}");
-    assert!(text.ends_with("`skillsd check --fix` mends 2 of them\n"), "{text}");
+    assert!(text.ends_with("`skillsd check --fix` mends 3 of them\n"), "{text}");
     assert_eq!(run(&home, &top, &["check", "skills"]).status.code(), Some(0));
     assert_eq!(run(&home, &top, &["check", "no-such"]).status.code(), Some(2));
     assert_eq!(run(&home, &top, &["check", "--format", "no-such"]).status.code(), Some(2));
@@ -99,7 +99,7 @@ fn fixes_are_made_once_and_leave_the_rest_alone() {
     let file = top.join(".agents/skills/a/SKILL.md");
     let output = run(&home, &top, &["check", "--fix"]);
     assert_eq!(output.status.code(), Some(1), "what has no right answer is left");
-    assert!(stdout(&output).contains("2 fixes made"), "{}", stdout(&output));
+    assert!(stdout(&output).contains("3 fixes made"), "{}", stdout(&output));
     let mended = fs::read_to_string(&file).expect("it is there");
     assert_eq!(mended, "---\nname: a\ndescription: \"Use when: asked\"\n---\nBody.\n");
     let other = fs::read_to_string(top.join(".claude/skills/b/SKILL.md")).expect("it is there");
