@@ -264,7 +264,7 @@ mod tests {
               {serverInfo protocolVersion capabilities limits bootId}
             server/status
               ()
-              {version protocolVersion pid uptime rss watches connections worktrees rebuilds bootId socket pathEncoding config health}
+              {version protocolVersion pid uptime rss watches connections worktrees rebuilds sources bootId socket pathEncoding config health}
             server/sync
               (cwd profile session agent freshness additionalDirs environment pathEncoding)
               {clock health}
