@@ -7,7 +7,7 @@
 use super::Settings;
 use crate::document::{Entry, Node, Value};
 use crate::path::AbsPath;
-use crate::permission::{Action, Rule, Source};
+use crate::permission::{self, Action, Regime, Rule, Source, wildcard};
 
 /// What the agent's permissions are about, as they are called in its files.
 const SKILL: &str = "skill";
@@ -72,10 +72,8 @@ impl Merged {
             merge(&mut all, &it.name.clone(), it.says);
         }
         push_rules(all, None, settings);
-        let last = settings.rules.last();
-        settings.tool_off = last
-            .filter(|it| &*it.pattern == "*" && it.action == Action::Deny)
-            .map(|it| it.source.clone());
+        let off = permission::tool_off(Regime::LastMatch, &settings.rules, None);
+        settings.tool_off = off.map(|it| it.source.clone());
         if let Some(source) = settings.tool_off.clone() {
             let message = "the last rule about skills denies `*`, which switches the whole skill tool off, whatever is allowed before it";
             settings.note(&source, message.to_owned(), None);
@@ -111,7 +109,8 @@ impl Taking<'_> {
             }
             return;
         }
-        for permission in entry.node.entries().iter().filter(|it| matches(&it.key, SKILL)) {
+        for permission in entry.node.entries().iter().filter(|it| wildcard::matches(&it.key, SKILL))
+        {
             let shown = format!("{shown}.{}", permission.key);
             if permission.node.entries().is_empty() {
                 if let Some(action) = self.action(permission, &shown) {
@@ -179,12 +178,4 @@ fn push_rules(permissions: Vec<Permission>, agent: Option<&str>, settings: &mut 
             }
         }
     }
-}
-
-/// Returns whether a pattern with `*` and `?` matches all of a text.
-fn matches(pattern: &str, text: &str) -> bool {
-    let glob = globset::GlobBuilder::new(pattern).build();
-    let plain = |it: char| it.is_ascii_alphanumeric() || matches!(it, '*' | '?' | '_' | '-');
-    pattern == text
-        || (pattern.chars().all(plain) && glob.is_ok_and(|it| it.compile_matcher().is_match(text)))
 }
