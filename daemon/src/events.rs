@@ -94,7 +94,7 @@ impl Bus {
         let about = About {
             view: Some(&view.key),
             worktree: Some(&view.resolution.worktree),
-            session: view.key.session.as_deref(),
+            session: None,
         };
         let cwd_encoding = encoding_of([&*view.key.cwd]);
         let event = |kind| Event {

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use skills_core::path::AbsPath;
 use skills_core::profile::{self, Profile, Profiles};
 use skills_core::resolve::{Site, path_of};
+use skills_engine::session::Session;
 use skills_engine::{Freshness, ViewKey};
 use skills_protocol::env::DISCOVERY;
 use skills_protocol::error::RpcError;
@@ -30,20 +31,23 @@ pub(crate) struct Asked {
 
 /// Reads the parameters that all calls about skills have.
 ///
-/// `default_environment` counts where the call brings none of its own, and `own` for variables
-/// that no client knows to send.
+/// What the call does not say is as its session has it. `default_environment` counts where the
+/// call brings none of its own, and `own` for variables that no client knows to send.
 pub(crate) fn asked(
     context: Context,
+    session: Option<&Session>,
     profiles: &Profiles,
     default_environment: &Environment,
     own: &Environment,
 ) -> Result<Asked, RpcError> {
     let encoding = context.path_encoding;
-    let Some(cwd) = context.cwd else {
-        return Err(RpcError::invalid_params("`cwd` is missing")
-            .with_hint("Send the absolute path of the directory that the agent works in."));
+    let cwd = match (&context.cwd, session) {
+        (Some(cwd), _) => absolute(cwd, encoding)?,
+        (None, Some(session)) => session.cwd.clone(),
+        (None, None) => return Err(no_place(context.session.as_deref())),
     };
-    let profile = find_profile(context.profile.as_deref(), profiles)?;
+    let profile = context.profile.as_deref().or(session.map(|it| &*it.profile));
+    let profile = find_profile(profile, profiles)?;
     let sent = context.environment.map(|it| environment(it, encoding)).transpose()?;
     let environment = sent.as_ref().unwrap_or(default_environment);
     let values = profile.environment.iter();
@@ -52,16 +56,20 @@ pub(crate) fn asked(
         value => value,
     };
     let values = values.filter_map(|name| Some((name.to_string(), value(name)?.clone())));
+    let mut additional = context
+        .additional_dirs
+        .iter()
+        .map(|dir| absolute(dir, encoding))
+        .collect::<Result<Vec<_>, _>>()?;
+    if let Some(session) = session.filter(|_| additional.is_empty()) {
+        additional.clone_from(&session.additional);
+    }
     let key = ViewKey {
-        cwd: absolute(&cwd, encoding)?,
+        cwd,
         profile: profile.key(),
         environment: values.collect(),
-        additional: context
-            .additional_dirs
-            .iter()
-            .map(|dir| absolute(dir, encoding))
-            .collect::<Result<_, _>>()?,
-        session: context.session,
+        additional,
+        overlay: session.map(|it| Arc::clone(&it.overlay)).unwrap_or_default(),
     };
     let freshness = match context.freshness.unwrap_or_default() {
         wire::Freshness::Cached => Freshness::Cached,
@@ -78,6 +86,7 @@ pub(crate) fn site(key: &ViewKey, profile: Arc<Profile>) -> Site {
         cwd: key.cwd.clone(),
         additional: key.additional.clone(),
         environment: key.environment.clone(),
+        overlay: Arc::clone(&key.overlay),
     }
 }
 
@@ -144,6 +153,17 @@ impl Target<'_> {
     }
 }
 
+fn no_place(session: Option<&str>) -> RpcError {
+    match session {
+        None => RpcError::invalid_params("`cwd` is missing")
+            .with_hint("Send the absolute path of the directory that the agent works in."),
+        Some(id) => {
+            RpcError::invalid_params(format!("there is no session `{id}`, and `cwd` is missing"))
+                .with_hint("Open the session with `session/open`, or send `cwd`.")
+        }
+    }
+}
+
 fn find_profile<'p>(
     name: Option<&str>,
     profiles: &'p Profiles,
@@ -171,7 +191,7 @@ mod tests {
     }
 
     fn read(context: Context) -> Result<Asked, RpcError> {
-        asked(context, &Profiles::default(), &own(), &Environment::new())
+        asked(context, None, &Profiles::default(), &own(), &Environment::new())
     }
 
     #[track_caller]

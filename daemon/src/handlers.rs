@@ -15,6 +15,7 @@ mod load;
 mod run;
 mod search;
 mod server;
+mod session;
 mod worktree;
 
 use std::sync::Arc;
@@ -22,9 +23,10 @@ use std::sync::Arc;
 use jsonrpsee::Methods;
 use skills_protocol::method::{
     CatalogRender, CatalogTool, EventsSubscribe, EventsUnsubscribe, Initialize, ServerShutdown,
-    ServerStatus, ServerSync, SkillsCheck, SkillsDirs, SkillsExplain, SkillsGet, SkillsList,
-    SkillsLoad, SkillsRead, SkillsResources, SkillsRun, SkillsSearch, WorktreeClose, WorktreeList,
-    WorktreeOpen,
+    ServerStatus, ServerSync, SessionAgentEnd, SessionClose, SessionCompacted, SessionGet,
+    SessionInvoked, SessionList, SessionOpen, SessionTouch, SkillsCheck, SkillsDirs, SkillsExplain,
+    SkillsGet, SkillsList, SkillsLoad, SkillsRead, SkillsResources, SkillsRun, SkillsSearch,
+    WorktreeClose, WorktreeList, WorktreeOpen,
 };
 
 use crate::dispatch::register;
@@ -53,6 +55,14 @@ pub(crate) fn register_all(methods: &mut Methods, service: &Arc<Service>) {
     register::<SkillsRun, _, _, _>(methods, service, run::run);
     register::<CatalogRender, _, _, _>(methods, service, catalog::render);
     register::<CatalogTool, _, _, _>(methods, service, catalog::tool);
+    register::<SessionOpen, _, _, _>(methods, service, session::open);
+    register::<SessionGet, _, _, _>(methods, service, session::get);
+    register::<SessionClose, _, _, _>(methods, service, session::close);
+    register::<SessionList, _, _, _>(methods, service, session::list);
+    register::<SessionTouch, _, _, _>(methods, service, session::touch);
+    register::<SessionInvoked, _, _, _>(methods, service, session::invoked);
+    register::<SessionCompacted, _, _, _>(methods, service, session::compacted);
+    register::<SessionAgentEnd, _, _, _>(methods, service, session::agent_end);
 }
 
 #[cfg(test)]

@@ -43,6 +43,8 @@ mod service;
 
 mod handlers;
 
+mod conversation;
+
 mod prepared;
 
 mod gate;

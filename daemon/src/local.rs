@@ -13,7 +13,7 @@ use skills_client::environment::{cache_directory, config_file};
 use skills_engine::{Engine, Options};
 use tokio::runtime;
 
-use crate::serve::{boot_id, own_environment};
+use crate::serve::{boot_id, own_environment, sessions};
 use crate::server::Server;
 use crate::service::Service;
 use crate::settings::Settings;
@@ -31,8 +31,8 @@ pub(crate) fn connect() -> io::Result<Box<dyn Stream>> {
         ..Options::new(boot_id.clone())
     })
     .map_err(io::Error::other)?;
-    let service =
-        Service::new(engine.clone(), Arc::default(), boot_id, None, own_environment(), settings);
+    let (kept, bus, environment) = (engine.clone(), Arc::default(), own_environment());
+    let service = Service::new(kept, bus, boot_id, None, environment, settings, sessions());
     let server = Server::over(&service);
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     let thread = thread::Builder::new().name("serve".to_owned()).spawn(move || {

@@ -18,6 +18,8 @@ use sd_notify::NotifyState;
 use skills_client::cli::exit::Exit;
 use skills_client::environment::{self, cache_directory, config_file};
 use skills_client::spawn::READY;
+use skills_engine::session::Sessions;
+use skills_engine::store::Store;
 use skills_engine::watch;
 use skills_engine::{Engine, EngineError, Options};
 use skills_protocol::socket::{SocketError, SocketLocation};
@@ -33,6 +35,9 @@ use crate::service::Service;
 use crate::settings::Settings;
 use crate::socket::{ClaimError, Endpoint};
 use crate::vigil::Vigil;
+
+/// What the file of the conversations is called.
+const SESSIONS: &str = "sessions.db";
 
 /// How long work on the blocking pool may go on after everything else has ended.
 const LAST_WORK: Duration = Duration::from_secs(1);
@@ -124,7 +129,10 @@ fn serve(options: &ServeOptions) -> Result<Exit, ServeError> {
         ..Options::new(boot_id.clone())
     })?;
     let socket = Some(location.path().to_owned());
-    let service = Service::new(engine.clone(), bus, boot_id, socket, own_environment(), settings);
+    let sessions = sessions();
+    sessions.store().look();
+    let (ours, environment) = (engine.clone(), own_environment());
+    let service = Service::new(ours, bus, boot_id, socket, environment, settings, sessions);
     let runtime = runtime().map_err(ServeError::Start)?;
     let listener = endpoint.take_listener().expect("nobody has taken it since it was made");
     let life = Life { location: &location, service: &service, spawned: options.spawned };
@@ -165,6 +173,13 @@ fn runtime() -> io::Result<Runtime> {
 pub(crate) fn boot_id() -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     format!("{:x}-{:x}", now.as_nanos(), std::process::id())
+}
+
+/// Returns the conversations that are kept in the state directory; without one they end with
+/// this process.
+pub(crate) fn sessions() -> Sessions {
+    let path = environment::state_directory().map(|it| it.join(SESSIONS));
+    Sessions::new(Store::new(path))
 }
 
 /// Returns the variables that discovery depends on, as this process sees them.

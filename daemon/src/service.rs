@@ -9,7 +9,9 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use jsonrpsee::Methods;
-use skills_engine::{Engine, EngineError, View};
+use skills_core::path::AbsPath;
+use skills_engine::session::{Session, Sessions};
+use skills_engine::{Engine, EngineError, Health, View};
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::Context;
 use tokio::time::timeout;
@@ -43,6 +45,7 @@ pub(crate) struct Service {
     pub(crate) closing: CancellationToken,
     /// The daemon's own variables, for clients that send none.
     environment: Environment,
+    pub(crate) sessions: Sessions,
     /// Set when the engine is gone, and the daemon with it.
     failed: AtomicBool,
 }
@@ -56,6 +59,7 @@ impl Service {
         socket: Option<PathBuf>,
         environment: Environment,
         settings: Arc<Settings>,
+        sessions: Sessions,
     ) -> Arc<Self> {
         engine.provide(provision(&settings.user()));
         Arc::new(Self {
@@ -69,6 +73,7 @@ impl Service {
             open: Arc::default(),
             closing: CancellationToken::new(),
             environment,
+            sessions,
             failed: AtomicBool::new(false),
         })
     }
@@ -120,29 +125,48 @@ impl Service {
         context: Context,
     ) -> Result<(Asked, Option<Arc<View>>), RpcError> {
         self.refresh_settings().await;
-        if context.profile.is_some() {
-            return Ok((self.read(peer, context)?, None));
+        let session = match &context.session {
+            Some(id) => self.sessions.get(id).await,
+            None => None,
+        };
+        let session = session.as_deref();
+        if context.profile.is_some() || session.is_some() {
+            return Ok((self.read(peer, context, session)?, None));
         }
         let context = Context { profile: self.settings.user().profile.clone(), ..context };
-        let asked = self.read(peer, context.clone())?;
+        let asked = self.read(peer, context.clone(), None)?;
         // Any view of the place knows its worktree, and this one is most often the answer.
         let view = self.resolved(&asked).await?;
         match &self.settings.repository(&view.resolution.worktree).await.profile {
             Some(profile) if **profile != *asked.profile.id => {
                 let context = Context { profile: Some(profile.clone()), ..context };
-                Ok((self.read(peer, context)?, None))
+                Ok((self.read(peer, context, None)?, None))
             }
             Some(_) | None => Ok((asked, Some(view))),
         }
     }
 
-    fn read(&self, peer: &Peer, context: Context) -> Result<Asked, RpcError> {
-        let environment = peer.environment().map_or(&self.environment, |environment| environment);
+    fn read(
+        &self,
+        peer: &Peer,
+        context: Context,
+        session: Option<&Session>,
+    ) -> Result<Asked, RpcError> {
+        let theirs = peer.environment().or(session.map(|it| &it.environment));
+        let environment = theirs.unwrap_or(&self.environment);
         let profiles = &self.settings.user().profiles;
-        from_wire::asked(context, profiles, environment, &self.environment)
+        from_wire::asked(context, session, profiles, environment, &self.environment)
     }
 
-    async fn resolved(&self, asked: &Asked) -> Result<Arc<View>, RpcError> {
+    /// Returns what is not well besides the view of this worktree: the configuration, and
+    /// whether conversations are kept.
+    pub(crate) fn unwell(&self, top: &AbsPath) -> Vec<Health> {
+        let mut health = self.settings.health(Some(top));
+        health.extend(self.sessions.store().health());
+        health
+    }
+
+    pub(crate) async fn resolved(&self, asked: &Asked) -> Result<Arc<View>, RpcError> {
         let Asked { key, profile, freshness } = asked;
         if *freshness == skills_engine::Freshness::Cached
             && let Some(view) = self.engine.cached(key)

@@ -4,6 +4,7 @@
 //! the wire cannot say is left out. Paths are written with their encoding, object by object.
 
 pub(crate) mod rendered;
+mod session;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -27,6 +28,8 @@ use skills_engine::inspect::Checked;
 use skills_engine::{Gone, Health, Phase, SourceStatus, View, WorktreeStatus};
 use skills_protocol::path::{PathEncoding, encode, encode_os, encoding_of};
 use skills_protocol::wire;
+
+pub(crate) use session::{discovered, loaded, matched, session, session_summary};
 
 /// Returns a skill as a list shows it.
 pub(crate) fn entry(view: &View, candidate: &Candidate) -> wire::Entry {
@@ -123,6 +126,7 @@ pub(crate) fn state(state: State) -> wire::State {
     match state {
         State::Active => wire::State::Active,
         State::Conditional => wire::State::Conditional,
+        State::Activated => wire::State::Activated,
         State::Shadowed => wire::State::Shadowed,
         State::Invalid => wire::State::Invalid,
         State::Hidden => wire::State::Hidden,
@@ -451,7 +455,7 @@ fn candidate_step(resolution: &Resolution, candidate: &Candidate) -> wire::Step 
     let root = &resolution.roots[candidate.root];
     let encoding = encoding_of([&*candidate.path, &*root.path]);
     let outcome = match (candidate.state, &candidate.file) {
-        (State::Active, _) => wire::Outcome::Kept,
+        (State::Active | State::Activated, _) => wire::Outcome::Kept,
         (State::Invalid, None) => wire::Outcome::Unreadable,
         (
             State::Conditional

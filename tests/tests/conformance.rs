@@ -102,9 +102,15 @@ impl Tree {
             profile: profile.id.to_string(),
             environment: environment.clone(),
             additional: Vec::new(),
-            session: None,
+            overlay: Arc::default(),
         };
-        let site = Site { profile: Arc::clone(profile), cwd, additional: Vec::new(), environment };
+        let site = Site {
+            profile: Arc::clone(profile),
+            cwd,
+            additional: Vec::new(),
+            environment,
+            overlay: Arc::default(),
+        };
         let engine = Engine::start(Options::new("conformance".to_owned())).expect("it starts");
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("it builds");
         let view = runtime.block_on(engine.view(key, || site, Freshness::Synced));

@@ -33,9 +33,10 @@ fn view(profile: &str, cwd: &Path, home: &Path) -> Arc<View> {
         profile: profile.id.to_string(),
         environment: environment.clone(),
         additional: Vec::new(),
-        session: None,
+        overlay: Arc::default(),
     };
-    let site = Site { profile: Arc::clone(profile), cwd, additional: Vec::new(), environment };
+    let (additional, overlay) = (Vec::new(), Arc::default());
+    let site = Site { profile: Arc::clone(profile), cwd, additional, environment, overlay };
     let engine = Engine::start(Options::new("layouts".to_owned())).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let view = runtime.block_on(engine.view(key, || site, Freshness::Synced));

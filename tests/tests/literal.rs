@@ -206,9 +206,10 @@ impl Bench {
             profile: profile.key(),
             environment: environment.clone(),
             additional: Vec::new(),
-            session: None,
+            overlay: Arc::default(),
         };
-        let site = Site { profile: Arc::clone(profile), cwd, additional: Vec::new(), environment };
+        let (additional, overlay) = (Vec::new(), Arc::default());
+        let site = Site { profile: Arc::clone(profile), cwd, additional, environment, overlay };
         self.runtime.block_on(self.engine.view(key, || site, Freshness::Synced)).unwrap()
     }
 

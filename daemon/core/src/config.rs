@@ -261,6 +261,12 @@ config! {
     /// can say more: they take the filters of `tracing`, for example `warn,skillsd=debug`.
     log_level: Option<String> = None,
         "log.level", Kind::Choice(LOG_LEVELS), Some("\"info\""), "\"debug\"", USER, NextCall;
+    /// After how many days without use a session is forgotten.
+    ///
+    /// With it goes what was found, activated, announced and loaded in it.
+    sessions_keep: u64 = 30,
+        "sessions.keep", Kind::Number { min: 1, max: 36_500, unit: "days" },
+        Some("30"), "7", USER, NextCall;
     /// After how long without a connection the daemon ends; 0 is never.
     ///
     /// Without it a daemon that a command started ends after half an hour, and one that

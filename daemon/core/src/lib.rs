@@ -40,6 +40,8 @@ pub mod rules;
 
 pub mod render;
 
+pub mod activate;
+
 pub mod config;
 
 pub mod assist;

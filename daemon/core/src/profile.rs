@@ -91,6 +91,8 @@ pub struct Profile {
     pub hides_from_model: bool,
     /// When skill directories below the working directory are found.
     pub nested: Nested,
+    /// What becomes of loaded skills when a conversation is shortened.
+    pub compaction: Compaction,
     /// Whether a project's skills wait until the user trusts it.
     pub trust: Trust,
     /// Whether the winner of a name tells of those that lost it.
@@ -525,6 +527,23 @@ pub enum Nested {
         skip_git_ignored: bool,
         /// What becomes of one whose name is taken.
         taken: Taken,
+    },
+}
+
+/// What becomes of the skills that a model has loaded when its conversation is shortened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compaction {
+    /// They are given to it again, the latest first, within these bounds.
+    Attaches {
+        /// How many tokens of one.
+        each: u32,
+        /// How many tokens in all.
+        all: u32,
+    },
+    /// They are forgotten.
+    Forgets {
+        /// Whether the list of skills is given to it again.
+        lists_again: bool,
     },
 }
 

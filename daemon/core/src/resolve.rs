@@ -7,6 +7,8 @@
 mod explain;
 mod judge;
 mod naming;
+mod nested;
+mod overlay;
 mod plugins;
 mod precedence;
 mod provided;
@@ -29,6 +31,8 @@ use crate::profile::{Base, Profile, Provider, RootRule, Scope, Seeks, Stop, Swit
 use crate::skill::{SkillRecord, Spot};
 
 pub use explain::{Explanation, Query, Step, StepKind, Verdict, differences, explain};
+pub use nested::holder;
+pub use overlay::Overlay;
 pub use plugins::Plugin;
 pub use provided::{
     Prompt, PromptArgument, Provided, Ready, Stock, address_of, path_of, prompt_of, prompt_path,
@@ -53,6 +57,8 @@ pub struct Site {
     pub additional: Vec<AbsPath>,
     /// The values of the variables that the profile names.
     pub environment: Environment,
+    /// What the conversation has found and activated.
+    pub overlay: Arc<Overlay>,
 }
 
 /// What an agent would see, and everything it would not.
@@ -221,6 +227,8 @@ pub enum State {
     Active,
     /// It has `paths` that nothing has matched yet.
     Conditional,
+    /// It has `paths`, and a file that matches them was touched in this session.
+    Activated,
     /// Another skill of the same name, or the same file by another way, wins.
     Shadowed,
     /// The agent drops the file.
@@ -235,8 +243,9 @@ pub enum State {
 
 impl State {
     /// All states, the nearest to being shown first: the reverse of their rank on the wire.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Active,
+        Self::Activated,
         Self::Conditional,
         Self::Untrusted,
         Self::Hidden,
@@ -245,11 +254,17 @@ impl State {
         Self::Invalid,
     ];
 
+    /// Whether the agent shows skills in this state to its model.
+    pub const fn is_listed(self) -> bool {
+        matches!(self, Self::Active | Self::Activated)
+    }
+
     /// Returns the word used on the wire.
     pub fn name(self) -> &'static str {
         match self {
             Self::Active => "active",
             Self::Conditional => "conditional",
+            Self::Activated => "activated",
             Self::Shadowed => "shadowed",
             Self::Invalid => "invalid",
             Self::Hidden => "hidden",
@@ -284,7 +299,7 @@ impl Resolution {
 
     /// Returns what this agent would show the model, in its order.
     pub fn listed(&self) -> impl Iterator<Item = &Candidate> {
-        self.candidates.iter().filter(|it| it.state == State::Active)
+        self.candidates.iter().filter(|it| it.state.is_listed())
     }
 
     /// Returns how many candidates are in that state.
@@ -383,13 +398,14 @@ pub fn resolve(site: &Site, tree: &dyn Tree) -> Resolution {
             });
         }
     }
+    nested::walk(site, &mut walker, &mut roots);
     complete &= settings.complete;
     settings.missing_paths(site, &roots);
     complete &= walker.complete;
     let judged = |mut it: walk::Met| {
         let within = it.command.as_mut().map(|it| std::mem::take(&mut it.within));
         let (beside, root) = (it.beside, &roots[it.root]);
-        let mut candidate = judge::judge(&site.profile, it);
+        let mut candidate = judge::judge(site, it);
         naming::apply(&site.profile, root, within, &mut candidate);
         (beside, candidate)
     };
@@ -404,7 +420,7 @@ pub fn resolve(site: &Site, tree: &dyn Tree) -> Resolution {
         }
     }
     settings::apply(&settings, &roots, &mut candidates);
-    precedence::settle(&site.profile, &mut candidates);
+    precedence::settle(site, &roots, &mut candidates);
     trust::hold_back(site, settings.trusted.as_ref(), &roots, &mut candidates);
     let Worktree { top, in_git, foreign } = worktree;
     Resolution {

@@ -49,6 +49,14 @@ pub mod search;
 
 pub mod inspect;
 
+pub mod store;
+
+pub mod session;
+
+mod activation;
+
+pub mod discover;
+
 mod news;
 
 mod bundled;
@@ -73,6 +81,7 @@ use skills_core::path::AbsPath;
 use skills_core::resolve::{Site, prompt_of};
 use tokio::sync::oneshot;
 
+use crate::activation::Matchers;
 use crate::disk::{DEFAULT_READ_LIMIT, Disk, RealDisk};
 use crate::ground::Ground;
 use crate::hints::{Inbox, StartHints};
@@ -81,6 +90,7 @@ use crate::news::News;
 use crate::provide::Providers;
 use crate::run::{Event, Published, Request};
 
+pub use crate::activation::Activation;
 pub use crate::ground::{Cause, Causes, Counters};
 pub use crate::holds::Hold;
 pub use crate::journal::{Difference, Gone};
@@ -157,6 +167,7 @@ pub struct Engine {
     thread: Arc<Mutex<Option<JoinHandle<()>>>>,
     news: Arc<News>,
     cache: Option<PathBuf>,
+    matchers: Arc<Matchers>,
 }
 
 impl Engine {
@@ -213,13 +224,18 @@ impl Engine {
             .spawn(move || state.run(&receiver))
             .map_err(EngineError::Start)?;
         let thread = Arc::new(Mutex::new(Some(thread)));
-        let (status, cache) = (Arc::default(), options.cache);
-        Ok(Self { events, published, turns, status, holds, thread, news, cache })
+        let (status, matchers, cache) = (Arc::default(), Arc::default(), options.cache);
+        Ok(Self { events, published, turns, status, holds, thread, news, cache, matchers })
     }
 
     /// Returns the published view without waiting, if there is one.
     pub fn cached(&self, key: &ViewKey) -> Option<Arc<View>> {
         self.published.load().get(key).cloned()
+    }
+
+    /// Returns what waits in a view for a file to be touched. Made when it is first asked for.
+    pub fn activation<'v>(&self, view: &'v View) -> &'v Activation {
+        view.activation(|view| self.matchers.activation(&view.resolution))
     }
 
     /// Returns a view that is at least that fresh.

@@ -7,8 +7,9 @@ use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use skills_core::path::AbsPath;
-use skills_core::resolve::{Resolution, Site, State};
+use skills_core::resolve::{Overlay, Resolution, Site, State};
 
+use crate::activation::Activation;
 use crate::journal::{Difference, Journal};
 use crate::provide::Uses;
 
@@ -23,8 +24,8 @@ pub struct ViewKey {
     pub environment: BTreeMap<String, OsString>,
     /// Directories the caller added, in its order.
     pub additional: Vec<AbsPath>,
-    /// The conversation, where one is named.
-    pub session: Option<String>,
+    /// What the conversation has found and activated.
+    pub overlay: Arc<Overlay>,
 }
 
 /// Something that is not well but does not stop an answer.
@@ -57,6 +58,7 @@ pub struct View {
     tick: u64,
     journal: Arc<Journal>,
     slot: OnceLock<Box<dyn Any + Send + Sync>>,
+    activation: OnceLock<Activation>,
     /// The same with more that is not well, as it was asked for last.
     unwell: Mutex<Option<Arc<View>>>,
 }
@@ -71,9 +73,9 @@ impl View {
         uses: Uses,
         Moment { clock, tick, journal }: Moment,
     ) -> Self {
-        let (slot, unwell) = (OnceLock::new(), Mutex::default());
+        let (slot, activation, unwell) = (OnceLock::new(), OnceLock::new(), Mutex::default());
         let resolution = Arc::new(resolution);
-        Self { key, site, resolution, clock, health, uses, tick, journal, slot, unwell }
+        Self { key, site, resolution, clock, health, uses, tick, journal, slot, activation, unwell }
     }
 
     /// Returns the same view with more that is not well, for what the engine does not know of.
@@ -98,6 +100,7 @@ impl View {
                     tick: self.tick,
                     journal: Arc::clone(&self.journal),
                     slot: OnceLock::new(),
+                    activation: OnceLock::new(),
                     unwell: Mutex::default(),
                 });
                 *unwell = Some(Arc::clone(&view));
@@ -123,6 +126,11 @@ impl View {
 
     pub(crate) fn journal(&self) -> &Arc<Journal> {
         &self.journal
+    }
+
+    /// Returns what waits in it for a file to be touched.
+    pub(crate) fn activation(&self, make: impl FnOnce(&Self) -> Activation) -> &Activation {
+        self.activation.get_or_init(|| make(self))
     }
 
     /// Returns what `make` made of this view when it was first asked.

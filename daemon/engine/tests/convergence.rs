@@ -57,12 +57,19 @@ impl World {
             cwd: AbsPath::new(&self.top.join("pkg/deep")).unwrap(),
             additional: Vec::new(),
             environment: [("HOME".to_owned(), self.home.clone().into_os_string())].into(),
+            overlay: Arc::default(),
         }
     }
 
     fn key(&self, profile: &str) -> ViewKey {
         let Site { cwd, environment, .. } = self.site(profile);
-        ViewKey { cwd, profile: profile.into(), environment, additional: Vec::new(), session: None }
+        ViewKey {
+            cwd,
+            profile: profile.into(),
+            environment,
+            additional: Vec::new(),
+            overlay: Arc::default(),
+        }
     }
 }
 

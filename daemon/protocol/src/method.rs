@@ -14,10 +14,13 @@ use crate::wire::{
     EventParams, ExplainParams, ExplainResult, GetParams, GetResult, InitializeParams,
     InitializeResult, ListParams, ListResult, LoadParams, LoadResult, ReadParams, ReadResult,
     ResourcesParams, ResourcesResult, RunParams, RunResult, SearchParams, SearchResult,
-    ShutdownParams, ShutdownResult, StatusParams, StatusResult, SubscribeParams, SubscribeResult,
-    SyncParams, SyncResult, ToolParams, ToolResult, UnsubscribeParams, UnsubscribeResult,
-    WorktreeCloseParams, WorktreeCloseResult, WorktreeListParams, WorktreeListResult,
-    WorktreeOpenParams, WorktreeOpenResult,
+    SessionAgentEndParams, SessionAgentEndResult, SessionCloseParams, SessionCloseResult,
+    SessionCompactedParams, SessionCompactedResult, SessionGetParams, SessionInvokedParams,
+    SessionInvokedResult, SessionListParams, SessionListResult, SessionOpenParams, SessionResult,
+    SessionTouchParams, SessionTouchResult, ShutdownParams, ShutdownResult, StatusParams,
+    StatusResult, SubscribeParams, SubscribeResult, SyncParams, SyncResult, ToolParams, ToolResult,
+    UnsubscribeParams, UnsubscribeResult, WorktreeCloseParams, WorktreeCloseResult,
+    WorktreeListParams, WorktreeListResult, WorktreeOpenParams, WorktreeOpenResult,
 };
 
 /// A row of the table: what the reference says about one method.
@@ -83,6 +86,14 @@ pub mod names {
         SKILLS_RESOURCES = "skills/resources",
         SKILLS_READ = "skills/read",
         SKILLS_CHECK = "skills/check",
+        SESSION_OPEN = "session/open",
+        SESSION_GET = "session/get",
+        SESSION_CLOSE = "session/close",
+        SESSION_LIST = "session/list",
+        SESSION_TOUCH = "session/touch",
+        SESSION_INVOKED = "session/invoked",
+        SESSION_COMPACTED = "session/compacted",
+        SESSION_AGENT_END = "session/agentEnd",
         EVENTS_SUBSCRIBE = "events/subscribe",
         EVENTS_UNSUBSCRIBE = "events/unsubscribe",
         EVENTS_EVENT = "events/event",
@@ -167,6 +178,22 @@ requests! {
     "Reads a file beneath a skill's directory, or a part of it; a path that leads outside is refused.";
     SkillsCheck, SKILLS_CHECK, CheckParams => CheckResult, "1.0", AGAIN,
     "Checks skills on the disk by the rules of docs/rules.md: what is wrong where, which agents mind, and how it can be mended. Without a profile the agents in wide use count, with one that agent alone.";
+    SessionOpen, SESSION_OPEN, SessionOpenParams => SessionResult, "1.0", AGAIN,
+    "Opens an agent's conversation under the id that it chose, or under one of ours. The same id from another connection is the same conversation; one that is there already keeps all it has, and takes the directory and the profile that are given.";
+    SessionGet, SESSION_GET, SessionGetParams => SessionResult, "1.0", AGAIN,
+    "Tells all that is kept of a conversation: what was activated, found, announced and loaded.";
+    SessionClose, SESSION_CLOSE, SessionCloseParams => SessionCloseResult, "1.0", AGAIN,
+    "Forgets a conversation. One that nobody closes is forgotten when it has not been used for as long as the configuration says.";
+    SessionList, SESSION_LIST, SessionListParams => SessionListResult, "1.0", AGAIN,
+    "Lists the conversations that are kept.";
+    SessionTouch, SESSION_TOUCH, SessionTouchParams => SessionTouchResult, "1.0", AGAIN,
+    "Tells which files an agent has read, written or found. Skill directories between a file and the working directory are found, and skills whose `paths` match are activated, for the rest of the conversation; the answer holds what is new, and it is on disk.";
+    SessionInvoked, SESSION_INVOKED, SessionInvokedParams => SessionInvokedResult, "1.0", AGAIN,
+    "Gives what an agent of the conversation has loaded so far, as it was loaded.";
+    SessionCompacted, SESSION_COMPACTED, SessionCompactedParams => SessionCompactedResult, "1.0", AGAIN,
+    "Tells that an agent's conversation was shortened, and gives what its profile gives a model again then; everything else counts as not loaded.";
+    SessionAgentEnd, SESSION_AGENT_END, SessionAgentEndParams => SessionAgentEndResult, "1.0", AGAIN,
+    "Tells that an agent inside the conversation has ended; what it has loaded is forgotten.";
     EventsSubscribe, EVENTS_SUBSCRIBE, SubscribeParams => SubscribeResult, "1.0", AGAIN,
     "Has the daemon tell of changes by `events/event`, without being asked: of one view with `cwd`, else of everything. A subscription ends with its connection; whoever connects again subscribes again and asks `skills/list` with `since`.";
     EventsUnsubscribe, EVENTS_UNSUBSCRIBE, UnsubscribeParams => UnsubscribeResult, "1.0", AGAIN,
@@ -307,6 +334,30 @@ mod tests {
             skills/check
               (paths cwd profile session agent freshness additionalDirs environment pathEncoding)
               {clock health checked files}
+            session/open
+              (auto cwd profile session agent freshness additionalDirs environment pathEncoding)
+              {clock health session isNew cwd additionalDirs discovered pathEncoding profile auto created used activated announced invoked}
+            session/get
+              (cwd profile session agent freshness additionalDirs environment pathEncoding)
+              {clock health session isNew cwd additionalDirs discovered pathEncoding profile auto created used activated announced invoked}
+            session/close
+              (cwd profile session agent freshness additionalDirs environment pathEncoding)
+              {session closed health}
+            session/list
+              ()
+              {sessions health}
+            session/touch
+              (paths op cwd profile session agent freshness additionalDirs environment pathEncoding)
+              {clock health session activated discovered}
+            session/invoked
+              (cwd profile session agent freshness additionalDirs environment pathEncoding)
+              {clock health session agent skills}
+            session/compacted
+              (cwd profile session agent freshness additionalDirs environment pathEncoding)
+              {clock health session agent skills forgotten listAgain}
+            session/agentEnd
+              (cwd profile session agent freshness additionalDirs environment pathEncoding)
+              {session agent forgotten health}
             events/subscribe
               (kinds cwd profile session agent freshness additionalDirs environment pathEncoding)
               {subscription kinds clock health}

@@ -17,6 +17,7 @@ mod health;
 mod load;
 mod position;
 mod server;
+mod session;
 mod skills;
 mod worktree;
 
@@ -43,6 +44,13 @@ pub use server::{
     CancelParams, ClientInfo, ConfigState, ConfigStatus, InitializeParams, InitializeResult,
     LayerRebuilds, Rebuilds, ServerCapabilities, ServerInfo, ShutdownParams, ShutdownResult,
     SourceState, SourceStatus, StatusParams, StatusResult, SyncParams, SyncResult, Watches,
+};
+pub use session::{
+    ActivatedSkill, AgentSkills, Discovered, InvokedSkill, Matched, SessionAgentEndParams,
+    SessionAgentEndResult, SessionCloseParams, SessionCloseResult, SessionCompactedParams,
+    SessionCompactedResult, SessionGetParams, SessionInvokedParams, SessionInvokedResult,
+    SessionListParams, SessionListResult, SessionOpenParams, SessionResult, SessionSkill,
+    SessionSummary, SessionTouchParams, SessionTouchResult, TouchOp,
 };
 pub use skills::{
     DirsParams, DirsResult, GetParams, GetResult, Include, ListParams, ListResult, Only,

@@ -86,6 +86,6 @@ fn skills_engine_key() -> ViewKey {
         profile: String::new(),
         environment: BTreeMap::new(),
         additional: Vec::new(),
-        session: None,
+        overlay: Arc::default(),
     }
 }

@@ -19,6 +19,7 @@ use skills_core::render::{
     Format, Loaded, Loading, Shell, ShellResults, Variables, load as render,
 };
 use skills_engine::View;
+use skills_engine::session::Invocation;
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::{self, Contextual, LoadParams};
 use tokio::time::Instant;
@@ -77,8 +78,14 @@ pub(crate) async fn load(
         // Whatever was asked for: what is listed is older than the file.
         context.freshness = Some(wire::Freshness::Verified);
     };
-    let asked =
-        Asked { service: &service, view: &view, params: &params, choice, material: &material };
+    let asked = Asked {
+        service: &service,
+        view: &view,
+        params: &params,
+        choice,
+        material: &material,
+        session: session.as_deref(),
+    };
     let mut results: ShellResults =
         params.shell_results.iter().map(|it| (it.id.clone(), it.output.clone())).collect();
     let mut loaded = asked.render(&results);
@@ -90,6 +97,16 @@ pub(crate) async fn load(
         loaded = asked.render(&results);
         loaded.warnings.extend(warnings);
     }
+    if let Some(session) = &session {
+        let candidate = &view.resolution.candidates[choice.candidate_idx];
+        let invocation = Invocation {
+            name: candidate.name.clone(),
+            path: candidate.path.clone(),
+            args: params.args.clone(),
+            body: loaded.output.clone(),
+        };
+        service.loaded(session, agent.as_deref(), invocation).await;
+    }
     Answer::new(&asked.result(loaded))
 }
 
@@ -100,6 +117,7 @@ struct Asked<'a> {
     params: &'a LoadParams,
     choice: Choice,
     material: &'a Material,
+    session: Option<&'a str>,
 }
 
 impl Asked<'_> {
@@ -108,7 +126,7 @@ impl Asked<'_> {
         let candidate = &view.resolution.candidates[self.choice.candidate_idx];
         let variables = Variables {
             project_dir: Some(view.resolution.worktree.to_string_lossy().into_owned()),
-            session_id: view.key.session.clone(),
+            session_id: self.session.map(str::to_owned),
             effort: params.effort.clone(),
             plugin_root: material.plugin.as_ref().map(|it| it.to_string_lossy().into_owned()),
             plugin_data: None,

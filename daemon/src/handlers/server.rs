@@ -50,6 +50,8 @@ pub(crate) async fn status(service: Arc<Service>, _: Arc<Peer>, _: StatusParams)
     let status = service.engine.status().await.map_err(|error| service.engine_failed(&error))?;
     let socket = service.socket.as_deref();
     let encoding = encoding_of(socket);
+    let mut unwell = service.settings.health(None);
+    unwell.extend(service.sessions.store().health());
     Answer::new(&StatusResult {
         version: VERSION.to_owned(),
         protocol_version: PROTOCOL_VERSION.to_owned(),
@@ -65,7 +67,7 @@ pub(crate) async fn status(service: Arc<Service>, _: Arc<Peer>, _: StatusParams)
         socket: socket.map(|socket| encode(socket, encoding)),
         path_encoding: encoding,
         config: service.settings.status(),
-        health: to_wire::health(&service.settings.health(None)),
+        health: to_wire::health(&unwell),
     })
 }
 

@@ -2,11 +2,14 @@
 
 mod configured;
 mod loading;
+mod session;
 
 use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
+use skills_engine::session::Sessions;
+use skills_engine::store::Store;
 use skills_engine::{Engine, Options};
 use skills_protocol::method::METHODS;
 use tempfile::TempDir;
@@ -32,8 +35,10 @@ impl Rig {
         let engine = Engine::start(Options::new("boot".to_owned())).unwrap();
         let config = top.path().join("config.toml");
         let settings = Settings::load(Some(config));
+        let sessions = Sessions::new(Store::new(Some(top.path().join("state/sessions.db"))));
+        let boot = "boot".to_owned();
         let service =
-            Service::new(engine, Arc::default(), "boot".to_owned(), None, environment, settings);
+            Service::new(engine, Arc::default(), boot, None, environment, settings, sessions);
         let (client, server) = duplex(1 << 20);
         let serving = Server::over(&service);
         tokio::spawn(serving.serve_stream(server));
@@ -112,11 +117,15 @@ async fn every_method_of_the_protocol_is_answered() {
     names.sort_unstable();
     expected.sort_unstable();
     assert_eq!(names, expected);
-    // The last one ends the server.
-    expected.sort_by_key(|it| *it == "server/shutdown");
+    // The last one ends the server; before it a session begins first and ends last.
+    expected.sort_by_key(|it| match *it {
+        "session/open" => 0,
+        "session/close" => 2,
+        "server/shutdown" => 3,
+        _ => 1,
+    });
     for method in expected {
-        let params =
-            json!({"name": "a", "relative": "SKILL.md", "query": "a", "subscription": "1"});
+        let params = json!({"name": "a", "relative": "SKILL.md", "query": "a", "subscription": "1", "session": "s"});
         if method == "skills/run" {
             // Off, as long as nobody has switched it on.
             assert_eq!(rig.try_call(method, params).await.unwrap_err()["code"], -32005);

@@ -89,10 +89,15 @@ async fn cold(top: &Path, home: &Path, cookies: Option<&Path>) -> Duration {
         profile: profile.id.to_string(),
         environment: environment.clone(),
         additional: Vec::new(),
-        session: None,
+        overlay: Arc::default(),
     };
-    let site =
-        Site { profile: Arc::clone(profile), cwd: path(top), additional: Vec::new(), environment };
+    let site = Site {
+        profile: Arc::clone(profile),
+        cwd: path(top),
+        additional: Vec::new(),
+        environment,
+        overlay: Arc::default(),
+    };
     let mut options = Options::new("bench".to_owned());
     if let Some(cookies) = cookies {
         options.hints = Some(watch::recommended(cookies.to_path_buf()));

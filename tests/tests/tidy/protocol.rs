@@ -29,6 +29,11 @@ One line, then why.
 ---
 name: changelog
 ---
+//- /packages/web/.claude/skills/component/SKILL.md
+---
+description: Builds a component.
+paths: src/**/*.tsx, packages/*/src/**/*.tsx
+---
 ";
 
 const SCRIPT: &str = "//- /.config/skillsd/config.toml
@@ -51,7 +56,7 @@ fn example(method: &str) -> Option<Value> {
             "clientInfo": {"name": "example", "version": "1.0"},
             "protocolVersion": PROTOCOL_VERSION,
         }),
-        "server/status" | "server/shutdown" | "worktree/list" => json!({}),
+        "server/status" | "server/shutdown" | "worktree/list" | "session/list" => json!({}),
         "server/sync" | "worktree/open" | "worktree/close" | "skills/list" | "skills/dirs" => {
             json!({"cwd": null})
         }
@@ -66,6 +71,14 @@ fn example(method: &str) -> Option<Value> {
         "events/unsubscribe" => json!({"subscription": "1"}),
         "skills/check" => json!({"paths": [], "cwd": null}),
         "skills/read" => json!({"name": "commit", "relative": "references/style.md", "cwd": null}),
+        "session/open" => {
+            json!({"session": "5f0c", "cwd": null, "profile": "claude-code"})
+        }
+        "session/touch" => {
+            json!({"session": "5f0c", "paths": [], "op": "read"})
+        }
+        "session/compacted" | "session/agentEnd" => json!({"session": "5f0c", "agent": "reviewer"}),
+        "session/get" | "session/close" | "session/invoked" => json!({"session": "5f0c"}),
         _ => return None,
     })
 }
@@ -204,6 +217,9 @@ fn settle(value: &mut Value, home: &Home) {
                     "bootId" => *value = json!("18c0-1"),
                     "pid" => *value = json!(4711),
                     "uptime" => *value = json!(3600),
+                    "created" | "used" | "at" if value.is_u64() => {
+                        *value = json!(1_795_268_700_000_u64);
+                    }
                     "rss" => *value = json!(20_000_000),
                     "version" => *value = json!("0.1.0"),
                     "watches" => *value = json!({"used": 12, "limit": 65_536}),
@@ -228,6 +244,15 @@ fn push_example(method: &Method, wire: &mut Wire, home: &Home, text: &mut String
         example(name).unwrap_or_else(|| panic!("`{name}` has no example in `{}`", file!()));
     if params.get("cwd").is_some() {
         params["cwd"] = json!(home.work().join("w"));
+    }
+    if name == "session/touch" {
+        params["paths"] = json!([home.work().join("w/packages/web/src/price.tsx")]);
+    }
+    if name.starts_with("session/") && name != "session/open" {
+        // The example before may have ended it.
+        let mut open = example("session/open").expect("it is above");
+        open["cwd"] = json!(home.work().join("w"));
+        wire.call("session/open", &open);
     }
     if name == "worktree/list" {
         // The example before has closed the only one.

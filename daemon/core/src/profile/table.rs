@@ -4,9 +4,9 @@
 //! rule of a row has another source it says so beside it.
 
 use super::{
-    Base, DescriptionRule, Duplicates, Empty, Encoding, Evidence, Links, NameCheck, NameForm,
-    NameRule, NameSource, Nested, Paths, PluginRule, Profile, Provider, RootRule, Rung, Scalars,
-    Scope, Seeks, Stop, Switch, Taken, Text, Trust, Unreadable, Walk, settings,
+    Base, Compaction, DescriptionRule, Duplicates, Empty, Encoding, Evidence, Links, NameCheck,
+    NameForm, NameRule, NameSource, Nested, Paths, PluginRule, Profile, Provider, RootRule, Rung,
+    Scalars, Scope, Seeks, Stop, Switch, Taken, Text, Trust, Unreadable, Walk, settings,
 };
 use crate::ladder::{Fence, Library, Quoting, Requirement};
 use crate::render::Format;
@@ -120,6 +120,8 @@ fn agentskills() -> Profile {
             skip_git_ignored: true,
             taken: Taken::Wins,
         },
+        // Documentation of Claude Code; the client guide asks for as much without numbers.
+        compaction: Compaction::Attaches { each: 5_000, all: 25_000 },
         trust: Trust::NotAsked,
         tells_duplicates: false,
         output: Format::AgentSkills,
@@ -204,6 +206,7 @@ fn claude_code() -> Profile {
             skip_git_ignored: true,
             taken: Taken::Prefixed,
         },
+        compaction: Compaction::Attaches { each: 5_000, all: 25_000 },
         trust: Trust::NotAsked,
         tells_duplicates: false,
         output: Format::Claude,
@@ -301,6 +304,7 @@ fn opencode() -> Profile {
         conditional: false,
         hides_from_model: false,
         nested: Nested::Never,
+        compaction: Compaction::Forgets { lists_again: false },
         trust: Trust::NotAsked,
         tells_duplicates: false,
         output: Format::Opencode,
@@ -375,6 +379,7 @@ fn opencode_agent_skills() -> Profile {
         conditional: false,
         hides_from_model: false,
         nested: Nested::Never,
+        compaction: Compaction::Forgets { lists_again: true },
         trust: Trust::NotAsked,
         tells_duplicates: false,
         output: Format::Plugin,
@@ -445,6 +450,7 @@ fn codex() -> Profile {
         conditional: false,
         hides_from_model: false,
         nested: Nested::Never,
+        compaction: Compaction::Forgets { lists_again: false },
         trust: Trust::NotAsked,
         tells_duplicates: false,
         output: Format::Codex,
@@ -509,6 +515,7 @@ fn gemini_cli() -> Profile {
         conditional: false,
         hides_from_model: false,
         nested: Nested::Never,
+        compaction: Compaction::Forgets { lists_again: false },
         trust: Trust::Needed { variables: texts(&["GEMINI_CLI_TRUST_WORKSPACE"]) },
         tells_duplicates: false,
         output: Format::Gemini,

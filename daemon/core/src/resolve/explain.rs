@@ -117,7 +117,7 @@ pub fn explain(site: &Site, resolution: &Resolution, query: Query<'_>) -> Explan
     let candidate = matched
         .iter()
         .copied()
-        .find(|it| resolution.candidates[*it].state == State::Active)
+        .find(|it| resolution.candidates[*it].state.is_listed())
         .or_else(|| matched.iter().copied().min_by_key(|it| rank(&resolution.candidates[*it])));
     let is_passed_over = |it: &&Skip| !matches!(it.reason, SkipReason::TooMany(..));
     let verdict = match candidate {
@@ -187,6 +187,7 @@ impl Inquiry<'_> {
                 return self.tool_off(name);
             }
             State::Active => format!("{agent} shows `{name}` to its model."),
+            State::Activated => format!("{agent} shows `{name}` to its model: {why}."),
             State::Conditional => format!("{agent} does not show `{name}` yet: it {why}."),
             State::Shadowed => format!("{agent} does not use this `{name}`: {why}."),
             State::Hidden => format!("{agent} does not show `{name}` to its model: {why}."),

@@ -3,21 +3,22 @@
 use std::ffi::OsStr;
 
 use super::walk::Met;
-use super::{Candidate, Reason, SkillFile, State};
+use super::{Candidate, Reason, Site, SkillFile, State};
 use crate::ladder::{Reading, Remark, read_as};
 use crate::path::AbsPath;
 use crate::profile::Profile;
 use crate::skill::Spot;
 
 /// Judges a file. Who wins its name is settled later, when all are known.
-pub(super) fn judge(profile: &Profile, met: Met) -> Candidate {
+pub(super) fn judge(site: &Site, met: Met) -> Candidate {
+    let profile = &*site.profile;
     let Met { path, root, file, name: known, beside: _, command } = met;
     let directory = command.map_or_else(|| directory_name(&path), |it| it.name);
     let file_name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let blank = |name: String| Candidate {
         name,
         description: None,
-        path,
+        path: path.clone(),
         root,
         file: None,
         state: State::Active,
@@ -45,7 +46,8 @@ pub(super) fn judge(profile: &Profile, met: Met) -> Candidate {
         },
         Ok(file) => {
             let mut reading = read_as(profile, &file.record, &directory);
-            let (state, reason) = verdict(profile, &file, &mut reading);
+            let is_activated = || site.overlay.activates(&path);
+            let (state, reason) = verdict(profile, &file, &mut reading, is_activated);
             Candidate {
                 description: reading.description,
                 notes: reading.notes.into_iter().map(reason_of).collect(),
@@ -64,7 +66,12 @@ fn directory_name(path: &AbsPath) -> String {
     name.to_string_lossy().into_owned()
 }
 
-fn verdict(profile: &Profile, file: &SkillFile, reading: &mut Reading) -> (State, Option<Reason>) {
+fn verdict(
+    profile: &Profile,
+    file: &SkillFile,
+    reading: &mut Reading,
+    is_activated: impl FnOnce() -> bool,
+) -> (State, Option<Reason>) {
     let record = &file.record;
     if let Some(dropped) = reading.dropped.take() {
         return (State::Invalid, Some(reason_of(dropped)));
@@ -79,6 +86,11 @@ fn verdict(profile: &Profile, file: &SkillFile, reading: &mut Reading) -> (State
     }
     if profile.conditional && !record.paths.is_empty() {
         let globs: Vec<_> = record.paths.iter().map(|it| format!("`{it}`")).collect();
+        if is_activated() {
+            let message = format!("a file was touched that matches {}", globs.join(", "));
+            let next = "Nothing needs to be done: it stays for the rest of the session.";
+            return (State::Activated, Some(reason("paths", message, None, next)));
+        }
         let message = format!("waits until a file is touched that matches {}", globs.join(", "));
         let next = "Touch a matching file, or remove `paths` to have it always.";
         return (State::Conditional, Some(reason("paths", message, None, next)));

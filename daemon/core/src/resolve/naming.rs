@@ -12,9 +12,9 @@ pub(super) fn apply(
     within: Option<Vec<String>>,
     candidate: &mut Candidate,
 ) {
-    let prefixed = match &profile.roots[root.rule].base {
-        Base::Plugins(rule) => rule.prefixed,
-        // A plugin that lies in a directory of skills.
+    let prefixed = match profile.roots.get(root.rule).map(|it| &it.base) {
+        Some(Base::Plugins(rule)) => rule.prefixed,
+        // A plugin that lies in a directory of skills, also in one that is in no row.
         _ => root.plugin.is_some(),
     };
     let plugin = root.plugin.as_ref().filter(|_| prefixed).map(|it| it.name.clone());

@@ -3,21 +3,28 @@
 use std::collections::HashMap;
 
 use super::tree::FileId;
-use super::{Candidate, Reason, State};
+use super::{Candidate, Reason, Root, Site, State, nested};
 use crate::path::AbsPath;
-use crate::profile::{Duplicates, Paths, Profile};
+use crate::profile::{Duplicates, Paths, Profile, Scope};
 
 /// Marks every candidate that loses as shadowed, with its winner.
 ///
 /// A file the agent drops or is told to leave out claims nothing; one that is hidden or
 /// conditional does.
-pub(super) fn settle(profile: &Profile, candidates: &mut [Candidate]) {
+pub(super) fn settle(site: &Site, roots: &[Root], candidates: &mut [Candidate]) {
+    let profile = &*site.profile;
+    let is_nested = |it: &Candidate| roots[it.root].scope == Scope::Nested;
     same_file(profile, candidates);
-    let claimants: Vec<usize> = match profile.duplicates {
+    nested::prefix(site, roots, candidates);
+    let mut claimants: Vec<usize> = match profile.duplicates {
         Duplicates::KeepAll => return,
         Duplicates::FirstWins => (0..candidates.len()).collect(),
         Duplicates::LastWins => (0..candidates.len()).rev().collect(),
     };
+    if nested::wins(site) {
+        // Stable: among themselves the deepest stays first.
+        claimants.sort_by_key(|it| !is_nested(&candidates[*it]));
+    }
     let mut winners: HashMap<String, usize> = HashMap::new();
     for index in claimants {
         if !claims(&candidates[index]) {
@@ -30,6 +37,7 @@ pub(super) fn settle(profile: &Profile, candidates: &mut [Candidate]) {
             Some(&winner) => {
                 let path = candidates[winner].path.display().to_string();
                 let order = match profile.duplicates {
+                    _ if is_nested(&candidates[winner]) => "nearer to a touched file",
                     Duplicates::LastWins => "later",
                     Duplicates::FirstWins | Duplicates::KeepAll => "earlier",
                 };

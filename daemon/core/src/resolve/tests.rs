@@ -31,6 +31,7 @@ fn site(profile: &str, cwd: &str) -> Site {
         cwd: path(cwd),
         additional: Vec::new(),
         environment: [("HOME".to_owned(), "/home/u".into())].into(),
+        overlay: Arc::default(),
     }
 }
 

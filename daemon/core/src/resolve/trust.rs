@@ -26,7 +26,7 @@ pub(super) fn hold_back(
         None => "Trust the project, or set `requires_trust` to `false`.".to_owned(),
     };
     for candidate in candidates {
-        let waits = matches!(candidate.state, State::Active | State::Conditional);
+        let waits = candidate.state.is_listed() || candidate.state == State::Conditional;
         if waits && !roots[candidate.root].own {
             candidate.state = State::Untrusted;
             candidate.reason = Some(Reason {

@@ -41,7 +41,7 @@ pub(super) fn choose(view: &View, params: &LoadParams, by: By) -> Result<Choice,
     let candidate = &view.resolution.candidates[found];
     match candidate.state {
         // For a name that is shadowed the other one is given; this one was asked for by its path.
-        State::Active | State::Hidden | State::Shadowed => {}
+        State::Active | State::Activated | State::Hidden | State::Shadowed => {}
         State::Conditional => waits(view, candidate, &target)?,
         State::Untrusted => {
             let error = RpcError::untrusted(said(view, candidate, "is not loaded"));
@@ -135,7 +135,7 @@ fn available(view: &View) -> Vec<String> {
     let is_opencode =
         matches!(view.site.profile.output, Format::Opencode | Format::OpencodeFounding);
     let is_told = |it: &&Candidate| match it.state {
-        State::Active => true,
+        State::Active | State::Activated => true,
         State::Hidden => is_opencode,
         State::Conditional
         | State::Shadowed

@@ -54,14 +54,15 @@ pub(super) fn mattering<'a>(
         }
         "roots" if !is_contested => {
             let root = &resolution.roots[candidate.root];
-            let rule = &site.profile.roots[root.rule];
-            match rule.base {
+            // One that touching has found is in no row.
+            let rule = site.profile.roots.get(root.rule);
+            rule.is_some_and(|rule| match rule.base {
                 // What such a rule finds does not follow from the table alone.
                 Base::Settings | Base::Plugins(_) | Base::Provided(_) => {
                     !base.roots.iter().any(|it| it.base == rule.base)
                 }
                 _ => !searched_by(base, site, resolution).contains(&root.path),
-            }
+            })
         }
         rule if WINNING.contains(&rule) => is_contested,
         "requires_trust" | "trust_variables" => {

@@ -88,6 +88,7 @@ impl World {
                 cwd: AbsPath::new(Path::new("/w")).unwrap(),
                 additional: Vec::new(),
                 environment: [("HOME".to_owned(), "/home/me".into())].into(),
+                overlay: std::sync::Arc::default(),
             };
             (&**profile, resolve(&site, &tree))
         });

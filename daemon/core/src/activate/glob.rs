@@ -1,0 +1,206 @@
+//! A wildcard pattern for one name: `*`, `?`, `[a-z]` and escapes.
+
+use super::pattern::PatternError;
+
+/// A pattern for one name.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Glob {
+    /// What each name it matches begins with.
+    prefix: Box<[u8]>,
+    tokens: Box<[Token]>,
+}
+
+/// What a part of a name has to be.
+#[derive(Clone, Debug, PartialEq)]
+enum Token {
+    /// This text.
+    Text(Box<[u8]>),
+    /// Any text, also none.
+    Star,
+    /// One character.
+    One,
+    /// One character that is in one of these ranges, or in none of them.
+    Class { negated: bool, ranges: Box<[(char, char)]> },
+}
+
+impl Glob {
+    pub(super) fn new(text: &str) -> Result<Self, PatternError> {
+        let mut tokens: Vec<Token> = Vec::new();
+        let mut literal = String::new();
+        let mut chars = text.chars();
+        while let Some(c) = chars.next() {
+            let token = match c {
+                '\\' => {
+                    literal.push(chars.next().ok_or(PatternError::Backslash)?);
+                    continue;
+                }
+                '*' => Token::Star,
+                '?' => Token::One,
+                '[' => class(&mut chars)?,
+                c => {
+                    literal.push(c);
+                    continue;
+                }
+            };
+            if !literal.is_empty() {
+                tokens.push(Token::Text(std::mem::take(&mut literal).into_bytes().into()));
+            }
+            if token != Token::Star || tokens.last() != Some(&Token::Star) {
+                tokens.push(token);
+            }
+        }
+        if !literal.is_empty() {
+            tokens.push(Token::Text(literal.into_bytes().into()));
+        }
+        let prefix = match tokens.first() {
+            Some(Token::Text(text)) => text.clone(),
+            Some(_) | None => Box::default(),
+        };
+        if !prefix.is_empty() {
+            tokens.remove(0);
+        }
+        Ok(Self { prefix, tokens: tokens.into() })
+    }
+
+    /// Returns whether a name is of this form. Takes time in the product of both lengths at most.
+    pub(super) fn matches(&self, name: &[u8]) -> bool {
+        let Some(mut rest) = name.strip_prefix(&*self.prefix) else { return false };
+        let mut tokens = &*self.tokens;
+        // Where to go on when what follows the last star does not fit here.
+        let mut again: Option<(&[Token], &[u8])> = None;
+        loop {
+            match tokens.split_first() {
+                Some((Token::Star, [])) => return true,
+                Some((Token::Star, after)) => {
+                    again = Some((after, rest));
+                    tokens = after;
+                    continue;
+                }
+                Some((token, after)) => {
+                    if let Some(left) = token.take(rest) {
+                        tokens = after;
+                        rest = left;
+                        continue;
+                    }
+                }
+                None if rest.is_empty() => return true,
+                None => {}
+            }
+            let Some((after, from)) = again else { return false };
+            let Some((_, later)) = from.split_first() else { return false };
+            again = Some((after, later));
+            tokens = after;
+            rest = later;
+        }
+    }
+}
+
+impl Token {
+    /// Returns what is left of a name behind this token, which is no star.
+    fn take<'a>(&self, name: &'a [u8]) -> Option<&'a [u8]> {
+        match self {
+            Self::Text(text) => name.strip_prefix(&**text),
+            Self::Star => Some(name),
+            Self::One => first(name).map(|(_, rest)| rest),
+            Self::Class { negated, ranges } => {
+                let (c, rest) = first(name)?;
+                let is_in = c.is_some_and(|c| ranges.iter().any(|(a, b)| (*a..=*b).contains(&c)));
+                (is_in != *negated).then_some(rest)
+            }
+        }
+    }
+}
+
+/// Returns the first character of a name and the rest; a byte that is no text is no character,
+/// but one place all the same.
+fn first(name: &[u8]) -> Option<(Option<char>, &[u8])> {
+    let lead = *name.first()?;
+    if lead.is_ascii() {
+        return Some((Some(char::from(lead)), &name[1..]));
+    }
+    for length in 2..=4.min(name.len()) {
+        if let Ok(text) = std::str::from_utf8(&name[..length]) {
+            return Some((text.chars().next(), &name[length..]));
+        }
+    }
+    Some((None, &name[1..]))
+}
+
+/// Reads a class behind its `[`.
+fn class(chars: &mut std::str::Chars<'_>) -> Result<Token, PatternError> {
+    let mut inside = Vec::new();
+    let mut rest = chars.clone();
+    let negated = matches!(rest.clone().next(), Some('!' | '^'));
+    if negated {
+        rest.next();
+    }
+    loop {
+        match rest.next().ok_or(PatternError::Bracket)? {
+            // The first one stands for itself.
+            ']' if !inside.is_empty() => break,
+            '\\' => inside.push((rest.next().ok_or(PatternError::Bracket)?, true)),
+            c => inside.push((c, false)),
+        }
+    }
+    *chars = rest;
+    let mut ranges = Vec::new();
+    let mut at = 0;
+    while let Some(&(from, _)) = inside.get(at) {
+        if let (Some(('-', false)), Some(&(to, _))) = (inside.get(at + 1), inside.get(at + 2)) {
+            // One that runs backwards holds nothing.
+            ranges.push((from, to));
+            at += 3;
+        } else {
+            ranges.push((from, from));
+            at += 1;
+        }
+    }
+    Ok(Token::Class { negated, ranges: ranges.into() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(glob: &str, matching: &[&str], others: &[&str]) {
+        let glob = Glob::new(glob).unwrap();
+        for name in matching {
+            assert!(glob.matches(name.as_bytes()), "{glob:?} matches {name}");
+        }
+        for name in others {
+            assert!(!glob.matches(name.as_bytes()), "{glob:?} does not match {name}");
+        }
+    }
+
+    #[test]
+    fn signs_match_what_they_stand_for() {
+        check("a*c", &["ac", "abc", "abcc"], &["a", "acb", "bac"]);
+        check("*b*", &["b", "abc"], &["", "ac"]);
+        check("?", &["a", "\u{e9}", "\u{1f600}"], &["", "ab"]);
+        check("a?c*e", &["abce", "abcde"], &["ace", "abc"]);
+        check("[a-c]x", &["ax", "cx"], &["dx", "x"]);
+        check("[!a-c]x", &["dx", "\u{e9}x"], &["ax"]);
+        check("[^a]", &["b"], &["a"]);
+        check("[]a]", &["]", "a"], &["b"]);
+        check("[a-]", &["a", "-"], &["b"]);
+        check("[c-a]", &[], &["a", "b", "c", "-"]);
+        check("\\*", &["*"], &["a", "\\*"]);
+        check("a**b", &["ab", "axb"], &["a"]);
+    }
+
+    #[test]
+    fn many_stars_end_in_time() {
+        let glob = Glob::new(&"a*".repeat(50)).unwrap();
+        assert!(!glob.matches("a".repeat(49).as_bytes()));
+        let glob = Glob::new(&format!("{}b", "*a".repeat(30))).unwrap();
+        assert!(!glob.matches("a".repeat(4000).as_bytes()));
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_places() {
+        assert!(Glob::new("a?b").unwrap().matches(b"a\xffb"));
+        assert!(Glob::new("a[!x]b").unwrap().matches(b"a\xffb"));
+        assert!(!Glob::new("a[x]b").unwrap().matches(b"a\xffb"));
+    }
+}

@@ -1,0 +1,73 @@
+//! What the user has allowed for good: rules that an `always` has left.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use rusqlite::params;
+
+use super::{Store, StoreError, now};
+
+/// Something that the user has allowed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grant {
+    /// The conversation it is for; none for all of the worktree.
+    pub session: Option<String>,
+    /// What kind of permission, for example `skill`.
+    pub permission: String,
+    /// What is allowed.
+    pub pattern: String,
+}
+
+impl Store {
+    /// Remembers what is allowed in a worktree. What is known already stays.
+    pub async fn grant(&self, worktree: &Path, grants: Vec<Grant>) -> Result<(), StoreError> {
+        let worktree = worktree.as_os_str().as_bytes().to_vec();
+        self.perform(move |connection| {
+            let at = now().cast_signed();
+            for Grant { session, permission, pattern } in grants {
+                connection.execute(
+                    "INSERT OR IGNORE INTO granted (worktree, session, permission, pattern, at)
+                     VALUES (?1, ?2, ?3, ?4, ?5)",
+                    params![worktree, session, permission, pattern, at],
+                )?;
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    /// Forgets one thing that was allowed. Returns whether it was.
+    pub async fn revoke(&self, worktree: &Path, grant: Grant) -> Result<bool, StoreError> {
+        let worktree = worktree.as_os_str().as_bytes().to_vec();
+        let query = "DELETE FROM granted WHERE worktree = ?1 AND session IS ?2
+                     AND permission = ?3 AND pattern = ?4";
+        self.perform(move |connection| {
+            let Grant { session, permission, pattern } = grant;
+            Ok(connection.execute(query, params![worktree, session, permission, pattern])? > 0)
+        })
+        .await
+    }
+
+    /// Returns what is allowed in a worktree, in the order in which it was: for all, and for this
+    /// conversation.
+    pub async fn grants(
+        &self,
+        worktree: &Path,
+        session: Option<&str>,
+    ) -> Result<Vec<Grant>, StoreError> {
+        let worktree = worktree.as_os_str().as_bytes().to_vec();
+        let session = session.map(str::to_owned);
+        self.perform(move |connection| {
+            let mut query = connection.prepare(
+                "SELECT session, permission, pattern FROM granted
+                 WHERE worktree = ?1 AND (session IS NULL OR session = ?2) ORDER BY number",
+            )?;
+            let rows = query.query_map(params![worktree, session], |row| {
+                let (session, permission, pattern) = (row.get(0)?, row.get(1)?, row.get(2)?);
+                Ok(Grant { session, permission, pattern })
+            })?;
+            rows.collect()
+        })
+        .await
+    }
+}

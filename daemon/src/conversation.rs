@@ -1,0 +1,214 @@
+//! Conversations as calls name them: which one is meant, where it is, and what touching does.
+//!
+//! The engine keeps conversations and knows the disk; what is put together here is the order:
+//! find, then activate, then keep, then answer.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use skills_core::path::AbsPath;
+use skills_core::profile::Nested;
+use skills_core::resolve::{Overlay, State};
+use skills_engine::discover::{self, Found, Search};
+use skills_engine::session::{Invocation, Matched, Met, Opening, Session};
+use skills_engine::{Freshness, Health, View};
+use skills_protocol::error::RpcError;
+use skills_protocol::path::{encode, encoding_of};
+use skills_protocol::wire::{Context, Event, EventKind};
+use tokio::task::spawn_blocking;
+
+use crate::events::About;
+use crate::from_wire::Asked;
+use crate::peer::Peer;
+use crate::service::Service;
+
+/// A conversation that a call has named, and where the call is.
+pub(crate) struct Named {
+    pub(crate) session: Arc<Session>,
+    pub(crate) asked: Asked,
+    /// Whether this call has made it.
+    pub(crate) is_new: bool,
+}
+
+/// What a touch has brought.
+pub(crate) struct Touched {
+    pub(crate) session: Arc<Session>,
+    /// What the conversation sees now.
+    pub(crate) view: Arc<View>,
+    /// What is new to it.
+    pub(crate) new: Met,
+}
+
+impl Service {
+    /// Returns the conversation that a call names, which must be there.
+    pub(crate) async fn known(&self, peer: &Peer, context: Context) -> Result<Named, RpcError> {
+        let id = named(&context)?;
+        let Some(session) = self.sessions.get(&id).await else {
+            return Err(RpcError::invalid_params(format!("there is no session `{id}`"))
+                .with_hint("Open it with `session/open`, or touch a file in it; `session/list` names those that there are."));
+        };
+        let asked = self.asked(peer, context).await?;
+        Ok(Named { session, asked, is_new: false })
+    }
+
+    /// Returns the conversation that a call names, which is opened in the call's directory when
+    /// it is not there.
+    pub(crate) async fn named(&self, peer: &Peer, context: Context) -> Result<Named, RpcError> {
+        let id = named(&context)?;
+        if let Some(session) = self.sessions.get(&id).await {
+            // It stays where it began, wherever its agent has gone since.
+            let context = Context { cwd: None, profile: None, ..context };
+            let asked = self.asked(peer, context).await?;
+            return Ok(Named { session, asked, is_new: false });
+        }
+        self.opened(peer, context, None).await
+    }
+
+    /// Opens a conversation, or one that is there anew.
+    pub(crate) async fn opened(
+        &self,
+        peer: &Peer,
+        context: Context,
+        auto: Option<bool>,
+    ) -> Result<Named, RpcError> {
+        let id = context.session.clone();
+        if id.is_some() {
+            named(&context)?;
+        }
+        let mut asked = self.asked(peer, context).await?;
+        let days = self.settings.user().sessions_keep;
+        self.sessions.expire(std::time::Duration::from_hours(days.saturating_mul(24))).await;
+        let opening = Opening {
+            cwd: asked.key.cwd.clone(),
+            profile: asked.profile.id.to_string(),
+            environment: asked.key.environment.clone(),
+            additional: asked.key.additional.clone(),
+            auto,
+        };
+        let (session, is_new) = self.sessions.open(id, opening).await;
+        asked.key.overlay = Arc::clone(&session.overlay);
+        Ok(Named { session, asked, is_new })
+    }
+
+    /// Returns what a conversation sees, with what is not well about its being kept.
+    pub(crate) async fn seen(&self, asked: &Asked) -> Result<(Arc<View>, Vec<Health>), RpcError> {
+        let view = self.resolved(asked).await?;
+        let mut health = view.health.clone();
+        health.extend(self.unwell(&view.resolution.worktree));
+        Ok((view, health))
+    }
+
+    /// Takes up that files were touched.
+    pub(crate) async fn touch(
+        &self,
+        named: Named,
+        paths: Vec<AbsPath>,
+    ) -> Result<Touched, RpcError> {
+        let Named { session, mut asked, .. } = named;
+        let mut view = self.resolved(&asked).await?;
+        let found = self.found(&view, &asked, &session, paths).await?;
+        let is_known = |it: &AbsPath| session.discovered.contains_key(it);
+        if !found.roots.iter().all(is_known) {
+            // What is found by this touch can be activated by it.
+            let nested = session.discovered.keys().chain(&found.roots).cloned().collect();
+            let activated = session.activated.keys().cloned().collect();
+            asked.key.overlay = Arc::new(Overlay::new(nested, activated));
+            view = self.resolved(&asked).await?;
+        }
+        let met = Met { activated: self.activated(&view, &found), discovered: found.roots };
+        let (session, new) = if met.discovered.is_empty() && met.activated.is_empty() {
+            (session, Met::default())
+        } else {
+            self.sessions.touch(&session.id, met).await
+        };
+        if session.overlay != asked.key.overlay {
+            asked.key.overlay = Arc::clone(&session.overlay);
+            // What was finished before the call is in every view that there is by now.
+            asked.freshness = Freshness::Cached;
+            view = self.resolved(&asked).await?;
+        }
+        if !(new.discovered.is_empty() && new.activated.is_empty()) {
+            self.session_changed(&session, &view);
+        }
+        Ok(Touched { session, view, new })
+    }
+
+    /// Remembers that an agent of a conversation has loaded a skill. Of a conversation that is not
+    /// known nothing is kept.
+    pub(crate) async fn loaded(&self, id: &str, agent: Option<&str>, invocation: Invocation) {
+        if self.sessions.get(id).await.is_some() {
+            self.sessions.record_invocation(id, agent, invocation).await;
+        }
+    }
+
+    /// Tells those who follow a conversation that it has changed.
+    fn session_changed(&self, session: &Session, view: &View) {
+        let worktree = Some(&view.resolution.worktree);
+        let about = About { view: None, worktree, session: Some(&session.id) };
+        let encoding = encoding_of([&*session.cwd]);
+        let event = Event {
+            clock: Some(view.clock.clone()),
+            cwd: Some(encode(&session.cwd, encoding)),
+            profile: Some(session.profile.clone()),
+            session: Some(session.id.clone()),
+            path_encoding: encoding,
+            ..Event::new(EventKind::SessionChanged)
+        };
+        self.bus.publish(about, &event);
+    }
+
+    async fn found(
+        &self,
+        view: &View,
+        asked: &Asked,
+        session: &Session,
+        touched: Vec<AbsPath>,
+    ) -> Result<Found, RpcError> {
+        let (relative, asks_git) = match &asked.profile.nested {
+            Nested::Never => (Vec::new(), false),
+            Nested::OnTouch { relative, skip_git_ignored, .. } => {
+                (relative.iter().map(|it| PathBuf::from(&**it)).collect(), *skip_git_ignored)
+            }
+        };
+        let resolution = &view.resolution;
+        let worktree = (asks_git && resolution.in_git).then(|| resolution.worktree.clone());
+        let known = session.discovered.keys().cloned().collect();
+        let search = Search { cwd: asked.key.cwd.clone(), worktree, relative, known, touched };
+        let found = spawn_blocking(move || discover::discover(&search)).await;
+        found.map_err(|error| {
+            tracing::error!(%error, "a touch is not followed");
+            RpcError::internal("the touched paths could not be followed")
+        })
+    }
+
+    /// Returns the skills that wait for what was touched.
+    fn activated(&self, view: &View, found: &Found) -> Vec<(AbsPath, Matched)> {
+        let activation = self.engine.activation(view);
+        let mut all: Vec<(AbsPath, Matched)> = Vec::new();
+        for (path, relative) in &found.places {
+            for (candidate, pattern) in activation.hits(relative) {
+                let candidate = &view.resolution.candidates[candidate];
+                let is_new = candidate.state == State::Conditional
+                    && !all.iter().any(|(it, _)| *it == candidate.path);
+                let patterns = candidate.record().map(|it| &it.paths);
+                if let Some(pattern) = patterns.and_then(|it| it.get(pattern)).filter(|_| is_new) {
+                    let matched = Matched { pattern: pattern.to_string(), path: path.clone() };
+                    all.push((candidate.path.clone(), matched));
+                }
+            }
+        }
+        all
+    }
+}
+
+fn named(context: &Context) -> Result<String, RpcError> {
+    let refused = |what: &str| {
+        RpcError::invalid_params(format!("`session` is {what}"))
+            .with_hint("Send the id of the agent's conversation.")
+    };
+    match context.session.as_deref() {
+        None => Err(refused("missing")),
+        Some("") => Err(refused("empty")),
+        Some(id) => Ok(id.to_owned()),
+    }
+}
