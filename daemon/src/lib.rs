@@ -11,6 +11,8 @@ mod serve;
 
 mod vigil;
 
+mod watchdog;
+
 mod disturbance;
 
 mod local;

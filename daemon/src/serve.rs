@@ -35,6 +35,7 @@ use crate::service::Service;
 use crate::settings::Settings;
 use crate::socket::{ClaimError, Endpoint};
 use crate::vigil::Vigil;
+use crate::watchdog;
 
 /// What the file of the conversations is called.
 const SESSIONS: &str = "sessions.db";
@@ -208,6 +209,9 @@ impl Life<'_> {
         };
         tokio::spawn(vigil.keep());
         self.tell_ready();
+        if let Some(limit) = sd_notify::watchdog_enabled() {
+            tokio::spawn(watchdog::keep(Arc::clone(self.service), limit));
+        }
         let tasks = server.accept(&listener).await;
         // Fails without a service manager.
         let _ = sd_notify::notify(&[NotifyState::Stopping]);

@@ -116,7 +116,16 @@ impl Endpoint {
         patience: Duration,
     ) -> Result<Self, ClaimError> {
         directory::prepare(location)?;
-        let lock = take_lock(location, patience)?;
+        // At a socket that was handed to us nobody but us would answer, so that whoever has the
+        // lock cannot be reached any more, and is waited for.
+        let socket = location.path();
+        let is_ours = handed_over.as_ref().is_some_and(|it| listens_at(it, socket));
+        let lock =
+            take_lock(
+                location,
+                patience,
+                || if is_ours { Ok(()) } else { refuse_if_alive(socket) },
+            )?;
         let (listener, made) = if let Some(listener) = handed_over {
             (listener, None)
         } else {
@@ -160,7 +169,15 @@ impl SocketFile {
     }
 }
 
-fn take_lock(location: &SocketLocation, patience: Duration) -> Result<File, ClaimError> {
+fn listens_at(listener: &UnixListener, socket: &Path) -> bool {
+    listener.local_addr().is_ok_and(|it| it.as_pathname() == Some(socket))
+}
+
+fn take_lock(
+    location: &SocketLocation,
+    patience: Duration,
+    refuse: impl Fn() -> Result<(), ClaimError>,
+) -> Result<File, ClaimError> {
     let path = location.daemon_lock();
     let failed = |error: Errno| ClaimError::Lock { lock: path.clone(), source: error.into() };
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -173,7 +190,7 @@ fn take_lock(location: &SocketLocation, patience: Duration) -> Result<File, Clai
             Err(error) => return Err(failed(error)),
         }
         // Whoever holds it is the daemon, or has not begun to listen, or has stopped.
-        refuse_if_alive(location.path())?;
+        refuse()?;
         if started.elapsed() >= patience {
             return Err(ClaimError::Busy { lock: path });
         }
@@ -404,5 +421,24 @@ mod tests {
                 .unwrap();
         drop(endpoint);
         UnixStream::connect(location.path()).unwrap();
+    }
+
+    #[test]
+    fn handed_over_socket_is_not_taken_for_another_daemon() {
+        let (_top, location) = place();
+        let predecessor = claim(&location).unwrap();
+        fs::remove_file(location.path()).unwrap();
+        let managed = UnixListener::bind(location.path()).unwrap();
+        let claim = |patience| {
+            Endpoint::claim_within(&location, Some(managed.try_clone().unwrap()), patience)
+        };
+        assert!(matches!(claim(NO_PATIENCE), Err(ClaimError::Busy { .. })));
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| claim(PATIENCE));
+            drop(predecessor);
+            waiting.join().unwrap().unwrap();
+        });
+        managed.set_nonblocking(true).unwrap();
+        assert_eq!(managed.accept().unwrap_err().kind(), io::ErrorKind::WouldBlock);
     }
 }

@@ -346,6 +346,12 @@ impl Engine {
         Ok(new)
     }
 
+    /// Returns when the engine has come round to this call: it neither hangs nor has ended.
+    pub async fn come_round(&self) -> Result<(), EngineError> {
+        // Not `status`, which may answer from what is kept of the last turn.
+        self.ask(Event::Status).await.map(drop)
+    }
+
     /// Ends the engine and waits for its thread.
     pub fn stop(&self) {
         // It may have ended already.

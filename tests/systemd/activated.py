@@ -1,0 +1,131 @@
+"""Runs skillsd under systemd-socket-activate and is its service manager.
+
+It listens where the daemon tells how it is, and sees that the daemon is started by the first
+connection, answers it, says that it is ready, goes on saying that it is alive, says so when it
+ends, and leaves the socket to the manager. Nothing is waited for by time alone: every step has a
+deadline and what has to happen before it.
+"""
+
+import json
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+PATIENCE = 60
+WATCHDOG_USEC = 400_000
+SKILL = "---\nname: deploy\ndescription: Deploys to staging. Use it before a release.\n---\n\n# Deploy\n"
+
+
+class Manager:
+    """What a service manager is to its service: one that is told."""
+
+    def __init__(self, path):
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.bind(str(path))
+        self.heard = []
+
+    def hear_until(self, is_enough, what):
+        """Takes what is told until it is enough."""
+        deadline = time.monotonic() + PATIENCE
+        while not is_enough(self.heard):
+            self.socket.settimeout(max(deadline - time.monotonic(), 0.001))
+            try:
+                self.heard += self.socket.recv(4096).decode().split()
+            except TimeoutError:
+                sys.exit(f"{what} was not told within {PATIENCE} s, but {self.heard}")
+        print(f"told: {what}")
+
+
+def connect(path, process):
+    """Connects as soon as somebody listens."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        client = socket.socket(socket.AF_UNIX)
+        client.settimeout(PATIENCE)
+        try:
+            client.connect(str(path))
+            return client
+        except (FileNotFoundError, ConnectionRefusedError) as error:
+            client.close()
+            if process.poll() is not None or time.monotonic() > deadline:
+                sys.exit(f"nobody listens at {path}: {error}")
+            time.sleep(0.01)
+
+
+def ask(client, method, params):
+    """Makes one call, a message a line, and returns its result."""
+    call = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    client.sendall(json.dumps(call).encode() + b"\n")
+    answer = json.loads(client.makefile().readline() or "null")
+    if not answer or "result" not in answer:
+        sys.exit(f"{method} was answered with {answer}")
+    return answer["result"]
+
+
+def drive(program, top):
+    """Goes through one life of the daemon."""
+    run, home = top / "run", top / "home"
+    run.mkdir(mode=0o700)
+    # As the socket unit makes it, with its DirectoryMode.
+    (run / "skillsd").mkdir(mode=0o700)
+    worktree = home / "worktree"
+    skill = worktree / ".claude" / "skills" / "deploy"
+    skill.mkdir(parents=True)
+    (worktree / ".git").mkdir()
+    (skill / "SKILL.md").write_text(SKILL)
+    manager = Manager(run / "notify")
+    listening = run / "skillsd" / "v1.sock"
+    environment = {
+        "HOME": str(home),
+        "XDG_RUNTIME_DIR": str(run),
+        "NOTIFY_SOCKET": str(run / "notify"),
+        "WATCHDOG_USEC": str(WATCHDOG_USEC),
+    }
+    command = ["systemd-socket-activate", "-l", str(listening)]
+    for name, value in environment.items():
+        command += ["-E", f"{name}={value}"]
+    process = subprocess.Popen([*command, program, "serve"], env={"PATH": os.environ["PATH"]})
+    try:
+        live(process, manager, listening, worktree)
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+
+
+def live(process, manager, listening, worktree):
+    """Sees what has to be seen, in its order."""
+    client = connect(listening, process)
+    manager.hear_until(lambda heard: "READY=1" in heard, "READY=1")
+    manager.hear_until(lambda heard: heard.count("WATCHDOG=1") >= 3, "WATCHDOG=1, three times")
+    if manager.heard[0] != "READY=1" or "STOPPING=1" in manager.heard:
+        sys.exit(f"told in another order: {manager.heard}")
+    listed = ask(client, "skills/list", {"cwd": str(worktree)})
+    names = [it["name"] for it in listed["skills"]]
+    if names != ["deploy"]:
+        sys.exit(f"the list is {names}")
+    print("the first client is answered")
+    inode = listening.stat().st_ino
+    process.send_signal(signal.SIGTERM)
+    manager.hear_until(lambda heard: "STOPPING=1" in heard, "STOPPING=1")
+    code = process.wait(PATIENCE)
+    if code != 0:
+        sys.exit(f"the daemon ended with {code}")
+    # The manager's socket is not the daemon's to remove.
+    if listening.stat().st_ino != inode:
+        sys.exit("the socket is another one")
+    print("the socket stays")
+
+
+def main():
+    """Runs it in a directory that is removed."""
+    with tempfile.TemporaryDirectory() as top:
+        drive(sys.argv[1], pathlib.Path(top))
+
+
+main()
