@@ -4,11 +4,12 @@
 //! nothing else can make: what needs one cannot forget to ask. The order is: the configuration,
 //! trust, permission.
 
+use skills_core::permission::{self, Action, Properties, Regime};
 use skills_core::profile::Scope;
 use skills_core::render::By;
 use skills_core::resolve::Candidate;
 use skills_engine::View;
-use skills_protocol::error::RpcError;
+use skills_protocol::error::{PermissionRule, RpcError, RuleSource};
 
 use crate::service::Service;
 
@@ -88,11 +89,43 @@ fn is_trusted(asking: Asking<'_>) -> bool {
     asking.view.resolution.roots[asking.candidate.root].own
 }
 
-/// The one place where the rules of the user and of the agents decide. None are read yet, so that
-/// all is allowed; what is denied or has to be asked is refused here and nowhere else.
+/// The one place where the rules of the user and of the agents decide: what they deny is refused
+/// here and nowhere else. What they want to be asked about is not held up: the caller's own agent
+/// asks, as it does without us.
 #[expect(clippy::unused_async, reason = "whoever has to be asked is waited for")]
 async fn permission(_service: &Service, asking: Asking<'_>, act: Act) -> Result<Permit, RpcError> {
-    let Asking { candidate, agent, session, by, wait, .. } = asking;
-    tracing::debug!(name = candidate.name, ?agent, ?session, ?by, wait, ?act, "allowed");
+    let Asking { view, candidate, agent, session, by, wait } = asking;
+    let resolution = &view.resolution;
+    let properties = candidate
+        .record()
+        .map_or(Properties::Unknown, |it| Properties::of(&it.document(), &it.head));
+    let request = permission::Request {
+        name: &candidate.name,
+        agent,
+        is_remote: resolution.roots[candidate.root].scope == Scope::Remote,
+        properties: &properties,
+    };
+    let regime = Regime::of(&view.site.profile);
+    let decision = permission::decide(regime, &resolution.permissions, &request);
+    let action = decision.action.name();
+    tracing::debug!(name = candidate.name, ?agent, ?session, ?by, wait, ?act, action, "decided");
+    if decision.action == Action::Deny
+        && let Some(rule) = decision.rule()
+    {
+        return Err(denied(&candidate.name, rule));
+    }
     Ok(Permit(()))
+}
+
+fn denied(name: &str, rule: &permission::Rule) -> RpcError {
+    let file = rule.source.file.display().to_string();
+    let line = rule.source.at.line;
+    let rule = PermissionRule {
+        pattern: rule.pattern.to_string(),
+        action: rule.action.name().to_owned(),
+        source: Some(RuleSource { file: file.clone(), line }),
+    };
+    let message = format!("the rule `{}` in `{file}`, line {line}, denies `{name}`", rule.pattern);
+    RpcError::denied(message, rule)
+        .with_hint("Change the rule if the skill is to be used; it counts for the next call.")
 }

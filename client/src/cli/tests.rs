@@ -308,6 +308,8 @@ fn the_help_is_one_screen_each() {
               load         Print a skill as its agent hands it to the model
               catalog      Print the list of skills that goes into a prompt
               explain      Explain why a skill is seen, or why it is not
+              check        Find what is wrong with skills
+              new          Make a skill to begin with
               status       Show how the daemon is and what it watches
               sync         Wait until everything on the disk is visible
               watch        Print what changes, as it changes

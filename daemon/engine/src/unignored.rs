@@ -48,7 +48,7 @@ mod tests {
         write(".gitignore", "*.log\n");
         write("s/.ignore", "secret\n");
         write("s/.rgignore", "other\n");
-        for file in ["SKILL.md", "a.log", "secret", "other", ".hidden", "in/x", ".git/config"] {
+        for file in ["SKILL.md", "a.log", "secret", "other", ".hidden", "in/x", "in/.git/config"] {
             write(&format!("s/{file}"), "");
         }
         symlink("in", skill.join("link")).unwrap();

@@ -20,11 +20,14 @@ async fn what_is_implemented_is_advertised_and_nothing_else() {
     check(
         json!({}),
         expect![[r#"
-        positionEncoding: "utf-16"
-        textDocumentSync: {"openClose":true,"change":2}
-        documentSymbolProvider: true
-        foldingRangeProvider: true
-    "#]],
+            positionEncoding: "utf-16"
+            textDocumentSync: {"openClose":true,"change":2}
+            hoverProvider: true
+            completionProvider: {"resolveProvider":true,"triggerCharacters":[":"," ","-",",","[","$","{"]}
+            documentSymbolProvider: true
+            codeActionProvider: {"codeActionKinds":["quickfix","source.fixAll.skillsd"]}
+            foldingRangeProvider: true
+        "#]],
     )
     .await;
     let able = json!({
@@ -34,7 +37,10 @@ async fn what_is_implemented_is_advertised_and_nothing_else() {
     check(able, expect![[r#"
         positionEncoding: "utf-8"
         textDocumentSync: {"openClose":true,"change":2}
+        hoverProvider: true
+        completionProvider: {"resolveProvider":true,"triggerCharacters":[":"," ","-",",","[","$","{"]}
         documentSymbolProvider: true
+        codeActionProvider: {"codeActionKinds":["quickfix","source.fixAll.skillsd"]}
         foldingRangeProvider: true
         diagnosticProvider: {"identifier":"skillsd","interFileDependencies":false,"workspaceDiagnostics":false}
     "#]]).await;
@@ -44,7 +50,7 @@ async fn what_is_implemented_is_advertised_and_nothing_else() {
 async fn what_is_not_implemented_is_refused() {
     let mut editor = Editor::with(json!({})).await;
     editor.open(1, "---\nname: a\n---\n").await;
-    for method in ["textDocument/hover", "textDocument/diagnostic", "no/such"] {
+    for method in ["textDocument/definition", "textDocument/diagnostic", "no/such"] {
         let position = json!({"line": 0, "character": 0});
         let params = json!({"textDocument": {"uri": URI}, "position": position});
         assert_eq!(editor.request(method, params).await, Err(-32601), "{method}");

@@ -113,3 +113,20 @@ fn no_answer_is_of_two_versions() {
     let last = wire.call("skills/load", &params);
     assert_eq!(last["metadata"]["model"], "m399");
 }
+
+#[test]
+fn what_a_rule_denies_is_not_loaded_and_the_rule_is_named() {
+    let mut live = Live::start();
+    let top = live.home.worktree("w", SKILLS);
+    let params = json!({"cwd": top, "profile": "claude-code", "name": "greet"});
+    live.wire.call("skills/load", &params);
+    let settings = top.join(".claude/settings.json");
+    fs::write(&settings, "{\n  \"permissions\": {\n    \"deny\": [\"Skill(greet)\"]\n  }\n}\n")
+        .unwrap();
+    let error = live.wire.try_call("skills/load", &params).expect_err("it is denied");
+    assert_eq!(error.code, -32002, "{error}");
+    let rule = &error.data["rule"];
+    assert_eq!((&rule["action"], &rule["source"]["line"]), (&json!("deny"), &json!(3)), "{error}");
+    fs::remove_file(&settings).unwrap();
+    live.wire.call("skills/load", &params);
+}

@@ -16,7 +16,6 @@ The severity below is that of a finding that no agent minds more.
 
 A comment suppresses a finding: `# skillsd-ignore: rule` in the frontmatter, at the end of a line or on the line above a key, and `<!-- skillsd-ignore rule -->` in the body, for its line or for the next one.
 Several rules stand behind each other, and `family/*` is a family.
-In a configuration `check.rules` and `check.paths` switch rules off or change how much they matter, see [configuration](configuration.md).
 
 ";
 
