@@ -11,6 +11,7 @@ mod check;
 mod doctor;
 mod explain;
 mod failure;
+mod hook;
 mod link;
 mod list;
 mod load;
@@ -172,6 +173,12 @@ pub enum Command {
     ///
     /// One that systemd runs logs to the journal: `journalctl --user -u skillsd`.
     Logs(logs::LogsArgs),
+    /// Tell the daemon what an agent's tools do, as the agent's hook
+    ///
+    /// Reads the hook's JSON on standard input and touches the files that it names, also those in
+    /// shell commands and searches; answers in the agent's own form which skills that has brought.
+    /// Whatever goes wrong, it ends with 0 and prints nothing, so that no agent is kept from its work.
+    Hook(hook::HookArgs),
     /// Print a completion script for a shell
     ///
     /// For example `skillsd completions bash > ~/.local/share/bash-completion/completions/skillsd`.
@@ -221,6 +228,7 @@ fn perform(cx: &Cx<'_>, command: &Command) -> Result<Exit, CommandError> {
         Command::Stop => stop::run(cx),
         Command::Doctor(args) => doctor::run(cx, args),
         Command::Logs(args) => logs::run(cx, args),
+        Command::Hook(args) => Ok(hook::run(cx, args)),
         Command::Completions(args) => manual::completions(cx, args),
         Command::Man(args) => manual::pages(cx, args),
     }

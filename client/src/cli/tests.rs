@@ -316,6 +316,7 @@ fn the_help_is_one_screen_each() {
               stop         Stop the daemon
               doctor       Find what is wrong with the daemon and its surroundings
               logs         Show the log of a daemon that a command started
+              hook         Tell the daemon what an agent's tools do, as the agent's hook
               completions  Print a completion script for a shell
               man          Print the manual page, or write all of them
               help         Print this message or the help of the given subcommand(s)

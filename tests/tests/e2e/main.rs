@@ -20,6 +20,7 @@ mod watch;
 
 mod convergence;
 
+mod hooks;
 mod lifecycle;
 
 mod configured;

@@ -8,7 +8,7 @@ use skills_testkit::Home;
 use crate::support::{run, stderr, stdout};
 
 /// Commands of the client and one of the binary alone.
-const COMMANDS: [&str; 5] = ["list", "explain", "doctor", "logs", "serve"];
+const COMMANDS: [&str; 6] = ["list", "explain", "doctor", "logs", "hook", "serve"];
 
 #[test]
 fn each_shell_gets_a_script_with_every_command() {

@@ -1,0 +1,201 @@
+//! One word of a command: its characters, which of them are quoted, and what is not known.
+
+use std::path::Path;
+
+/// Stands for text that only the running shell knows.
+const UNKNOWN: char = '\0';
+
+/// How many words one word with braces may become.
+const MOST: usize = 64;
+
+/// Longer words are taken as they are.
+const LONGEST: usize = 4096;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Char {
+    c: char,
+    quoted: bool,
+}
+
+/// A word after quotes were removed and known variables filled in.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Word {
+    chars: Vec<Char>,
+}
+
+impl Word {
+    /// Adds text in which no character is special any more.
+    pub(super) fn push_quoted(&mut self, text: &str) {
+        self.chars.extend(text.chars().map(|c| Char { c, quoted: true }));
+    }
+
+    /// Adds text outside quotes: a backslash takes the meaning of the character behind it.
+    pub(super) fn push_bare(&mut self, text: &str) {
+        let mut chars = text.chars();
+        while let Some(c) = chars.next() {
+            match c {
+                // With the line break behind it, it is nothing.
+                '\\' => match chars.next() {
+                    Some('\n') | None => {}
+                    Some(c) => self.chars.push(Char { c, quoted: true }),
+                },
+                c => self.chars.push(Char { c, quoted: false }),
+            }
+        }
+    }
+
+    /// Adds text between double quotes, where a backslash is special before a few characters only.
+    pub(super) fn push_in_quotes(&mut self, text: &str) {
+        let mut chars = text.chars().peekable();
+        while let Some(c) = chars.next() {
+            let escaped = chars.next_if(|next| c == '\\' && "$`\"\\\n".contains(*next));
+            match escaped {
+                Some('\n') => {}
+                Some(c) => self.chars.push(Char { c, quoted: true }),
+                None => self.chars.push(Char { c, quoted: true }),
+            }
+        }
+    }
+
+    /// Adds what is not known.
+    pub(super) fn push_unknown(&mut self) {
+        self.chars.push(Char { c: UNKNOWN, quoted: true });
+    }
+
+    /// Adds another word.
+    pub(super) fn push(&mut self, word: &Word) {
+        self.chars.extend(&word.chars);
+    }
+
+    /// Returns the text, `None` where a part of it is not known.
+    pub(super) fn text(&self) -> Option<String> {
+        let is_known = self.chars.iter().all(|char| char.c != UNKNOWN);
+        is_known.then(|| self.start())
+    }
+
+    /// Returns the text up to the first part that is not known.
+    pub(super) fn start(&self) -> String {
+        self.chars.iter().map(|char| char.c).take_while(|c| *c != UNKNOWN).collect()
+    }
+
+    /// Returns the word without its first `n` characters.
+    pub(super) fn without(&self, n: usize) -> Word {
+        Word { chars: self.chars.iter().skip(n).copied().collect() }
+    }
+
+    /// Returns the word up to and from the first `mark`.
+    pub(super) fn split(&self, mark: char) -> Option<(Word, Word)> {
+        let at = self.chars.iter().position(|char| char.c == mark)?;
+        let before = Word { chars: self.chars[..at].to_vec() };
+        Some((before, self.without(at + 1)))
+    }
+
+    /// Returns the words that braces make of this one.
+    pub(super) fn expanded(self) -> Vec<Word> {
+        let mut done = Vec::new();
+        let mut open = vec![self];
+        while let Some(word) = open.pop() {
+            match word.braces() {
+                Some(words) if done.len() + open.len() + words.len() <= MOST => {
+                    open.extend(words.into_iter().rev());
+                }
+                _ => done.push(word),
+            }
+        }
+        done
+    }
+
+    // What `a{b,c}d` stands for: the first braces with a comma between them.
+    fn braces(&self) -> Option<Vec<Word>> {
+        if self.chars.len() > LONGEST {
+            return None;
+        }
+        let is = |at: usize, c: char| self.chars[at] == Char { c, quoted: false };
+        for start in (0..self.chars.len()).filter(|at| is(*at, '{')) {
+            let mut depth = 0;
+            let mut cuts = vec![start];
+            for at in start..self.chars.len() {
+                if is(at, '{') {
+                    depth += 1;
+                } else if is(at, ',') && depth == 1 {
+                    cuts.push(at);
+                } else if is(at, '}') {
+                    depth -= 1;
+                    if depth == 0 {
+                        cuts.push(at);
+                        break;
+                    }
+                }
+            }
+            if depth == 0 && cuts.len() > 2 {
+                let end = cuts[cuts.len() - 1];
+                let with = |cut: &[usize]| {
+                    let parts = [
+                        &self.chars[..start],
+                        &self.chars[cut[0] + 1..cut[1]],
+                        &self.chars[end + 1..],
+                    ];
+                    Word { chars: parts.concat() }
+                };
+                return Some(cuts.windows(2).map(with).collect());
+            }
+        }
+        None
+    }
+
+    /// Returns the path that the word is, or the directory before the first part that is not known;
+    /// empty for the working directory.
+    pub(super) fn path(&self, home: Option<&Path>) -> Option<String> {
+        let bare = |char: &Char, set: &str| !char.quoted && set.contains(char.c);
+        let unknown = self.chars.iter().position(|char| char.c == UNKNOWN);
+        let glob = self.chars.iter().position(|char| bare(char, "*?["));
+        let cut = unknown.into_iter().chain(glob).min();
+        let mut text: String = match cut {
+            None => self.chars.iter().map(|char| char.c).collect(),
+            Some(cut) => {
+                let slash = self.chars[..cut].iter().rposition(|char| char.c == '/');
+                match slash {
+                    Some(slash) => self.chars[..=slash].iter().map(|char| char.c).collect(),
+                    // `*.rs` is of the working directory; `$x.rs` can be anywhere.
+                    None if glob == Some(cut) => return Some(String::new()),
+                    None => return None,
+                }
+            }
+        };
+        if self.chars.first().is_some_and(|char| bare(char, "~")) {
+            let rest = text[1..].to_owned();
+            if !rest.is_empty() && !rest.starts_with('/') {
+                // Another user's home.
+                return None;
+            }
+            text = format!("{}{rest}", home?.to_str()?);
+        }
+        let is_path = !text.is_empty() && text != "-" && !is_url(&text);
+        is_path.then_some(text)
+    }
+
+    /// Tells whether the word reads like a path, where nothing says that it is one.
+    pub(super) fn looks_like_path(&self) -> bool {
+        let text = self.start();
+        if text.starts_with('-') || is_url(&text) || text.contains(['\n', '(', '=', ';', '@']) {
+            return false;
+        }
+        let name = text.rsplit('/').next().unwrap_or_default();
+        let extension = name.rsplit_once('.').map(|(stem, extension)| (stem.len(), extension));
+        let has_extension = extension.is_some_and(|(stem, extension)| {
+            let is_word = extension.chars().all(|c| c.is_ascii_alphanumeric());
+            let starts = extension.starts_with(|c: char| c.is_ascii_alphabetic());
+            stem > 0 && is_word && starts && extension.len() <= 8
+        });
+        let has_directory = text.contains('/') && !text.contains(' ') && text.len() > 1;
+        (has_extension && !text.contains(' ')) || has_directory
+    }
+}
+
+fn is_url(text: &str) -> bool {
+    let scheme = text.split_once("://").map(|(scheme, _)| scheme);
+    let is_scheme = |scheme: &str| {
+        !scheme.is_empty() && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+.-".contains(c))
+    };
+    scheme.is_some_and(is_scheme) || text.starts_with("git@")
+}

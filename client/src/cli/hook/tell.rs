@@ -1,0 +1,169 @@
+//! What a model is told: which skills a touch has brought, and what it must know again.
+//!
+//! Names and descriptions come from files that anybody may have written. They are put on one line
+//! each and cut, so that none of them can pass for more than an entry of a list.
+
+use std::fmt::Write as _;
+
+use skills_protocol::wire::{Entry, InvokedSkill, SessionSkill, SessionTouchResult, State};
+
+/// The longest description of a skill, in characters.
+const DESCRIPTION: usize = 500;
+
+/// The longest text, in bytes: what agents take without cutting it.
+const LONGEST: usize = 9_000;
+
+/// Returns what is new, in words; `None` when nothing is.
+pub(super) fn new(all: &[SessionTouchResult]) -> Option<String> {
+    let mut lines: Vec<(&Entry, String)> = Vec::new();
+    for result in all {
+        for it in &result.activated {
+            let pattern = line(&it.matched.pattern, 100);
+            lines.push((&it.skill, format!("for files like `{pattern}`")));
+        }
+    }
+    for result in all {
+        for found in &result.discovered {
+            let told = |it: &&Entry| matches!(it.state, State::Active | State::Activated);
+            for skill in found.skills.iter().filter(told) {
+                if !lines.iter().any(|(known, _)| known.path == skill.path) {
+                    lines.push((skill, format!("in {}", line(&found.dir, 1000))));
+                }
+            }
+        }
+    }
+    // Those that only a user may call are none of the model's.
+    lines.retain(|(skill, _)| skill.model_invocable);
+    let entries = lines.iter().map(|(skill, why)| {
+        let name = line(&skill.name, 100);
+        let description = line(skill.description.as_deref().unwrap_or_default(), DESCRIPTION);
+        format!("- {name}: {description} ({why}; file: {})", line(&skill.path, 4096))
+    });
+    listed(
+        "Skills that apply to what you are working on. Read a skill's file before you do what it is for:",
+        entries,
+    )
+}
+
+/// Returns what has to be said again after a conversation was shortened.
+pub(super) fn again(loaded: &[InvokedSkill], activated: &[SessionSkill]) -> Option<String> {
+    let mut text = String::new();
+    for skill in loaded {
+        let body =
+            format!("\n<skill name=\"{}\">\n{}\n</skill>\n", line(&skill.name, 100), skill.body);
+        if text.len() + body.len() <= LONGEST {
+            text.push_str(&body);
+        } else {
+            let _ = writeln!(
+                text,
+                "\n- {}: read it again in {}",
+                line(&skill.name, 100),
+                line(&skill.path, 4096)
+            );
+        }
+    }
+    if !text.is_empty() {
+        text.insert_str(0, "Skills that you have loaded before the conversation was shortened:\n");
+    }
+    let is_loaded = |it: &&SessionSkill| loaded.iter().any(|skill| skill.path == it.path);
+    let entries = activated.iter().filter(|it| !is_loaded(it)).map(|it| {
+        format!("- {} (for files like `{}`)", line(&it.path, 4096), line(&it.matched.pattern, 100))
+    });
+    if let Some(list) =
+        listed("Skills that apply to what you are working on, by their files:", entries)
+    {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(&list);
+    }
+    (!text.is_empty()).then_some(text)
+}
+
+/// Returns a heading and its entries, as many as there is place for; `None` without entries.
+fn listed(heading: &str, entries: impl Iterator<Item = String>) -> Option<String> {
+    let mut text = heading.to_owned();
+    let mut left_out = 0;
+    let mut n_entries = 0;
+    for entry in entries {
+        n_entries += 1;
+        if text.len() + entry.len() < LONGEST {
+            text.push('\n');
+            text.push_str(&entry);
+        } else {
+            left_out += 1;
+        }
+    }
+    if left_out > 0 {
+        let _ = write!(text, "\n({left_out} more: `skillsd list` names them)");
+    }
+    (n_entries > 0).then_some(text)
+}
+
+/// Returns text on one line, without control characters, cut to so many characters.
+fn line(text: &str, most: usize) -> String {
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control());
+    let text = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn entry(name: &str, state: &str, description: &str) -> serde_json::Value {
+        json!({"name": name, "description": description, "path": format!("/w/{name}/SKILL.md"),
+            "dir": format!("/w/{name}"), "scope": "nested", "root": "/w", "state": state,
+            "reason": null, "paths": [], "label": null, "namespace": null,
+            "modelInvocable": name != "users", "userInvocable": true, "trusted": false,
+            "hash": null, "diagnostics": {"error": 0, "warning": 0}, "stale": false})
+    }
+
+    fn touched(activated: &[(&str, &str)], discovered: &[serde_json::Value]) -> SessionTouchResult {
+        let activated: Vec<_> = activated
+            .iter()
+            .map(|(name, description)| {
+                let mut skill = entry(name, "activated", description);
+                skill["matched"] = json!({"pattern": "*.rs", "path": "/w/a.rs"});
+                skill
+            })
+            .collect();
+        let discovered = json!([{"dir": "/w/sub/.claude/skills", "skills": discovered}]);
+        let result = json!({"clock": "c", "session": "s", "activated": activated,
+            "discovered": discovered});
+        serde_json::from_value(result).expect("complete")
+    }
+
+    #[test]
+    fn what_is_new_is_told_once_and_on_one_line() {
+        let found = [
+            entry("deep", "active", "Deep."),
+            entry("rust", "activated", "Rust."),
+            entry("later", "conditional", "Later."),
+            entry("users", "active", "For users."),
+        ];
+        let result = touched(&[("rust", "Write\nRust.\u{7}")], &found);
+        assert_eq!(
+            new(&[result]).expect("something"),
+            "Skills that apply to what you are working on. Read a skill's file before you do what it is for:\n\
+             - rust: Write Rust. (for files like `*.rs`; file: /w/rust/SKILL.md)\n\
+             - deep: Deep. (in /w/sub/.claude/skills; file: /w/deep/SKILL.md)"
+        );
+        assert_eq!(new(&[touched(&[], &[])]), None);
+    }
+
+    #[test]
+    fn too_much_is_cut_and_says_so() {
+        let description = "x".repeat(2_000);
+        let names: Vec<String> = (0..40).map(|n| format!("s{n}")).collect();
+        let all: Vec<_> = names.iter().map(|name| (name.as_str(), description.as_str())).collect();
+        let text = new(&[touched(&all, &[])]).expect("something");
+        assert!(text.len() < LONGEST + 100 && text.contains("xxx..."), "{}", text.len());
+        assert!(text.ends_with("more: `skillsd list` names them)"), "{text}");
+    }
+}

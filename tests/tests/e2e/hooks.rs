@@ -1,0 +1,199 @@
+//! `skillsd hook AGENT` on the payloads of each agent: what it touches, tells and never does.
+
+#![expect(clippy::unwrap_used, reason = "a test that meets the unexpected fails")]
+
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::process::{Output, Stdio};
+
+use serde_json::{Value, json};
+use skills_testkit::{Framing, Home, Wire, lay_out};
+
+use crate::support::{exe, stderr, stdout};
+
+const AGENTS: [&str; 4] = ["claude-code", "codex", "gemini-cli", "opencode"];
+const TREE: &str = include_str!("../../golden/agents/touched.txt");
+
+/// Lays the recordings' tree out, and returns its worktree.
+fn lay_out_tree(home: &Home) -> PathBuf {
+    let top = home.worktree("proj", "");
+    lay_out(home.work().parent().unwrap(), TREE);
+    home.git(&top, &["add", "--all"]);
+    home.git(&top, &["commit", "--quiet", "-m", "All"]);
+    top
+}
+
+/// Returns what an agent handed to its hooks, as if it had worked in `home`.
+fn recorded(agent: &str, home: &Home) -> Vec<String> {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/agents").join(agent);
+    let text = fs::read_to_string(dir.join("hooks.jsonl")).unwrap();
+    let text = text.replace("$WORK", home.work().to_str().unwrap());
+    text.lines().map(str::to_owned).collect()
+}
+
+fn hook(home: &Home, agent: &str, input: &str) -> Output {
+    let mut command = home.command(exe());
+    command.args(["hook", agent]).stdin(Stdio::piped());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // It may have ended without reading.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    child.wait_with_output().unwrap()
+}
+
+/// Runs a hook that must work, and returns what the model is told; empty when nothing is.
+#[track_caller]
+fn told(home: &Home, agent: &str, input: &str) -> String {
+    let output = hook(home, agent, input);
+    assert!(output.status.success(), "{agent}: {input}: {}", output.status);
+    assert_eq!(stderr(&output), "", "{agent}: {input}");
+    let text = stdout(&output);
+    if text.is_empty() {
+        return text;
+    }
+    let answer: Value = serde_json::from_str(&text).unwrap();
+    let event: Value = serde_json::from_str(input).unwrap();
+    let context = if agent == "opencode" {
+        &answer["additionalContext"]
+    } else {
+        let output = &answer["hookSpecificOutput"];
+        assert_eq!(output["hookEventName"], event["hook_event_name"]);
+        &output["additionalContext"]
+    };
+    context.as_str().unwrap().to_owned()
+}
+
+fn session(home: &Home) -> Value {
+    let mut wire = Wire::connect(&home.socket(), Framing::Header).unwrap();
+    wire.call("session/get", &json!({"session": "(session_id)"}))
+}
+
+fn is_end(line: &str) -> bool {
+    line.contains(r#""hook_event_name":"SessionEnd""#)
+}
+
+#[test]
+fn what_an_agents_tools_touch_is_touched_and_told_once() {
+    for agent in AGENTS {
+        let home = Home::new();
+        let top = lay_out_tree(&home);
+        let lines = recorded(agent, &home);
+        let mut n_told = 0;
+        for line in lines.iter().filter(|line| !is_end(line)) {
+            let text = told(&home, agent, line);
+            for name in ["read", "edit", "new", "shell", "sub"] {
+                let is_named = line.contains(&format!("{name}.md"));
+                let words = format!("(for files like `docs/{name}.md`;");
+                assert_eq!(text.contains(&words), is_named, "{agent}: {line}\n{text}");
+                n_told += usize::from(is_named);
+            }
+            if line.contains("searched") {
+                assert!(text.contains("- on-search: Lies where is searched."), "{agent}: {text}");
+            }
+        }
+        assert_eq!(n_told, 5, "{agent}");
+        for line in lines.iter().filter(|line| !is_end(line)) {
+            assert_eq!(told(&home, agent, line), "", "{agent} is told twice: {line}");
+        }
+        let session = session(&home);
+        assert_eq!(session["activated"].as_array().unwrap().len(), 5, "{agent}: {session:#}");
+        assert_eq!(session["discovered"], json!([top.join("searched/.claude/skills")]));
+        let profile = if agent == "claude-code" { agent } else { "agentskills" };
+        assert_eq!(session["profile"], profile);
+
+        for line in lines.iter().filter(|line| is_end(line)) {
+            assert_eq!(told(&home, agent, line), "");
+            let mut wire = Wire::connect(&home.socket(), Framing::Header).unwrap();
+            assert_eq!(wire.call("session/list", &json!({}))["sessions"], json!([]));
+        }
+    }
+}
+
+#[test]
+fn after_a_compaction_the_skills_that_apply_are_told_again() {
+    let home = Home::new();
+    let top = lay_out_tree(&home);
+    for line in recorded("claude-code", &home).iter().filter(|line| !is_end(line)) {
+        told(&home, "claude-code", line);
+    }
+    let again = json!({"session_id": "(session_id)", "cwd": top, "source": "compact",
+        "hook_event_name": "SessionStart"});
+    let text = told(&home, "claude-code", &again.to_string());
+    assert!(text.contains("/proj/.claude/skills/on-read/SKILL.md (for files like"), "{text}");
+    // Nobody can be told at this event; and a session that is new has nothing to forget.
+    let before = json!({"session_id": "new", "cwd": top, "trigger": "auto",
+        "hook_event_name": "PostCompact"});
+    assert_eq!(told(&home, "codex", &before.to_string()), "");
+}
+
+#[test]
+fn a_session_stays_where_it_began() {
+    let home = Home::new();
+    let top = lay_out_tree(&home);
+    let event = |command: &str| {
+        json!({"session_id": "s", "cwd": top.join("searched"), "hook_event_name": "PostToolUse",
+            "tool_name": "Bash", "tool_input": {"command": command}})
+    };
+    let start = json!({"session_id": "s", "cwd": top, "hook_event_name": "SessionStart",
+        "source": "startup"});
+    assert_eq!(told(&home, "claude-code", &start.to_string()), "");
+    // The agent has gone to another directory since; its commands run there.
+    let text = told(&home, "claude-code", &event("cat a.md ../docs/read.md").to_string());
+    assert!(text.contains("- on-search:") && text.contains("- on-read:"), "{text}");
+}
+
+/// Checks that an agent is not kept from its work: exit code 0, nothing to hear, a word for a person.
+#[track_caller]
+fn check_harmless(home: &Home, agent: &str, input: &str, complaint: &str) {
+    let output = hook(home, agent, input);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(stdout(&output), "", "{input}");
+    assert!(stderr(&output).contains(complaint), "{input}: {}", stderr(&output));
+}
+
+#[test]
+fn whatever_goes_wrong_the_agent_works_on() {
+    let home = Home::new();
+    let top = lay_out_tree(&home);
+    check_harmless(&home, "claude-code", "", "is no hook input of claude-code");
+    check_harmless(&home, "codex", "{\"session_id\":", "is no hook input of codex");
+    check_harmless(&home, "codex", "[1, 2]", "is no hook input of codex");
+    check_harmless(
+        &home,
+        "agent-x",
+        "{}",
+        "Name one of: claude-code, codex, gemini-cli, opencode.",
+    );
+    // An event that means nothing to us is no reason to complain.
+    check_harmless(&home, "codex", r#"{"hook_event_name":"Stop"}"#, "");
+    let read = json!({"session_id": "s", "cwd": top, "hook_event_name": "PostToolUse",
+        "tool_name": "Read", "tool_input": {"file_path": "docs/read.md"}});
+    let with = |key: &str, value: Value| {
+        let mut event = read.clone();
+        event[key] = value;
+        event.to_string()
+    };
+    check_harmless(&home, "claude-code", &with("session_id", Value::Null), "has no `session_id`");
+    check_harmless(&home, "claude-code", &with("cwd", Value::Null), "has no `cwd`");
+    check_harmless(&home, "claude-code", &with("cwd", json!("/not/there")), "is not a directory");
+    for input in [json!(null), json!([]), json!({"file_path": 3}), json!({"file_path": "a\u{0}b"})]
+    {
+        check_harmless(&home, "claude-code", &with("tool_input", input), "");
+    }
+    assert!(!home.socket().exists(), "none of these needs the daemon");
+}
+
+#[test]
+fn a_daemon_that_does_not_answer_is_not_waited_for() {
+    let home = Home::new();
+    let top = lay_out_tree(&home);
+    let dir = home.runtime_dir().join("skillsd");
+    fs::create_dir(&dir).unwrap();
+    fs::set_permissions(&dir, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    // Accepts by its backlog, and says nothing.
+    let _listening = UnixListener::bind(home.socket()).unwrap();
+    let read = json!({"session_id": "s", "cwd": top, "hook_event_name": "PostToolUse",
+        "tool_name": "Read", "tool_input": {"file_path": "docs/read.md"}});
+    check_harmless(&home, "claude-code", &read.to_string(), "");
+}
