@@ -121,6 +121,13 @@ impl Model {
         format!("http://{}", self.address)
     }
 
+    /// Makes the model follow `script` from now on.
+    pub fn follow(&self, script: Vec<Turn>) {
+        let mut state = lock(&self.state);
+        state.script = script;
+        state.spoken = 0;
+    }
+
     /// Returns what was asked so far.
     pub fn asked(&self) -> Vec<Asked> {
         lock(&self.state).asked.clone()

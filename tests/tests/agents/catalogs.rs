@@ -17,7 +17,7 @@ const NO_SKILLS: &str = "//- /work/proj/README.md\n# A project\n";
 
 /// Holds `text`, its places named, against a recording.
 #[track_caller]
-fn check(scene: &Scene, name: &str, text: &str) {
+pub(crate) fn check(scene: &Scene, name: &str, text: &str) {
     let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("golden/agents");
     let path = dir.join(scene.agent.name()).join(name);
     let text = scene.home.redact(text);

@@ -10,4 +10,5 @@
 )]
 
 mod catalogs;
+mod hooks;
 mod scene;

@@ -1,11 +1,11 @@
 //! One agent at work in a home of its own: its configuration, its model and how it is run.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use skills_testkit::wait::within;
 use skills_testkit::{Home, Model, Turn, lay_out};
 
@@ -65,6 +65,8 @@ pub(crate) struct Scene {
     pub(crate) home: Home,
     pub(crate) model: Model,
     program: Vec<PathBuf>,
+    // One that Codex knows is given its own patch tool, and more words about skills.
+    codex_model: &'static str,
     // A directory with `rg`, which opencode would download.
     tools: PathBuf,
 }
@@ -83,9 +85,16 @@ impl Scene {
         home.worktree("proj", "");
         lay_out(home.work().parent().unwrap(), tree);
         let model = Model::start(script);
-        let scene = Scene { agent, home, model, program, tools };
+        let scene = Scene { agent, home, model, program, codex_model: "scripted", tools };
         scene.configure();
         Some(scene)
+    }
+
+    /// Gives Codex a model that it knows.
+    pub(crate) fn with_known_model(mut self) -> Scene {
+        self.codex_model = "gpt-5.5";
+        self.configure();
+        self
     }
 
     /// Returns where the agent works.
@@ -110,13 +119,14 @@ impl Scene {
             }
             Agent::Codex => {
                 let config = format!(
-                    "model = \"scripted\"\nmodel_provider = \"scripted\"\n\
+                    "model = \"{}\"\nmodel_provider = \"scripted\"\n\
                      approval_policy = \"never\"\nsandbox_mode = \"danger-full-access\"\n\
                      check_for_update_on_startup = false\n\
                      [skills.bundled]\nenabled = false\n\
                      [model_providers.scripted]\nname = \"Scripted\"\n\
                      base_url = \"{url}/v1\"\nwire_api = \"responses\"\n\
                      [projects.\"{}\"]\ntrust_level = \"trusted\"\n",
+                    self.codex_model,
                     self.cwd().display()
                 );
                 self.write(".codex/config.toml", &config);
@@ -129,6 +139,26 @@ impl Scene {
                     "general": {"enableAutoUpdate": false, "disableUpdateNag": true},
                     "skills": {"enabled": true,
                         "disabled": ["skill-creator", "antigravity-support"]}});
+                self.write(".gemini/settings.json", &settings.to_string());
+            }
+        }
+    }
+
+    /// Registers our hooks with the agent, as `editors/agents` says.
+    pub(crate) fn register(&self) {
+        let agents = Path::new(env!("CARGO_MANIFEST_DIR")).join("../editors/agents");
+        let read = |path: &str| fs::read_to_string(agents.join(path)).unwrap();
+        match self.agent {
+            Agent::OpenCode => {
+                self.write(".config/opencode/plugins/skillsd.js", &read("opencode/skillsd.js"));
+            }
+            Agent::Codex => self.write(".codex/hooks.json", &read("codex/hooks.json")),
+            Agent::GeminiCli => {
+                let path = self.home.path().join(".gemini/settings.json");
+                let mut settings: Value =
+                    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+                let ours: Value = serde_json::from_str(&read("gemini-cli/settings.json")).unwrap();
+                settings["hooks"] = ours["hooks"].clone();
                 self.write(".gemini/settings.json", &settings.to_string());
             }
         }
@@ -158,7 +188,7 @@ impl Scene {
     fn run_with(&self, words: &[&str]) -> Output {
         let (program, arguments) = self.program.split_first().unwrap();
         let mut command = self.home.command(program);
-        let mut path = vec![self.tools.clone()];
+        let mut path = vec![self.home.path().join("bin"), self.tools.clone()];
         path.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap()));
         command.env("PATH", std::env::join_paths(path).unwrap());
         command.args(arguments).current_dir(self.cwd()).stdin(Stdio::null());
@@ -189,7 +219,11 @@ impl Scene {
             self.agent.name(),
             String::from_utf8_lossy(&output.stdout),
             String::from_utf8_lossy(&output.stderr),
-            self.model.asked().iter().map(|asked| &asked.path).collect::<Vec<_>>(),
+            self.model
+                .asked()
+                .iter()
+                .map(|asked| format!("{} {}", asked.path, asked.body["tools"]))
+                .collect::<Vec<_>>(),
         );
         output
     }

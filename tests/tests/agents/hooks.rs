@@ -1,0 +1,270 @@
+//! What our hooks make of a real agent's own payloads: the daemon's session has the touches, and the
+//! model hears of the skills.
+//!
+//! Each tool touches a file that one skill waits for, so that a skill stands for a tool. The payloads
+//! are held against `tests/golden/agents/AGENT/hooks.jsonl`, which the end-to-end tests feed to
+//! `skillsd hook` where no agent is installed.
+
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+use skills_testkit::{Framing, Turn, Wire};
+
+use crate::catalogs::check;
+use crate::scene::{Agent, Scene};
+
+const TREE: &str = include_str!("../../golden/agents/touched.txt");
+
+/// A turn, and the file or directory whose skill it brings.
+type Step = (Turn, &'static str);
+
+fn opencode(work: &str) -> Vec<Step> {
+    let at = |path: &str| format!("{work}/{path}");
+    vec![
+        (Turn::call("read", json!({"filePath": at("docs/read.md")})), "docs/read.md"),
+        (
+            Turn::call(
+                "edit",
+                json!({"filePath": at("docs/edit.md"), "oldString": "Old", "newString": "New"}),
+            ),
+            "docs/edit.md",
+        ),
+        (
+            Turn::call("write", json!({"filePath": at("docs/new.md"), "content": "x"})),
+            "docs/new.md",
+        ),
+        (Turn::call("grep", json!({"pattern": "Old", "path": "searched"})), "searched"),
+        (
+            Turn::call(
+                "bash",
+                json!({"command": "cd docs && cat shell.md", "description": "Reads"}),
+            ),
+            "docs/shell.md",
+        ),
+        (
+            Turn::call(
+                "task",
+                json!({"description": "Reads", "prompt": "Read.", "subagent_type": "general"}),
+            ),
+            "",
+        ),
+        // The sub-agent's turns.
+        (Turn::call("read", json!({"filePath": at("docs/sub.md")})), "docs/sub.md"),
+        (Turn::say("Read."), ""),
+    ]
+}
+
+fn codex(_: &str) -> Vec<Step> {
+    let patch = "*** Begin Patch\n*** Update File: docs/edit.md\n@@\n-Old\n+New\n\
+                 *** Add File: docs/new.md\n+x\n*** End Patch";
+    vec![
+        (Turn::call("exec_command", json!({"cmd": "sed -n 1,5p docs/read.md"})), "docs/read.md"),
+        (Turn::write("apply_patch", patch), "docs/edit.md docs/new.md"),
+        (Turn::call("exec_command", json!({"cmd": "rg -n Old searched"})), "searched"),
+        (Turn::call("exec_command", json!({"cmd": "cd docs && cat shell.md"})), "docs/shell.md"),
+        // The agent takes this for a patch, and its payload for that is the command.
+        (
+            Turn::call(
+                "exec_command",
+                json!({"cmd": "apply_patch <<'E'\n*** Begin Patch\n*** Update File: docs/sub.md\n@@\n-Old\n+New\n*** End Patch\nE"}),
+            ),
+            "docs/sub.md",
+        ),
+    ]
+}
+
+fn gemini(_: &str) -> Vec<Step> {
+    vec![
+        (Turn::call("read_file", json!({"file_path": "docs/read.md"})), "docs/read.md"),
+        (
+            Turn::call(
+                "replace",
+                json!({"file_path": "docs/edit.md", "instruction": "Renew.", "old_string": "Old", "new_string": "New"}),
+            ),
+            "docs/edit.md",
+        ),
+        (
+            Turn::call("write_file", json!({"file_path": "docs/new.md", "content": "x"})),
+            "docs/new.md",
+        ),
+        (Turn::call("grep_search", json!({"pattern": "Old", "dir_path": "searched"})), "searched"),
+        (
+            Turn::call(
+                "run_shell_command",
+                json!({"command": "cd docs && cat shell.md", "description": "Reads"}),
+            ),
+            "docs/shell.md",
+        ),
+        (Turn::call("read_file", json!({"file_path": "docs/sub.md"})), "docs/sub.md"),
+    ]
+}
+
+/// Runs `agent` through its steps and checks what the daemon and the model have learnt.
+#[track_caller]
+fn touches(agent: Agent, steps: fn(&str) -> Vec<Step>) {
+    let Some(scene) = Scene::set(agent, TREE, Vec::new()) else { return };
+    let scene = scene.with_known_model();
+    let steps = steps(scene.cwd().to_str().unwrap());
+    let mut script: Vec<Turn> = steps.iter().map(|(turn, _)| turn.clone()).collect();
+    script.push(Turn::say("Done."));
+    scene.model.follow(script);
+    let record = Record::between(&scene);
+    scene.register();
+    scene.run("Do it.");
+
+    let session = record.session(&scene);
+    let mut expected: Vec<String> = Vec::new();
+    let turns = scene.model.turns();
+    for (nth, (turn, files)) in steps.iter().enumerate() {
+        for file in files.split_whitespace() {
+            let words = match file {
+                "searched" => format!("(in {}/searched/.claude/skills;", scene.cwd().display()),
+                file => format!("(for files like `{file}`;"),
+            };
+            let answered = &turns[nth + 1];
+            assert!(
+                answered.text().contains(&words),
+                "after {turn:?} the model is not told `{words}`"
+            );
+            assert!(!turns[nth].text().contains(&words), "told before {turn:?}: `{words}`");
+            expected.push(file.to_owned());
+        }
+    }
+    let activated = session["activated"].as_array().unwrap().iter();
+    let mut found: Vec<String> = activated
+        .map(|it| it["matched"]["path"].as_str().unwrap())
+        .map(|path| path.strip_prefix(scene.cwd().to_str().unwrap()).unwrap()[1..].to_owned())
+        .collect();
+    let discovered = session["discovered"].as_array().unwrap();
+    assert_eq!(discovered.len(), 1, "{session:#}");
+    assert!(discovered[0].as_str().unwrap().ends_with("proj/searched/.claude/skills"));
+    found.push("searched".to_owned());
+    found.sort();
+    expected.sort();
+    assert_eq!(found, expected, "{session:#}");
+
+    record.end(&scene);
+
+    check(&scene, "hooks.jsonl", &record.sanitised(&scene));
+}
+
+/// A `skillsd` on the agent's PATH that keeps what the agent hands to it and runs the real one.
+struct Record {
+    dir: PathBuf,
+}
+
+impl Record {
+    fn between(scene: &Scene) -> Record {
+        let bin = scene.home.path().join("bin");
+        let dir = scene.home.path().join("record");
+        fs::create_dir_all(&bin).unwrap();
+        fs::create_dir_all(&dir).unwrap();
+        // The last event closes the session: it is told when the test has seen what there was.
+        let text = format!(
+            "#!/bin/sh\n\
+             payload=$(cat)\n\
+             printf '%s\\n' \"$payload\" >>'{dir}/payloads'\n\
+             case $payload in *'\"hook_event_name\":\"SessionEnd\"'*) exit;; esac\n\
+             printf %s \"$payload\" | '{exe}' \"$@\" 2>>'{dir}/errors'\n",
+            dir = dir.display(),
+            exe = env!("CARGO_BIN_EXE_test-skillsd"),
+        );
+        let program = bin.join("skillsd");
+        fs::write(&program, text).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        Record { dir }
+    }
+
+    fn payloads(&self) -> Vec<Value> {
+        let text = fs::read_to_string(self.dir.join("payloads")).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// Returns what the daemon has of the session, at its end.
+    #[track_caller]
+    fn session(&self, scene: &Scene) -> Value {
+        let errors = fs::read_to_string(self.dir.join("errors")).unwrap_or_default();
+        assert_eq!(errors, "", "a hook complained");
+        let id = self.payloads()[0]["session_id"].clone();
+        let mut wire = Wire::connect(&scene.home.socket(), Framing::Header).unwrap();
+        wire.call("session/get", &json!({"session": id}))
+    }
+
+    /// Tells the end of the session, where the agent tells it, and checks that it is closed.
+    #[track_caller]
+    fn end(&self, scene: &Scene) {
+        let payloads = self.payloads();
+        let Some(last) = payloads.iter().find(|it| it["hook_event_name"] == "SessionEnd") else {
+            return;
+        };
+        let mut hook = scene.home.command(env!("CARGO_BIN_EXE_test-skillsd"));
+        hook.args(["hook", scene.agent.name()]).stdin(Stdio::piped());
+        let mut hook = hook.spawn().unwrap();
+        hook.stdin.take().unwrap().write_all(last.to_string().as_bytes()).unwrap();
+        assert!(hook.wait().unwrap().success());
+        let mut wire = Wire::connect(&scene.home.socket(), Framing::Header).unwrap();
+        assert_eq!(wire.call("session/list", &json!({}))["sessions"], json!([]));
+    }
+
+    /// Returns the payloads, one on each line, with what differs from run to run replaced.
+    fn sanitised(&self, scene: &Scene) -> String {
+        let volatile = [
+            "session_id",
+            "transcript_path",
+            "turn_id",
+            "timestamp",
+            "tool_use_id",
+            "tool_response",
+            "agent_id",
+        ];
+        let lines = self.payloads().into_iter().map(|mut payload| {
+            for field in volatile {
+                if let Some(value) = payload.get_mut(field) {
+                    *value = json!(format!("({field})"));
+                }
+            }
+            format!("{}\n", scene.home.redact(&payload.to_string()))
+        });
+        lines.collect()
+    }
+}
+
+#[test]
+fn opencode_touches_and_is_told() {
+    touches(Agent::OpenCode, opencode);
+}
+
+#[test]
+fn codex_touches_and_is_told() {
+    touches(Agent::Codex, codex);
+}
+
+#[test]
+fn gemini_touches_and_is_told() {
+    touches(Agent::GeminiCli, gemini);
+}
+
+#[test]
+fn an_agent_works_on_without_skillsd() {
+    for (agent, steps) in [
+        (Agent::OpenCode, opencode as fn(&str) -> Vec<Step>),
+        (Agent::Codex, codex),
+        (Agent::GeminiCli, gemini),
+    ] {
+        let Some(scene) = Scene::set(agent, TREE, Vec::new()) else { return };
+        let (turn, _) = steps(scene.cwd().to_str().unwrap()).remove(0);
+        scene.model.follow(vec![turn, Turn::say("Done.")]);
+        scene.register();
+        let bin = scene.home.path().join("bin");
+        assert!(!Path::new(&bin).exists());
+        let output = scene.run("Do it.");
+        assert!(output.status.success(), "{output:?}");
+        let answered = &scene.model.turns()[1];
+        let is_read = answered.text().lines().any(|line| line == "Old" || line == "1: Old");
+        assert!(is_read, "{agent:?} was kept from its work: {:?}", answered.text().lines().last());
+    }
+}
