@@ -39,6 +39,8 @@ mod load;
 
 mod views;
 
+mod sessions;
+
 mod bad_input;
 
 mod cli;

@@ -189,6 +189,9 @@ fn in_memory(unwell: Option<Health>) -> Opened {
 fn open_file(path: &Path) -> Result<Connection, Refusal> {
     if let Some(directory) = path.parent() {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+        if fs::metadata(directory)?.permissions().mode() & 0o077 != 0 {
+            fs::set_permissions(directory, fs::Permissions::from_mode(0o700))?;
+        }
     }
     // SQLite gives its other files the mode of this one.
     let mut options = fs::OpenOptions::new();

@@ -1,0 +1,208 @@
+//! Conversations and the real daemon: what it has acknowledged outlives a kill at any moment.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use skills_testkit::wait::within;
+use skills_testkit::{Daemon, Framing, Home, daemon};
+
+use crate::support::exe;
+
+/// How often the daemon is killed.
+const KILLS: u64 = 12;
+
+/// How many connections touch at once.
+const HANDS: usize = 4;
+
+/// How many packages there are, each with a skill of its own and one that waits.
+const PACKAGES: usize = 60;
+
+fn monorepo(home: &Home) -> std::path::PathBuf {
+    let package = |n: usize| {
+        format!(
+            "//- /packages/p{n}/.claude/skills/own{n}/SKILL.md\n---\ndescription: Own.\n---\n\
+             //- /.claude/skills/wait{n}/SKILL.md\n---\ndescription: Waits.\npaths: packages/p{n}/**/*.rs\n---\n"
+        )
+    };
+    let packages: String = (0..PACKAGES).map(package).collect();
+    let text = format!("//- /.git/HEAD\nref: refs/heads/main\n{packages}");
+    home.worktree("w", &text)
+}
+
+fn touch(top: &Path, session: &str, package: usize) -> Value {
+    let file = top.join(format!("packages/p{package}/src/a.rs"));
+    json!({"session": session, "cwd": top, "profile": "claude-code", "paths": [file]})
+}
+
+/// What a session was told: the names it has activated and the directories it has found.
+type Told = BTreeMap<String, (Vec<String>, Vec<String>)>;
+
+fn take(told: &mut Told, session: &str, answer: &Value) {
+    let texts = |list: &Value, key: &str| -> Vec<String> {
+        let all = list.as_array().expect("a list").iter();
+        all.map(|it| it[key].as_str().expect("a text").to_owned()).collect()
+    };
+    let entry = told.entry(session.to_owned()).or_default();
+    entry.0.extend(texts(&answer["activated"], "path"));
+    entry.1.extend(texts(&answer["discovered"], "dir"));
+}
+
+/// Touches until the daemon is gone, each time another package, and returns what was answered.
+fn storm(socket: &Path, top: &Path, hand: usize, round: u64) -> Told {
+    let mut told = Told::new();
+    let Ok(mut stream) = UnixStream::connect(socket) else { return told };
+    let mut answers = BufReader::new(stream.try_clone().expect("a descriptor is to be had"));
+    for step in 0..PACKAGES {
+        // Two hands share each session.
+        let session = format!("s{}-{}", round % 3, hand / 2);
+        let package = (step * 7 + hand * 13 + round as usize) % PACKAGES;
+        let params = touch(top, &session, package);
+        let call =
+            json!({"jsonrpc": "2.0", "id": step, "method": "session/touch", "params": params});
+        let mut line = String::new();
+        // A daemon that is killed breaks off anywhere; what it began to say was never said.
+        let said = writeln!(stream, "{call}").and_then(|()| answers.read_line(&mut line));
+        if said.is_err() || !line.ends_with('\n') {
+            break;
+        }
+        let answer: Value = serde_json::from_str(&line).expect("JSON");
+        assert_eq!(answer["error"], Value::Null, "{answer}");
+        take(&mut told, &session, &answer["result"]);
+    }
+    told
+}
+
+#[test]
+fn what_was_acknowledged_outlives_a_kill_at_any_moment() {
+    let home = Home::new();
+    let top = monorepo(&home);
+    let mut told = Told::new();
+    for round in 0..KILLS {
+        let running = Daemon::start(&home, exe());
+        let pid = running.pid();
+        let hands: Vec<_> = (0..HANDS)
+            .map(|hand| {
+                let (socket, top) = (home.socket(), top.clone());
+                thread::spawn(move || storm(&socket, &top, hand, round))
+            })
+            .collect();
+        // Nothing is waited for: another moment in the storm each time.
+        within(Duration::from_millis(7 + 23 * round), || None::<()>);
+        daemon::kill(pid);
+        for hand in hands {
+            for (session, (activated, discovered)) in hand.join().expect("it ends with the daemon")
+            {
+                let entry = told.entry(session).or_default();
+                entry.0.extend(activated);
+                entry.1.extend(discovered);
+            }
+        }
+    }
+    assert!(told.values().any(|it| !it.0.is_empty()), "something was answered");
+    let running = Daemon::start(&home, exe());
+    let mut wire = running.connect(Framing::Lines);
+    for (session, (activated, discovered)) in &told {
+        let got = wire.call("session/get", &json!({"session": session}));
+        assert_eq!(got["health"], json!([]), "{got}");
+        let kept = got["activated"].as_array().expect("a list");
+        for path in activated {
+            assert!(kept.iter().any(|it| it["path"] == **path), "{session}: {path} in {got}");
+        }
+        // What was found first may have made room for what was found last, never more than that.
+        let kept = got["discovered"].as_array().expect("a list");
+        for dir in discovered {
+            assert!(kept.iter().any(|it| it == dir) || kept.len() == 64, "{session}: {dir}");
+        }
+        // And the next answer is right: what was activated is listed, and not told again.
+        let list = wire.call("skills/list", &json!({"session": session}));
+        let listed = |path: &str| {
+            let skills = list["skills"].as_array().expect("a list").iter();
+            skills.filter(|it| it["path"] == path && it["state"] == "activated").count()
+        };
+        for path in activated {
+            assert_eq!(listed(path), 1, "{session}: {path}");
+        }
+    }
+    for (session, (activated, _)) in &told {
+        let mut once = activated.clone();
+        once.sort();
+        once.dedup();
+        assert_eq!(once.len(), activated.len(), "{session}: told once");
+    }
+}
+
+#[test]
+fn two_connections_have_one_session() {
+    let home = Home::new();
+    let top = monorepo(&home);
+    let daemon = Daemon::start(&home, exe());
+    let mut one = daemon.connect(Framing::Lines);
+    let mut two = daemon.connect(Framing::Header);
+    let first = one.call("session/touch", &touch(&top, "s", 1));
+    assert_eq!(first["activated"][0]["name"], "wait1", "{first}");
+    let second = two.call("session/touch", &touch(&top, "s", 1));
+    assert_eq!((&second["activated"], &second["discovered"]), (&json!([]), &json!([])));
+    let list = two.call("skills/list", &json!({"session": "s"}));
+    let names: Vec<_> =
+        list["skills"].as_array().expect("a list").iter().map(|it| &it["name"]).collect();
+    assert_eq!(names, ["wait1", "own1"]);
+}
+
+#[test]
+fn a_thousand_sessions_share_what_they_see() {
+    let home = Home::new();
+    let top = monorepo(&home);
+    let daemon = Daemon::start(&home, exe());
+    let mut wire = daemon.connect(Framing::Header);
+    for n in 0..1000 {
+        let touched = wire.call("session/touch", &touch(&top, &format!("s{n}"), n % 3));
+        assert_eq!(touched["activated"][0]["name"], format!("wait{}", n % 3), "{touched}");
+    }
+    let status = wire.call("server/status", &json!({}));
+    // One without an overlay, and for each package one with its directory and one with its skill.
+    assert_eq!(status["worktrees"][0]["views"], 7, "{status}");
+    let list = wire.call("session/list", &json!({}));
+    assert_eq!(list["sessions"].as_array().expect("a list").len(), 1000);
+}
+
+#[test]
+fn a_damaged_store_is_set_aside_and_told() {
+    let home = Home::new();
+    let top = monorepo(&home);
+    let state = home.state_dir().join("skillsd");
+    fs::create_dir_all(&state).expect("made");
+    fs::write(
+        state.join("sessions.db"),
+        "This is no database, and longer than its header is. ".repeat(40),
+    )
+    .expect("written");
+    let daemon = Daemon::start(&home, exe());
+    let mut wire = daemon.connect(Framing::Lines);
+    let touched = wire.call("session/touch", &touch(&top, "s", 1));
+    assert_eq!(touched["activated"][0]["name"], "wait1");
+    assert_eq!(touched["health"][0]["code"], "store", "{touched}");
+    let message = touched["health"][0]["message"].as_str().expect("a text");
+    assert!(message.contains("is set aside as"), "{message}");
+    let names: Vec<_> =
+        fs::read_dir(&state).expect("read").flatten().map(|it| it.file_name()).collect();
+    assert!(
+        names.iter().any(|it| it.to_string_lossy().starts_with("sessions.db.damaged-")),
+        "{names:?}"
+    );
+    drop(wire);
+    daemon.kill();
+    let daemon = Daemon::start(&home, exe());
+    let got = daemon.connect(Framing::Lines).call("session/get", &json!({"session": "s"}));
+    assert_eq!((&got["health"], got["activated"].as_array().map(Vec::len)), (&json!([]), Some(1)));
+    for (path, mode) in [(state.clone(), 0o700), (state.join("sessions.db"), 0o600)] {
+        let found = fs::metadata(&path).expect("there").permissions().mode() & 0o777;
+        assert_eq!(found, mode, "{}", path.display());
+    }
+}
