@@ -20,6 +20,7 @@ mod manual;
 mod new;
 mod place;
 mod search;
+mod session;
 mod show;
 mod status;
 mod stop;
@@ -27,6 +28,7 @@ mod style;
 mod sync;
 mod terminal;
 mod text;
+mod touch;
 mod watch;
 
 use std::cell::RefCell;
@@ -161,6 +163,13 @@ pub enum Command {
     /// the first line is the whole list, the others what changed since the line before, as
     /// `skills/list` gives them, and events of other kinds.
     Watch,
+    /// Tell that an agent has touched files, and show what that brings
+    ///
+    /// Skill directories near the files are found, and skills that wait for such files are
+    /// activated, for the rest of the agent's conversation.
+    Touch(touch::TouchArgs),
+    /// Open, show, forget or list agents' conversations
+    Session(session::SessionArgs),
     /// Stop the daemon
     Stop,
     /// Find what is wrong with the daemon and its surroundings
@@ -225,6 +234,8 @@ fn perform(cx: &Cx<'_>, command: &Command) -> Result<Exit, CommandError> {
         Command::Status => status::run(cx),
         Command::Sync => sync::run(cx),
         Command::Watch => watch::run(cx),
+        Command::Touch(args) => touch::run(cx, args),
+        Command::Session(args) => session::run(cx, args),
         Command::Stop => stop::run(cx),
         Command::Doctor(args) => doctor::run(cx, args),
         Command::Logs(args) => logs::run(cx, args),

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use skills_testkit::wait::within;
 use skills_testkit::{Daemon, Framing, Home, daemon};
 
-use crate::support::exe;
+use crate::support::{exe, run, run_json, stderr, stdout};
 
 /// How often the daemon is killed.
 const KILLS: u64 = 12;
@@ -205,4 +205,28 @@ fn a_damaged_store_is_set_aside_and_told() {
         let found = fs::metadata(&path).expect("there").permissions().mode() & 0o777;
         assert_eq!(found, mode, "{}", path.display());
     }
+}
+
+#[test]
+fn the_command_line_touches_and_tells() {
+    let home = Home::new();
+    let top = monorepo(&home);
+    let touch = ["touch", "packages/p1/src/../src/a.rs", "--session", "s"];
+    let touched = run(&home, &top, &[&touch[..], &["--profile", "claude-code"]].concat());
+    let text = stdout(&touched);
+    assert!(text.contains("own1") && text.contains("wait1") && text.contains("by"), "{text}");
+    assert!(text.starts_with("found "), "{text}");
+    assert_eq!(stdout(&run(&home, &top, &touch)), "Nothing new\n");
+    let got = run_json(&home, &top, &["session", "get", "s"]);
+    assert_eq!(got["profile"], "claude-code");
+    assert_eq!(got["activated"][0]["matched"]["pattern"], "packages/p1/**/*.rs");
+    let opened = run_json(&home, &top, &["session", "open", "--auto"]);
+    assert_eq!((&opened["isNew"], &opened["auto"]), (&json!(true), &json!(true)));
+    let list = run_json(&home, &top, &["session", "list"]);
+    assert_eq!(list["sessions"].as_array().map(Vec::len), Some(2));
+    assert_eq!(run_json(&home, &top, &["session", "close", "s"])["closed"], true);
+    let gone = run(&home, &top, &["session", "get", "s"]);
+    assert!(stderr(&gone).contains("there is no session `s`"), "{}", stderr(&gone));
+    let odd = run(&home, &top, &["touch", "a", "--session", "s", "--op", "odd"]);
+    assert_eq!(odd.status.code(), Some(2));
 }
