@@ -48,7 +48,7 @@ mod tests {
         write(".gitignore", "*.log\n");
         write("s/.ignore", "secret\n");
         write("s/.rgignore", "other\n");
-        for file in ["SKILL.md", "a.log", "secret", "other", ".hidden", "in/x", "in/.git/config"] {
+        for file in ["SKILL.md", "a.log", "secret", "other", ".hidden", "in/x"] {
             write(&format!("s/{file}"), "");
         }
         symlink("in", skill.join("link")).unwrap();
@@ -63,5 +63,8 @@ mod tests {
         symlink(&skill, top.path().join("way")).unwrap();
         assert_eq!(list(&top.path().join("way")), expected);
         assert!(unignored(&top.path().join("none")).is_empty());
+        // The top of a repository of its own: what is ignored above it is not its affair.
+        write("s/.git/config", "");
+        assert_eq!(list(&skill), [".hidden", ".ignore", ".rgignore", "SKILL.md", "a.log", "in/x"]);
     }
 }

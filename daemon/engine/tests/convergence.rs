@@ -349,9 +349,10 @@ async fn converge(mode: Mode, seed: u64, rounds: usize) {
     }
     if mode == Mode::Remote {
         // The last change may have been the removal of every root.
-        fs::create_dir_all(world.top.join(".agents/skills")).unwrap();
+        let site = world.site("agentskills");
+        fs::create_dir_all(site.cwd.join(".agents/skills")).unwrap();
         let key = world.key("agentskills");
-        let view = live.view(key, || world.site("agentskills"), Freshness::Synced).await.unwrap();
+        let view = live.view(key, || site, Freshness::Synced).await.unwrap();
         assert!(view.health.iter().any(|it| it.code == "file-system"), "{:?}", view.health);
     }
     let counters = live.status().await.unwrap().counters;

