@@ -71,7 +71,7 @@ try {
   const payload = encodeURIComponent(JSON.stringify([file]));
   await page.goto(`http://127.0.0.1:${port}/?folder=${encodeURIComponent(SKILL_ROOT)}&payload=${payload}`);
   await page.waitForSelector(".editor-instance .view-lines .view-line");
-  await page.waitForSelector(".squiggly-error");
+  await page.waitForSelector(".squiggly-error, .squiggly-warning");
   await shot("1-finding");
   say("the finding is underlined");
 
@@ -97,7 +97,7 @@ try {
   await shot("3-explain");
   say("the skill is explained in a document");
   await page.click('.tab:has-text("SKILL.md")');
-  await page.waitForSelector(".squiggly-error");
+  await page.waitForSelector(".squiggly-error, .squiggly-warning");
   await page.click(".editor-instance .view-line >> nth=2");
   await page.keyboard.press("Control+G");
   await page.keyboard.type("3:22");
@@ -105,7 +105,7 @@ try {
   await sleep(300);
   // The colon of `Deploys:`.
   await page.keyboard.press("Backspace");
-  await page.waitForFunction(() => !document.querySelector(".squiggly-error"));
+  await page.waitForFunction(() => !document.querySelector(".squiggly-error, .squiggly-warning"));
   await shot("4-mended");
   say("the finding goes when the text is mended");
 } catch (error) {
