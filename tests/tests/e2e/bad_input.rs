@@ -19,7 +19,7 @@ const GOOD: &str = "//- /.agents/skills/good/SKILL.md\n---\nname: good\ndescript
      //- /.claude/skills/good/SKILL.md\n---\nname: good\ndescription: d\n---\n";
 
 /// No answer may take this long, however odd the disk: a stall is what this looks for, not slowness.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Lays `text` out beside a good skill, and asserts that the one at `.agents/skills/bad` is not listed, is
 /// explained with its path and a reason that holds one of `words`, and that the good one is still there.
