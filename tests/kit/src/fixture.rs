@@ -25,8 +25,14 @@ use rustix::fs::{CWD, FileType, Mode, mknodat};
 /// Lays the entries of `text` out below `top`, making directories as needed.
 #[track_caller]
 pub fn lay_out(top: &Path, text: &str) {
+    lay_out_by(text, |_| top);
+}
+
+/// Lays the entries of `text` out, each below the directory that `top_of` gives for its path.
+#[track_caller]
+pub(crate) fn lay_out_by<'a>(text: &str, top_of: impl Fn(&Path) -> &'a Path) {
     for entry in entries(text) {
-        entry.make(top);
+        entry.make(top_of(&entry.path));
     }
 }
 

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::daemon;
-use crate::fixture::lay_out;
+use crate::fixture::{lay_out, lay_out_by};
 
 /// A temporary HOME with everything a command reads from its environment.
 #[derive(Debug)]
@@ -118,6 +118,16 @@ impl Home {
         self.git(&top, &["init", "-q", "-b", "main", "--template="]);
         lay_out(&top, text);
         top
+    }
+
+    /// Lays `text` out with the user's own files below `/home/` and each worktree under its name:
+    /// `/proj/README.md` lies in the worktree `proj`.
+    #[track_caller]
+    pub fn lay_out(&self, text: &str) {
+        // What is laid out below `/home/` has that name itself.
+        let top = self.top.as_path();
+        let work = self.work();
+        lay_out_by(text, |path| if path.starts_with("home") { top } else { &work });
     }
 
     /// Runs git in `dir` with this home's environment, and fails when it fails.

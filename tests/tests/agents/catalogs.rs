@@ -13,7 +13,7 @@ use skills_testkit::model::Asked;
 use crate::scene::{Agent, Scene};
 
 const TREE: &str = include_str!("../../golden/agents/tree.txt");
-const NO_SKILLS: &str = "//- /work/proj/README.md\n# A project\n";
+const NO_SKILLS: &str = "//- /proj/README.md\n# A project\n";
 
 /// Holds `text`, its places named, against a recording.
 #[track_caller]

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use skills_testkit::wait::within;
-use skills_testkit::{Home, Model, Turn, lay_out};
+use skills_testkit::{Home, Model, Turn};
 
 /// How long one run of an agent may take; generous, because it is only spent on failure.
 const PATIENCE: Duration = Duration::from_secs(100);
@@ -75,7 +75,7 @@ impl Scene {
     /// Lays `tree` out and configures the agent for a model that follows `script`; `None` where the
     /// agent is not installed.
     ///
-    /// `tree` has the worktree under `/work/` and the user's files under `/home/`.
+    /// `tree` has the worktree under `/proj/` and the user's files under `/home/`.
     #[track_caller]
     pub(crate) fn set(agent: Agent, tree: &str, script: Vec<Turn>) -> Option<Scene> {
         let program = agent.program()?;
@@ -83,7 +83,7 @@ impl Scene {
         let tools = tools.parent()?.parent()?.join("codex-path");
         let home = Home::new();
         home.worktree("proj", "");
-        lay_out(home.work().parent().unwrap(), tree);
+        home.lay_out(tree);
         let model = Model::start(script);
         let scene = Scene { agent, home, model, program, codex_model: "scripted", tools };
         scene.configure();

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use skills_testkit::Home;
-use skills_testkit::fixture::lay_out;
 
 use crate::support::Live;
 
@@ -22,8 +21,7 @@ impl Recorded {
     fn new() -> Self {
         let home = Home::new();
         let project = home.worktree("proj", "");
-        let top = home.path().parent().expect("it lies in a directory of its own").to_owned();
-        lay_out(&top, TREE);
+        home.lay_out(TREE);
         Self { live: Live::start_in(home), project }
     }
 

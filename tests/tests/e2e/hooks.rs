@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 
 use serde_json::{Value, json};
-use skills_testkit::{Framing, Home, Wire, lay_out};
+use skills_testkit::{Framing, Home, Wire};
 
 use crate::support::{exe, stderr, stdout};
 
@@ -19,7 +19,7 @@ const TREE: &str = include_str!("../../golden/agents/touched.txt");
 /// Lays the recordings' tree out, and returns its worktree.
 fn lay_out_tree(home: &Home) -> PathBuf {
     let top = home.worktree("proj", "");
-    lay_out(home.work().parent().unwrap(), TREE);
+    home.lay_out(TREE);
     home.git(&top, &["add", "--all"]);
     home.git(&top, &["commit", "--quiet", "-m", "All"]);
     top
