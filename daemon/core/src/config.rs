@@ -4,6 +4,7 @@
 //! and the JSON Schema. A key is in the table when something reads it, and only then.
 //! Where the files are and when they are read again is the daemon's business.
 
+mod levels;
 mod page;
 mod profile_page;
 mod profiles;
@@ -15,6 +16,7 @@ use std::collections::BTreeMap;
 use crate::profile::Profiles;
 use crate::remote::Address;
 
+pub use levels::{PathLevels, RuleLevels, check_profiles, levels};
 pub use page::{page, schema};
 pub use read::{Parsed, Problem, read};
 pub use server::McpServer;
@@ -66,6 +68,10 @@ pub enum Kind {
     Servers,
     /// A table of profiles by their names.
     Own,
+    /// A table of levels by rules.
+    Rules,
+    /// A table of tables of levels by globs.
+    Paths,
 }
 
 /// A row of the table: one key.
@@ -96,9 +102,13 @@ impl Kind {
             Self::Profile | Self::Profiles => {
                 crate::profile::builtin().iter().map(|it| &*it.id).collect()
             }
-            Self::Switch | Self::Number { .. } | Self::Addresses | Self::Servers | Self::Own => {
-                Vec::new()
-            }
+            Self::Switch
+            | Self::Number { .. }
+            | Self::Addresses
+            | Self::Servers
+            | Self::Own
+            | Self::Rules
+            | Self::Paths => Vec::new(),
         }
     }
 }
@@ -118,6 +128,8 @@ enum Scalar {
     Addresses(Vec<Address>),
     Servers(BTreeMap<String, McpServer>),
     Own(Profiles),
+    Rules(RuleLevels),
+    Paths(PathLevels),
     Switch(bool),
 }
 
@@ -170,6 +182,22 @@ impl Slot for Profiles {
     fn put(&mut self, scalar: Scalar) {
         if let Scalar::Own(profiles) = scalar {
             *self = profiles;
+        }
+    }
+}
+
+impl Slot for RuleLevels {
+    fn put(&mut self, scalar: Scalar) {
+        if let Scalar::Rules(levels) = scalar {
+            *self = levels;
+        }
+    }
+}
+
+impl Slot for PathLevels {
+    fn put(&mut self, scalar: Scalar) {
+        if let Scalar::Paths(levels) = scalar {
+            *self = levels;
         }
     }
 }
@@ -255,6 +283,28 @@ config! {
     read_limit: u64 = 256 * 1024,
         "read_limit", Kind::Number { min: 1024, max: 64 * 1024 * 1024, unit: "bytes" },
         Some("262144"), "1048576", USER, NextCall;
+    /// The profiles whose agents count for `skillsd check` and in editors.
+    ///
+    /// What one of them drops is an error, what none of them minds is said as a hint at most.
+    /// `--profile` of `skillsd check` counts before it.
+    check_profiles: Vec<String> = Vec::new(),
+        "check.profiles", Kind::Profiles,
+        Some(r#"["agentskills", "claude-code", "opencode", "codex", "gemini-cli"]"#),
+        "[\"claude-code\", \"codex\"]", REPOSITORY, NextCall;
+    /// How much rules matter: `off`, `hint`, `information`, `warning` or `error`.
+    ///
+    /// A rule is named as in [rules.md](rules.md); `family/*` stands for a family and `*` for all.
+    /// The narrowest name counts, and a repository's choice before the user's.
+    check_rules: RuleLevels = RuleLevels::default(),
+        "check.rules", Kind::Rules, None,
+        r#"{ "yaml/alias" = "error", "security/*" = "warning" }"#, REPOSITORY, NextCall;
+    /// How much rules matter in some files, by globs.
+    ///
+    /// A glob is compared with the path from the worktree's top, or with the absolute path of a
+    /// file outside of it. It counts before `check.rules`, and of two globs the lower one.
+    check_paths: PathLevels = PathLevels::default(),
+        "check.paths", Kind::Paths, None,
+        r#"{ "vendor/**" = { "*" = "off" } }"#, REPOSITORY, NextCall;
     /// How much the log says.
     ///
     /// The option `--log` of `skillsd serve` and the variable `SKILLSD_LOG` count before it, and

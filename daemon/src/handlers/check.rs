@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use skills_core::rules::{DEFAULT_PROFILES, Levels};
+use skills_core::config;
 use skills_engine::inspect::{InspectError, Task, inspect};
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::{CheckParams, CheckResult, Context, Contextual};
@@ -25,10 +25,15 @@ pub(crate) async fn check(
     let context = params.take_context();
     let paths = params.paths.iter().map(|it| absolute(it, encoding));
     let mut paths = paths.collect::<Result<Vec<_>, _>>()?;
-    // Whoever names a profile wants that agent's view; else those count that are in wide use.
+    // Any view of the place knows its worktree, whose file may decide something.
+    let any = service.view(&peer, context.clone()).await?;
+    let top = any.resolution.worktree.clone();
+    let (user, repository) = (service.settings.user(), service.settings.repository(&top).await);
+    let files = [&*user, &*repository];
+    // Whoever names a profile wants that agent's view.
     let profiles = match &context.profile {
         Some(profile) => vec![profile.clone()],
-        None => DEFAULT_PROFILES.iter().map(|it| (*it).to_owned()).collect(),
+        None => config::check_profiles(files),
     };
     let mut views = Vec::with_capacity(profiles.len());
     for profile in profiles {
@@ -39,8 +44,8 @@ pub(crate) async fn check(
     if paths.is_empty() {
         paths.push(first.site.cwd.clone());
     }
-    let read_limit = service.settings.user().read_limit;
-    let task = Task { paths, views, levels: Levels::default(), read_limit };
+    let levels = config::levels(files, &top);
+    let task = Task { paths, views, levels, read_limit: user.read_limit };
     let work = move || {
         let checked = inspect(&task)?;
         let files = checked.iter().filter(|it| !it.findings.is_empty()).map(to_wire::checked_file);

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use skills_testkit::Home;
 use skills_testkit::daemon::listener;
 
+use crate::configured::configure;
 use crate::support::{Live, run, run_json, stderr, stdout};
 
 const TREE: &str = "//- /.agents/skills/a/SKILL.md\n---\nname: a\ndescription: Use when: asked\n---\nBody.\n\
@@ -167,4 +168,38 @@ fn a_new_skill_is_well() {
     assert_eq!((&result["checked"], &result["files"]), (&json!(1), &json!([])));
     assert_eq!(run(&home, &top, &["new", "release-notes"]).status.code(), Some(2));
     assert_eq!(run(&home, &top, &["new", "Release Notes"]).status.code(), Some(2));
+}
+
+#[test]
+fn the_configuration_decides_which_rules_count_and_for_whom() {
+    let mut live = Live::start();
+    let top = live.home.worktree("w", TREE);
+    let count = |live: &mut Live, code: &str| -> Vec<String> {
+        let result = live.wire.call("skills/check", &json!({"cwd": top}));
+        let files = result["files"].as_array().expect("a list").iter();
+        let findings = files.flat_map(|it| it["findings"].as_array().expect("a list"));
+        let with = findings.filter(|it| it["code"] == code);
+        with.map(|it| it["severity"].as_str().expect("a text").to_owned()).collect()
+    };
+    assert_eq!(count(&mut live, "yaml/unquoted-colon"), ["warning"]);
+    configure(&live.home, "[check.rules]\n\"yaml/*\" = \"error\"\n\"index/*\" = \"off\"\n");
+    assert_eq!(count(&mut live, "yaml/unquoted-colon"), ["error"]);
+    assert_eq!(count(&mut live, "index/shadowed"), [""; 0]);
+    // The repository's file counts before the user's, and what it says of some files first of all.
+    let file = top.join(".skillsd.toml");
+    fs::write(&file, "[check.rules]\n\"yaml/unquoted-colon\" = \"hint\"\n").expect("written");
+    assert_eq!(count(&mut live, "yaml/unquoted-colon"), ["hint"]);
+    assert_eq!(count(&mut live, "field/misspelled"), ["warning"]);
+    fs::write(&file, "[check.paths.\".claude/**\"]\n\"*\" = \"off\"\n").expect("written");
+    assert_eq!(count(&mut live, "field/misspelled"), [""; 0]);
+    assert_eq!(count(&mut live, "yaml/unquoted-colon"), ["error"]);
+    // Of the five in wide use Gemini CLI and opencode drop a skill without a description.
+    fs::write(&file, "check.profiles = [\"claude-code\"]\n").expect("written");
+    assert_ne!(count(&mut live, "description/missing"), ["error"]);
+    configure(&live.home, "[check.rules]\nyaml = \"off\"\n");
+    let result = live.wire.call("skills/check", &json!({"cwd": top}));
+    let message = result["health"][0]["message"].as_str().expect("a text");
+    assert!(message.contains("Did you mean `yaml/*`?"), "{message}");
+    let printed = run_json(&live.home, &top, &["check", "--no-daemon"]);
+    assert_ne!(printed["files"], json!([]), "without a daemon it is the same reading");
 }

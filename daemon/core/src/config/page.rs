@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value, json};
 
-use super::{Applies, KEYS, Key, Kind, Source, profile_page, server};
+use super::{Applies, KEYS, Key, Kind, Source, levels, profile_page, server};
 
 /// Returns the reference page.
 pub fn page() -> String {
@@ -59,6 +59,8 @@ fn values(kind: Kind) -> String {
         Kind::Addresses => "a list of addresses".to_owned(),
         Kind::Servers => format!("a table by name of {}", server::keys()),
         Kind::Own => "a table by name of profiles".to_owned(),
+        Kind::Rules => "a table of levels by rules".to_owned(),
+        Kind::Paths => "a table of such tables by globs".to_owned(),
         Kind::Switch => "`true` or `false`".to_owned(),
         Kind::Number { min, max: super::MOST, unit } => format!("a number of {unit} from {min}"),
         Kind::Number { min, max, unit } => format!("a number of {unit} from {min} to {max}"),
@@ -119,6 +121,8 @@ fn property(key: &Key) -> Value {
         }
         Kind::Servers => server::schema(),
         Kind::Own => profile_page::schema(),
+        Kind::Rules => levels::rules_schema(),
+        Kind::Paths => levels::paths_schema(),
         Kind::Switch => json!({"type": "boolean"}),
         Kind::Number { min, max, .. } => {
             json!({"type": "integer", "minimum": min, "maximum": max})

@@ -6,7 +6,7 @@
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{Config, KEYS, Key, Kind, Scalar, Source, profiles, server};
+use super::{Config, KEYS, Key, Kind, Scalar, Source, levels, profiles, server};
 use crate::likeness;
 use crate::remote::Address;
 use crate::text::{LineIndex, decode};
@@ -132,6 +132,20 @@ impl Reader<'_> {
                 }
                 misfits
             }
+            (Kind::Rules, DeValue::Table(rules)) => {
+                let (rules, misfits) = levels::read_rules(rules);
+                if misfits.is_empty() {
+                    self.parsed.config.set(row.name, Scalar::Rules(rules));
+                }
+                misfits
+            }
+            (Kind::Paths, DeValue::Table(paths)) => {
+                let (paths, misfits) = levels::read_paths(paths);
+                if misfits.is_empty() {
+                    self.parsed.config.set(row.name, Scalar::Paths(paths));
+                }
+                misfits
+            }
             (Kind::Own, DeValue::Table(own)) => {
                 let own = profiles::read(self, own);
                 self.parsed.config.set(row.name, Scalar::Own(own));
@@ -221,6 +235,19 @@ fn scalar(kind: Kind, words: &[&str], value: &DeValue<'_>) -> Result<Scalar, Mis
             message: format!("is a table of profiles, not {}", shown(value)),
             hint: Some("Write `[profiles.NAME]` and below it `base`.".to_owned()),
         }),
+        Kind::Rules => Err(Misfit {
+            message: format!("is a table of rules and levels, not {}", shown(value)),
+            hint: Some(
+                "Write `[check.rules]` and below it `\"family/rule\" = \"off\"`.".to_owned(),
+            ),
+        }),
+        Kind::Paths => Err(Misfit {
+            message: format!("is a table of globs, not {}", shown(value)),
+            hint: Some(
+                "Write `[check.paths.\"GLOB\"]` and below it `\"family/rule\" = \"off\"`."
+                    .to_owned(),
+            ),
+        }),
         Kind::Switch => switch(value),
         Kind::Number { min, max, unit } => number(min, max, unit, value),
     }
@@ -247,7 +274,7 @@ fn address(value: &DeValue<'_>) -> Result<Address, Misfit> {
     })
 }
 
-fn word(words: &[&str], value: &DeValue<'_>) -> Result<String, Misfit> {
+pub(super) fn word(words: &[&str], value: &DeValue<'_>) -> Result<String, Misfit> {
     let all = words.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ");
     let DeValue::String(text) = value else {
         let message = format!("is a text, not {}", shown(value));

@@ -55,8 +55,8 @@ impl Levels {
         self.rows.push(Row { rule: rule.to_owned(), files: None, level });
     }
 
-    /// Decides about a rule in the files below `top` that a glob matches; nothing happens where
-    /// it is no glob, which [`is_glob`] tells beforehand.
+    /// Decides about a rule in the files that a glob matches, by their paths below `top` or, of
+    /// others, whole. Nothing happens where it is no glob, which [`is_glob`] tells beforehand.
     pub fn set_for(&mut self, top: &AbsPath, glob: &str, rule: &str, level: Level) {
         if let Some(matcher) = matcher(glob) {
             let files = Some((top.clone(), matcher));
@@ -84,7 +84,7 @@ impl Levels {
                 (None, _) => true,
                 (Some(_), None) => false,
                 (Some((top, glob)), Some(path)) => {
-                    path.strip_prefix(&**top).is_ok_and(|it| glob.is_match(it))
+                    glob.is_match(path.strip_prefix(&**top).unwrap_or(path))
                 }
             };
             here && names(&row.rule, id)
