@@ -12,23 +12,26 @@ mod overlay;
 mod plugins;
 mod precedence;
 mod provided;
+mod roots;
 mod settings;
 mod sidecar;
 mod tree;
 mod trust;
 mod walk;
+mod worktree;
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::ops::Range;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::likeness;
 use crate::path::AbsPath;
 use crate::permission::{Rule, Source};
-use crate::profile::{Base, Profile, Provider, RootRule, Scope, Seeks, Stop, Switch, Text};
+use crate::profile::{Profile, Scope, Text};
 use crate::skill::{SkillRecord, Spot};
+
+use worktree::Worktree;
 
 pub use explain::{Explanation, Query, Step, StepKind, Verdict, differences, explain};
 pub use nested::holder;
@@ -322,82 +325,11 @@ pub fn resolve(site: &Site, tree: &dyn Tree) -> Resolution {
     let cwd = tree.look(&site.cwd);
     complete &= cwd.is_some();
     let cwd_exists = matches!(cwd, Some(Place::Directory { .. }));
-    let worktree = worktree(&site.cwd, tree, &mut complete);
+    let worktree = Worktree::of(&site.cwd, tree, &mut complete);
     let mut settings = settings::read(site, &worktree, tree);
     complete &= settings.complete;
-    let addresses = settings.addresses(&worktree);
     let mut walker = walk::Walker::new(tree, &site.profile);
-    let mut roots: Vec<Root> = Vec::new();
-    let mut plugins: Option<Vec<plugins::Holding>> = None;
-    for (rule_idx, rule) in site.profile.roots.iter().enumerate() {
-        if let Base::Provided(provider) = rule.base {
-            let off = settings.bundled_off.as_ref().filter(|_| provider == Provider::Bundled);
-            let why =
-                off.map(|it| format!("`{}:{}` switches it off", it.file.display(), it.at.line));
-            for provided in tree.provided(provider, &site.profile.id, &addresses) {
-                let provided = match &why {
-                    Some(why) => Provided { stock: Stock::Awaited(why.clone()), ..provided },
-                    None => provided,
-                };
-                let root = walker.provided(provided, rule, roots.len());
-                roots.push(Root { rule: rule_idx, ..root });
-            }
-        }
-        let mut places: Vec<Located> = if let Base::Plugins(it) = &rule.base {
-            let all =
-                plugins.get_or_insert_with(|| plugins::find(site, it, tree, &mut settings)).iter();
-            all.filter(|it| it.seeks == rule.seeks).map(Located::held).collect()
-        } else {
-            let paths = root_paths(site, rule, &worktree, &settings.paths);
-            paths.into_iter().map(|path| Located { path, held: None }).collect()
-        };
-        // Taken from the end, so that a plugin that is met comes right after where it lies.
-        places.reverse();
-        while let Some(place) = places.pop() {
-            let start = walker.candidates.len();
-            let (path, outcome, skips) = match place.path {
-                Ok(path) => {
-                    let (outcome, skips) = match (&place.held, rule.seeks) {
-                        (Some(held), _) => {
-                            walker.plugin(&path, held.form, held.seeks, rule, roots.len())
-                        }
-                        (None, Seeks::Skills) => walker.root(&path, &rule.walk, roots.len()),
-                        (None, Seeks::Commands) => walker.commands(&path, roots.len()),
-                    };
-                    (path, outcome, skips)
-                }
-                Err((path, why)) => (path, RootOutcome::NoBase(why), Vec::new()),
-            };
-            let candidates = start..walker.candidates.len();
-            let own = place.held.as_ref().map_or_else(
-                || is_own(&rule.base, &path, &worktree, &settings),
-                |held| !held.plugin.root.starts_with(&*worktree.top),
-            );
-            let scope = match &place.held {
-                Some(held) if held.seeks == Seeks::Commands => Scope::Command,
-                Some(_) => Scope::Plugin,
-                None => rule.scope,
-            };
-            for dir in walker.take_plugins() {
-                let beside = site.profile.plugins_beside_skills();
-                let found =
-                    beside.map(|it| plugins::beside_skills(site, it, &dir, tree, &mut settings));
-                places.extend(found.unwrap_or_default().iter().rev().map(Located::held));
-            }
-            roots.push(Root {
-                path,
-                rule: rule_idx,
-                scope,
-                own,
-                label: rule.label.clone(),
-                plugin: place.held.map(|it| it.plugin),
-                outcome,
-                candidates,
-                skips,
-                origin: String::new(),
-            });
-        }
-    }
+    let mut roots = roots::search(site, &worktree, &mut settings, &mut walker, tree);
     nested::walk(site, &mut walker, &mut roots);
     complete &= settings.complete;
     settings.missing_paths(site, &roots);
@@ -438,174 +370,6 @@ pub fn resolve(site: &Site, tree: &dyn Tree) -> Resolution {
         candidates,
         complete,
     }
-}
-
-/// A root as it is found on a site.
-struct Located {
-    path: RootPath,
-    /// What it is, where it belongs to a plugin.
-    held: Option<plugins::Holding>,
-}
-
-impl Located {
-    fn held(held: &plugins::Holding) -> Self {
-        let path = match &held.off {
-            None => Ok(held.path.clone()),
-            Some(why) => Err((held.path.clone(), why.clone())),
-        };
-        Self { path, held: Some(held.clone()) }
-    }
-}
-
-/// The worktree a working directory belongs to.
-struct Worktree {
-    top: AbsPath,
-    in_git: bool,
-    foreign: Option<AbsPath>,
-}
-
-/// Finds the top of the git worktree that holds `cwd`; outside git that is `cwd` itself.
-///
-/// The search stops at an ancestor that belongs to neither the user nor root, as git's own
-/// does (`safe.directory`): what a stranger put above us decides nothing.
-fn worktree(cwd: &AbsPath, tree: &dyn Tree, complete: &mut bool) -> Worktree {
-    let outside = |foreign| Worktree { top: cwd.clone(), in_git: false, foreign };
-    for dir in cwd.ancestors() {
-        if dir != *cwd {
-            match tree.look(&dir) {
-                None => *complete = false,
-                Some(Place::Directory { foreign: true }) => return outside(Some(dir)),
-                Some(_) => {}
-            }
-        }
-        match tree.look(&dir.child(".git")) {
-            None => *complete = false,
-            Some(Place::Directory { .. } | Place::File) => {
-                return Worktree { top: dir, in_git: true, foreign: None };
-            }
-            Some(_) => {}
-        }
-    }
-    outside(None)
-}
-
-type RootPath = Result<AbsPath, (AbsPath, String)>;
-
-/// Returns where a root of the table is on this site. `paths` are the directories that the
-/// agent's configuration files name.
-fn root_paths(site: &Site, rule: &RootRule, worktree: &Worktree, paths: &[Named]) -> Vec<RootPath> {
-    let found = match &rule.base {
-        Base::Settings => paths.iter().map(|it| named(site, &it.text)).collect(),
-        other => bases(site, other, worktree),
-    };
-    let off = |relative: &str| switched_off(site, &rule.switches, relative);
-    let below = |base: RootPath, relative: &str| match (base, off(relative)) {
-        (Ok(base), None) => Ok(base.child(relative)),
-        (Ok(base), Some(why)) => Err((base.child(relative), why)),
-        (Err((path, why)), _) => Err((path.child(relative), why)),
-    };
-    found
-        .into_iter()
-        .flat_map(|base| rule.relative.iter().map(move |it| below(base.clone(), it)))
-        .collect()
-}
-
-/// Returns whether a root is there by the user's or the administrator's own doing.
-fn is_own(base: &Base, path: &AbsPath, worktree: &Worktree, settings: &settings::Settings) -> bool {
-    let inside = |it: &AbsPath| it.starts_with(&*worktree.top);
-    match base {
-        Base::Home
-        | Base::Variable { .. }
-        | Base::IfSet { .. }
-        | Base::Absolute(_)
-        | Base::Plugins(_)
-        | Base::Provided(_) => true,
-        Base::Ancestors { .. } | Base::Additional => false,
-        // A worktree that names a directory elsewhere makes it no better.
-        Base::Settings => !inside(path) && !settings.paths.iter().any(|it| inside(&it.source.file)),
-    }
-}
-
-/// Returns where relative paths start; of what is found by other means nothing.
-fn bases(site: &Site, base: &Base, worktree: &Worktree) -> Vec<RootPath> {
-    match base {
-        Base::Home => vec![variable(site, "HOME").map_err(|why| no_base("~", why))],
-        Base::Variable { name, below_home } => vec![
-            variable(site, name)
-                .or_else(|_| variable(site, "HOME").map(|home| home.child(below_home.as_ref())))
-                .map_err(|why| no_base("~", why)),
-        ],
-        Base::IfSet { name } => {
-            let named = site.environment.get(&**name).filter(|it| !it.is_empty());
-            named
-                .map(|_| variable(site, name).map_err(|why| no_base("~", why)))
-                .into_iter()
-                .collect()
-        }
-        Base::Absolute(path) => vec![
-            AbsPath::new(path.as_ref().as_ref()).map_err(|error| no_base(path, error.to_string())),
-        ],
-        Base::Additional => site.additional.iter().cloned().map(Ok).collect(),
-        Base::Ancestors { stop } => {
-            let found = ancestors(site, &worktree.top, worktree.in_git, *stop);
-            found.into_iter().map(Ok).collect()
-        }
-        Base::Settings | Base::Plugins(_) | Base::Provided(_) => Vec::new(),
-    }
-}
-
-/// Returns the directory that a setting names: `~/` is the home directory, anything else is as
-/// seen from the working directory.
-fn named(site: &Site, text: &str) -> RootPath {
-    match text.strip_prefix("~/") {
-        Some(rest) => match variable(site, "HOME") {
-            Ok(home) => Ok(home.towards(rest)),
-            Err(why) => Err(no_base(text, why)),
-        },
-        None => Ok(site.cwd.towards(text)),
-    }
-}
-
-/// Returns why a path is not looked at, where a variable says so.
-fn switched_off(site: &Site, switches: &[Switch], relative: &str) -> Option<String> {
-    let is_on = |it: &&Switch| trust::is_on(site, &it.variable);
-    let is_meant = |it: &&Switch| it.relative.as_ref().is_none_or(|it| it == relative);
-    let switch = switches.iter().filter(is_meant).find(is_on)?;
-    Some(format!("`{}` switches it off", switch.variable))
-}
-
-fn ancestors(site: &Site, worktree: &AbsPath, in_git: bool, stop: Stop) -> Vec<AbsPath> {
-    let cwd = &site.cwd;
-    let last = match stop {
-        Stop::Cwd => cwd.clone(),
-        Stop::Worktree => worktree.clone(),
-        Stop::WorktreeElseFilesystem if in_git => worktree.clone(),
-        Stop::Home => {
-            let home = variable(site, "HOME").ok();
-            return cwd.ancestors().take_while(|it| Some(it) != home.as_ref()).collect();
-        }
-        Stop::WorktreeElseFilesystem | Stop::Filesystem => {
-            cwd.ancestors().last().unwrap_or_else(|| cwd.clone())
-        }
-    };
-    cwd.ancestors().take_while(|it| it.starts_with(&last)).collect()
-}
-
-fn variable(site: &Site, name: &str) -> Result<AbsPath, String> {
-    let value = site.environment.get(name).map_or(OsStr::new(""), OsString::as_os_str);
-    if value.is_empty() {
-        return Err(format!("`{name}` is not set"));
-    }
-    AbsPath::new(value.as_ref()).map_err(|error| format!("`{name}`: {error}"))
-}
-
-/// A stand-in path for a root whose base is not known, so that `explain` can still name it.
-fn no_base(shown: &str, why: String) -> (AbsPath, String) {
-    let path = PathBuf::from("/").join(shown);
-    let path = AbsPath::new(&path).unwrap_or_else(|_| {
-        AbsPath::new("/".as_ref()).expect("the root directory is an absolute path")
-    });
-    (path, why)
 }
 
 #[cfg(test)]

@@ -7,9 +7,10 @@
 
 use std::sync::Arc;
 
+use super::Site;
+use super::roots::variable;
 use super::settings::Settings;
 use super::tree::{ItemKind, Place, TextFile, Tree};
-use super::{Site, variable};
 use crate::document::{Node, Syntax};
 use crate::path::AbsPath;
 use crate::permission::Source;

@@ -12,8 +12,9 @@ mod trust;
 
 use std::sync::Arc;
 
+use super::roots::{bases, named, switched_off};
 use super::tree::{Fault, Place, TextFile, Tree};
-use super::{Root, RootOutcome, Site, Worktree, bases, named, switched_off};
+use super::{Root, RootOutcome, Site, Worktree};
 use crate::document::{Flaw, Node, Syntax};
 use crate::path::AbsPath;
 use crate::permission::{Rule, Source};

@@ -3,7 +3,8 @@
 //! A variant, or a profile of the user's own, is told apart from the agent's row where that
 //! changed something about the skill in question; for a whole place all differences are told.
 
-use super::super::{Resolution, Site, State, Worktree, root_paths};
+use super::super::roots::root_paths;
+use super::super::{Resolution, Site, State, Worktree};
 use crate::ladder::{Reading, read_as};
 use crate::path::AbsPath;
 use crate::profile::{Base, Difference, Profile};

@@ -1,0 +1,148 @@
+//! How an agent reads a file and who wins a name: the values of a row's rules. Statements only;
+//! [`crate::ladder`] and [`crate::resolve`] act on them.
+
+use crate::ladder::Quoting;
+
+/// How a skill gets its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NameRule {
+    /// Where the name is taken from.
+    pub source: NameSource,
+    /// What happens to a name or description that is not text in YAML (`123`, `true`).
+    pub scalars: Scalars,
+    /// What happens to an empty name.
+    pub empty: Empty,
+    /// What is made of the name's characters.
+    pub form: NameForm,
+    /// Which names are accepted.
+    pub check: NameCheck,
+}
+
+/// Where a name is taken from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameSource {
+    /// The `name` field; without it the skill is dropped.
+    Field,
+    /// The `name` field, else the directory's name.
+    FieldElseDirectory,
+    /// Always the directory's name; the field is a label.
+    Directory,
+}
+
+/// What happens to plain YAML scalars where text is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scalars {
+    /// Read as their source text.
+    Text,
+    /// The skill is dropped.
+    Refuse,
+}
+
+/// What happens to an empty text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Empty {
+    /// It is the same as none.
+    Missing,
+    /// It is kept.
+    Kept,
+}
+
+/// What an agent makes of a name's characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameForm {
+    /// Nothing.
+    AsWritten,
+    /// Each of ``: \ / < > * ? " |`` becomes `-`, as a file name needs it.
+    FileName,
+}
+
+/// Which names an agent accepts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameCheck {
+    /// Any text.
+    Any,
+    /// At most so many characters; longer ones are dropped.
+    AtMost(usize),
+    /// Lower-case letters of any script, digits and hyphens; others are dropped.
+    LowerCase,
+    /// The open standard's form; other names are loaded with a warning.
+    StandardWarn,
+}
+
+/// How a skill gets its description.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DescriptionRule {
+    /// Missing, null, empty or blank: the skill is dropped.
+    Required,
+    /// Missing, null or empty: the skill is dropped. A blank one is kept.
+    NotEmpty,
+    /// Missing: the skill is dropped. An empty one is kept.
+    Present,
+    /// Missing: the skill is loaded, but not listed for the model.
+    ElseUnlisted,
+    /// Missing or empty: the first line of the body that is not blank.
+    ElseFirstBodyLine,
+    /// Missing or empty: the first heading of the body, else the name.
+    ElseFirstHeading,
+}
+
+impl DescriptionRule {
+    /// Returns whether a skill without a description is dropped.
+    pub const fn drops_missing(self) -> bool {
+        matches!(self, Self::Required | Self::NotEmpty | Self::Present)
+    }
+}
+
+/// One way of reading a frontmatter, see the leniency ladder in docs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rung {
+    /// The whole block is YAML.
+    Strict,
+    /// Problematic one-line scalars are quoted first.
+    Quote(Quoting),
+    /// One-line values with a colon become blocks first.
+    Block,
+    /// Name and description are taken from the lines that begin with them, also where YAML
+    /// gives something that is not text.
+    Lines,
+    /// Each top-level key is read alone.
+    PerKey,
+}
+
+/// What becomes of a file whose frontmatter no rung could read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unreadable {
+    /// The skill is dropped.
+    Drop,
+    /// The body is loaded as if there were no frontmatter.
+    EmptyMetadata,
+}
+
+/// Who wins a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Duplicates {
+    /// The first in scan order.
+    FirstWins,
+    /// The last in scan order.
+    LastWins,
+    /// Nobody: all are listed.
+    KeepAll,
+}
+
+/// By which path an agent knows a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Paths {
+    /// The one it was reached by.
+    AsReached,
+    /// The one without symbolic links on the way. A file reached twice is one.
+    Canonical,
+}
+
+/// How an oddity of the file's encoding is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encoding {
+    /// Accepted.
+    Accept,
+    /// The skill is dropped.
+    Drop,
+}

@@ -1,0 +1,272 @@
+//! The roots of a site: where the rows of a profile's table are on this machine, and the walk
+//! of each in the agent's order.
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+use super::plugins::{self, Holding};
+use super::provided::{Provided, Stock};
+use super::settings::Settings;
+use super::tree::Tree;
+use super::walk::Walker;
+use super::{Named, Root, RootOutcome, Site, Worktree, trust};
+use crate::path::AbsPath;
+use crate::profile::{Base, Provider, RootRule, Scope, Seeks, Stop, Switch};
+use crate::remote::Address;
+
+/// Where a root is; or a path to name it by, and why it is nowhere.
+pub(super) type RootPath = Result<AbsPath, (AbsPath, String)>;
+
+/// Walks the roots of a site's profile in scan order.
+pub(super) fn search(
+    site: &Site,
+    worktree: &Worktree,
+    settings: &mut Settings,
+    walker: &mut Walker<'_>,
+    tree: &dyn Tree,
+) -> Vec<Root> {
+    let addresses = settings.addresses(worktree);
+    let mut search = Search { site, worktree, settings, walker, tree, roots: Vec::new() };
+    let mut plugins: Option<Vec<Holding>> = None;
+    for (index, rule) in site.profile.roots.iter().enumerate() {
+        let mut places: Vec<Located> = match &rule.base {
+            Base::Provided(provider) => {
+                search.provided(*provider, index, &addresses);
+                continue;
+            }
+            Base::Plugins(of) => {
+                let find = || plugins::find(site, of, tree, search.settings);
+                let all = plugins.get_or_insert_with(find).iter();
+                all.filter(|it| it.seeks == rule.seeks).map(Located::held).collect()
+            }
+            _ => {
+                let paths = root_paths(site, rule, worktree, &search.settings.paths);
+                paths.into_iter().map(|path| Located { path, held: None }).collect()
+            }
+        };
+        // Taken from the end, so that a plugin that is met comes right after where it lies.
+        places.reverse();
+        while let Some(place) = places.pop() {
+            search.walk(place, index);
+            places.extend(search.beside().into_iter().rev());
+        }
+    }
+    search.roots
+}
+
+struct Search<'a, 'b> {
+    site: &'a Site,
+    worktree: &'a Worktree,
+    settings: &'a mut Settings,
+    walker: &'a mut Walker<'b>,
+    tree: &'a dyn Tree,
+    roots: Vec<Root>,
+}
+
+impl Search<'_, '_> {
+    /// Takes up what a provider has for the row at `index`.
+    fn provided(&mut self, provider: Provider, index: usize, addresses: &[Address]) {
+        let site = self.site;
+        let off = self.settings.bundled_off.as_ref().filter(|_| provider == Provider::Bundled);
+        let why = off.map(|it| format!("`{}:{}` switches it off", it.file.display(), it.at.line));
+        for provided in self.tree.provided(provider, &site.profile.id, addresses) {
+            let provided = match &why {
+                Some(why) => Provided { stock: Stock::Awaited(why.clone()), ..provided },
+                None => provided,
+            };
+            let rule = &site.profile.roots[index];
+            let root = self.walker.provided(provided, rule, self.roots.len());
+            self.roots.push(Root { rule: index, ..root });
+        }
+    }
+
+    /// Walks one place of the row at `index`.
+    fn walk(&mut self, Located { path, held }: Located, index: usize) {
+        let rule = &self.site.profile.roots[index];
+        let walker = &mut *self.walker;
+        let (start, root) = (walker.candidates.len(), self.roots.len());
+        let (path, (outcome, skips)) = match path {
+            Err((path, why)) => (path, (RootOutcome::NoBase(why), Vec::new())),
+            Ok(path) => {
+                let found = match (&held, rule.seeks) {
+                    (Some(held), _) => walker.plugin(&path, held.form, held.seeks, rule, root),
+                    (None, Seeks::Skills) => walker.root(&path, &rule.walk, root),
+                    (None, Seeks::Commands) => walker.commands(&path, root),
+                };
+                (path, found)
+            }
+        };
+        let candidates = start..walker.candidates.len();
+        let own = match &held {
+            Some(held) => !held.plugin.root.starts_with(&*self.worktree.top),
+            None => is_own(&rule.base, &path, self.worktree, self.settings),
+        };
+        let scope = match &held {
+            Some(held) if held.seeks == Seeks::Commands => Scope::Command,
+            Some(_) => Scope::Plugin,
+            None => rule.scope,
+        };
+        self.roots.push(Root {
+            path,
+            rule: index,
+            scope,
+            own,
+            label: rule.label.clone(),
+            plugin: held.map(|it| it.plugin),
+            outcome,
+            candidates,
+            skips,
+            origin: String::new(),
+        });
+    }
+
+    /// Returns the plugins that were met in the root that was walked last.
+    fn beside(&mut self) -> Vec<Located> {
+        let dirs = self.walker.take_plugins();
+        let Some(rule) = self.site.profile.plugins_beside_skills() else { return Vec::new() };
+        let mut found = Vec::new();
+        for dir in dirs {
+            found.extend(plugins::beside_skills(self.site, rule, &dir, self.tree, self.settings));
+        }
+        found.iter().map(Located::held).collect()
+    }
+}
+
+/// A root as it is found on a site.
+struct Located {
+    path: RootPath,
+    /// What it is, where it belongs to a plugin.
+    held: Option<Holding>,
+}
+
+impl Located {
+    fn held(held: &Holding) -> Self {
+        let path = match &held.off {
+            None => Ok(held.path.clone()),
+            Some(why) => Err((held.path.clone(), why.clone())),
+        };
+        Self { path, held: Some(held.clone()) }
+    }
+}
+
+/// Returns where a root of the table is on this site. `paths` are the directories that the
+/// agent's configuration files name.
+pub(super) fn root_paths(
+    site: &Site,
+    rule: &RootRule,
+    worktree: &Worktree,
+    paths: &[Named],
+) -> Vec<RootPath> {
+    let found = match &rule.base {
+        Base::Settings => paths.iter().map(|it| named(site, &it.text)).collect(),
+        other => bases(site, other, worktree),
+    };
+    let off = |relative: &str| switched_off(site, &rule.switches, relative);
+    let below = |base: RootPath, relative: &str| match (base, off(relative)) {
+        (Ok(base), None) => Ok(base.child(relative)),
+        (Ok(base), Some(why)) => Err((base.child(relative), why)),
+        (Err((path, why)), _) => Err((path.child(relative), why)),
+    };
+    found
+        .into_iter()
+        .flat_map(|base| rule.relative.iter().map(move |it| below(base.clone(), it)))
+        .collect()
+}
+
+/// Returns whether a root is there by the user's or the administrator's own doing.
+fn is_own(base: &Base, path: &AbsPath, worktree: &Worktree, settings: &Settings) -> bool {
+    let inside = |it: &AbsPath| it.starts_with(&*worktree.top);
+    match base {
+        Base::Home
+        | Base::Variable { .. }
+        | Base::IfSet { .. }
+        | Base::Absolute(_)
+        | Base::Plugins(_)
+        | Base::Provided(_) => true,
+        Base::Ancestors { .. } | Base::Additional => false,
+        // A worktree that names a directory elsewhere makes it no better.
+        Base::Settings => !inside(path) && !settings.paths.iter().any(|it| inside(&it.source.file)),
+    }
+}
+
+/// Returns where relative paths start; of what is found by other means nothing.
+pub(super) fn bases(site: &Site, base: &Base, worktree: &Worktree) -> Vec<RootPath> {
+    match base {
+        Base::Home => vec![variable(site, "HOME").map_err(|why| no_base("~", why))],
+        Base::Variable { name, below_home } => vec![
+            variable(site, name)
+                .or_else(|_| variable(site, "HOME").map(|home| home.child(below_home.as_ref())))
+                .map_err(|why| no_base("~", why)),
+        ],
+        Base::IfSet { name } => {
+            let named = site.environment.get(&**name).filter(|it| !it.is_empty());
+            named
+                .map(|_| variable(site, name).map_err(|why| no_base("~", why)))
+                .into_iter()
+                .collect()
+        }
+        Base::Absolute(path) => vec![
+            AbsPath::new(path.as_ref().as_ref()).map_err(|error| no_base(path, error.to_string())),
+        ],
+        Base::Additional => site.additional.iter().cloned().map(Ok).collect(),
+        Base::Ancestors { stop } => {
+            let found = ancestors(site, &worktree.top, worktree.in_git, *stop);
+            found.into_iter().map(Ok).collect()
+        }
+        Base::Settings | Base::Plugins(_) | Base::Provided(_) => Vec::new(),
+    }
+}
+
+/// Returns the directory that a setting names: `~/` is the home directory, anything else is as
+/// seen from the working directory.
+pub(super) fn named(site: &Site, text: &str) -> RootPath {
+    match text.strip_prefix("~/") {
+        Some(rest) => match variable(site, "HOME") {
+            Ok(home) => Ok(home.towards(rest)),
+            Err(why) => Err(no_base(text, why)),
+        },
+        None => Ok(site.cwd.towards(text)),
+    }
+}
+
+/// Returns why a path is not looked at, where a variable says so.
+pub(super) fn switched_off(site: &Site, switches: &[Switch], relative: &str) -> Option<String> {
+    let is_on = |it: &&Switch| trust::is_on(site, &it.variable);
+    let is_meant = |it: &&Switch| it.relative.as_ref().is_none_or(|it| it == relative);
+    let switch = switches.iter().filter(is_meant).find(is_on)?;
+    Some(format!("`{}` switches it off", switch.variable))
+}
+
+fn ancestors(site: &Site, worktree: &AbsPath, in_git: bool, stop: Stop) -> Vec<AbsPath> {
+    let cwd = &site.cwd;
+    let last = match stop {
+        Stop::Cwd => cwd.clone(),
+        Stop::Worktree => worktree.clone(),
+        Stop::WorktreeElseFilesystem if in_git => worktree.clone(),
+        Stop::Home => {
+            let home = variable(site, "HOME").ok();
+            return cwd.ancestors().take_while(|it| Some(it) != home.as_ref()).collect();
+        }
+        Stop::WorktreeElseFilesystem | Stop::Filesystem => {
+            cwd.ancestors().last().unwrap_or_else(|| cwd.clone())
+        }
+    };
+    cwd.ancestors().take_while(|it| it.starts_with(&last)).collect()
+}
+
+pub(super) fn variable(site: &Site, name: &str) -> Result<AbsPath, String> {
+    let value = site.environment.get(name).map_or(OsStr::new(""), OsString::as_os_str);
+    if value.is_empty() {
+        return Err(format!("`{name}` is not set"));
+    }
+    AbsPath::new(value.as_ref()).map_err(|error| format!("`{name}`: {error}"))
+}
+
+/// A stand-in path for a root whose base is not known, so that `explain` can still name it.
+fn no_base(shown: &str, why: String) -> (AbsPath, String) {
+    let path = PathBuf::from("/").join(shown);
+    let path = AbsPath::new(&path).unwrap_or_else(|_| {
+        AbsPath::new("/".as_ref()).expect("the root directory is an absolute path")
+    });
+    (path, why)
+}
