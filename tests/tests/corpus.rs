@@ -6,15 +6,16 @@
 //! `CI` they fail instead. The files are data: some are written to be hostile.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::fs;
+use std::path::PathBuf;
 use std::sync::LazyLock;
-use std::{env, fs};
 
 use serde_json::Value as Json;
 use skills_core::diagnostic::Severity;
 use skills_core::parse::{Document, Entry, Frontmatter, Value, ValueKind, parse};
 use skills_core::text::{Span, decode};
+use skills_testkit::Corpus;
+use skills_testkit::corpus::Recorded;
 
 /// Files whose record is not what we read, each with the reason.
 const EXCEPTIONS: &[(&str, &str)] = &[
@@ -59,10 +60,10 @@ const WITHOUT_RECORD: &[(&str, Option<&str>)] = &[
 
 #[test]
 fn every_file_of_the_corpus_is_read_as_recorded() {
-    let Some(corpus) = Corpus::open() else { return };
+    let Some(Files { cases, .. }) = &*FILES else { return };
     let mut wrong = Vec::new();
     let mut refused = 0;
-    for case in &corpus.cases {
+    for case in cases {
         let document = parse(&case.text);
         wrong.extend(unsliced(&case.text, &document).map(|it| format!("{}: {it}", case.path)));
         if case.is_refused(&document) {
@@ -77,16 +78,16 @@ fn every_file_of_the_corpus_is_read_as_recorded() {
             wrong.push(format!("{}: {difference}", case.path));
         }
     }
-    eprintln!("{} files read, {refused} of them refused by some parser", corpus.cases.len());
-    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), corpus.cases.len(), wrong.join("\n"));
-    assert!(corpus.cases.len() > 3000, "the corpus is incomplete");
+    eprintln!("{} files read, {refused} of them refused by some parser", cases.len());
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
+    assert!(cases.len() > 3000, "the corpus is incomplete");
 }
 
 #[test]
 fn odd_files_without_a_record_are_read_as_far_as_they_can_be() {
-    let Some(corpus) = Corpus::open() else { return };
+    let Some(Files { folder, .. }) = &*FILES else { return };
     for (file, name) in WITHOUT_RECORD {
-        let bytes = fs::read(corpus.folder.join("odd").join(file)).expect("listed files exist");
+        let bytes = fs::read(folder.join("odd").join(file)).expect("listed files exist");
         let text = decode(&bytes).text;
         let document = parse(&text);
         let read = document.frontmatter.as_ref().and_then(|it| text_of(it, "name", &text));
@@ -98,20 +99,20 @@ fn odd_files_without_a_record_are_read_as_far_as_they_can_be() {
 
 #[test]
 fn exceptions_are_still_needed() {
-    let Some(corpus) = Corpus::open() else { return };
+    let Some(Files { cases, .. }) = &*FILES else { return };
     for (path, reason) in EXCEPTIONS {
-        let case = corpus.cases.iter().find(|it| it.path == *path).expect("listed files exist");
+        let case = cases.iter().find(|it| it.path == *path).expect("listed files exist");
         assert!(case.difference(&parse(&case.text)).is_some(), "{path} is as recorded: {reason}");
     }
 }
 
 #[test]
 fn a_slip_in_one_line_costs_no_other_key() {
-    let Some(corpus) = Corpus::open() else { return };
+    let Some(Files { cases, .. }) = &*FILES else { return };
     let mut tried = 0;
     let mut lost = Vec::new();
     // Every eighth file is enough: neighbours in a repository are alike.
-    for case in corpus.cases.iter().step_by(8) {
+    for case in cases.iter().step_by(8) {
         let Some(frontmatter) = parse(&case.text).frontmatter.filter(is_healthy) else { continue };
         for (at, entry) in frontmatter.entries.iter().enumerate() {
             for typed in SLIPS.iter().filter_map(|slip| slip(&case.text, entry)) {
@@ -184,9 +185,9 @@ fn same_meaning(a: &Value, b: &Value) -> bool {
 
 #[test]
 fn every_seventh_prefix_parses() {
-    let Some(corpus) = Corpus::open() else { return };
+    let Some(Files { cases, .. }) = &*FILES else { return };
     // Every fourth file, to stay within seconds in a debug build.
-    for case in corpus.cases.iter().step_by(4) {
+    for case in cases.iter().step_by(4) {
         // Past the frontmatter a longer body is the same document.
         let end = parse(&case.text).body.start.saturating_add(64).min(case.text.len());
         for cut in (0..end).step_by(7) {
@@ -199,9 +200,16 @@ fn every_seventh_prefix_parses() {
     }
 }
 
-static CORPUS: LazyLock<Option<Corpus>> = LazyLock::new(Corpus::read);
+// Read once for all tests; what was unpacked is gone again.
+static FILES: LazyLock<Option<Files>> = LazyLock::new(|| {
+    let corpus = Corpus::open("real files, odd files, their prefixes and slips in them")?;
+    let read =
+        |Recorded { path, bytes, expected }| Case { path, text: decode(&bytes).text, expected };
+    let cases = corpus.recorded().into_iter().map(read).collect();
+    Some(Files { folder: corpus.folder().to_owned(), cases })
+});
 
-struct Corpus {
+struct Files {
     folder: PathBuf,
     cases: Vec<Case>,
 }
@@ -210,46 +218,6 @@ struct Case {
     path: String,
     text: String,
     expected: Json,
-}
-
-impl Corpus {
-    /// Returns the corpus, read once for all tests.
-    fn open() -> Option<&'static Self> {
-        CORPUS.as_ref()
-    }
-
-    /// Reads the corpus; says what is left out when there is none.
-    #[expect(clippy::print_stderr, reason = "what is left out is said, not passed over")]
-    fn read() -> Option<Self> {
-        let Some(folder) = env::var_os("SKILLSD_CORPUS").map(PathBuf::from) else {
-            let left_out = "SKILLSD_CORPUS is not set: left out the real files of dev.tar.gz with \
-                            dev-expected.jsonl, the odd files, their prefixes and slips in them";
-            assert!(env::var_os("CI").is_none(), "{left_out}");
-            eprintln!("{left_out}");
-            return None;
-        };
-        let unpacked = tempfile::tempdir().expect("a temporary directory can be made");
-        let archive = folder.join("dev.tar.gz");
-        let status =
-            Command::new("tar").arg("-xf").arg(&archive).arg("-C").arg(unpacked.path()).status();
-        assert!(status.is_ok_and(|it| it.success()), "failed to unpack `{}`", archive.display());
-        let mut cases =
-            read_cases(&folder.join("dev-expected.jsonl"), &unpacked.path().join("dev"), "dev");
-        cases.extend(read_cases(&folder.join("odd/expected.jsonl"), &folder.join("odd"), "odd"));
-        Some(Self { folder, cases })
-    }
-}
-
-fn read_cases(record: &Path, files: &Path, group: &str) -> Vec<Case> {
-    let lines = fs::read_to_string(record).expect("the record can be read");
-    let cases = lines.lines().filter_map(|line| {
-        let expected: Json = serde_json::from_str(line).expect("every line is JSON");
-        // The first line is a legend.
-        let file = expected.get("file")?.as_str()?.to_owned();
-        let bytes = fs::read(files.join(&file)).expect("every recorded file is there");
-        Some(Case { path: format!("{group}/{file}"), text: decode(&bytes).text, expected })
-    });
-    cases.collect()
 }
 
 impl Case {

@@ -5,13 +5,11 @@
 //! that profile lists, in its order; the plugins of the corpus are installed as they are.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![expect(clippy::print_stderr, reason = "a test says what it left out")]
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 use std::sync::Arc;
 
 use expect_test::{ExpectFile, expect_file};
@@ -19,6 +17,7 @@ use skills_core::path::AbsPath;
 use skills_core::profile;
 use skills_core::resolve::{Site, State};
 use skills_engine::{Engine, Freshness, Options, View, ViewKey};
+use skills_testkit::Corpus;
 use skills_testkit::fixture::lay_out;
 
 const LAYOUTS: &str = include_str!("../conformance/layouts.txt");
@@ -87,29 +86,15 @@ fn gemini_cli_asks_its_own_files_for_trust() {
     check("gemini-cli", &expect_file!["../conformance/layouts.gemini-cli.txt"]);
 }
 
-/// Unpacks the corpus; says what is left out where there is none.
-fn corpus() -> Option<(tempfile::TempDir, PathBuf)> {
-    let Some(corpus) = std::env::var_os("SKILLSD_CORPUS") else {
-        assert!(std::env::var_os("CI").is_none(), "SKILLSD_CORPUS is not set");
-        eprintln!("left out: SKILLSD_CORPUS is not set");
-        return None;
-    };
-    let dir = tempfile::tempdir().unwrap();
-    let archive = Path::new(&corpus).join("dev.tar.gz");
-    let unpacked = Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(dir.path()).status();
-    assert!(unpacked.unwrap().success());
-    let top = fs::canonicalize(dir.path()).unwrap();
-    Some((dir, top))
-}
-
 #[test]
 fn the_plugins_of_the_corpus_are_listed_by_their_names() {
-    let Some((_dir, top)) = corpus() else { return };
+    let Some(corpus) = Corpus::open("the plugins of real repositories") else { return };
+    let top = corpus.top();
     let mut plugins = Vec::new();
     let mut expected = BTreeSet::new();
-    for repository in fs::read_dir(top.join("dev")).unwrap().map(Result::unwrap) {
-        let market = repository.file_name().to_string_lossy().replace('@', "-");
-        let Ok(found) = fs::read_dir(repository.path().join("plugins")) else { continue };
+    for repository in corpus.repositories() {
+        let market = repository.file_name().unwrap().to_string_lossy().replace('@', "-");
+        let Ok(found) = fs::read_dir(repository.join("plugins")) else { continue };
         for plugin in found.map(Result::unwrap).filter(|it| it.path().join("skills").is_dir()) {
             let name = plugin.file_name().to_string_lossy().into_owned();
             for skill in fs::read_dir(plugin.path().join("skills")).unwrap().map(Result::unwrap) {

@@ -8,8 +8,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 use std::{env, fs};
 
 use skills_core::diagnostic::Severity;
@@ -18,6 +17,8 @@ use skills_core::path::AbsPath;
 use skills_core::rules::{self, Finding, Nowhere, Settings, Subject, apply, apply_fixes};
 use skills_core::skill::{FileFacts, Origin, SkillRecord};
 use skills_core::text::{LineIndex, decode};
+use skills_testkit::Corpus;
+use skills_testkit::corpus::skills_below;
 
 /// Large ones, each of another kind: plugins, one tree of skills, and the same skills for agents.
 const REPOSITORIES: [&str; 3] =
@@ -25,11 +26,11 @@ const REPOSITORIES: [&str; 3] =
 
 #[test]
 fn findings_on_real_repositories_are_those_reviewed() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = Corpus::open("the findings on real repositories") else { return };
     let write = env::var_os("UPDATE_EXPECT").is_some();
     let mut wrong = Vec::new();
     for repository in REPOSITORIES {
-        let text = table(&corpus.path().join("dev").join(repository));
+        let text = table(&corpus.top().join("dev").join(repository));
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("noise/{repository}.txt"));
         if fs::read_to_string(&file).unwrap_or_default() == text {
             continue;
@@ -47,10 +48,10 @@ fn findings_on_real_repositories_are_those_reviewed() {
 
 #[test]
 fn fixes_hold_on_real_files_with_faults_put_in() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = Corpus::open("the fixes of real files") else { return };
     let (mut n_fixes, mut wrong) = (0, Vec::new());
     // Some are enough: neighbours in a repository are alike.
-    for path in skills(&corpus.path().join("dev")).iter().step_by(40) {
+    for path in skills_below(&corpus.top().join("dev")).iter().step_by(40) {
         let text = decode(&fs::read(path).expect("it was listed")).text;
         let path = AbsPath::new(path).expect("it is absolute");
         for (fault, broken) in std::iter::once(("none", text.clone())).chain(faults(&text)) {
@@ -154,7 +155,7 @@ fn check(text: &str, path: &AbsPath) -> Vec<Finding> {
 fn table(top: &Path) -> String {
     let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     let mut list = String::new();
-    let files = skills(top);
+    let files = skills_below(top);
     for file in &files {
         let text = decode(&fs::read(file).expect("it was listed")).text;
         let lines = LineIndex::new(&text);
@@ -179,42 +180,4 @@ fn table(top: &Path) -> String {
         let _ = writeln!(table, "{count:>5} {severity:<11} {id}");
     }
     format!("{table}\n{list}")
-}
-
-/// Returns the skills below a directory, sorted.
-fn skills(top: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut waiting = vec![top.to_owned()];
-    while let Some(dir) = waiting.pop() {
-        for entry in fs::read_dir(dir).expect("the corpus can be read").filter_map(Result::ok) {
-            let kind = entry.file_type().expect("it was listed");
-            if kind.is_dir() {
-                waiting.push(entry.path());
-            } else if kind.is_file() && entry.file_name() == "SKILL.md" {
-                found.push(entry.path());
-            }
-        }
-    }
-    found.sort();
-    found
-}
-
-/// Unpacks the corpus; nothing where there is none.
-#[expect(clippy::print_stdout, reason = "whoever runs it by hand learns what was left out")]
-fn corpus() -> Option<tempfile::TempDir> {
-    let Some(folder) = env::var_os("SKILLSD_CORPUS") else {
-        assert!(env::var_os("CI").is_none(), "SKILLSD_CORPUS is not set");
-        println!("left out: SKILLSD_CORPUS is not set");
-        return None;
-    };
-    let top = tempfile::tempdir().expect("a directory for the corpus");
-    let status = Command::new("tar")
-        .args(["xzf"])
-        .arg(Path::new(&folder).join("dev.tar.gz"))
-        .arg("-C")
-        .arg(top.path())
-        .status()
-        .expect("tar can be run");
-    assert!(status.success(), "the corpus can be unpacked");
-    Some(top)
 }

@@ -7,12 +7,13 @@
 #![expect(clippy::unwrap_used, reason = "a failing step of a test is its result")]
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::{env, fs};
+use std::fs;
+use std::path::Path;
 
 use skills_core::skill::{FileFacts, SkillRecord};
 use skills_engine::search::{Document, SearchIndex};
+use skills_testkit::Corpus;
+use skills_testkit::corpus::skills_below;
 
 const QUERIES: &str = include_str!("../search/queries.tsv");
 
@@ -21,17 +22,15 @@ const BAR: f64 = 0.9;
 
 #[test]
 fn nine_of_ten_queries_find_their_skill_among_the_first_three() {
-    let Some(corpus) = corpus() else { return };
-    let mut skills = Vec::new();
-    collect(corpus.path(), &mut skills);
-    skills.sort();
+    let Some(corpus) = Corpus::open("the judged queries") else { return };
+    let skills = skills_below(&corpus.top().join("dev"));
     let documents: Vec<_> = skills.iter().map(|it| document(it)).collect();
     let names: Vec<_> = documents.iter().map(|it| it.name.clone()).collect();
     let index = SearchIndex::new(documents).unwrap();
     let mut missed = String::new();
     let (mut first, mut among_three, mut all) = (0, 0, 0);
     for (query, expected) in queries() {
-        let wanted = corpus.path().join("dev").join(expected).join("SKILL.md");
+        let wanted = corpus.top().join("dev").join(expected).join("SKILL.md");
         let expected = skills.iter().position(|it| *it == wanted).unwrap();
         assert!(!says(query, &names[expected]), "`{query}` names its skill");
         let hits = index.search(query, 20, |_| true).unwrap();
@@ -90,32 +89,4 @@ fn document(path: &Path) -> Document {
     let directory = path.parent().unwrap().file_name().unwrap().to_string_lossy().into_owned();
     let name = text(&record.name).unwrap_or(directory);
     Document::new(&name, text(&record.description).as_deref(), Some(&record))
-}
-
-fn collect(dir: &Path, skills: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(dir).unwrap() {
-        let entry = entry.unwrap();
-        let kind = entry.file_type().unwrap();
-        if kind.is_dir() {
-            collect(&entry.path(), skills);
-        } else if kind.is_file() && entry.file_name() == "SKILL.md" {
-            skills.push(entry.path());
-        }
-    }
-}
-
-#[expect(clippy::print_stderr, reason = "what is left out is said, not passed over")]
-fn corpus() -> Option<tempfile::TempDir> {
-    let Some(folder) = env::var_os("SKILLSD_CORPUS").map(PathBuf::from) else {
-        let left_out = "SKILLSD_CORPUS is not set: left out the judged queries";
-        assert!(env::var_os("CI").is_none(), "{left_out}");
-        eprintln!("{left_out}");
-        return None;
-    };
-    let unpacked = tempfile::tempdir().unwrap();
-    let archive = folder.join("dev.tar.gz");
-    let status =
-        Command::new("tar").arg("-xf").arg(&archive).arg("-C").arg(unpacked.path()).status();
-    assert!(status.is_ok_and(|it| it.success()), "failed to unpack `{}`", archive.display());
-    Some(unpacked)
 }

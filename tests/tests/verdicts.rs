@@ -7,10 +7,8 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 use std::sync::LazyLock;
-use std::{env, fs};
 
 use serde_json::Value as Json;
 use skills_core::ladder::{Library, Verdict, strict, verdicts};
@@ -18,6 +16,8 @@ use skills_core::parse::{Opening, parse};
 use skills_core::profile;
 use skills_core::skill::{FileFacts, SkillRecord};
 use skills_core::text::decode;
+use skills_testkit::Corpus;
+use skills_testkit::corpus::Recorded;
 
 /// A library of an agent, as the record calls it.
 const LIBRARIES: &[(&str, Library)] = &[
@@ -36,10 +36,10 @@ const MAX_DIFFERENCES: usize = 5;
 
 #[test]
 fn the_strict_rung_takes_what_each_agents_library_takes() {
-    let Some(corpus) = &*CORPUS else { return };
+    let Some(cases) = &*CASES else { return };
     let mut wrong = Vec::new();
     let mut compared = 0;
-    for case in &corpus.cases {
+    for case in cases {
         let document = parse(&case.text);
         let Some(frontmatter) = document.frontmatter.filter(|it| it.opening == Opening::FirstLine)
         else {
@@ -66,9 +66,9 @@ fn the_strict_rung_takes_what_each_agents_library_takes() {
 
 #[test]
 fn every_profile_has_its_verdict_on_every_file() {
-    let Some(corpus) = &*CORPUS else { return };
+    let Some(cases) = &*CASES else { return };
     let mut counts: BTreeMap<&str, BTreeMap<String, usize>> = BTreeMap::new();
-    for case in &corpus.cases {
+    for case in cases {
         let directory = Path::new(&case.path).parent().and_then(Path::file_name);
         let directory = directory.map_or_else(String::new, |it| it.to_string_lossy().into_owned());
         for (profile, reading) in verdicts(&case.record, &directory) {
@@ -91,22 +91,21 @@ fn every_profile_has_its_verdict_on_every_file() {
             writeln!(table, "{profile:<22} {files:>5} {verdict}").expect("a string takes it");
         }
     }
-    eprintln!("{} files\n{table}", corpus.cases.len());
+    eprintln!("{} files\n{table}", cases.len());
     assert_eq!(counts.len(), profile::agents().count());
     for (profile, verdicts) in &counts {
         let accepted = verdicts.get("accepted").copied().unwrap_or_default();
         // Nine in ten real files are well; a profile that takes fewer has a rule that is wrong,
         // but for the plugin, which refuses the standard's own form of `allowed-tools`.
         let least = if *profile == "opencode-agent-skills" { 6 } else { 9 };
-        assert!(accepted * 10 >= corpus.cases.len() * least, "{profile}: {accepted}\n{table}");
+        assert!(accepted * 10 >= cases.len() * least, "{profile}: {accepted}\n{table}");
     }
 }
 
-static CORPUS: LazyLock<Option<Corpus>> = LazyLock::new(Corpus::open);
-
-struct Corpus {
-    cases: Vec<Case>,
-}
+static CASES: LazyLock<Option<Vec<Case>>> = LazyLock::new(|| {
+    let corpus = Corpus::open("the verdicts on real files")?;
+    Some(corpus.recorded().into_iter().map(Case::read).collect())
+});
 
 struct Case {
     path: String,
@@ -115,47 +114,14 @@ struct Case {
     expected: Json,
 }
 
-impl Corpus {
-    /// Reads the corpus; says what is left out when there is none.
-    #[expect(clippy::print_stderr, reason = "what is left out is said, not passed over")]
-    fn open() -> Option<Self> {
-        let Some(folder) = env::var_os("SKILLSD_CORPUS").map(PathBuf::from) else {
-            let left_out = "SKILLSD_CORPUS is not set: left out the verdicts on real files";
-            assert!(env::var_os("CI").is_none(), "{left_out}");
-            eprintln!("{left_out}");
-            return None;
-        };
-        let unpacked = tempfile::tempdir().expect("a temporary directory can be made");
-        let archive = folder.join("dev.tar.gz");
-        let status =
-            Command::new("tar").arg("-xf").arg(&archive).arg("-C").arg(unpacked.path()).status();
-        assert!(status.is_ok_and(|it| it.success()), "failed to unpack `{}`", archive.display());
-        let mut cases =
-            read_cases(&folder.join("dev-expected.jsonl"), &unpacked.path().join("dev"), "dev");
-        cases.extend(read_cases(&folder.join("odd/expected.jsonl"), &folder.join("odd"), "odd"));
-        Some(Self { cases })
-    }
-}
-
-fn read_cases(record: &Path, files: &Path, group: &str) -> Vec<Case> {
-    let lines = fs::read_to_string(record).expect("the record can be read");
-    let cases = lines.lines().filter_map(|line| {
-        let expected: Json = serde_json::from_str(line).expect("every line is JSON");
-        // The first line is a legend.
-        let file = expected.get("file")?.as_str()?.to_owned();
-        let bytes = fs::read(files.join(&file)).expect("every recorded file is there");
-        let facts = FileFacts { size: bytes.len() as u64, truncated: false, hash: [0; 32] };
-        Some(Case {
-            path: format!("{group}/{file}"),
-            text: decode(&bytes).text,
-            record: SkillRecord::read(&bytes, facts),
-            expected,
-        })
-    });
-    cases.collect()
-}
-
 impl Case {
+    fn read(file: Recorded) -> Self {
+        let Recorded { path, bytes, expected } = file;
+        let facts = FileFacts { size: bytes.len() as u64, truncated: false, hash: [0; 32] };
+        let record = SkillRecord::read(&bytes, facts);
+        Self { path, text: decode(&bytes).text, record, expected }
+    }
+
     /// Whether a library took the text; nothing where none was asked.
     fn accepted_by(&self, library: &str) -> Option<bool> {
         let names = |key: &str| self.expected.get(key)?.as_array();

@@ -20,6 +20,8 @@ pub mod daemon;
 
 pub mod catalog;
 
+pub mod corpus;
+
 pub mod mcp;
 
 pub mod plain;
@@ -29,6 +31,7 @@ pub mod model;
 pub mod literal;
 
 pub use catalog::{Catalog, Page};
+pub use corpus::Corpus;
 pub use daemon::Daemon;
 pub use fixture::lay_out;
 pub use home::Home;

@@ -1,27 +1,24 @@
 //! Every repository of the corpus as a worktree: the live list is the plain reader's list.
 //!
 //! The corpus is real and not ours; it is unpacked for the test and never part of the repository.
-//! `SKILLSD_CORPUS` says where it lies; without it this test says what it left out, and fails where `CI`
-//! is set.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use skills_testkit::Home;
+use skills_testkit::Corpus;
 
 use crate::support::{Live, PROFILES, assert_same, listed, oracle, run_json};
 
 #[test]
 fn corpus_worktrees_list_what_the_plain_reader_reads() {
-    let Some(corpus) = std::env::var_os("SKILLSD_CORPUS") else {
-        assert!(std::env::var_os("CI").is_none(), "SKILLSD_CORPUS must be set where CI is");
-        println!("left out: 109 real repositories, because SKILLSD_CORPUS is not set");
-        return;
-    };
+    let Some(corpus) = Corpus::open("109 real repositories as worktrees") else { return };
+    let repositories = corpus.repositories();
     let mut live = Live::start();
-    let repositories = unpack(&live.home, Path::new(&corpus));
+    for top in &repositories {
+        live.home.git(top, &["init", "-q", "-b", "main", "--template="]);
+    }
     assert!(repositories.len() > 100, "only {} repositories", repositories.len());
 
     let mut n_skills = 0;
@@ -50,21 +47,6 @@ fn corpus_worktrees_list_what_the_plain_reader_reads() {
         }
     }
     println!("{n_skills} listed skills in {} repositories", repositories.len());
-}
-
-/// Unpacks the corpus into `home`, each repository a worktree of its own.
-fn unpack(home: &Home, corpus: &Path) -> Vec<PathBuf> {
-    let archive = corpus.join("dev.tar.gz");
-    let status = home.command("tar").arg("xzf").arg(&archive).arg("-C").arg(home.work()).status();
-    assert!(status.expect("tar can be run").success(), "failed to unpack `{}`", archive.display());
-    let entries = fs::read_dir(home.work().join("dev")).expect("the archive holds `dev`");
-    let mut tops: Vec<PathBuf> =
-        entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
-    tops.sort();
-    for top in &tops {
-        home.git(top, &["init", "-q", "-b", "main", "--template="]);
-    }
-    tops
 }
 
 /// Returns the top, and each directory below it that has skills of its own.
