@@ -61,7 +61,7 @@ pub(crate) fn entry(view: &View, candidate: &Candidate) -> wire::Entry {
         user_invocable: record.is_some_and(|it| it.user_invocable),
         trusted: root.own,
         hash: record.map(|it| hash(&it.facts.hash)),
-        diagnostics: record.map(diagnostic_counts).unwrap_or_default(),
+        diagnostics: diagnostic_counts(candidate),
         stale: candidate.file.as_ref().is_some_and(|it| it.stale.is_some()),
     }
 }
@@ -114,11 +114,23 @@ pub(crate) fn hash(bytes: &[u8]) -> String {
     text
 }
 
-fn diagnostic_counts(record: &SkillRecord) -> wire::DiagnosticCounts {
-    wire::DiagnosticCounts {
-        error: record.count(Severity::Error) as u32,
-        warning: record.count(Severity::Warning) as u32,
+fn diagnostic_counts(candidate: &Candidate) -> wire::DiagnosticCounts {
+    let mut counts = wire::DiagnosticCounts::default();
+    for finding in candidate.record().into_iter().flat_map(|it| &it.findings) {
+        match graded(finding.diagnostic.severity, candidate) {
+            Severity::Error => counts.error += 1,
+            Severity::Warning => counts.warning += 1,
+            Severity::Information | Severity::Hint => {}
+        }
     }
+    counts
+}
+
+/// Returns how grave a finding is for this agent. What the agent reads in spite of it is no error, as
+/// the rules of `skills/check` have it.
+fn graded(severity: Severity, candidate: &Candidate) -> Severity {
+    let is_dropped = candidate.state == State::Invalid;
+    if is_dropped { severity } else { severity.max(Severity::Warning) }
 }
 
 /// Returns a state by its name on the wire.
@@ -262,8 +274,9 @@ fn bytes_before_head(record: &SkillRecord) -> u64 {
     if record.bom { '\u{FEFF}'.len_utf8() as u64 } else { 0 }
 }
 
-/// Returns the findings about a file.
-pub(crate) fn diagnostics(record: &SkillRecord) -> Vec<wire::Diagnostic> {
+/// Returns the findings about a skill's file.
+pub(crate) fn diagnostics(candidate: &Candidate) -> Vec<wire::Diagnostic> {
+    let Some(record) = candidate.record() else { return Vec::new() };
     let before = bytes_before_head(record);
     let position = |spot: Spot, offset: usize| wire::Position {
         line: spot.line,
@@ -272,7 +285,7 @@ pub(crate) fn diagnostics(record: &SkillRecord) -> Vec<wire::Diagnostic> {
     };
     let convert = |Finding { diagnostic, start, end }: &Finding| wire::Diagnostic {
         code: diagnostic.code.to_owned(),
-        severity: severity(diagnostic.severity),
+        severity: severity(graded(diagnostic.severity, candidate)),
         message: diagnostic.message.clone(),
         help: diagnostic.help.clone(),
         range: Some(wire::Range {

@@ -176,11 +176,6 @@ impl SkillRecord {
         }
     }
 
-    /// Returns how many findings have that severity.
-    pub fn count(&self, severity: Severity) -> usize {
-        self.findings.iter().filter(|it| it.diagnostic.severity == severity).count()
-    }
-
     /// Parses the frontmatter again, with the ranges of every key and value.
     ///
     /// The index keeps text, not trees: parsing takes microseconds and is asked for rarely.

@@ -44,7 +44,7 @@ fn skill(view: &View, candidate_idx: usize) -> GetResult {
         ranges: frontmatter
             .map(|(record, it)| to_wire::field_ranges(it, record))
             .unwrap_or_default(),
-        findings: candidate.record().map(to_wire::diagnostics).unwrap_or_default(),
+        findings: to_wire::diagnostics(candidate),
     }
 }
 

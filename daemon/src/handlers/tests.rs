@@ -405,3 +405,17 @@ async fn path_of_the_worktree_may_be_reached_by_a_dot() {
     let cwd = Path::new(&rig.path("w")).join("./");
     assert_eq!(rig.list(json!({"cwd": cwd})).await.len(), 3);
 }
+
+#[tokio::test]
+async fn what_an_agent_reads_all_the_same_is_no_error() {
+    let text = "---\nname: a\ndescription: Does it: all.\n---\nBody.\n";
+    let mut rig = Rig::new(&[("w/.claude/skills/a/SKILL.md", text)]);
+    for (profile, error, severity) in
+        [("opencode", 0, "warning"), ("opencode-agent-skills", 1, "error")]
+    {
+        let got = rig.call("skills/get", json!({"name": "a", "profile": profile})).await;
+        assert_eq!(got["diagnostics"]["error"], error, "{got}");
+        assert_eq!(got["diagnostics"]["warning"], 1 - error, "{got}");
+        assert_eq!(got["findings"][0]["severity"], severity, "{got}");
+    }
+}
