@@ -96,7 +96,7 @@ pub(crate) fn absolute(text: &str, encoding: Option<PathEncoding>) -> Result<Abs
         return Ok(path);
     }
     let path = decode_absolute(text, encoding)
-        .map_err(|error| RpcError::invalid_params(error.to_string()))?;
+        .map_err(|error| RpcError::invalid_params(error.to_string()).with_hint(error.hint()))?;
     AbsPath::new(&path).map_err(|error| {
         RpcError::invalid_params(error.to_string())
             .with_hint("Send the path as it is without `..`.")

@@ -43,6 +43,21 @@ pub enum PathError {
     },
 }
 
+impl PathError {
+    /// Returns what to do about it, as a sentence.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Escape { .. } => {
+                "In the encoding `percent` a `%` is followed by two hexadecimal digits; itself it is `%25`."
+            }
+            Self::Nul { .. } => "Send the path without it.",
+            Self::Relative { .. } => {
+                "Send absolute paths: put the directory before it that it is relative to."
+            }
+        }
+    }
+}
+
 /// Returns the encoding that an object with these paths needs: `None` when all are UTF-8.
 pub fn encoding_of<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Option<PathEncoding> {
     let all_plain = paths.into_iter().all(|path| path.to_str().is_some());

@@ -11,7 +11,7 @@ use skills_core::resolve::State;
 use skills_engine::View;
 use skills_engine::session::Met;
 use skills_protocol::error::RpcError;
-use skills_protocol::path::{PathEncoding, decode};
+use skills_protocol::path::PathEncoding;
 use skills_protocol::wire::{
     ActivatedSkill, Context, Contextual, Discovered, Freshness, SessionAgentEndParams,
     SessionAgentEndResult, SessionCloseParams, SessionCloseResult, SessionCompactedParams,
@@ -101,14 +101,7 @@ fn touched(paths: &[String], encoding: Option<PathEncoding>) -> Result<Vec<AbsPa
         let message = format!("{} paths are more than {MOST_PATHS}", paths.len());
         return Err(RpcError::invalid_params(message).with_hint("Touch them in several calls."));
     }
-    let read = |text: &String| {
-        let relative = decode(text, encoding).is_ok_and(|it| !it.is_absolute());
-        from_wire::absolute(text, encoding).map_err(|error| {
-            let hint = "Send absolute paths: put the directory before it that it is relative to.";
-            if relative { error.with_hint(hint) } else { error }
-        })
-    };
-    paths.iter().map(read).collect()
+    paths.iter().map(|it| from_wire::absolute(it, encoding)).collect()
 }
 
 fn activated(view: &View, new: &Met) -> Vec<ActivatedSkill> {
