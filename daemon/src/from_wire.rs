@@ -27,6 +27,8 @@ pub(crate) struct Asked {
     pub(crate) key: ViewKey,
     pub(crate) profile: Arc<Profile>,
     pub(crate) freshness: Freshness,
+    /// The agent inside the agent; its name is part of the key only where rules name it.
+    pub(crate) agent: Option<String>,
 }
 
 /// Reads the parameters that all calls about skills have.
@@ -70,13 +72,15 @@ pub(crate) fn asked(
         environment: values.collect(),
         additional,
         overlay: session.map(|it| Arc::clone(&it.overlay)).unwrap_or_default(),
+        agent: None,
     };
     let freshness = match context.freshness.unwrap_or_default() {
         wire::Freshness::Cached => Freshness::Cached,
         wire::Freshness::Synced => Freshness::Synced,
         wire::Freshness::Verified => Freshness::Verified,
     };
-    Ok(Asked { key, profile: Arc::clone(profile), freshness })
+    let agent = context.agent.filter(|it| !it.is_empty());
+    Ok(Asked { key, profile: Arc::clone(profile), freshness, agent })
 }
 
 /// Returns the place that a view of this key is resolved for.
@@ -87,6 +91,7 @@ pub(crate) fn site(key: &ViewKey, profile: Arc<Profile>) -> Site {
         additional: key.additional.clone(),
         environment: key.environment.clone(),
         overlay: Arc::clone(&key.overlay),
+        agent: key.agent.as_deref().map(Into::into),
     }
 }
 

@@ -4,7 +4,7 @@
 //! nothing else can make: what needs one cannot forget to ask. The order is: the configuration,
 //! trust, permission.
 
-use skills_core::permission::{self, Action, Properties, Regime};
+use skills_core::permission::{self, Action, Decision, Properties, Regime};
 use skills_core::profile::Scope;
 use skills_core::render::By;
 use skills_core::resolve::Candidate;
@@ -44,6 +44,19 @@ pub(crate) enum Act {
 /// Asks whether a skill may be loaded.
 pub(crate) async fn load(service: &Service, asking: Asking<'_>) -> Result<Permit, RpcError> {
     permission(service, asking, Act::Load).await
+}
+
+/// Asks whether the files of a skill may be given away: what is denied is denied with them, and
+/// nobody is asked.
+pub(crate) fn read(
+    view: &View,
+    candidate: &Candidate,
+    agent: Option<&str>,
+) -> Result<(), RpcError> {
+    match decide(view, candidate, agent, &properties(candidate)) {
+        decision if decision.action == Action::Deny => refusal(candidate, &decision),
+        _ => Ok(()),
+    }
 }
 
 /// Asks whether a part of a skill may be run.
@@ -95,26 +108,35 @@ fn is_trusted(asking: Asking<'_>) -> bool {
 #[expect(clippy::unused_async, reason = "whoever has to be asked is waited for")]
 async fn permission(_service: &Service, asking: Asking<'_>, act: Act) -> Result<Permit, RpcError> {
     let Asking { view, candidate, agent, session, by, wait } = asking;
-    let resolution = &view.resolution;
-    let properties = candidate
-        .record()
-        .map_or(Properties::Unknown, |it| Properties::of(&it.document(), &it.head));
-    let request = permission::Request {
-        name: &candidate.name,
-        agent,
-        is_remote: resolution.roots[candidate.root].scope == Scope::Remote,
-        properties: &properties,
-    };
-    let regime = Regime::of(&view.site.profile);
-    let decision = permission::decide(regime, &resolution.permissions, &request);
+    let properties = properties(candidate);
+    let decision = decide(view, candidate, agent, &properties);
     let action = decision.action.name();
     tracing::debug!(name = candidate.name, ?agent, ?session, ?by, wait, ?act, action, "decided");
-    if decision.action == Action::Deny
-        && let Some(rule) = decision.rule()
-    {
-        return Err(denied(&candidate.name, rule));
+    if decision.action == Action::Deny {
+        refusal(candidate, &decision)?;
     }
     Ok(Permit(()))
+}
+
+fn properties(candidate: &Candidate) -> Properties {
+    candidate.record().map_or(Properties::Unknown, |it| Properties::of(&it.document(), &it.head))
+}
+
+fn decide<'a>(
+    view: &'a View,
+    candidate: &Candidate,
+    agent: Option<&str>,
+    properties: &Properties,
+) -> Decision<'a> {
+    let resolution = &view.resolution;
+    let is_remote = resolution.roots[candidate.root].scope == Scope::Remote;
+    let request = permission::Request { name: &candidate.name, agent, is_remote, properties };
+    permission::decide(Regime::of(&view.site.profile), &resolution.permissions, &request)
+}
+
+/// Refuses what is denied, by the rule that denies it.
+fn refusal(candidate: &Candidate, decision: &Decision<'_>) -> Result<(), RpcError> {
+    decision.rule().map_or(Ok(()), |rule| Err(denied(&candidate.name, rule)))
 }
 
 fn denied(name: &str, rule: &permission::Rule) -> RpcError {

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use jsonrpsee::Methods;
 use skills_core::path::AbsPath;
 use skills_engine::session::{Session, Sessions};
-use skills_engine::{Engine, EngineError, Health, View};
+use skills_engine::{Engine, EngineError, Health, View, ViewKey};
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::Context;
 use tokio::time::timeout;
@@ -22,7 +22,7 @@ use crate::from_wire::{self, Asked};
 use crate::handlers;
 use crate::memory::Memory;
 use crate::peer::{Environment, Peer};
-use crate::settings::{Settings, provision};
+use crate::settings::{Settings, policy, provision};
 
 /// How long an answer waits for what is fetched or started for the first time.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -62,6 +62,7 @@ impl Service {
         sessions: Sessions,
     ) -> Arc<Self> {
         engine.provide(provision(&settings.user()));
+        engine.follow(policy(&settings));
         Arc::new(Self {
             engine,
             bus,
@@ -114,6 +115,7 @@ impl Service {
             let config = self.settings.user();
             self.engine.set_read_limit(config.read_limit);
             self.engine.provide(provision(&config));
+            self.engine.follow(policy(&self.settings));
         }
     }
 
@@ -167,7 +169,19 @@ impl Service {
     }
 
     pub(crate) async fn resolved(&self, asked: &Asked) -> Result<Arc<View>, RpcError> {
-        let Asked { key, profile, freshness } = asked;
+        let view = self.of_key(asked, &asked.key).await?;
+        // Most agents inside an agent have no rules of their own, and share a view.
+        match &asked.agent {
+            Some(agent) if view.resolution.has_rules_of(agent) => {
+                self.of_key(asked, &ViewKey { agent: asked.agent.clone(), ..asked.key.clone() })
+                    .await
+            }
+            Some(_) | None => Ok(view),
+        }
+    }
+
+    async fn of_key(&self, asked: &Asked, key: &ViewKey) -> Result<Arc<View>, RpcError> {
+        let Asked { profile, freshness, .. } = asked;
         if *freshness == skills_engine::Freshness::Cached
             && let Some(view) = self.engine.cached(key)
         {

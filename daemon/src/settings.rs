@@ -13,8 +13,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use skills_core::config::{self, Config, Problem, Source};
+use skills_core::config::{self, Config, Problem, REPOSITORY_FILE, Source};
 use skills_core::path::AbsPath;
+use skills_core::resolve::Policy;
 use skills_engine::disk::{Disk, ReadError, RealDisk};
 use skills_engine::{Health, McpOptions, Provision, RemoteOptions};
 use skills_protocol::limits::Limits;
@@ -23,9 +24,6 @@ use skills_protocol::wire::{ConfigState, ConfigStatus};
 use tokio::task::spawn_blocking;
 
 use crate::log;
-
-/// What a repository's file is called.
-const REPOSITORY_FILE: &str = ".skillsd.toml";
 
 /// How long a file may be; the longest sensible one is a hundredth of it.
 const LONGEST: u64 = 256 * 1024;
@@ -174,6 +172,13 @@ pub(crate) fn provision(config: &Config) -> Provision {
             idle: Duration::from_secs(config.mcp_idle),
         },
     }
+}
+
+/// Returns what the user has decided about skills.
+pub(crate) fn policy(settings: &Settings) -> Policy {
+    let file = settings.user_file.as_deref().and_then(|it| AbsPath::new(it).ok());
+    let rules = &settings.user().permission_skill;
+    file.map(|file| Policy::of(rules, &file)).unwrap_or_default()
 }
 
 // The table of keys holds both to what fits.

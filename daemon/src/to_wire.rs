@@ -142,6 +142,7 @@ pub(crate) fn state(state: State) -> wire::State {
         State::Shadowed => wire::State::Shadowed,
         State::Invalid => wire::State::Invalid,
         State::Hidden => wire::State::Hidden,
+        State::Denied => wire::State::Denied,
         State::Untrusted => wire::State::Untrusted,
         State::Ignored => wire::State::Ignored,
     }
@@ -475,6 +476,7 @@ fn candidate_step(resolution: &Resolution, candidate: &Candidate) -> wire::Step 
             | State::Shadowed
             | State::Invalid
             | State::Hidden
+            | State::Denied
             | State::Untrusted
             | State::Ignored,
             _,

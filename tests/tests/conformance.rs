@@ -103,6 +103,7 @@ impl Tree {
             environment: environment.clone(),
             additional: Vec::new(),
             overlay: Arc::default(),
+            agent: None,
         };
         let site = Site {
             profile: Arc::clone(profile),
@@ -110,6 +111,7 @@ impl Tree {
             additional: Vec::new(),
             environment,
             overlay: Arc::default(),
+            agent: None,
         };
         let engine = Engine::start(Options::new("conformance".to_owned())).expect("it starts");
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("it builds");
@@ -127,7 +129,11 @@ impl Tree {
             .filter(|it| {
                 matches!(
                     it.state,
-                    State::Active | State::Conditional | State::Hidden | State::Untrusted
+                    State::Active
+                        | State::Conditional
+                        | State::Hidden
+                        | State::Untrusted
+                        | State::Denied
                 )
             })
             .filter(|it| !leave_out.contains(&&*it.name))

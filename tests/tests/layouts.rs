@@ -33,9 +33,11 @@ fn view(profile: &str, cwd: &Path, home: &Path) -> Arc<View> {
         environment: environment.clone(),
         additional: Vec::new(),
         overlay: Arc::default(),
+        agent: None,
     };
-    let (additional, overlay) = (Vec::new(), Arc::default());
-    let site = Site { profile: Arc::clone(profile), cwd, additional, environment, overlay };
+    let (additional, overlay, agent) = (Vec::new(), Arc::default(), None);
+    let profile = Arc::clone(profile);
+    let site = Site { profile, cwd, additional, environment, overlay, agent };
     let engine = Engine::start(Options::new("layouts".to_owned())).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let view = runtime.block_on(engine.view(key, || site, Freshness::Synced));

@@ -207,9 +207,11 @@ impl Bench {
             environment: environment.clone(),
             additional: Vec::new(),
             overlay: Arc::default(),
+            agent: None,
         };
-        let (additional, overlay) = (Vec::new(), Arc::default());
-        let site = Site { profile: Arc::clone(profile), cwd, additional, environment, overlay };
+        let (additional, overlay, agent) = (Vec::new(), Arc::default(), None);
+        let profile = Arc::clone(profile);
+        let site = Site { profile, cwd, additional, environment, overlay, agent };
         self.runtime.block_on(self.engine.view(key, || site, Freshness::Synced)).unwrap()
     }
 

@@ -6,6 +6,7 @@
 
 mod levels;
 mod page;
+mod permissions;
 mod profile_page;
 mod profiles;
 mod read;
@@ -18,6 +19,7 @@ use crate::remote::Address;
 
 pub use levels::{PathLevels, RuleLevels, check_profiles, levels};
 pub use page::{page, schema};
+pub use permissions::SkillRule;
 pub use read::{Parsed, Problem, read};
 pub use server::McpServer;
 
@@ -72,6 +74,8 @@ pub enum Kind {
     Rules,
     /// A table of tables of levels by globs.
     Paths,
+    /// A table of actions by patterns of skills' names.
+    Permissions,
 }
 
 /// A row of the table: one key.
@@ -108,10 +112,14 @@ impl Kind {
             | Self::Servers
             | Self::Own
             | Self::Rules
-            | Self::Paths => Vec::new(),
+            | Self::Paths
+            | Self::Permissions => Vec::new(),
         }
     }
 }
+
+/// What a repository's file is called, at the top of its worktree.
+pub const REPOSITORY_FILE: &str = ".skillsd.toml";
 
 /// The words of `log.level`, the quietest first.
 pub const LOG_LEVELS: &[&str] = &["off", "error", "warn", "info", "debug", "trace"];
@@ -130,6 +138,7 @@ enum Scalar {
     Own(Profiles),
     Rules(RuleLevels),
     Paths(PathLevels),
+    Permissions(Vec<SkillRule>),
     Switch(bool),
 }
 
@@ -198,6 +207,14 @@ impl Slot for PathLevels {
     fn put(&mut self, scalar: Scalar) {
         if let Scalar::Paths(levels) = scalar {
             *self = levels;
+        }
+    }
+}
+
+impl Slot for Vec<SkillRule> {
+    fn put(&mut self, scalar: Scalar) {
+        if let Scalar::Permissions(rules) = scalar {
+            *self = rules;
         }
     }
 }
@@ -317,6 +334,16 @@ config! {
     sessions_keep: u64 = 30,
         "sessions.keep", Kind::Number { min: 1, max: 36_500, unit: "days" },
         Some("30"), "7", USER, NextCall;
+    /// Which skills may be used: an action for each pattern of names.
+    ///
+    /// `*` and `?` are wildcards, and of several patterns that match the last one counts.
+    /// `"deny"` takes a skill away, `"ask"` has you asked before it is loaded or run, `"allow"`
+    /// loads it where the agent's own rules would ask.
+    /// What an agent's own rules deny stays denied.
+    /// A repository can only deny and ask.
+    permission_skill: Vec<SkillRule> = Vec::new(),
+        "permission.skill", Kind::Permissions, None,
+        r#"{ "deploy-*" = "ask", "internal-*" = "deny" }"#, REPOSITORY, NextCall;
     /// After how long without a connection the daemon ends; 0 is never.
     ///
     /// Without it a daemon that a command started ends after half an hour, and one that

@@ -2,7 +2,11 @@
 //!
 //! A rule is a statement with its place. Which of several counts differs from agent to agent;
 //! [`decide`] is the one answer for all, and names the rule that it comes from. Nobody is asked
-//! here, and nothing is remembered.
+//! here, and what was answered once is a list of patterns to [`is_granted`].
+//!
+//! Rules have three authors. An agent's own files are decided as that agent decides them. What the
+//! user's configuration of ours says comes before that, except that nothing denied becomes allowed.
+//! A repository's `.skillsd.toml` can only make the outcome stricter.
 
 mod claude_code;
 mod opencode;
@@ -18,6 +22,8 @@ pub use properties::Properties;
 /// One rule about skills.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
+    /// Who wrote it.
+    pub author: Author,
     /// The agent inside the agent whose rule it is; none for a rule that holds for all.
     pub agent: Option<Box<str>>,
     /// Which skills it is about: a name, or a pattern in the agent's own form.
@@ -28,8 +34,19 @@ pub struct Rule {
     pub source: Source,
 }
 
-/// What a rule says.
+/// Who wrote a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Author {
+    /// It stands in a configuration file of the agent.
+    Agent,
+    /// It stands in the user's configuration of ours.
+    User,
+    /// It stands in a worktree's `.skillsd.toml`.
+    Repository,
+}
+
+/// What a rule says, the mildest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Action {
     /// The skill may be used.
     Allow,
@@ -142,13 +159,17 @@ impl<'a> Decision<'a> {
 ///
 /// `rules` are those of one view, in the agent's order.
 pub fn decide<'a>(regime: Regime, rules: &'a [Rule], request: &Request<'_>) -> Decision<'a> {
-    if let Some(rule) = tool_off(regime, rules, request.agent) {
-        return Decision::by(Action::Deny, Reason::ToolOff(rule));
+    let mut decision = by_agent(regime, rules, request);
+    if decision.action != Action::Deny
+        && let Some(rule) = last_of(Author::User, rules, request.name)
+    {
+        decision = Decision::by(rule.action, Reason::Rule(rule));
     }
-    let mut decision = match regime {
-        Regime::LastMatch => opencode::decide(rules, request),
-        Regime::DenyFirst => claude_code::decide(rules, request),
-    };
+    if let Some(rule) = last_of(Author::Repository, rules, request.name)
+        && rule.action > decision.action
+    {
+        decision = Decision::by(rule.action, Reason::Rule(rule));
+    }
     // A name that is no plain text would be a pattern, and allow more than was asked for.
     let is_plain = !request.name.trim().is_empty() && !request.name.contains(['*', '?']);
     if decision.action == Action::Ask && is_plain {
@@ -158,6 +179,41 @@ pub fn decide<'a>(regime: Regime, rules: &'a [Rule], request: &Request<'_>) -> D
         };
     }
     decision
+}
+
+/// Decides as the agent does by its own files.
+fn by_agent<'a>(regime: Regime, rules: &'a [Rule], request: &Request<'_>) -> Decision<'a> {
+    if let Some(rule) = tool_off(regime, rules, request.agent) {
+        return Decision::by(Action::Deny, Reason::ToolOff(rule));
+    }
+    match regime {
+        Regime::LastMatch => opencode::decide(rules, request),
+        Regime::DenyFirst => claude_code::decide(rules, request),
+    }
+}
+
+/// Returns the rule of ours that counts for a name: the last one that matches.
+fn last_of<'a>(author: Author, rules: &'a [Rule], name: &str) -> Option<&'a Rule> {
+    let mut own = rules.iter().rev().filter(|it| it.author == author);
+    own.find(|it| wildcard::matches(&it.pattern, name))
+}
+
+/// Whether one of the patterns that the user has allowed for good is about a skill, by the way in
+/// which the agent reads patterns.
+pub fn is_granted<'a>(
+    regime: Regime,
+    patterns: impl IntoIterator<Item = &'a str>,
+    name: &str,
+) -> bool {
+    patterns.into_iter().any(|pattern| match regime {
+        Regime::LastMatch => wildcard::matches(pattern, name),
+        Regime::DenyFirst => claude_code::is_allowed_by(pattern, name),
+    })
+}
+
+/// Whether a pattern of another permission than `skill` is meant: `*` and `?` are wildcards.
+pub fn is_meant(pattern: &str, text: &str) -> bool {
+    wildcard::matches(pattern, text)
 }
 
 /// Returns the rule that takes the whole tool for skills away from the agent of that name.

@@ -4,12 +4,14 @@
 //! the agent's order, judges every file it meets, settles who wins each name, and keeps the
 //! reason for everything it left out, so that `explain` needs no second look at the disk.
 
+mod denied;
 mod explain;
 mod judge;
 mod naming;
 mod nested;
 mod overlay;
 mod plugins;
+mod policy;
 mod precedence;
 mod provided;
 mod roots;
@@ -37,6 +39,7 @@ pub use explain::{Explanation, Query, Step, StepKind, Verdict, differences, expl
 pub use nested::holder;
 pub use overlay::Overlay;
 pub use plugins::Plugin;
+pub use policy::Policy;
 pub use provided::{
     Prompt, PromptArgument, Provided, Ready, Stock, address_of, path_of, prompt_of, prompt_path,
     server_path,
@@ -62,6 +65,8 @@ pub struct Site {
     pub environment: Environment,
     /// What the conversation has found and activated.
     pub overlay: Arc<Overlay>,
+    /// The agent inside the agent, where its own rules count.
+    pub agent: Option<Box<str>>,
 }
 
 /// What an agent would see, and everything it would not.
@@ -79,10 +84,8 @@ pub struct Resolution {
     /// The agent's configuration files that were considered, in the order in which later ones
     /// override earlier ones.
     pub settings: Vec<Consulted>,
-    /// What those files permit and deny, in the agent's order.
+    /// What those files permit and deny, in the agent's order, then what our own say.
     pub permissions: Vec<Rule>,
-    /// Where the agent's whole tool for loading skills is switched off.
-    pub tool_off: Option<Source>,
     /// The catalogs by URL that those files name.
     pub urls: Vec<Named>,
     /// Where those files switch the agent's own skills off.
@@ -240,18 +243,21 @@ pub enum State {
     Hidden,
     /// The agent wants the project to be trusted first, and it is not.
     Untrusted,
+    /// A permission rule denies it.
+    Denied,
     /// Switched off by settings.
     Ignored,
 }
 
 impl State {
     /// All states, the nearest to being shown first: the reverse of their rank on the wire.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Active,
         Self::Activated,
         Self::Conditional,
         Self::Untrusted,
         Self::Hidden,
+        Self::Denied,
         Self::Shadowed,
         Self::Ignored,
         Self::Invalid,
@@ -271,6 +277,7 @@ impl State {
             Self::Shadowed => "shadowed",
             Self::Invalid => "invalid",
             Self::Hidden => "hidden",
+            Self::Denied => "denied",
             Self::Untrusted => "untrusted",
             Self::Ignored => "ignored",
         }
@@ -310,12 +317,18 @@ impl Resolution {
         self.candidates.iter().filter(|it| it.state == state).count()
     }
 
+    /// Returns whether rules say something of their own about this agent inside the agent.
+    pub fn has_rules_of(&self, agent: &str) -> bool {
+        self.permissions.iter().any(|it| it.agent.as_deref() == Some(agent))
+    }
+
     /// Returns the names that somebody may have meant by one that there is not, the most likely
-    /// first.
+    /// first. What is denied is not named.
     pub fn nearest(&self, name: &str) -> Vec<&str> {
         // Two slips in a word of five letters.
         const ALIKE: f64 = 0.6;
-        likeness::nearest(name, self.candidates.iter().map(|it| it.name.as_str()), ALIKE)
+        let told = self.candidates.iter().filter(|it| it.state != State::Denied);
+        likeness::nearest(name, told.map(|it| it.name.as_str()), ALIKE)
     }
 }
 
@@ -327,6 +340,7 @@ pub fn resolve(site: &Site, tree: &dyn Tree) -> Resolution {
     let cwd_exists = matches!(cwd, Some(Place::Directory { .. }));
     let worktree = Worktree::of(&site.cwd, tree, &mut complete);
     let mut settings = settings::read(site, &worktree, tree);
+    policy::read(&worktree, tree, &mut settings);
     complete &= settings.complete;
     let mut walker = walk::Walker::new(tree, &site.profile);
     let mut roots = roots::search(site, &worktree, &mut settings, &mut walker, tree);
@@ -354,6 +368,7 @@ pub fn resolve(site: &Site, tree: &dyn Tree) -> Resolution {
     settings::apply(&settings, &roots, &mut candidates);
     precedence::settle(site, &roots, &mut candidates);
     trust::hold_back(site, settings.trusted.as_ref(), &roots, &mut candidates);
+    denied::apply(site, &settings.rules, &roots, &mut candidates);
     let Worktree { top, in_git, foreign } = worktree;
     Resolution {
         worktree: top,
@@ -362,7 +377,6 @@ pub fn resolve(site: &Site, tree: &dyn Tree) -> Resolution {
         cwd_exists,
         settings: settings.consulted,
         permissions: settings.rules,
-        tool_off: settings.tool_off,
         urls: settings.urls,
         bundled_off: settings.bundled_off,
         trusted: settings.trusted,

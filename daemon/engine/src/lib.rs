@@ -78,7 +78,7 @@ use std::time::Instant;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use skills_core::path::AbsPath;
-use skills_core::resolve::{Site, prompt_of};
+use skills_core::resolve::{Policy, Site, prompt_of};
 use tokio::sync::oneshot;
 
 use crate::activation::Matchers;
@@ -218,6 +218,7 @@ impl Engine {
             postponed_at: Instant::now(),
             listener: options.listener,
             providers: Providers::new(options.cache.clone(), &news),
+            policy: Arc::default(),
         };
         let thread = thread::Builder::new()
             .name("engine".into())
@@ -278,6 +279,12 @@ impl Engine {
     pub fn provide(&self, provision: Provision) {
         // A request that comes too late says that the engine has ended.
         let _ = self.events.send(Event::Provide(Box::new(provision)));
+    }
+
+    /// Takes up what the user has decided about skills; it counts for every later request.
+    pub fn follow(&self, policy: Policy) {
+        // As above.
+        let _ = self.events.send(Event::Policy(policy));
     }
 
     /// Waits until what a view uses from elsewhere is there or has failed, where that is under

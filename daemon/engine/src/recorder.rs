@@ -7,7 +7,9 @@ use std::sync::Arc;
 use skills_core::path::AbsPath;
 use skills_core::profile::Provider;
 use skills_core::remote::Address;
-use skills_core::resolve::{Fault, ItemKind, Listing, Place, Provided, SkillFile, TextFile, Tree};
+use skills_core::resolve::{
+    Fault, ItemKind, Listing, Place, Policy, Provided, SkillFile, TextFile, Tree,
+};
 
 use crate::forest::{Forest, Need, Serial, parent};
 use crate::provide::{Providers, Uses};
@@ -17,6 +19,7 @@ pub(crate) struct Recorder<'a> {
     forest: &'a Forest,
     us: u32,
     providers: &'a Providers,
+    policy: &'a Arc<Policy>,
     notes: RefCell<Notes>,
 }
 
@@ -32,8 +35,13 @@ pub(crate) struct Notes {
 }
 
 impl<'a> Recorder<'a> {
-    pub(crate) fn new(forest: &'a Forest, us: u32, providers: &'a Providers) -> Self {
-        Self { forest, us, providers, notes: RefCell::default() }
+    pub(crate) fn new(
+        forest: &'a Forest,
+        us: u32,
+        providers: &'a Providers,
+        policy: &'a Arc<Policy>,
+    ) -> Self {
+        Self { forest, us, providers, policy, notes: RefCell::default() }
     }
 
     pub(crate) fn into_notes(self) -> Notes {
@@ -113,6 +121,10 @@ impl Tree for Recorder<'_> {
             let need = || Need::Text { dir: dir.to_owned(), name: name.to_owned() };
             state.map(|it| it.result.clone()).ok_or_else(need)
         })
+    }
+
+    fn policy(&self) -> Arc<Policy> {
+        Arc::clone(self.policy)
     }
 
     fn provided(&self, provider: Provider, profile: &str, addresses: &[Address]) -> Vec<Provided> {

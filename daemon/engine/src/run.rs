@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
 use skills_core::path::AbsPath;
-use skills_core::resolve::{Candidate, Resolution, Site, State, resolve};
+use skills_core::resolve::{Candidate, Policy, Resolution, Site, State, resolve};
 use tokio::sync::oneshot;
 
 use crate::forest::{Node, Serial, Watch};
@@ -73,6 +73,8 @@ pub(crate) enum Event {
     Status(oneshot::Sender<Status>),
     /// The configuration says this about skills from elsewhere.
     Provide(Box<Provision>),
+    /// The user has decided this about skills.
+    Policy(Policy),
     /// What is provided has changed.
     Provided,
     /// Somebody wants to know whether anything of this is on its way for the first time.
@@ -149,6 +151,8 @@ pub(crate) struct Engine {
     pub(crate) swept: Instant,
     pub(crate) listener: Option<Listener>,
     pub(crate) providers: Providers,
+    /// What the user has decided about skills.
+    pub(crate) policy: Arc<Policy>,
 }
 
 /// A view as the engine holds it.
@@ -256,6 +260,12 @@ impl Engine {
             }
             Event::Provide(provision) => {
                 if self.providers.configure(*provision) {
+                    self.provided_anew(|_| true);
+                }
+            }
+            Event::Policy(policy) => {
+                if *self.policy != policy {
+                    self.policy = Arc::new(policy);
                     self.provided_anew(|_| true);
                 }
             }
@@ -389,7 +399,8 @@ impl Engine {
     fn resolve(&mut self, key: Arc<ViewKey>, site: Arc<Site>, patient: bool) -> Arc<View> {
         let mut rounds = 0;
         let (resolution, depends, uses) = loop {
-            let recorder = Recorder::new(&self.ground.forest, self.us, &self.providers);
+            let recorder =
+                Recorder::new(&self.ground.forest, self.us, &self.providers, &self.policy);
             let resolution = resolve(&site, &recorder);
             let notes = recorder.into_notes();
             rounds += 1;

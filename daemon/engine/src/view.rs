@@ -26,6 +26,8 @@ pub struct ViewKey {
     pub additional: Vec<AbsPath>,
     /// What the conversation has found and activated.
     pub overlay: Arc<Overlay>,
+    /// The agent inside the agent, where its own rules count; none for all others.
+    pub agent: Option<String>,
 }
 
 /// Something that is not well but does not stop an answer.

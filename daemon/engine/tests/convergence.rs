@@ -58,6 +58,7 @@ impl World {
             additional: Vec::new(),
             environment: [("HOME".to_owned(), self.home.clone().into_os_string())].into(),
             overlay: Arc::default(),
+            agent: None,
         }
     }
 
@@ -69,6 +70,7 @@ impl World {
             environment,
             additional: Vec::new(),
             overlay: Arc::default(),
+            agent: None,
         }
     }
 }

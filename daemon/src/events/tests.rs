@@ -87,5 +87,6 @@ fn skills_engine_key() -> ViewKey {
         environment: BTreeMap::new(),
         additional: Vec::new(),
         overlay: Arc::default(),
+        agent: None,
     }
 }

@@ -18,7 +18,8 @@ use tokio::task::spawn_blocking;
 use crate::answer::{Answer, Outcome};
 use crate::beneath::{Beneath, BeneathError, Found, Listing};
 use crate::from_wire::target;
-use crate::handlers::get::{Files, files};
+use crate::gate;
+use crate::handlers::get::{Files, files, find};
 use crate::peer::Peer;
 use crate::prepared::SKILL_FILE;
 use crate::service::Service;
@@ -38,7 +39,9 @@ pub(crate) async fn resources(
 ) -> Outcome {
     let context = params.take_context();
     let target = target(params.name.as_deref(), params.path.as_deref(), params.path_encoding)?;
+    let agent = context.agent.clone();
     let view = service.view(&peer, context).await?;
+    gate::read(&view, &view.resolution.candidates[find(&view, &target)?], agent.as_deref())?;
     let Files::In(dir) = files(&service, &view, &target).await? else {
         return Answer::new(&ResourcesResult {
             clock: view.clock.clone(),
@@ -95,7 +98,9 @@ pub(crate) async fn read(
         return Err(RpcError::too_large(message, MAX_READ)
             .with_hint("Read the file in parts, with `offset` and `length`."));
     }
+    let agent = context.agent.clone();
     let view = service.view(&peer, context).await?;
+    gate::read(&view, &view.resolution.candidates[find(&view, &target)?], agent.as_deref())?;
     let dir = match files(&service, &view, &target).await? {
         Files::In(dir) => dir,
         Files::None(name) => {

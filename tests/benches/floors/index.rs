@@ -90,6 +90,7 @@ async fn cold(top: &Path, home: &Path, cookies: Option<&Path>) -> Duration {
         environment: environment.clone(),
         additional: Vec::new(),
         overlay: Arc::default(),
+        agent: None,
     };
     let site = Site {
         profile: Arc::clone(profile),
@@ -97,6 +98,7 @@ async fn cold(top: &Path, home: &Path, cookies: Option<&Path>) -> Duration {
         additional: Vec::new(),
         environment,
         overlay: Arc::default(),
+        agent: None,
     };
     let mut options = Options::new("bench".to_owned());
     if let Some(cookies) = cookies {

@@ -29,6 +29,7 @@ mod ends;
 
 mod manual;
 
+mod denied;
 mod doctor;
 
 mod wire;

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value, json};
 
-use super::{Applies, KEYS, Key, Kind, Source, levels, profile_page, server};
+use super::{Applies, KEYS, Key, Kind, Source, levels, permissions, profile_page, server};
 
 /// Returns the reference page.
 pub fn page() -> String {
@@ -37,7 +37,7 @@ const HEAD: &str = "# Configuration
 There are two files, and none has to be there:
 
 - `$XDG_CONFIG_HOME/skillsd/config.toml`, or `~/.config/skillsd/config.toml`: yours, with all keys.
-- `.skillsd.toml` at the top of a worktree: what a repository may decide about itself. It never decides trust or execution.
+- `.skillsd.toml` at the top of a worktree: what a repository may decide about itself. It never decides trust or execution, and of permissions only to be stricter.
 
 Both are followed live.
 A file with a mistake does not count: the last good one does, and `skillsd status`, `skillsd doctor` and the `health` of every answer name the mistake with its line, its column and what was probably meant.
@@ -61,6 +61,7 @@ fn values(kind: Kind) -> String {
         Kind::Own => "a table by name of profiles".to_owned(),
         Kind::Rules => "a table of levels by rules".to_owned(),
         Kind::Paths => "a table of such tables by globs".to_owned(),
+        Kind::Permissions => permissions::values(),
         Kind::Switch => "`true` or `false`".to_owned(),
         Kind::Number { min, max: super::MOST, unit } => format!("a number of {unit} from {min}"),
         Kind::Number { min, max, unit } => format!("a number of {unit} from {min} to {max}"),
@@ -88,11 +89,11 @@ pub fn schema(source: Source) -> Value {
     for key in KEYS.iter().filter(|key| key.repository || source == Source::User) {
         match key.name.split_once('.') {
             None => {
-                top.insert(key.name.to_owned(), property(key));
+                top.insert(key.name.to_owned(), property(key, source));
             }
             Some((table, name)) => {
                 let table = top.entry(table).or_insert_with(|| object(Map::new()));
-                table["properties"][name] = property(key);
+                table["properties"][name] = property(key, source);
             }
         }
     }
@@ -110,7 +111,7 @@ fn object(properties: Map<String, Value>) -> Value {
     json!({"type": "object", "additionalProperties": false, "properties": properties})
 }
 
-fn property(key: &Key) -> Value {
+fn property(key: &Key, source: Source) -> Value {
     let mut property = match key.kind {
         Kind::Choice(_) | Kind::Profile => json!({"type": "string", "enum": key.kind.words()}),
         Kind::Profiles => {
@@ -123,6 +124,7 @@ fn property(key: &Key) -> Value {
         Kind::Own => profile_page::schema(),
         Kind::Rules => levels::rules_schema(),
         Kind::Paths => levels::paths_schema(),
+        Kind::Permissions => permissions::schema(source),
         Kind::Switch => json!({"type": "boolean"}),
         Kind::Number { min, max, .. } => {
             json!({"type": "integer", "minimum": min, "maximum": max})

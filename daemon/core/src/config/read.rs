@@ -6,7 +6,7 @@
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{Config, KEYS, Key, Kind, Scalar, Source, levels, profiles, server};
+use super::{Config, KEYS, Key, Kind, Scalar, Source, levels, permissions, profiles, server};
 use crate::likeness;
 use crate::remote::Address;
 use crate::text::{LineIndex, decode};
@@ -86,7 +86,17 @@ pub(super) struct Reader<'a> {
 impl Reader<'_> {
     /// Returns the line of an offset.
     pub(super) fn line(&self, at: usize) -> u32 {
-        self.lines.display(self.text, at).0
+        self.place(at).0
+    }
+
+    /// Returns the line and column of an offset.
+    pub(super) fn place(&self, at: usize) -> (u32, u32) {
+        self.lines.display(self.text, at)
+    }
+
+    /// Returns whose file it is.
+    pub(super) fn source(&self) -> Source {
+        self.source
     }
 
     pub(super) fn problem(&mut self, at: usize, message: String, hint: Option<String>) {
@@ -144,6 +154,11 @@ impl Reader<'_> {
                 if misfits.is_empty() {
                     self.parsed.config.set(row.name, Scalar::Paths(paths));
                 }
+                misfits
+            }
+            (Kind::Permissions, DeValue::Table(table)) => {
+                let (rules, misfits) = permissions::read(self, row, table);
+                self.parsed.config.set(row.name, Scalar::Permissions(rules));
                 misfits
             }
             (Kind::Own, DeValue::Table(own)) => {
@@ -247,6 +262,10 @@ fn scalar(kind: Kind, words: &[&str], value: &DeValue<'_>) -> Result<Scalar, Mis
                 "Write `[check.paths.\"GLOB\"]` and below it `\"family/rule\" = \"off\"`."
                     .to_owned(),
             ),
+        }),
+        Kind::Permissions => Err(Misfit {
+            message: format!("is a table of rules, not {}", shown(value)),
+            hint: Some("Write `[permission.skill]` and below it `\"NAME\" = \"deny\"`.".to_owned()),
         }),
         Kind::Switch => switch(value),
         Kind::Number { min, max, unit } => number(min, max, unit, value),

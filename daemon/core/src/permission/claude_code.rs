@@ -4,7 +4,7 @@
 //! `name:*` and `name *` are prefixes of the name. A star anywhere else is not known to the
 //! agent; it is taken as a wildcard where that makes a rule stricter, and allows nothing.
 
-use super::{Action, Decision, Properties, Reason, Request, Rule, wildcard};
+use super::{Action, Author, Decision, Properties, Reason, Request, Rule, wildcard};
 
 /// How the agent names skills that it fetched itself.
 const CANONICAL: &str = "_canonical_";
@@ -44,7 +44,8 @@ pub(super) fn suggestions(name: &str) -> Vec<Box<str>> {
 
 /// The agent knows no rules of agents inside it.
 fn of_all(rules: &[Rule], action: Action) -> impl Iterator<Item = &Rule> {
-    rules.iter().filter(move |it| it.agent.is_none() && it.action == action)
+    let theirs = rules.iter().filter(|it| it.author == Author::Agent && it.agent.is_none());
+    theirs.filter(move |it| it.action == action)
 }
 
 /// Returns a name without what people write before and behind it.
@@ -53,8 +54,17 @@ fn plain(name: &str) -> &str {
     name.strip_prefix('/').map_or(name, str::trim_start)
 }
 
+/// Whether an allow rule of this pattern would allow the skill.
+pub(super) fn is_allowed_by(pattern: &str, name: &str) -> bool {
+    matches_as(pattern, Action::Allow, plain(name))
+}
+
 fn matches(rule: &Rule, name: &str) -> bool {
-    let pattern = plain(&rule.pattern);
+    matches_as(&rule.pattern, rule.action, name)
+}
+
+fn matches_as(pattern: &str, action: Action, name: &str) -> bool {
+    let pattern = plain(pattern);
     if pattern == "*" || pattern == name {
         return true;
     }
@@ -64,9 +74,8 @@ fn matches(rule: &Rule, name: &str) -> bool {
         return name.starts_with(prefix);
     }
     if pattern.contains('*') {
-        return rule.action != Action::Allow && wildcard::matches(pattern, name);
+        return action != Action::Allow && wildcard::matches(pattern, name);
     }
     // Documentation: what is denied by its bare name is denied as `dir:name` as well.
-    rule.action == Action::Deny
-        && name.strip_suffix(pattern).is_some_and(|before| before.ends_with(':'))
+    action == Action::Deny && name.strip_suffix(pattern).is_some_and(|before| before.ends_with(':'))
 }

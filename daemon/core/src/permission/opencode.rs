@@ -2,7 +2,7 @@
 //!
 //! An agent's own rules stand behind those for all, so that they are the last word for it.
 
-use super::{Action, Decision, Reason, Request, Rule, wildcard};
+use super::{Action, Author, Decision, Reason, Request, Rule, wildcard};
 
 pub(super) fn decide<'a>(rules: &'a [Rule], request: &Request<'_>) -> Decision<'a> {
     let found = in_order(rules, request.agent)
@@ -30,6 +30,7 @@ fn in_order<'a>(
     rules: &'a [Rule],
     agent: Option<&str>,
 ) -> impl DoubleEndedIterator<Item = &'a Rule> {
+    let theirs = || rules.iter().filter(|it| it.author == Author::Agent);
     let own = move |it: &&Rule| it.agent.is_some() && it.agent.as_deref() == agent;
-    rules.iter().filter(|it| it.agent.is_none()).chain(rules.iter().filter(own))
+    theirs().filter(|it| it.agent.is_none()).chain(theirs().filter(own))
 }

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::{Action, Properties, Reason, Regime, Request, Rule, Source, decide};
+use super::{
+    Action, Author, Properties, Reason, Regime, Request, Rule, Source, decide, is_granted,
+};
 use crate::parse::parse;
 use crate::path::AbsPath;
 use crate::profile;
@@ -12,14 +14,16 @@ use crate::skill::Spot;
 const CASES: &str = include_str!("tests/cases.txt");
 
 fn rule(line: u32, written: &str) -> Rule {
-    let (agent, rest) = match written.split_once(": ") {
-        Some((agent, rest)) => (Some(agent.into()), rest),
-        None => (None, written),
+    let (author, agent, rest) = match written.split_once(": ") {
+        Some(("user", rest)) => (Author::User, None, rest),
+        Some(("repository", rest)) => (Author::Repository, None, rest),
+        Some((agent, rest)) => (Author::Agent, Some(agent.into()), rest),
+        None => (Author::Agent, None, written),
     };
     let (action, pattern) = rest.split_once(' ').unwrap();
     let file = AbsPath::new("/w/opencode.json".as_ref()).unwrap();
     let source = Source { file, at: Spot { line, column: 1 } };
-    Rule { agent, pattern: pattern.into(), action: Action::named(action).unwrap(), source }
+    Rule { author, agent, pattern: pattern.into(), action: Action::named(action).unwrap(), source }
 }
 
 fn properties(keys: &str) -> Properties {
@@ -98,7 +102,18 @@ fn each_case_is_decided_as_the_table_says() {
     }
     assert!(wrong.is_empty(), "\n{wrong}");
     assert!(counted.values().sum::<usize>() >= 100, "{counted:?}");
-    assert!(counted.len() == 5 && counted.values().all(|it| *it >= 15), "{counted:?}");
+    assert!(counted.len() == 6 && counted.values().all(|it| *it >= 15), "{counted:?}");
+}
+
+#[test]
+fn what_is_allowed_for_good_is_meant_as_the_agent_means_it() {
+    let granted = |regime, pattern: &str, name: &str| is_granted(regime, [pattern], name);
+    assert!(granted(Regime::DenyFirst, "deploy *", "deploy-prod"));
+    assert!(granted(Regime::DenyFirst, "deploy", "/deploy"));
+    assert!(!granted(Regime::DenyFirst, "*-prod", "deploy-prod"), "it allows too much");
+    assert!(!granted(Regime::DenyFirst, "deploy", "web:deploy"), "another skill");
+    assert!(granted(Regime::LastMatch, "*-prod", "deploy-prod"));
+    assert!(!granted(Regime::LastMatch, "deploy", "deployer"));
 }
 
 #[test]

@@ -183,15 +183,15 @@ impl Inquiry<'_> {
         let agent = self.agent;
         let why = candidate.reason.as_ref().map(|it| it.message.as_str()).unwrap_or_default();
         let summary = match state {
-            State::Active if self.resolution.tool_off.is_some() => {
-                return self.tool_off(name);
-            }
             State::Active => format!("{agent} shows `{name}` to its model."),
             State::Activated => format!("{agent} shows `{name}` to its model: {why}."),
             State::Conditional => format!("{agent} does not show `{name}` yet: it {why}."),
             State::Shadowed => format!("{agent} does not use this `{name}`: {why}."),
             State::Hidden => format!("{agent} does not show `{name}` to its model: {why}."),
             State::Untrusted => format!("{agent} does not take `{name}` yet: {why}."),
+            State::Denied => {
+                format!("{agent} may not use `{name}`: {why}{}.", place(candidate.reason.as_ref()))
+            }
             State::Ignored => format!("{agent} leaves `{name}` out: {why}."),
             State::Invalid => format!("{agent} drops `{name}`: {why}."),
         };
@@ -199,21 +199,6 @@ impl Inquiry<'_> {
             state: Some(*state),
             summary,
             next: candidate.reason.as_ref().map(|it| it.next.clone()),
-        }
-    }
-
-    /// The agent finds the skill and has no tool to load it with.
-    fn tool_off(&self, name: &str) -> Verdict {
-        let agent = self.agent;
-        let place = self.resolution.tool_off.as_ref().map_or_else(String::new, |it| {
-            format!(" (`{}:{}:{}`)", it.file.display(), it.at.line, it.at.column)
-        });
-        Verdict {
-            state: Some(State::Active),
-            summary: format!(
-                "{agent} finds `{name}`, but shows no skill at all: its last rule about skills denies `*`, which switches the skill tool off{place}."
-            ),
-            next: Some("Put that rule before the others, so that it is not the last.".to_owned()),
         }
     }
 
@@ -411,6 +396,14 @@ fn settings_steps(index: usize, file: &Consulted, steps: &mut Vec<Step>) {
             let note = |it: &Note| step(Some(it.at), Some(it.message.clone()), it.next.clone());
             steps.extend(file.notes.iter().map(note));
         }
+    }
+}
+
+/// Returns where a reason is written, for the end of a sentence.
+fn place(reason: Option<&Reason>) -> String {
+    match reason.and_then(|it| it.file.as_ref().zip(it.at)) {
+        Some((file, at)) => format!(" (`{}:{}:{}`)", file.display(), at.line, at.column),
+        None => String::new(),
     }
 }
 

@@ -108,8 +108,6 @@ pub(super) struct Settings {
     pub(super) paths: Vec<Named>,
     pub(super) urls: Vec<Named>,
     pub(super) rules: Vec<Rule>,
-    /// Where the whole tool that loads skills is switched off.
-    pub(super) tool_off: Option<Source>,
     switched: Vec<Switched>,
     /// The plugins that are named, and whether they are on; the last word on each counts.
     pub(super) plugins: Vec<(Named, bool)>,

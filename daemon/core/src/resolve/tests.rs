@@ -32,6 +32,7 @@ fn site(profile: &str, cwd: &str) -> Site {
         additional: Vec::new(),
         environment: [("HOME".to_owned(), "/home/u".into())].into(),
         overlay: Arc::default(),
+        agent: None,
     }
 }
 

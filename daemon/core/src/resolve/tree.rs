@@ -9,6 +9,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+use super::policy::Policy;
 use super::provided::Provided;
 use crate::document::{self, Flaw, Node, Syntax};
 use crate::path::AbsPath;
@@ -182,6 +183,11 @@ impl TextFile {
         Self { text: decode(bytes).text.as_str().into(), document: OnceLock::new() }
     }
 
+    /// Returns the text.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
     /// Returns the file as a tree, by the syntax it was first asked for in.
     pub fn document(&self, syntax: Syntax) -> Result<&Node, &Flaw> {
         self.document.get_or_init(|| document::parse(&self.text, syntax)).as_ref()
@@ -211,6 +217,12 @@ pub trait Tree {
     /// What does the small text file at `path` say? For files that [`Tree::look`] found to be
     /// there, of at most [`TEXT_LIMIT`] bytes.
     fn text(&self, path: &AbsPath) -> Option<Result<Arc<TextFile>, Fault>>;
+
+    /// What has the user decided, besides what agents' files say?
+    fn policy(&self) -> Arc<Policy> {
+        Arc::default()
+    }
+
     /// Which roots does a provider have for this profile, in their order? `addresses` are the
     /// catalogs that the agent's own configuration names, besides those of the user's.
     fn provided(&self, _: Provider, _profile: &str, _addresses: &[Address]) -> Vec<Provided> {

@@ -42,6 +42,8 @@ pub(super) fn choose(view: &View, params: &LoadParams, by: By) -> Result<Choice,
     match candidate.state {
         // For a name that is shadowed the other one is given; this one was asked for by its path.
         State::Active | State::Activated | State::Hidden | State::Shadowed => {}
+        // The gate says by which rule.
+        State::Denied => return Ok(Choice { candidate_idx: found }),
         State::Conditional => waits(view, candidate, &target)?,
         State::Untrusted => {
             let error = RpcError::untrusted(said(view, candidate, "is not loaded"));
@@ -139,6 +141,7 @@ fn available(view: &View) -> Vec<String> {
         State::Hidden => is_opencode,
         State::Conditional
         | State::Shadowed
+        | State::Denied
         | State::Untrusted
         | State::Ignored
         | State::Invalid => false,

@@ -7,7 +7,7 @@
 use super::Settings;
 use crate::document::{Entry, Node, Value};
 use crate::path::AbsPath;
-use crate::permission::{self, Action, Regime, Rule, Source, wildcard};
+use crate::permission::{self, Action, Author, Regime, Rule, Source, wildcard};
 
 /// What the agent's permissions are about, as they are called in its files.
 const SKILL: &str = "skill";
@@ -73,8 +73,7 @@ impl Merged {
         }
         push_rules(all, None, settings);
         let off = permission::tool_off(Regime::LastMatch, &settings.rules, None);
-        settings.tool_off = off.map(|it| it.source.clone());
-        if let Some(source) = settings.tool_off.clone() {
+        if let Some(source) = off.map(|it| it.source.clone()) {
             let message = "the last rule about skills denies `*`, which switches the whole skill tool off, whatever is allowed before it";
             settings.note(&source, message.to_owned(), None);
         }
@@ -162,6 +161,7 @@ fn merge(into: &mut Vec<Permission>, name: &str, says: Says) {
 
 fn push_rules(permissions: Vec<Permission>, agent: Option<&str>, settings: &mut Settings) {
     let rule = |pattern: Box<str>, action, source| Rule {
+        author: Author::Agent,
         agent: agent.map(Into::into),
         pattern,
         action,

@@ -3,7 +3,7 @@
 use super::Settings;
 use crate::document::Node;
 use crate::path::AbsPath;
-use crate::permission::{Action, Rule, Source};
+use crate::permission::{Action, Author, Rule, Source};
 
 /// Takes what one file says. Rules of all files count; which of them wins is not a matter of
 /// their order but of their action.
@@ -23,7 +23,8 @@ pub(super) fn take(document: &Node, file: &AbsPath, settings: &mut Settings) {
             };
             let message = format!("`permissions.{}` says `{text}`", action.name());
             settings.note(&source, message, None);
-            settings.rules.push(Rule { agent: None, pattern: pattern.into(), action, source });
+            let (author, pattern) = (Author::Agent, pattern.into());
+            settings.rules.push(Rule { author, agent: None, pattern, action, source });
         }
     }
 }

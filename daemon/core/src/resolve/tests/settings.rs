@@ -4,7 +4,7 @@ use expect_test::expect;
 
 use super::memory::MemoryTree;
 use super::{check, check_explain, path, site};
-use crate::resolve::resolve;
+use crate::resolve::{Candidate, Site, State, resolve};
 
 #[test]
 fn opencode_takes_the_last_list_of_paths() {
@@ -79,20 +79,21 @@ description: d
         "a",
         fixture,
         &expect![[r#"
-        opencode finds `a`, but shows no skill at all: its last rule about skills denies `*`, which switches the skill tool off (`/w/opencode.json:6:7`).
-        next: Put that rule before the others, so that it is not the last.
-        settings /home/u/.config/opencode/opencode.json at 1:17: `permission.*` says `ask` for `*`
-        settings /home/u/.config/opencode/opencode.json at 1:39: `permission.skill` says `deny` for `internal-*`
-        settings /home/u/.config/opencode/opencode.json at 1:61: `permission.skill` says `allow` for `x`
-        settings /w/opencode.json at 5:7: `permission.skill` says `allow` for `internal-*`
-        settings /w/opencode.json at 6:7: `permission.skill` says `deny` for `*`
-        settings /w/opencode.json at 6:7: the last rule about skills denies `*`, which switches the whole skill tool off, whatever is allowed before it
-        settings /w/opencode.json at 9:52: `agent.plan.permission.skill` needs `allow`, `ask` or `deny` here
-        settings /w/opencode.json at 9:65: `agent.plan.permission.skill` says `ask` for `b`
-        root /w/.opencode/skill
-          candidate /w/.opencode/skill/a/SKILL.md
-            agents/other decisive=false at 1:1: opencode-agent-skills drops this file: the body is empty
-    "#]],
+            opencode may not use `a`: the rule `*` denies all skills, which switches the skill tool off, whatever is allowed beside it (`/w/opencode.json:6:7`).
+            next: Put that rule before the others, so that it is not the last.
+            settings /home/u/.config/opencode/opencode.json at 1:17: `permission.*` says `ask` for `*`
+            settings /home/u/.config/opencode/opencode.json at 1:39: `permission.skill` says `deny` for `internal-*`
+            settings /home/u/.config/opencode/opencode.json at 1:61: `permission.skill` says `allow` for `x`
+            settings /w/opencode.json at 5:7: `permission.skill` says `allow` for `internal-*`
+            settings /w/opencode.json at 6:7: `permission.skill` says `deny` for `*`
+            settings /w/opencode.json at 6:7: the last rule about skills denies `*`, which switches the whole skill tool off, whatever is allowed before it
+            settings /w/opencode.json at 9:52: `agent.plan.permission.skill` needs `allow`, `ask` or `deny` here
+            settings /w/opencode.json at 9:65: `agent.plan.permission.skill` says `ask` for `b`
+            root /w/.opencode/skill
+              candidate /w/.opencode/skill/a/SKILL.md
+                permission/tool-off decisive=true at 6:7: the rule `*` denies all skills, which switches the skill tool off, whatever is allowed beside it
+                agents/other decisive=false at 1:1: opencode-agent-skills drops this file: the body is empty
+        "#]],
     );
     let resolution = resolve(&site("opencode", "/w"), &MemoryTree::new(fixture));
     let rules: Vec<_> = resolution
@@ -328,4 +329,88 @@ description: d
     );
     site.environment.insert("OPENCODE_DISABLE_PROJECT_CONFIG".to_owned(), "1".into());
     assert_eq!(resolve(&site, &tree).listed().count(), 1, "the variable is the user's");
+}
+
+#[test]
+fn what_a_rule_denies_is_denied_with_its_place_and_keeps_its_name() {
+    let fixture = r#"
+//- /w/.git dir
+//- /w/opencode.json
+{"permission": {"skill": {"internal-*": "deny", "b": "ask"}},
+ "agent": {"plan": {"permission": {"skill": {"b": "deny"}}}}}
+//- /w/.opencode/skill/internal-a/SKILL.md
+---
+name: internal-a
+description: d
+---
+Body.
+//- /w/.claude/skills/internal-a/SKILL.md
+---
+name: internal-a
+description: the other one
+---
+Body.
+//- /w/.opencode/skill/b/SKILL.md
+---
+name: b
+description: d
+---
+Body.
+//- /w/.opencode/skill/internal-broken/SKILL.md
+---
+name: [
+---
+"#;
+    let shown = |agent: Option<&str>| -> Vec<String> {
+        let site = Site { agent: agent.map(Into::into), ..site("opencode", "/w") };
+        let resolution = resolve(&site, &MemoryTree::new(fixture));
+        let line = |it: &Candidate| {
+            let reason = it.reason.as_ref();
+            let at = reason.and_then(|it| it.at).map(|at| format!(" {}:{}", at.line, at.column));
+            let why = reason.map(|it| format!(" {}{}", it.rule, at.unwrap_or_default()));
+            format!("{} {}{}", it.name, it.state.name(), why.unwrap_or_default())
+        };
+        resolution.candidates.iter().map(line).collect()
+    };
+    let all = shown(None);
+    assert!(all.contains(&"internal-a denied permission/denied 1:27".to_owned()), "{all:?}");
+    assert!(all.contains(&"internal-a shadowed name/unique".to_owned()), "{all:?}");
+    assert!(all.contains(&"b active".to_owned()), "{all:?}");
+    assert!(all.contains(&"[ invalid yaml/valid 2:7".to_owned()), "{all:?}");
+    let plan = shown(Some("plan"));
+    assert!(plan.contains(&"b denied permission/denied 2:46".to_owned()), "{plan:?}");
+    assert_eq!(shown(Some("build")), all, "an agent without rules of its own");
+}
+
+#[test]
+fn a_repository_may_only_be_stricter() {
+    let fixture = r#"
+//- /w/.git dir
+//- /w/.skillsd.toml
+[permission.skill]
+"a" = "deny"
+"b" = "allow"
+"c" = "ask"
+//- /w/.agents/skills/a/SKILL.md
+---
+name: a
+description: d
+---
+//- /w/.agents/skills/b/SKILL.md
+---
+name: b
+description: d
+---
+"#;
+    for profile in ["agentskills", "codex", "opencode"] {
+        let resolution = resolve(&site(profile, "/w"), &MemoryTree::new(fixture));
+        let a = resolution.candidates.iter().find(|it| it.name == "a").unwrap();
+        assert_eq!(a.state, State::Denied, "{profile}");
+        let reason = a.reason.as_ref().unwrap();
+        assert_eq!(reason.file.as_ref().unwrap().to_str(), Some("/w/.skillsd.toml"));
+        assert_eq!(reason.at.unwrap().line, 2);
+        let rules: Vec<_> = resolution.permissions.iter().map(|it| &*it.pattern).collect();
+        assert_eq!(rules, ["a", "c"], "{profile}: nobody's repository allows anything");
+        assert!(!resolution.nearest("a").contains(&"a"), "what is denied is not named");
+    }
 }

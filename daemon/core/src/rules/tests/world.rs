@@ -89,6 +89,7 @@ impl World {
                 additional: Vec::new(),
                 environment: [("HOME".to_owned(), "/home/me".into())].into(),
                 overlay: std::sync::Arc::default(),
+                agent: None,
             };
             (&**profile, resolve(&site, &tree))
         });

@@ -1,0 +1,160 @@
+//! What a permission rule denies, as agents and people meet it: listed as denied with the rule's
+//! place, and named nowhere else.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::configured::configure;
+use crate::support::{Live, entries, entry, run, stderr, stdout};
+
+const SKILLS: &str = "//- /.git/HEAD
+ref: refs/heads/main
+//- /opencode.json
+{
+  \"permission\": { \"skill\": { \"internal-*\": \"deny\" } },
+  \"agent\": { \"plan\": { \"permission\": { \"skill\": { \"deploy\": \"deny\" } } } }
+}
+//- /.agents/skills/internal-notes/SKILL.md
+---
+name: internal-notes
+description: Notes about quarks that nobody may see.
+---
+Quarks.
+//- /.agents/skills/internal-notes/notes.md
+More quarks.
+//- /.agents/skills/deploy/SKILL.md
+---
+name: deploy
+description: Deploys quarks.
+---
+Push.
+";
+
+fn states(live: &mut Live, top: &Path, more: &Value) -> Vec<String> {
+    let mut params = json!({"cwd": top, "profile": "opencode", "include": ["all"]});
+    for (name, value) in more.as_object().expect("an object") {
+        params[name] = value.clone();
+    }
+    let list = live.wire.call("skills/list", &params);
+    let mut all: Vec<_> = entries(&list)
+        .iter()
+        .map(|it| format!("{} {}", it["name"], it["state"]).replace('"', ""))
+        .collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn what_is_denied_is_listed_as_such_and_named_nowhere_else() {
+    let mut live = Live::start();
+    let top = live.home.worktree("w", SKILLS);
+    let at = |more: Value| {
+        let mut params = json!({"cwd": top, "profile": "opencode"});
+        for (name, value) in more.as_object().expect("an object") {
+            params[name] = value.clone();
+        }
+        params
+    };
+    let all = live.list_all(&top, "opencode");
+    let denied = entry(&all, "internal-notes/SKILL.md");
+    assert_eq!(denied["state"], "denied");
+    let reason = denied["reason"].as_str().expect("a reason");
+    let place = format!("({}:2:30)", top.join("opencode.json").display());
+    assert!(reason.contains("the rule `internal-*` denies it") && reason.ends_with(&place));
+    let listed = live.wire.call("skills/list", &at(json!({})));
+    assert_eq!(entries(&listed).len(), 1, "{listed}");
+    // Nothing that a model reads names it, and nothing of it is given away.
+    for (method, more) in [
+        ("skills/search", json!({"query": "quarks"})),
+        ("catalog/render", json!({})),
+        ("catalog/tool", json!({})),
+        ("skills/dirs", json!({})),
+        ("skills/list", json!({})),
+    ] {
+        let said = live.wire.call(method, &at(more)).to_string();
+        assert!(said.contains("deploy") && !said.contains("internal-notes"), "{method}: {said}");
+    }
+    let missing = live.wire.try_call("skills/load", &at(json!({"name": "internal-note"})));
+    let missing = missing.expect_err("there is none of that name");
+    assert_eq!(missing.code, -32001);
+    let told = format!("{missing}").replace("internal-note\"", "");
+    assert!(!told.contains("internal-notes"), "{missing}");
+    for (method, more) in [
+        ("skills/load", json!({"name": "internal-notes"})),
+        ("skills/load", json!({"path": top.join(".agents/skills/internal-notes")})),
+        ("skills/resources", json!({"name": "internal-notes"})),
+        ("skills/read", json!({"name": "internal-notes", "relative": "notes.md"})),
+    ] {
+        let error = live.wire.try_call(method, &at(more)).expect_err("it is denied");
+        assert_eq!((error.code, &error.data["rule"]["source"]["line"]), (-32002, &json!(2)));
+        assert_eq!(error.data["rule"]["pattern"], "internal-*", "{method}");
+    }
+    let explained = live.wire.call("skills/explain", &at(json!({"name": "internal-notes"})));
+    assert_eq!(explained["verdict"]["state"], "denied");
+    let summary = explained["verdict"]["summary"].as_str().expect("a sentence");
+    assert!(summary.contains("may not use `internal-notes`") && summary.contains(":2:30"));
+    let rule = explained["steps"].as_array().expect("steps").iter();
+    let mut rule = rule.filter(|it| it["rule"] == "permission/denied");
+    assert!(rule.any(|it| it["line"] == 2 && it["outcome"] == "dropped"), "{explained}");
+    let status = live.wire.call("server/status", &json!({}));
+    assert_eq!(status["worktrees"][0]["skills"]["denied"], 1, "{status}");
+}
+
+#[test]
+fn an_agent_inside_the_agent_has_its_own_rules() {
+    let mut live = Live::start();
+    let top = live.home.worktree("w", SKILLS);
+    let all = ["deploy active", "internal-notes denied"];
+    let plan = ["deploy denied", "internal-notes denied"];
+    assert_eq!(states(&mut live, &top, &json!({})), all);
+    assert_eq!(states(&mut live, &top, &json!({"agent": "plan"})), plan);
+    assert_eq!(states(&mut live, &top, &json!({"agent": "build"})), all);
+    let load =
+        |agent: &str| json!({"cwd": top, "profile": "opencode", "name": "deploy", "agent": agent});
+    live.wire.call("skills/load", &load("build"));
+    let error = live.wire.try_call("skills/load", &load("plan")).expect_err("it is denied");
+    assert_eq!((error.code, &error.data["rule"]["source"]["line"]), (-32002, &json!(3)));
+    let tool = json!({"cwd": top, "profile": "opencode", "agent": "plan"});
+    assert_eq!(live.wire.call("catalog/tool", &tool)["tool"], Value::Null);
+    // Who has no rules of its own shares the view of all.
+    let status = live.wire.call("server/status", &json!({}));
+    assert_eq!(status["worktrees"][0]["views"], 2, "{status}");
+}
+
+#[test]
+fn the_users_rules_and_the_repositorys_count_in_every_profile_at_once() {
+    let mut live = Live::start();
+    let top = live.home.worktree("w", SKILLS);
+    let state = |live: &mut Live, profile: &str| {
+        let all = live.list_all(&top, profile);
+        entry(&all, "deploy/SKILL.md")["state"].as_str().expect("a state").to_owned()
+    };
+    assert_eq!(state(&mut live, "codex"), "active");
+    let subscription = json!({"cwd": top, "profile": "codex", "kinds": ["skills/changed"]});
+    live.wire.call("events/subscribe", &subscription);
+    configure(&live.home, "[permission.skill]\n\"dep*\" = \"deny\"\n");
+    for profile in ["codex", "opencode", "agentskills"] {
+        assert_eq!(state(&mut live, profile), "denied", "{profile}");
+    }
+    let told = live.wire.note();
+    assert_eq!(told["params"]["result"]["kind"], "skills/changed", "who follows is told");
+    configure(&live.home, "[permission.skill]\n\"dep*\" = \"deny\"\n\"deploy\" = \"allow\"\n");
+    assert_eq!(state(&mut live, "codex"), "active");
+    fs::write(top.join(".skillsd.toml"), "[permission.skill]\n\"*\" = \"deny\"\n")
+        .expect("written");
+    assert_eq!(state(&mut live, "codex"), "denied", "a repository may be stricter");
+    // It may not be milder, and what it tries is told with its place.
+    configure(&live.home, "[permission.skill]\n\"dep*\" = \"deny\"\n");
+    fs::write(top.join(".skillsd.toml"), "[permission.skill]\n\"deploy\" = \"allow\"\n")
+        .expect("written");
+    assert_eq!(state(&mut live, "codex"), "denied");
+    let listed = run(&live.home, &top, &["list"]);
+    let said = stdout(&listed) + &stderr(&listed);
+    let expected = "`permission.skill` cannot allow `deploy`: a repository can only ask or deny";
+    assert!(said.contains(expected) && said.contains("line 2, column 12"), "{said}");
+    let explained = run(&live.home, &top, &["explain", "deploy", "--profile", "codex"]);
+    let said = stdout(&explained);
+    assert!(said.contains("Codex may not use `deploy`: the rule `dep*` denies it"), "{said}");
+}
