@@ -70,13 +70,17 @@ impl Document {
 
     /// Returns what is wrong with the text, as far as the text alone can tell.
     pub(crate) fn findings(&self) -> Vec<Finding> {
+        self.as_subject(|it| rules::check(it, &rules::Settings::default(), &Nowhere))
+    }
+
+    /// Calls `with` on the text as the rules see it.
+    pub(crate) fn as_subject<R>(&self, with: impl FnOnce(&Subject<'_>) -> R) -> R {
         let document = self.parsed();
         let facts = FileFacts { size: self.text.len() as u64, truncated: false, hash: [0; 32] };
         // An editor decodes: what it holds is UTF-8, and its mark is not in the text.
         let record = SkillRecord::of(&self.text, document, facts, Origin::default());
         let path = self.uri.to_file_path().and_then(|it| AbsPath::new(&it).ok());
-        let subject = Subject { text: &self.text, document, record: &record, path: path.as_ref() };
-        rules::check(&subject, &rules::Settings::default(), &Nowhere)
+        with(&Subject { text: &self.text, document, record: &record, path: path.as_ref() })
     }
 
     /// Names the state that the edits since the last name have led to.

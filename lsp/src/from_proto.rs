@@ -3,13 +3,15 @@
 //! The only file that reads lines and columns. Nothing is refused: a position that is not in the
 //! text is the nearest one that is, as the protocol wants it.
 
+use serde_json::Value;
 use skills_core::text::{Position as BytePosition, Span};
 use tower_lsp::ls_types::{
-    ClientCapabilities, Position, PositionEncodingKind, Range, TextDocumentContentChangeEvent, Uri,
+    ClientCapabilities, Position, PositionEncodingKind, Range, ResourceOperationKind,
+    TextDocumentContentChangeEvent, Uri,
 };
 
 use crate::document::{Document, Edit};
-use crate::settings::{Encoding, Settings};
+use crate::settings::{Encoding, Features, Settings};
 
 /// The file name that makes a text a skill.
 const SKILL_FILE: &str = "SKILL.md";
@@ -22,6 +24,9 @@ pub(crate) fn settings(capabilities: &ClientCapabilities) -> Settings {
     let symbols = text.and_then(|text| text.document_symbol.as_ref());
     let folds = text.and_then(|text| text.folding_range.as_ref());
     let items = text.and_then(|text| text.completion.as_ref()?.completion_item.as_ref());
+    let edits = capabilities.workspace.as_ref().and_then(|it| it.workspace_edit.as_ref());
+    let edits = edits.filter(|it| it.document_changes == Some(true));
+    let operations = edits.and_then(|it| it.resource_operations.as_deref()).unwrap_or_default();
     Settings {
         encoding: encoding(offered.unwrap_or_default()),
         pulls_diagnostics: text.is_some_and(|text| text.diagnostic.is_some()),
@@ -29,6 +34,23 @@ pub(crate) fn settings(capabilities: &ClientCapabilities) -> Settings {
             .is_some_and(|symbols| symbols.hierarchical_document_symbol_support == Some(true)),
         snippets: items.is_some_and(|items| items.snippet_support == Some(true)),
         max_folds: folds.and_then(|folds| folds.range_limit).map(|limit| limit as usize),
+        creates_files: operations.contains(&ResourceOperationKind::Create),
+        renames_files: operations.contains(&ResourceOperationKind::Rename),
+        features: Features::default(),
+    }
+}
+
+/// Reads what the user wants to see: `{"inlayHints": true, "codeLens": false}`, also below
+/// `features`. What is not said stays as it is usually.
+pub(crate) fn features(options: &Value) -> Features {
+    let switch = |name: &str, usual: bool| {
+        let said = options.get("features").and_then(|it| it.get(name)).or(options.get(name));
+        said.and_then(Value::as_bool).unwrap_or(usual)
+    };
+    let usual = Features::default();
+    Features {
+        inlay_hints: switch("inlayHints", usual.inlay_hints),
+        code_lens: switch("codeLens", usual.code_lens),
     }
 }
 
@@ -127,6 +149,19 @@ mod tests {
         let symbols = json!({"documentSymbol": {"hierarchicalDocumentSymbolSupport": true}});
         assert!(settings(symbols).nested_symbols);
         assert_eq!(settings(json!({"foldingRange": {"rangeLimit": 9}})).max_folds, Some(9));
+        let edits = json!({"documentChanges": true, "resourceOperations": ["create"]});
+        let capabilities = json!({"workspace": {"workspaceEdit": edits}});
+        let settings = super::settings(&serde_json::from_value(capabilities).unwrap());
+        assert!(settings.creates_files && !settings.renames_files);
+    }
+
+    #[test]
+    fn what_the_user_does_not_say_is_as_usual() {
+        assert_eq!(features(&Value::Null), Features::default());
+        let all = Features { inlay_hints: true, code_lens: false };
+        assert_eq!(features(&json!({"inlayHints": true, "codeLens": false})), all);
+        assert_eq!(features(&json!({"features": {"inlayHints": true, "codeLens": false}})), all);
+        assert_eq!(features(&json!({"inlayHints": "yes"})), Features::default());
     }
 
     /// Checks the bytes before a column of the second line of a text.

@@ -18,3 +18,13 @@ pub(crate) mod code_action;
 pub(crate) mod document_symbol;
 
 pub(crate) mod folding_range;
+
+pub(crate) mod selection_range;
+
+pub(crate) mod semantic_tokens;
+
+pub(crate) mod inlay_hint;
+
+pub(crate) mod code_lens;
+
+pub(crate) mod formatting;

@@ -5,13 +5,16 @@
 
 use std::sync::Arc;
 
+use skills_core::rules::Nowhere;
 use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::ls_types::{
-    CodeActionParams, CodeActionResponse, CompletionItem, CompletionParams, CompletionResponse,
-    DidChangeConfigurationParams, DidSaveTextDocumentParams, DocumentDiagnosticParams,
-    DocumentDiagnosticReportResult, DocumentSymbolParams, DocumentSymbolResponse, FoldingRange,
-    FoldingRangeParams, Hover, HoverParams, InitializeParams, InitializeResult,
-    TextDocumentPositionParams,
+    CodeActionParams, CodeActionResponse, CodeLens, CodeLensParams, CompletionItem,
+    CompletionParams, CompletionResponse, DidChangeConfigurationParams, DidSaveTextDocumentParams,
+    DocumentDiagnosticParams, DocumentDiagnosticReportResult, DocumentFormattingParams,
+    DocumentSymbolParams, DocumentSymbolResponse, FoldingRange, FoldingRangeParams, Hover,
+    HoverParams, InitializeParams, InitializeResult, InlayHint, InlayHintParams, SelectionRange,
+    SelectionRangeParams, SemanticTokensParams, SemanticTokensRangeParams,
+    SemanticTokensRangeResult, SemanticTokensResult, TextDocumentPositionParams, TextEdit,
 };
 use tower_lsp::{Client, LanguageServer};
 
@@ -38,7 +41,10 @@ impl Server {
 
 impl LanguageServer for Server {
     async fn initialize(&self, params: InitializeParams) -> Result<InitializeResult> {
-        let settings = from_proto::settings(&params.capabilities);
+        let mut settings = from_proto::settings(&params.capabilities);
+        if let Some(options) = &params.initialization_options {
+            settings.features = from_proto::features(options);
+        }
         self.session.begin(settings);
         Ok(handlers::initialize::initialize(settings))
     }
@@ -90,8 +96,9 @@ impl LanguageServer for Server {
         let document = self.session.document(params.text_document.uri.as_str());
         let settings = self.session.settings();
         let CodeActionParams { range, context, .. } = params;
-        Ok(document
-            .and_then(|it| handlers::code_action::code_action(&it, range, &context, settings)))
+        Ok(document.and_then(|it| {
+            handlers::code_action::code_action(&it, range, &context, &Nowhere, settings)
+        }))
     }
 
     async fn document_symbol(
@@ -107,5 +114,57 @@ impl LanguageServer for Server {
         let document = self.session.document(params.text_document.uri.as_str());
         let settings = self.session.settings();
         Ok(document.and_then(|it| handlers::folding_range::folding_range(&it, settings)))
+    }
+    async fn selection_range(
+        &self,
+        params: SelectionRangeParams,
+    ) -> Result<Option<Vec<SelectionRange>>> {
+        let document = self.session.document(params.text_document.uri.as_str());
+        let settings = self.session.settings();
+        let positions = params.positions;
+        Ok(document
+            .and_then(|it| handlers::selection_range::selection_range(&it, &positions, settings)))
+    }
+
+    async fn semantic_tokens_full(
+        &self,
+        params: SemanticTokensParams,
+    ) -> Result<Option<SemanticTokensResult>> {
+        let document = self.session.document(params.text_document.uri.as_str());
+        let settings = self.session.settings();
+        let tokens =
+            document.and_then(|it| handlers::semantic_tokens::semantic_tokens(&it, None, settings));
+        Ok(tokens.map(SemanticTokensResult::Tokens))
+    }
+
+    async fn semantic_tokens_range(
+        &self,
+        params: SemanticTokensRangeParams,
+    ) -> Result<Option<SemanticTokensRangeResult>> {
+        let document = self.session.document(params.text_document.uri.as_str());
+        let settings = self.session.settings();
+        let range = Some(params.range);
+        let tokens = document
+            .and_then(|it| handlers::semantic_tokens::semantic_tokens(&it, range, settings));
+        Ok(tokens.map(SemanticTokensRangeResult::Tokens))
+    }
+
+    async fn inlay_hint(&self, params: InlayHintParams) -> Result<Option<Vec<InlayHint>>> {
+        let document = self.session.document(params.text_document.uri.as_str());
+        let settings = self.session.settings();
+        Ok(document
+            .and_then(|it| handlers::inlay_hint::inlay_hint(&it, params.range, &Nowhere, settings)))
+    }
+
+    async fn code_lens(&self, params: CodeLensParams) -> Result<Option<Vec<CodeLens>>> {
+        let document = self.session.document(params.text_document.uri.as_str());
+        let settings = self.session.settings();
+        Ok(document.and_then(|it| handlers::code_lens::code_lens(&it, &Nowhere, None, settings)))
+    }
+
+    async fn formatting(&self, params: DocumentFormattingParams) -> Result<Option<Vec<TextEdit>>> {
+        let document = self.session.document(params.text_document.uri.as_str());
+        let settings = self.session.settings();
+        Ok(document.and_then(|it| handlers::formatting::formatting(&it, settings)))
     }
 }

@@ -25,4 +25,25 @@ pub(crate) struct Settings {
     pub(crate) snippets: bool,
     /// How many folds the client wants at most.
     pub(crate) max_folds: Option<usize>,
+    /// Whether the client makes files that an edit asks for.
+    pub(crate) creates_files: bool,
+    /// Whether the client renames files that an edit asks for.
+    pub(crate) renames_files: bool,
+    /// What the user wants to see.
+    pub(crate) features: Features,
+}
+
+/// What the user wants to see besides what is always there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Features {
+    /// Costs and counts between the letters.
+    pub(crate) inlay_hints: bool,
+    /// Lines above a skill that say who uses it.
+    pub(crate) code_lens: bool,
+}
+
+impl Default for Features {
+    fn default() -> Self {
+        Self { inlay_hints: false, code_lens: true }
+    }
 }

@@ -8,16 +8,17 @@ use skills_core::rules::{Edit, Finding, Fix, Related, Tag};
 use skills_core::text::Span;
 use tower_lsp::ls_types::{
     CodeActionKind, CodeActionOptions, CodeActionProviderCapability, CodeDescription,
-    CompletionOptions, Diagnostic, DiagnosticOptions, DiagnosticRelatedInformation,
-    DiagnosticServerCapabilities, DiagnosticSeverity, DiagnosticTag, DocumentSymbol, FoldingRange,
-    FoldingRangeKind, FoldingRangeProviderCapability, HoverProviderCapability, Location,
-    NumberOrString, OneOf, Position, PositionEncodingKind, Range, ServerCapabilities,
-    SymbolInformation, SymbolKind, TextDocumentSyncCapability, TextDocumentSyncKind,
-    TextDocumentSyncOptions, TextEdit, Uri,
+    CodeLensOptions, CompletionOptions, Diagnostic, DiagnosticOptions,
+    DiagnosticRelatedInformation, DiagnosticServerCapabilities, DiagnosticSeverity, DiagnosticTag,
+    DocumentSymbol, FoldingRange, FoldingRangeKind, FoldingRangeProviderCapability,
+    HoverProviderCapability, Location, NumberOrString, OneOf, Position, PositionEncodingKind,
+    Range, SelectionRangeProviderCapability, ServerCapabilities, SymbolInformation, SymbolKind,
+    TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions, TextEdit, Uri,
 };
 
 use crate::document::Document;
 use crate::handlers::code_action::FIX_ALL;
+use crate::handlers::semantic_tokens;
 use crate::settings::{Encoding, Settings};
 
 /// Who all our diagnostics are from.
@@ -49,11 +50,24 @@ pub(crate) fn capabilities(settings: Settings) -> ServerCapabilities {
         }),
         hover_provider: Some(HoverProviderCapability::Simple(true)),
         code_action_provider: Some(CodeActionProviderCapability::Options(CodeActionOptions {
-            code_action_kinds: Some(vec![CodeActionKind::QUICKFIX, FIX_ALL]),
+            code_action_kinds: Some(vec![
+                CodeActionKind::QUICKFIX,
+                CodeActionKind::REFACTOR_EXTRACT,
+                CodeActionKind::REFACTOR_REWRITE,
+                FIX_ALL,
+            ]),
             ..CodeActionOptions::default()
         })),
         document_symbol_provider: Some(OneOf::Left(true)),
         folding_range_provider: Some(FoldingRangeProviderCapability::Simple(true)),
+        selection_range_provider: Some(SelectionRangeProviderCapability::Simple(true)),
+        semantic_tokens_provider: Some(semantic_tokens::options().into()),
+        inlay_hint_provider: settings.features.inlay_hints.then_some(OneOf::Left(true)),
+        code_lens_provider: settings
+            .features
+            .code_lens
+            .then_some(CodeLensOptions { resolve_provider: Some(false) }),
+        document_formatting_provider: Some(OneOf::Left(true)),
         ..ServerCapabilities::default()
     }
 }
@@ -82,6 +96,11 @@ pub(crate) fn position(document: &Document, offset: usize, encoding: Encoding) -
 pub(crate) fn range(document: &Document, span: Span, encoding: Encoding) -> Range {
     let [start, end] = [span.start, span.end].map(|it| position(document, it, encoding));
     Range { start, end }
+}
+
+/// Returns an edit of a text.
+pub(crate) fn text_edit(document: &Document, edit: &Edit, encoding: Encoding) -> TextEdit {
+    TextEdit::new(range(document, edit.span, encoding), edit.text.clone())
 }
 
 /// Returns a finding as a diagnostic; what to do about it is the last line of its message.
@@ -121,9 +140,8 @@ fn related(related: &Related) -> Option<DiagnosticRelatedInformation> {
 
 /// Returns the fixes as the client hands them back when it asks for actions.
 fn data(document: &Document, finding: &Finding, encoding: Encoding) -> Option<serde_json::Value> {
-    let edit = |it: &Edit| TextEdit::new(range(document, it.span, encoding), it.text.clone());
     let fix = |it: &Fix| {
-        let edits: Vec<_> = it.edits.iter().map(edit).collect();
+        let edits: Vec<_> = it.edits.iter().map(|it| text_edit(document, it, encoding)).collect();
         serde_json::json!({"title": it.title, "edits": edits})
     };
     let fixes: Vec<_> = finding.fixes.iter().map(fix).collect();

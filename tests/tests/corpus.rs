@@ -11,8 +11,10 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use serde_json::Value as Json;
+use skills_core::assist;
 use skills_core::diagnostic::Severity;
 use skills_core::parse::{Document, Entry, Frontmatter, Value, ValueKind, parse};
+use skills_core::rules::apply;
 use skills_core::text::{Span, decode};
 use skills_testkit::Corpus;
 use skills_testkit::corpus::Recorded;
@@ -181,6 +183,91 @@ fn same_meaning(a: &Value, b: &Value) -> bool {
         }
         _ => false,
     }
+}
+
+#[test]
+fn formatting_changes_no_meaning() {
+    let Some(corpus) = Corpus::open() else { return };
+    let (mut formatted, mut left, mut wrong) = (0, 0, Vec::new());
+    // Every third file: neighbours in a repository are alike, and a debug build is slow.
+    for case in corpus.cases.iter().step_by(3) {
+        let forms = [Some(case.text.clone()), doubled(&case.text), spaced(&case.text)];
+        for (form, text) in forms.into_iter().enumerate().filter_map(|(at, it)| Some((at, it?))) {
+            let before = parse(&text);
+            let edits = assist::format(&text, &before);
+            if edits.is_empty() {
+                // The content of a block may stand deeper than it has to.
+                left += usize::from(form == 2 && before.diagnostics.is_empty());
+                continue;
+            }
+            formatted += 1;
+            let after = apply(&text, &edits);
+            wrong
+                .extend(difference_of_form(&text, &after).map(|it| format!("{}: {it}", case.path)));
+        }
+    }
+    eprintln!("{formatted} texts formatted, {left} left as they were");
+    assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(formatted > 1_000, "only {formatted} texts were formatted");
+    assert!(left * 50 < formatted, "{left} texts were left that are sloppy");
+}
+
+/// Returns what tells a text from what formatting made of it, but for blanks.
+fn difference_of_form(before: &str, after: &str) -> Option<&'static str> {
+    let documents = (parse(before), parse(after));
+    let (Some(one), Some(two)) = (&documents.0.frontmatter, &documents.1.frontmatter) else {
+        return Some("the frontmatter is gone");
+    };
+    // Another library's reading, which shares nothing with ours.
+    let read = |it: &Frontmatter, text: &str| {
+        serde_yaml::from_str::<serde_yaml::Value>(it.content.slice(text)).ok()
+    };
+    let comments = |it: &Frontmatter, text: &str| -> Vec<String> {
+        it.comments.iter().map(|it| it.slice(text).trim_end().to_owned()).collect()
+    };
+    let keys = |it: &Frontmatter| -> Vec<String> {
+        it.entries.iter().map(|it| it.key.text.clone()).collect()
+    };
+    if read(one, before) != read(two, after) {
+        return Some("another meaning");
+    }
+    if comments(one, before) != comments(two, after) || keys(one) != keys(two) {
+        return Some("other comments or another order");
+    }
+    if documents.0.body.slice(before) != documents.1.body.slice(after) {
+        return Some("another body");
+    }
+    (!assist::format(after, &documents.1).is_empty()).then_some("another form the second time")
+}
+
+/// Returns the text with twice the indentation in its frontmatter.
+fn doubled(text: &str) -> Option<String> {
+    let content = parse(text).frontmatter?.content;
+    let lines = content.slice(text).split_inclusive('\n').map(|line| {
+        let blanks = line.len() - line.trim_start_matches(' ').len();
+        format!("{}{line}", &line[..blanks])
+    });
+    let lines = lines.collect::<Vec<_>>().concat();
+    let doubled = format!("{}{lines}{}", &text[..content.start], &text[content.end..]);
+    (doubled != text).then_some(doubled)
+}
+
+/// Returns the text with blanks behind colons, at the ends of lines and between keys.
+fn spaced(text: &str) -> Option<String> {
+    let frontmatter = parse(text).frontmatter?;
+    let mut spaced = text.to_owned();
+    for entry in frontmatter.entries.iter().rev() {
+        let written = entry.value.span.slice(text);
+        if written.is_empty() || written.contains('\n') || entry.recovered {
+            continue;
+        }
+        spaced.insert_str(entry.value.span.end, "  ");
+        if Span::new(entry.key.span.end, entry.value.span.start).slice(text) == ": " {
+            spaced.insert_str(entry.value.span.start, "   ");
+        }
+        spaced.insert_str(entry.span.start, "\n\n");
+    }
+    (spaced != text).then_some(spaced)
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! What helps somebody who writes a SKILL.md: completion and hover.
+//! What helps somebody who writes a SKILL.md: completion, hover, selection, what stands out, what is
+//! shown beside the letters, formatting and refactoring.
 //!
 //! Pure: a text, a place in it and what is known of its directory go in, items come out. Everything
 //! that is offered and explained stands in the catalog ([`crate::catalog`]); nothing is spelled
@@ -7,10 +8,23 @@
 
 mod complete;
 mod describe;
+mod format;
+mod hints;
 mod hover;
+mod lens;
 mod place;
+mod refactor;
+mod sections;
+mod selection;
 #[cfg(test)]
 mod tests;
+mod tokens;
 
 pub use complete::{Completion, Item, Kind, complete, documentation};
+pub use format::format;
+pub use hints::{Hint, hints};
 pub use hover::{Hover, hover};
+pub use lens::{Lens, Target, lenses};
+pub use refactor::{RefactorKind, Refactoring, refactorings};
+pub use selection::selection;
+pub use tokens::{Token, TokenKind, tokens};

@@ -5,7 +5,8 @@
 //! not wire types: conversions live at the boundaries, in the crates that own them.
 //!
 //! Read it in this order: a text and its places, what is found in it, a SKILL.md as a tree, the
-//! catalog of its fields, how they are read, a SKILL.md as a record; then the agents' rules, what
+//! catalog of its fields, how they are read, a SKILL.md as a record, and a
+//! command, which is a skill of another name; then the agents' rules, what
 //! a catalog elsewhere may say, how each agent reads a file that is not well, what follows for one
 //! place, what is wrong with a file, and what each agent writes for its model; last what a user may
 //! configure, how a query finds a skill, and which name was meant by one that there is not.
@@ -21,6 +22,8 @@ pub mod catalog;
 pub mod fields;
 
 pub mod skill;
+
+pub mod command;
 
 pub mod path;
 

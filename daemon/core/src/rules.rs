@@ -55,7 +55,10 @@ mod table;
 mod page;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
+
+pub(crate) use markdown::Body;
+pub(crate) use quote::quoted;
 
 pub use finding::{Edit, Finding, Fix, Related, Tag, apply, apply_fixes};
 pub use levels::{Level, Levels, is_glob};

@@ -1,12 +1,16 @@
-//! `textDocument/codeAction`: the fixes of what is wrong here, and all of them at once.
+//! `textDocument/codeAction`: the fixes of what is wrong here, all of them at once, and changes of
+//! shape.
 
 use std::collections::HashMap;
 
-use skills_core::rules::{self, Edit};
+use skills_core::assist::{self, RefactorKind, Refactoring};
+use skills_core::rules::{self, Edit, Surroundings};
 use skills_core::text::Span;
 use tower_lsp::ls_types::{
-    CodeAction, CodeActionContext, CodeActionKind, CodeActionOrCommand, Range, TextEdit, Uri,
-    WorkspaceEdit,
+    CodeAction, CodeActionContext, CodeActionKind, CodeActionOrCommand, CreateFile,
+    CreateFileOptions, DocumentChangeOperation, DocumentChanges, OneOf,
+    OptionalVersionedTextDocumentIdentifier, Range, RenameFile, RenameFileOptions, ResourceOp,
+    TextDocumentEdit, TextEdit, Uri, WorkspaceEdit,
 };
 
 use crate::document::Document;
@@ -21,6 +25,7 @@ pub(crate) fn code_action(
     document: &Document,
     range: Range,
     context: &CodeActionContext,
+    surroundings: &dyn Surroundings,
     settings: Settings,
 ) -> Option<Vec<CodeActionOrCommand>> {
     if !from_proto::is_skill(document.uri()) {
@@ -65,7 +70,75 @@ pub(crate) fn code_action(
             });
         }
     }
+    let kinds = [CodeActionKind::REFACTOR_EXTRACT, CodeActionKind::REFACTOR_REWRITE];
+    if kinds.iter().any(wanted) {
+        let offset = from_proto::offset(document, range.start, settings.encoding);
+        let found = document.as_subject(|it| assist::refactorings(it, surroundings, offset));
+        let actions_here = found.iter().filter_map(|it| refactoring(document, it, settings));
+        actions.extend(actions_here.filter(|it| it.kind.as_ref().is_some_and(wanted)));
+    }
     Some(actions.into_iter().map(CodeActionOrCommand::CodeAction).collect())
+}
+
+/// Returns a change of shape as an action; nothing where the client cannot make it.
+fn refactoring(
+    document: &Document,
+    refactoring: &Refactoring,
+    settings: Settings,
+) -> Option<CodeAction> {
+    let Refactoring { title, kind, edits, creates, moves_to } = refactoring;
+    if (creates.is_some() && !settings.creates_files)
+        || (moves_to.is_some() && !settings.renames_files)
+    {
+        return None;
+    }
+    let edit = if creates.is_none() && moves_to.is_none() {
+        edit(document, edits, settings)
+    } else {
+        let mut steps = Vec::new();
+        if let Some((path, text)) = creates {
+            let uri = Uri::from_file_path(&**path)?;
+            let options = CreateFileOptions { overwrite: Some(false), ignore_if_exists: None };
+            steps.push(DocumentChangeOperation::Op(ResourceOp::Create(CreateFile {
+                uri: uri.clone(),
+                options: Some(options),
+                annotation_id: None,
+            })));
+            steps.push(changed(uri, None, vec![TextEdit::new(Range::default(), text.clone())]));
+        }
+        let edits = edits.iter().map(|it| to_proto::text_edit(document, it, settings.encoding));
+        let edits: Vec<TextEdit> = edits.collect();
+        if !edits.is_empty() {
+            steps.push(changed(document.uri().clone(), Some(document.version()), edits));
+        }
+        if let Some(path) = moves_to {
+            let options = RenameFileOptions { overwrite: Some(false), ignore_if_exists: None };
+            steps.push(DocumentChangeOperation::Op(ResourceOp::Rename(RenameFile {
+                old_uri: document.uri().clone(),
+                new_uri: Uri::from_file_path(&**path)?,
+                options: Some(options),
+                annotation_id: None,
+            })));
+        }
+        let changes = Some(DocumentChanges::Operations(steps));
+        WorkspaceEdit { document_changes: changes, ..WorkspaceEdit::default() }
+    };
+    Some(CodeAction {
+        title: title.clone(),
+        kind: Some(match kind {
+            RefactorKind::Extract => CodeActionKind::REFACTOR_EXTRACT,
+            RefactorKind::Rewrite => CodeActionKind::REFACTOR_REWRITE,
+        }),
+        edit: Some(edit),
+        ..CodeAction::default()
+    })
+}
+
+fn changed(uri: Uri, version: Option<i32>, edits: Vec<TextEdit>) -> DocumentChangeOperation {
+    DocumentChangeOperation::Edit(TextDocumentEdit {
+        text_document: OptionalVersionedTextDocumentIdentifier { uri, version },
+        edits: edits.into_iter().map(OneOf::Left).collect(),
+    })
 }
 
 /// Whether two spans have a place in common; a cursor beside one counts.
@@ -74,9 +147,7 @@ fn touch(one: Span, other: Span) -> bool {
 }
 
 fn edit(document: &Document, edits: &[Edit], settings: Settings) -> WorkspaceEdit {
-    let edits = edits.iter().map(|it| {
-        TextEdit::new(to_proto::range(document, it.span, settings.encoding), it.text.clone())
-    });
+    let edits = edits.iter().map(|it| to_proto::text_edit(document, it, settings.encoding));
     let changes: HashMap<Uri, Vec<TextEdit>> =
         HashMap::from([(document.uri().clone(), edits.collect())]);
     WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() }
@@ -84,6 +155,7 @@ fn edit(document: &Document, edits: &[Edit], settings: Settings) -> WorkspaceEdi
 
 #[cfg(test)]
 mod tests {
+    use skills_core::rules::Nowhere;
     use tower_lsp::ls_types::Position;
 
     use super::*;
@@ -97,7 +169,8 @@ mod tests {
         let document = Document::new(uri, 1, Revision::default(), TEXT.to_owned());
         let at = Position { line, character: 18 };
         let context = CodeActionContext { only, ..CodeActionContext::default() };
-        let found = code_action(&document, Range::new(at, at), &context, Settings::default());
+        let range = Range::new(at, at);
+        let found = code_action(&document, range, &context, &Nowhere, Settings::default());
         let found = found.unwrap().into_iter().map(|it| match it {
             CodeActionOrCommand::CodeAction(action) => action,
             CodeActionOrCommand::Command(command) => panic!("{command:?}"),
@@ -119,5 +192,30 @@ mod tests {
     fn all_fixes_are_one_action_of_its_own_kind() {
         let all = actions(5, Some(vec![CodeActionKind::new("source.fixAll")]));
         assert_eq!(all.iter().map(|it| it.kind.clone()).collect::<Vec<_>>(), [Some(FIX_ALL)]);
+    }
+
+    #[test]
+    fn a_change_of_files_is_for_clients_that_make_it() {
+        let uri: Uri = "file:///w/.claude/skills/pdf/SKILL.md".parse().unwrap();
+        let lines = "line\n".repeat(12);
+        let text = format!("---\nname: pdf\n---\n# Forms\n{lines}");
+        let document = Document::new(uri, 3, Revision::default(), text);
+        let only = Some(vec![CodeActionKind::REFACTOR]);
+        let context = CodeActionContext { only, ..CodeActionContext::default() };
+        let at = Position { line: 4, character: 0 };
+        let actions = |creates_files| {
+            let settings = Settings { creates_files, ..Settings::default() };
+            let range = Range::new(at, at);
+            let found = code_action(&document, range, &context, &Nowhere, settings).unwrap();
+            serde_json::to_value(found).unwrap()
+        };
+        assert_eq!(actions(false), serde_json::json!([]));
+        let action = &actions(true)[0];
+        assert_eq!(action["kind"], "refactor.extract");
+        let steps = &action["edit"]["documentChanges"];
+        assert_eq!(steps[0]["kind"], "create");
+        assert_eq!(steps[0]["uri"], "file:///w/.claude/skills/pdf/references/forms.md");
+        assert!(steps[1]["edits"][0]["newText"].as_str().unwrap().starts_with("# Forms\nline"));
+        assert_eq!(steps[2]["textDocument"]["version"], 3);
     }
 }

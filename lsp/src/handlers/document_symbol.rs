@@ -41,6 +41,9 @@ mod tests {
         nested_symbols: true,
         snippets: false,
         max_folds: None,
+        creates_files: false,
+        renames_files: false,
+        features: crate::settings::Features { inlay_hints: false, code_lens: false },
     };
 
     fn place(range: Range) -> String {

@@ -22,11 +22,15 @@ async fn what_is_implemented_is_advertised_and_nothing_else() {
         expect![[r#"
             positionEncoding: "utf-16"
             textDocumentSync: {"openClose":true,"change":2}
+            selectionRangeProvider: true
             hoverProvider: true
             completionProvider: {"resolveProvider":true,"triggerCharacters":[":"," ","-",",","[","$","{"]}
             documentSymbolProvider: true
-            codeActionProvider: {"codeActionKinds":["quickfix","source.fixAll.skillsd"]}
+            codeActionProvider: {"codeActionKinds":["quickfix","refactor.extract","refactor.rewrite","source.fixAll.skillsd"]}
+            codeLensProvider: {"resolveProvider":false}
+            documentFormattingProvider: true
             foldingRangeProvider: true
+            semanticTokensProvider: {"legend":{"tokenTypes":["property","variable","function"],"tokenModifiers":["deprecated"]},"range":true,"full":true}
         "#]],
     )
     .await;
@@ -37,11 +41,15 @@ async fn what_is_implemented_is_advertised_and_nothing_else() {
     check(able, expect![[r#"
         positionEncoding: "utf-8"
         textDocumentSync: {"openClose":true,"change":2}
+        selectionRangeProvider: true
         hoverProvider: true
         completionProvider: {"resolveProvider":true,"triggerCharacters":[":"," ","-",",","[","$","{"]}
         documentSymbolProvider: true
-        codeActionProvider: {"codeActionKinds":["quickfix","source.fixAll.skillsd"]}
+        codeActionProvider: {"codeActionKinds":["quickfix","refactor.extract","refactor.rewrite","source.fixAll.skillsd"]}
+        codeLensProvider: {"resolveProvider":false}
+        documentFormattingProvider: true
         foldingRangeProvider: true
+        semanticTokensProvider: {"legend":{"tokenTypes":["property","variable","function"],"tokenModifiers":["deprecated"]},"range":true,"full":true}
         diagnosticProvider: {"identifier":"skillsd","interFileDependencies":false,"workspaceDiagnostics":false}
     "#]]).await;
 }

@@ -12,3 +12,5 @@ mod diagnostics;
 mod encodings;
 
 mod endings;
+
+mod shaping;

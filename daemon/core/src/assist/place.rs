@@ -158,7 +158,7 @@ fn parents(before: &str, bound: usize) -> Vec<&str> {
 }
 
 /// Returns the part of a value that stands alone around `offset`: an item between separators.
-fn item(text: &str, start: usize, end: usize, offset: usize) -> Span {
+pub(super) fn item(text: &str, start: usize, end: usize, offset: usize) -> Span {
     let is_separator =
         |it: char| it.is_whitespace() || matches!(it, ',' | '[' | ']' | '"' | '\'' | '{' | '}');
     let mut depth = 0_i32;

@@ -1,11 +1,33 @@
 //! Completion and hover on texts with a `|` where the cursor stands.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use expect_test::{Expect, expect};
 
 use super::{Kind, complete, documentation, hover};
+use crate::parse::parse;
+use crate::path::AbsPath;
+use crate::rules::Subject;
+use crate::rules::tests::world::record;
 use crate::text::Span;
+
+/// Calls `with` on a text as the skill at `/w/.claude/skills/deploy`.
+pub(super) fn with_subject<R>(text: &str, with: impl FnOnce(&Subject<'_>) -> R) -> R {
+    with_subject_at("/w/.claude/skills/deploy/SKILL.md", text, with)
+}
+
+/// Calls `with` on a text at a path.
+pub(super) fn with_subject_at<R>(
+    path: &str,
+    text: &str,
+    with: impl FnOnce(&Subject<'_>) -> R,
+) -> R {
+    let (text, record) = record(text);
+    let document = parse(&text);
+    let path = AbsPath::new(Path::new(path)).unwrap();
+    with(&Subject { text: &text, document: &document, record: &record, path: Some(&path) })
+}
 
 /// Takes the mark out of a text.
 fn marked(text: &str) -> (String, usize) {

@@ -7,39 +7,39 @@ use crate::text::{Span, after_line_end, line_end};
 
 /// A body, cut into its parts. All spans are of the whole text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Body {
+pub(crate) struct Body {
     /// Each line without its end.
-    pub(super) lines: Vec<Span>,
+    pub(crate) lines: Vec<Span>,
     /// The fenced blocks.
-    pub(super) fences: Vec<Fence>,
+    pub(crate) fences: Vec<Fence>,
     /// What stands between backticks, without them.
-    pub(super) codes: Vec<Span>,
+    pub(crate) codes: Vec<Span>,
     /// The targets of links and images.
-    pub(super) links: Vec<Span>,
+    pub(crate) links: Vec<Span>,
     /// Stretches of running text, between code, comments and the targets of links.
-    pub(super) prose: Vec<Span>,
+    pub(crate) prose: Vec<Span>,
     /// The comments, with `<!--` and `-->`.
-    pub(super) comments: Vec<Span>,
+    pub(crate) comments: Vec<Span>,
 }
 
 /// A fenced block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Fence {
+pub(crate) struct Fence {
     /// The opening line without its indentation.
-    pub(super) open: Span,
+    pub(crate) open: Span,
     /// What stands behind the fence.
-    pub(super) info: Span,
+    pub(crate) info: Span,
     /// The lines between, with their ends.
-    pub(super) content: Span,
+    pub(crate) content: Span,
     /// The fence as it is written, so that it can be closed alike.
-    pub(super) mark: Span,
+    pub(crate) mark: Span,
     /// Whether it is closed.
-    pub(super) closed: bool,
+    pub(crate) closed: bool,
 }
 
 impl Body {
     /// Cuts the part of `text` that is the body.
-    pub(super) fn new(text: &str, span: Span) -> Self {
+    pub(crate) fn new(text: &str, span: Span) -> Self {
         let mut body = Self::default();
         let mut fence: Option<Fence> = None;
         let mut paragraph: Option<Span> = None;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 /// Returns the text in single quotes where that is the most readable, else in double ones.
-pub(super) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let plain = !text.contains(['\\', '"']) && !text.chars().any(char::is_control);
     if plain || text.contains('\'') || text.chars().any(char::is_control) {
         return double(text);

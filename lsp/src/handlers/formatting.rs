@@ -1,0 +1,36 @@
+//! `textDocument/formatting`: the frontmatter in its usual form; the body stays as it is.
+
+use skills_core::assist;
+use tower_lsp::ls_types::TextEdit;
+
+use crate::document::Document;
+use crate::settings::Settings;
+use crate::{from_proto, to_proto};
+
+/// Returns the edits of a skill; nothing for other texts.
+pub(crate) fn formatting(document: &Document, settings: Settings) -> Option<Vec<TextEdit>> {
+    if !from_proto::is_skill(document.uri()) {
+        return None;
+    }
+    let edits = assist::format(document.text(), document.parsed());
+    Some(edits.iter().map(|it| to_proto::text_edit(document, it, settings.encoding)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::Revision;
+
+    #[test]
+    fn only_the_lines_that_change_are_edited() {
+        let edits = |uri: &str| {
+            let text = "---\nname: a\nlicense:   MIT\n---\nBody  text\n".to_owned();
+            let document = Document::new(uri.parse().unwrap(), 1, Revision::default(), text);
+            formatting(&document, Settings::default())
+        };
+        let [edit] = &edits("file:///w/SKILL.md").unwrap()[..] else { panic!("one edit") };
+        assert_eq!((edit.range.start.line, edit.range.end.line), (2, 3));
+        assert_eq!(edit.new_text, "license: MIT\n");
+        assert_eq!(edits("file:///w/README.md"), None);
+    }
+}

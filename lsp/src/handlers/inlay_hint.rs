@@ -1,0 +1,63 @@
+//! `textDocument/inlayHint`: what a text costs and how many files its globs match, for those who
+//! want to see it.
+
+use skills_core::assist;
+use skills_core::rules::Surroundings;
+use tower_lsp::ls_types::{InlayHint, InlayHintLabel, InlayHintTooltip, Range};
+
+use crate::document::Document;
+use crate::settings::Settings;
+use crate::{from_proto, to_proto};
+
+/// Returns the hints in a range of a skill; nothing for other texts, or where nobody wants them.
+pub(crate) fn inlay_hint(
+    document: &Document,
+    range: Range,
+    surroundings: &dyn Surroundings,
+    settings: Settings,
+) -> Option<Vec<InlayHint>> {
+    if !settings.features.inlay_hints || !from_proto::is_skill(document.uri()) {
+        return None;
+    }
+    let asked = from_proto::span(document, range, settings.encoding);
+    let hints = document.as_subject(|it| assist::hints(it, surroundings));
+    let here = hints.into_iter().filter(|it| asked.start <= it.offset && it.offset <= asked.end);
+    let shown = here.map(|it| InlayHint {
+        position: to_proto::position(document, it.offset, settings.encoding),
+        label: InlayHintLabel::String(it.text),
+        kind: None,
+        text_edits: None,
+        tooltip: Some(InlayHintTooltip::String(it.tooltip)),
+        padding_left: Some(true),
+        padding_right: None,
+        data: None,
+    });
+    Some(shown.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use skills_core::rules::Nowhere;
+    use tower_lsp::ls_types::Position;
+
+    use super::*;
+    use crate::session::Revision;
+    use crate::settings::Features;
+
+    #[test]
+    fn hints_are_for_those_who_want_them() {
+        let uri = "file:///w/SKILL.md".parse().unwrap();
+        let text = "---\ndescription: Reads 漢字.\n---\nBody\n".to_owned();
+        let document = Document::new(uri, 1, Revision::default(), text);
+        let whole = Range::new(Position::default(), Position { line: 9, character: 0 });
+        let hints = |inlay_hints| {
+            let features = Features { inlay_hints, ..Features::default() };
+            let settings = Settings { features, ..Settings::default() };
+            inlay_hint(&document, whole, &Nowhere, settings)
+        };
+        assert!(hints(false).is_none());
+        let places: Vec<_> = hints(true).unwrap().into_iter().map(|it| it.position).collect();
+        let at = |line, character| Position { line, character };
+        assert_eq!(places, [at(1, 22), at(2, 3)]);
+    }
+}

@@ -1,0 +1,62 @@
+//! What changes or marks a text and is no diagnostic: formatting, growing selections, tokens,
+//! hints, lenses and changes of shape, over the wire.
+
+use serde_json::{Value, json};
+
+use crate::editor::{Editor, URI};
+
+const TEXT: &str = "---\nname:   pdf\ndescription: Reads. Use when asked.\npaths: 'src/**'\n---\nRead $ARGUMENTS.\n";
+
+async fn asked(editor: &mut Editor, method: &str, more: Value) -> Value {
+    let mut params = json!({"textDocument": {"uri": URI}});
+    let more = more.as_object().expect("an object").clone();
+    params.as_object_mut().expect("an object").extend(more);
+    editor.request(method, params).await.expect("it is served")
+}
+
+#[tokio::test(start_paused = true)]
+async fn formatting_selection_and_tokens_are_served() {
+    let mut editor = Editor::with(json!({})).await;
+    editor.open(1, TEXT).await;
+    let options = json!({"options": {"tabSize": 2, "insertSpaces": true}});
+    let edits = asked(&mut editor, "textDocument/formatting", options).await;
+    assert_eq!(edits[0]["newText"], "name: pdf\n");
+
+    let positions = json!({"positions": [{"line": 1, "character": 9}]});
+    let steps = asked(&mut editor, "textDocument/selectionRange", positions).await;
+    assert_eq!(steps[0]["range"]["start"], json!({"line": 1, "character": 8}));
+    assert_eq!(steps[0]["parent"]["range"]["start"], json!({"line": 1, "character": 0}));
+
+    let tokens = asked(&mut editor, "textDocument/semanticTokens/full", json!({})).await;
+    assert_eq!(tokens["data"].as_array().map(Vec::len), Some(4 * 5));
+    let hints = json!({"range": {"start": {"line": 0, "character": 0}, "end": {"line": 9, "character": 0}}});
+    let hints = asked(&mut editor, "textDocument/inlayHint", hints).await;
+    assert_eq!(hints, Value::Null, "nobody asked to see them");
+}
+
+#[tokio::test(start_paused = true)]
+async fn hints_are_shown_to_those_who_want_them() {
+    let mut editor = Editor::connect(64 * 1024);
+    let options = json!({"inlayHints": true});
+    let params = json!({"capabilities": {}, "initializationOptions": options});
+    let result = editor.request("initialize", params).await.expect("it is the first");
+    assert_eq!(result["capabilities"]["inlayHintProvider"], true);
+    editor.open(1, TEXT).await;
+    let range = json!({"range": {"start": {"line": 0, "character": 0}, "end": {"line": 9, "character": 0}}});
+    let hints = asked(&mut editor, "textDocument/inlayHint", range).await;
+    let labels: Vec<_> = hints.as_array().expect("a list").iter().map(|it| &it["label"]).collect();
+    assert_eq!(labels, ["6 tokens", "4 tokens"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_section_is_extracted_where_files_can_be_made() {
+    let edits = json!({"documentChanges": true, "resourceOperations": ["create", "rename"]});
+    let mut editor = Editor::with(json!({"workspace": {"workspaceEdit": edits}})).await;
+    editor.open(1, &format!("---\nname: pdf\n---\n# Forms\n{}", "line\n".repeat(12))).await;
+    let at = json!({"line": 5, "character": 0});
+    let params = json!({"range": {"start": at, "end": at}, "context": {"diagnostics": [], "only": ["refactor"]}});
+    let actions = asked(&mut editor, "textDocument/codeAction", params).await;
+    assert_eq!(actions[0]["title"], "Extract `Forms` to `references/forms.md`");
+    let steps = actions[0]["edit"]["documentChanges"].as_array().expect("a list");
+    assert_eq!(steps.len(), 3);
+}
