@@ -10,6 +10,7 @@ mod events;
 mod explain;
 mod files;
 mod get;
+mod index;
 mod list;
 mod load;
 mod run;
@@ -22,11 +23,12 @@ use std::sync::Arc;
 
 use jsonrpsee::Methods;
 use skills_protocol::method::{
-    CatalogRender, CatalogTool, EventsSubscribe, EventsUnsubscribe, Initialize, ServerShutdown,
-    ServerStatus, ServerSync, SessionAgentEnd, SessionClose, SessionCompacted, SessionGet,
-    SessionInvoked, SessionList, SessionOpen, SessionTouch, SkillsCheck, SkillsDirs, SkillsExplain,
-    SkillsGet, SkillsList, SkillsLoad, SkillsRead, SkillsResources, SkillsRun, SkillsSearch,
-    WorktreeClose, WorktreeList, WorktreeOpen,
+    CatalogRender, CatalogTool, EventsSubscribe, EventsUnsubscribe, IndexSnapshot, Initialize,
+    PathsMatch, ServerShutdown, ServerStatus, ServerSync, SessionAgentEnd, SessionClose,
+    SessionCompacted, SessionGet, SessionInvoked, SessionList, SessionOpen, SessionTouch,
+    SkillsCheck, SkillsDirs, SkillsExplain, SkillsGet, SkillsList, SkillsLoad, SkillsRead,
+    SkillsReferences, SkillsResources, SkillsRun, SkillsSearch, WorktreeClose, WorktreeList,
+    WorktreeOpen,
 };
 
 use crate::dispatch::register;
@@ -50,6 +52,9 @@ pub(crate) fn register_all(methods: &mut Methods, service: &Arc<Service>) {
     register::<SkillsResources, _, _, _>(methods, service, files::resources);
     register::<SkillsRead, _, _, _>(methods, service, files::read);
     register::<SkillsCheck, _, _, _>(methods, service, check::check);
+    register::<SkillsReferences, _, _, _>(methods, service, index::references);
+    register::<IndexSnapshot, _, _, _>(methods, service, index::snapshot);
+    register::<PathsMatch, _, _, _>(methods, service, index::paths_match);
     register::<EventsSubscribe, _, _, _>(methods, service, events::subscribe);
     register::<EventsUnsubscribe, _, _, _>(methods, service, events::unsubscribe);
     register::<SkillsRun, _, _, _>(methods, service, run::run);

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use jsonrpsee::Methods;
 use skills_core::path::AbsPath;
+use skills_engine::inspect::Walks;
 use skills_engine::session::{Session, Sessions};
 use skills_engine::{Engine, EngineError, Health, View, ViewKey};
 use skills_protocol::error::RpcError;
@@ -46,6 +47,8 @@ pub(crate) struct Service {
     /// The daemon's own variables, for clients that send none.
     environment: Environment,
     pub(crate) sessions: Sessions,
+    /// The worktrees whose files were looked at last.
+    pub(crate) walks: Walks,
     /// Set when the engine is gone, and the daemon with it.
     failed: AtomicBool,
 }
@@ -75,6 +78,7 @@ impl Service {
             closing: CancellationToken::new(),
             environment,
             sessions,
+            walks: Walks::default(),
             failed: AtomicBool::new(false),
         })
     }

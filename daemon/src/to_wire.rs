@@ -5,6 +5,7 @@
 
 pub(crate) mod rendered;
 mod session;
+mod snapshot;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -30,6 +31,7 @@ use skills_protocol::path::{PathEncoding, encode, encode_os, encoding_of};
 use skills_protocol::wire;
 
 pub(crate) use session::{discovered, loaded, matched, session, session_summary};
+pub(crate) use snapshot::{references, snapshot};
 
 /// Returns a skill as a list shows it.
 pub(crate) fn entry(view: &View, candidate: &Candidate) -> wire::Entry {

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use crate::profile::Profiles;
 use crate::remote::Address;
 
-pub use levels::{PathLevels, RuleLevels, check_profiles, levels};
+pub use levels::{LevelRow, PathLevels, RuleLevels, check_profiles, level_rows, levels_of};
 pub use page::{page, schema};
 pub use permissions::SkillRule;
 pub use read::{Parsed, Problem, read};

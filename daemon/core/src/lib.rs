@@ -8,8 +8,9 @@
 //! catalog of its fields, how they are read, a SKILL.md as a record, and a
 //! command, which is a skill of another name; then the agents' rules, what
 //! a catalog elsewhere may say, how each agent reads a file that is not well, what follows for one
-//! place, what is wrong with a file, and what each agent writes for its model; last what a user may
-//! configure, how a query finds a skill, and which name was meant by one that there is not.
+//! place and what of it an edit changes, how texts name skills, what is wrong with a file, and what
+//! each agent writes for its model; last what a user may configure, how a query finds a skill, and
+//! which name was meant by one that there is not.
 
 pub mod text;
 
@@ -38,6 +39,10 @@ pub mod remote;
 pub mod ladder;
 
 pub mod resolve;
+
+pub mod ranking;
+
+pub mod references;
 
 pub mod rules;
 

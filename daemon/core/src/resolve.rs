@@ -386,5 +386,11 @@ pub fn resolve(site: &Site, tree: &dyn Tree) -> Resolution {
     }
 }
 
+/// Returns the candidates of a resolution in the order in which their claims to names are heard;
+/// none where the agent keeps several skills of a name.
+pub fn claim_order(site: &Site, resolution: &Resolution) -> Option<Vec<usize>> {
+    precedence::order(site, &resolution.roots, &resolution.candidates)
+}
+
 #[cfg(test)]
 pub(crate) mod tests;

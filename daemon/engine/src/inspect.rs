@@ -5,6 +5,8 @@
 //! answered, each at most once where the answer is dear.
 
 mod beside;
+mod spoken;
+mod walks;
 mod worktree;
 
 use std::fs::File;
@@ -17,13 +19,18 @@ use std::thread;
 use ignore::WalkBuilder;
 use skills_core::parse::{Document, parse};
 use skills_core::path::AbsPath;
+use skills_core::ranking::Ranking;
 use skills_core::rules::{self, Finding, Levels, Neighbour, Settings, Subject};
 use skills_core::skill::{FileFacts, Origin, SkillRecord};
 use skills_core::text::decode;
 
 use crate::view::View;
 use beside::Beside;
-use worktree::Worktree;
+
+pub use beside::{Facts, facts};
+pub use spoken::{Spoken, names, spoken};
+pub use walks::Walks;
+pub use worktree::Worktree;
 
 /// The file that makes a directory a skill.
 const SKILL_FILE: &str = "SKILL.md";
@@ -99,6 +106,8 @@ pub fn inspect(task: &Task) -> Result<Vec<Checked>, InspectError> {
     let sources: Vec<Source> = sources.into_iter().flatten().collect();
     let worktree = Worktree::new(task.views.first().map(|it| it.resolution.worktree.clone()));
     let neighbours = neighbours(&sources, &task.views);
+    let rankings: Vec<_> =
+        task.views.iter().map(|it| Ranking::of(&it.site, &it.resolution)).collect();
     let profiles = task.views.iter().map(|it| &*it.site.profile).collect();
     let settings = Settings { profiles, levels: task.levels.clone() };
     let findings = in_parallel(&sources, |source| {
@@ -108,7 +117,7 @@ pub fn inspect(task: &Task) -> Result<Vec<Checked>, InspectError> {
             record: &source.record,
             path: Some(&source.path),
         };
-        let beside = Beside::new(&source.path, &worktree, &neighbours, &task.views);
+        let beside = Beside::new(&source.path, &worktree, &neighbours, &rankings);
         rules::shown(rules::check(&subject, &settings, &beside))
     });
     let checked = sources.into_iter().zip(findings).map(|(source, findings)| {

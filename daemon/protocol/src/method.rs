@@ -12,15 +12,17 @@ use crate::error::RpcError;
 use crate::wire::{
     CancelParams, CatalogParams, CatalogResult, CheckParams, CheckResult, DirsParams, DirsResult,
     EventParams, ExplainParams, ExplainResult, GetParams, GetResult, InitializeParams,
-    InitializeResult, ListParams, ListResult, LoadParams, LoadResult, ReadParams, ReadResult,
-    ResourcesParams, ResourcesResult, RunParams, RunResult, SearchParams, SearchResult,
-    SessionAgentEndParams, SessionAgentEndResult, SessionCloseParams, SessionCloseResult,
-    SessionCompactedParams, SessionCompactedResult, SessionGetParams, SessionInvokedParams,
-    SessionInvokedResult, SessionListParams, SessionListResult, SessionOpenParams, SessionResult,
-    SessionTouchParams, SessionTouchResult, ShutdownParams, ShutdownResult, StatusParams,
-    StatusResult, SubscribeParams, SubscribeResult, SyncParams, SyncResult, ToolParams, ToolResult,
-    UnsubscribeParams, UnsubscribeResult, WorktreeCloseParams, WorktreeCloseResult,
-    WorktreeListParams, WorktreeListResult, WorktreeOpenParams, WorktreeOpenResult,
+    InitializeResult, ListParams, ListResult, LoadParams, LoadResult, PathsMatchParams,
+    PathsMatchResult, ReadParams, ReadResult, ReferencesParams, ReferencesResult, ResourcesParams,
+    ResourcesResult, RunParams, RunResult, SearchParams, SearchResult, SessionAgentEndParams,
+    SessionAgentEndResult, SessionCloseParams, SessionCloseResult, SessionCompactedParams,
+    SessionCompactedResult, SessionGetParams, SessionInvokedParams, SessionInvokedResult,
+    SessionListParams, SessionListResult, SessionOpenParams, SessionResult, SessionTouchParams,
+    SessionTouchResult, ShutdownParams, ShutdownResult, SnapshotParams, SnapshotResult,
+    StatusParams, StatusResult, SubscribeParams, SubscribeResult, SyncParams, SyncResult,
+    ToolParams, ToolResult, UnsubscribeParams, UnsubscribeResult, WorktreeCloseParams,
+    WorktreeCloseResult, WorktreeListParams, WorktreeListResult, WorktreeOpenParams,
+    WorktreeOpenResult,
 };
 
 /// A row of the table: what the reference says about one method.
@@ -86,6 +88,9 @@ pub mod names {
         SKILLS_RESOURCES = "skills/resources",
         SKILLS_READ = "skills/read",
         SKILLS_CHECK = "skills/check",
+        SKILLS_REFERENCES = "skills/references",
+        INDEX_SNAPSHOT = "index/snapshot",
+        PATHS_MATCH = "paths/match",
         SESSION_OPEN = "session/open",
         SESSION_GET = "session/get",
         SESSION_CLOSE = "session/close",
@@ -178,6 +183,12 @@ requests! {
     "Reads a file beneath a skill's directory, or a part of it; a path that leads outside is refused.";
     SkillsCheck, SKILLS_CHECK, CheckParams => CheckResult, "1.0", AGAIN,
     "Checks skills on the disk by the rules of docs/rules.md: what is wrong where, which agents mind, and how it can be mended. Without a profile the agents in wide use count, with one that agent alone.";
+    SkillsReferences, SKILLS_REFERENCES, ReferencesParams => ReferencesResult, "1.0", AGAIN,
+    "Finds where skills are named: in `skills:` and `allowed-tools`, behind `/` or `$`, and in code beside the word \"skill\", in every SKILL.md, command, agent and `CLAUDE.md` or its like of the worktree. Only names of skills that there are count, so that paths, URLs and variables are none.";
+    IndexSnapshot, INDEX_SNAPSHOT, SnapshotParams => SnapshotResult, "1.0", AGAIN,
+    "Gives all that a program needs to answer by itself what an agent would see here, also for texts that are not saved yet: every skill, and what each profile makes of it, with whose claim to a name is heard first. With `since` nothing where nothing has changed.";
+    PathsMatch, PATHS_MATCH, PathsMatchParams => PathsMatchResult, "1.0", AGAIN,
+    "Says how many files of the worktree the patterns of `paths` match, and names the first. The walk is kept for some seconds; `verified` walks again.";
     SessionOpen, SESSION_OPEN, SessionOpenParams => SessionResult, "1.0", AGAIN,
     "Opens an agent's conversation under the id that it chose, or under one of ours. The same id from another connection is the same conversation; one that is there already keeps all it has, and takes the directory and the profile that are given.";
     SessionGet, SESSION_GET, SessionGetParams => SessionResult, "1.0", AGAIN,
@@ -336,6 +347,15 @@ mod tests {
             skills/check
               (paths cwd profile session agent freshness additionalDirs environment pathEncoding)
               {clock health checked files}
+            skills/references
+              (name limit cwd profile session agent freshness additionalDirs environment pathEncoding)
+              {clock health references truncated}
+            index/snapshot
+              (profiles since cwd profile session agent freshness additionalDirs environment pathEncoding)
+              {clock health fresh worktree pathEncoding skills profiles levels}
+            paths/match
+              (patterns limit cwd profile session agent freshness additionalDirs environment pathEncoding)
+              {clock health matches}
             session/open
               (auto cwd profile session agent freshness additionalDirs environment pathEncoding)
               {clock health session isNew cwd additionalDirs discovered pathEncoding profile auto created used activated announced invoked}

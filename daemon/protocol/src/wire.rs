@@ -14,6 +14,7 @@ mod entry;
 mod events;
 mod explain;
 mod health;
+mod index;
 mod load;
 mod position;
 mod server;
@@ -35,6 +36,10 @@ pub use events::{
 };
 pub use explain::{Evidence, ExplainParams, ExplainResult, Outcome, Step, StepKind, Verdict};
 pub use health::Health;
+pub use index::{
+    PathMatches, PathsMatchParams, PathsMatchResult, ReferencesParams, ReferencesResult, RuleLevel,
+    SkillReference, SnapshotParams, SnapshotPlace, SnapshotProfile, SnapshotResult, SnapshotSkill,
+};
 pub use load::{
     By, LoadFormat, LoadMetadata, LoadParams, LoadResult, LoadStatus, PromptMessage, RunParams,
     RunResult, Shell, ShellCommand, ShellResult,

@@ -4,7 +4,9 @@
 
 use std::sync::Arc;
 
-use skills_core::config;
+use skills_core::config::{self, LevelRow};
+use skills_core::path::AbsPath;
+use skills_engine::View;
 use skills_engine::inspect::{InspectError, Task, inspect};
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::{CheckParams, CheckResult, Context, Contextual};
@@ -25,27 +27,14 @@ pub(crate) async fn check(
     let context = params.take_context();
     let paths = params.paths.iter().map(|it| absolute(it, encoding));
     let mut paths = paths.collect::<Result<Vec<_>, _>>()?;
-    // Any view of the place knows its worktree, whose file may decide something.
-    let any = service.view(&peer, context.clone()).await?;
-    let top = any.resolution.worktree.clone();
-    let (user, repository) = (service.settings.user(), service.settings.repository(&top).await);
-    let files = [&*user, &*repository];
-    // Whoever names a profile wants that agent's view.
-    let profiles = match &context.profile {
-        Some(profile) => vec![profile.clone()],
-        None => config::check_profiles(files),
-    };
-    let mut views = Vec::with_capacity(profiles.len());
-    for profile in profiles {
-        let context = Context { profile: Some(profile), ..context.clone() };
-        views.push(service.view(&peer, context).await?);
-    }
+    let Active { views, top, rows } = active(&service, &peer, &context, Vec::new()).await?;
     let first = Arc::clone(&views[0]);
     if paths.is_empty() {
         paths.push(first.site.cwd.clone());
     }
-    let levels = config::levels(files, &top);
-    let task = Task { paths, views, levels, read_limit: user.read_limit };
+    let levels = config::levels_of(&rows, &top);
+    let read_limit = service.settings.user().read_limit;
+    let task = Task { paths, views, levels, read_limit };
     let work = move || {
         let checked = inspect(&task)?;
         let files = checked.iter().filter(|it| !it.findings.is_empty()).map(to_wire::checked_file);
@@ -62,6 +51,44 @@ pub(crate) async fn check(
         checked,
         files,
     })
+}
+
+/// What counts for the rules at one place.
+pub(super) struct Active {
+    /// What the agents see whose profiles count.
+    pub(super) views: Vec<Arc<View>>,
+    /// The top of the worktree.
+    pub(super) top: AbsPath,
+    /// What is decided about single rules.
+    pub(super) rows: Vec<LevelRow>,
+}
+
+/// Returns what counts at a place: of the profiles that are named or, where there are none, of
+/// those of the configuration.
+pub(super) async fn active(
+    service: &Service,
+    peer: &Peer,
+    context: &Context,
+    mut profiles: Vec<String>,
+) -> Result<Active, RpcError> {
+    // Any view of the place knows its worktree, whose file may decide something.
+    let any = service.view(peer, context.clone()).await?;
+    let top = any.resolution.worktree.clone();
+    let (user, repository) = (service.settings.user(), service.settings.repository(&top).await);
+    let files = [&*user, &*repository];
+    if profiles.is_empty() {
+        profiles = match &context.profile {
+            // Whoever names a profile wants that agent's view.
+            Some(profile) => vec![profile.clone()],
+            None => config::check_profiles(files),
+        };
+    }
+    let mut views = Vec::with_capacity(profiles.len());
+    for profile in profiles {
+        let context = Context { profile: Some(profile), ..context.clone() };
+        views.push(service.view(peer, context).await?);
+    }
+    Ok(Active { views, top, rows: config::level_rows(files) })
 }
 
 fn refused(error: &InspectError) -> RpcError {

@@ -49,3 +49,5 @@ mod cli;
 mod agent_files;
 
 mod check;
+
+mod snapshot;

@@ -64,12 +64,16 @@ fn example(method: &str) -> Option<Value> {
         "skills/run" => json!({"name": "tidy", "relative": "count", "args": ["1"], "cwd": null}),
         "catalog/render" => json!({"format": "claude", "contextTokens": 200_000, "cwd": null}),
         "catalog/tool" => json!({"style": "claude", "cwd": null}),
-        "skills/get" | "skills/resources" => json!({"name": "commit", "cwd": null}),
+        "skills/get" | "skills/resources" | "skills/references" => {
+            json!({"name": "commit", "cwd": null})
+        }
         "skills/search" => json!({"query": "message for my staged changes", "cwd": null}),
         "skills/explain" => json!({"name": "changelog", "cwd": null}),
         "events/subscribe" => json!({"kinds": ["skills/changed"], "cwd": null}),
         "events/unsubscribe" => json!({"subscription": "1"}),
         "skills/check" => json!({"paths": [], "cwd": null}),
+        "index/snapshot" => json!({"profiles": ["agentskills"], "cwd": null}),
+        "paths/match" => json!({"patterns": ["*.md"], "limit": 2, "cwd": null}),
         "skills/read" => json!({"name": "commit", "relative": "references/style.md", "cwd": null}),
         "session/open" => {
             json!({"session": "5f0c", "cwd": null, "profile": "claude-code"})

@@ -20,21 +20,47 @@ pub struct RuleLevels(Vec<(String, Level)>);
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PathLevels(Vec<(String, RuleLevels)>);
 
-/// Returns what the files decide about rules in a worktree with that top, the file that counts
-/// most last.
-pub fn levels<'a>(files: impl IntoIterator<Item = &'a Config>, top: &AbsPath) -> Levels {
+/// Returns what these rows decide in a worktree with that top.
+pub fn levels_of(rows: &[LevelRow], top: &AbsPath) -> Levels {
     let mut levels = Levels::default();
-    for file in files {
-        for (rule, level) in &file.check_rules.0 {
-            levels.set(rule, *level);
-        }
-        for (glob, rules) in &file.check_paths.0 {
-            for (rule, level) in &rules.0 {
-                levels.set_for(top, glob, rule, *level);
-            }
+    for LevelRow { rule, level, glob } in rows {
+        match glob {
+            None => levels.set(rule, *level),
+            Some(glob) => levels.set_for(top, glob, rule, *level),
         }
     }
     levels
+}
+
+/// One thing that is decided about rules.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct LevelRow {
+    /// A rule, a family or `*`.
+    pub rule: String,
+    /// What its findings are made.
+    pub level: Level,
+    /// The files that it is about, below the worktree's top; all when nothing is said.
+    pub glob: Option<String>,
+}
+
+/// Returns what the files decide about rules, the file that counts most last.
+pub fn level_rows<'a>(files: impl IntoIterator<Item = &'a Config>) -> Vec<LevelRow> {
+    let mut rows = Vec::new();
+    let mut add = |rules: &RuleLevels, glob: Option<&String>| {
+        let row = |(rule, level): &(String, Level)| LevelRow {
+            rule: rule.clone(),
+            level: *level,
+            glob: glob.cloned(),
+        };
+        rows.extend(rules.0.iter().map(row));
+    };
+    for file in files {
+        add(&file.check_rules, None);
+        for (glob, rules) in &file.check_paths.0 {
+            add(rules, Some(glob));
+        }
+    }
+    rows
 }
 
 /// Returns the profiles whose agents count for the rules: those of the file that counts most and

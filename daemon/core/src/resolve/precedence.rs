@@ -16,15 +16,7 @@ pub(super) fn settle(site: &Site, roots: &[Root], candidates: &mut [Candidate]) 
     let is_nested = |it: &Candidate| roots[it.root].scope == Scope::Nested;
     same_file(profile, candidates);
     nested::prefix(site, roots, candidates);
-    let mut claimants: Vec<usize> = match profile.duplicates {
-        Duplicates::KeepAll => return,
-        Duplicates::FirstWins => (0..candidates.len()).collect(),
-        Duplicates::LastWins => (0..candidates.len()).rev().collect(),
-    };
-    if nested::wins(site) {
-        // Stable: among themselves the deepest stays first.
-        claimants.sort_by_key(|it| !is_nested(&candidates[*it]));
-    }
+    let Some(claimants) = order(site, roots, candidates) else { return };
     let mut winners: HashMap<String, usize> = HashMap::new();
     for index in claimants {
         if !claims(&candidates[index]) {
@@ -54,6 +46,21 @@ pub(super) fn settle(site: &Site, roots: &[Root], candidates: &mut [Candidate]) 
             }
         }
     }
+}
+
+/// Returns all candidates in the order in which their claims to names are heard; none where the
+/// agent keeps several skills of a name.
+pub(super) fn order(site: &Site, roots: &[Root], candidates: &[Candidate]) -> Option<Vec<usize>> {
+    let mut claimants: Vec<usize> = match site.profile.duplicates {
+        Duplicates::KeepAll => return None,
+        Duplicates::FirstWins => (0..candidates.len()).collect(),
+        Duplicates::LastWins => (0..candidates.len()).rev().collect(),
+    };
+    if nested::wins(site) {
+        // Stable: among themselves the deepest stays first.
+        claimants.sort_by_key(|it| roots[candidates[*it].root].scope != Scope::Nested);
+    }
+    Some(claimants)
 }
 
 /// What two candidates share that are one file to the agent.

@@ -9,7 +9,8 @@ use crate::catalog::{
 };
 use crate::diagnostic::Severity;
 use crate::profile::{Links, Profile};
-use crate::resolve::{Candidate, Resolution, State};
+use crate::ranking::{Ranked, Ranking};
+use crate::resolve::State;
 use crate::text::Span;
 
 const SOURCES: &[&Source] = &[&SPECIFICATION, &CLAUDE_SKILLS, &OPENCODE, &CODEX, &GEMINI, &PLUGIN];
@@ -107,10 +108,10 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         out.push(found("index/git-ignored", span, "git ignores this skill"));
     }
     link(cx, span, out);
-    let resolutions = cx.surroundings.resolutions();
-    precedence(cx, span, &resolutions, out);
-    budget(cx, span, &resolutions, out);
-    duplicates(cx, span, &resolutions, out);
+    let rankings = cx.surroundings.rankings();
+    precedence(cx, span, rankings, out);
+    budget(cx, span, rankings, out);
+    duplicates(cx, span, rankings, out);
 }
 
 /// What is about the skill as such is shown at its name.
@@ -195,25 +196,19 @@ fn link(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
     out.push(found("index/link", span, message).related(target, "where the skill really is"));
 }
 
-fn precedence(
-    cx: &Cx<'_>,
-    span: Span,
-    resolutions: &[(&Profile, &Resolution)],
-    out: &mut Vec<Finding>,
-) {
+fn precedence(cx: &Cx<'_>, span: Span, rankings: &[Ranking], out: &mut Vec<Finding>) {
     let Some(path) = cx.path else { return };
     // The same two files are one finding, whoever keeps which.
-    let mut lost: Vec<(&Candidate, Vec<&Profile>)> = Vec::new();
-    let mut won: Vec<(&Candidate, Vec<&Profile>)> = Vec::new();
-    for (profile, resolution) in resolutions {
-        let candidates = &resolution.candidates;
-        for candidate in candidates.iter().filter(|it| it.state == State::Shadowed) {
-            let winner = candidate.reason.as_ref().and_then(|it| candidates.get(it.winner?));
-            let Some(winner) = winner.filter(|it| it.path != candidate.path) else { continue };
-            if candidate.path == *path {
+    let mut lost: Vec<(&Ranked, Vec<&Profile>)> = Vec::new();
+    let mut won: Vec<(&Ranked, Vec<&Profile>)> = Vec::new();
+    for Ranking { profile, skills, .. } in rankings {
+        for skill in skills {
+            let winner = skill.winner.and_then(|it| skills.get(it));
+            let Some(winner) = winner.filter(|it| it.path != skill.path) else { continue };
+            if skill.path == *path {
                 add(&mut lost, winner, profile);
             } else if winner.path == *path {
-                add(&mut won, candidate, profile);
+                add(&mut won, skill, profile);
             }
         }
     }
@@ -238,8 +233,8 @@ fn precedence(
 }
 
 fn add<'a>(
-    found: &mut Vec<(&'a Candidate, Vec<&'a Profile>)>,
-    other: &'a Candidate,
+    found: &mut Vec<(&'a Ranked, Vec<&'a Profile>)>,
+    other: &'a Ranked,
     profile: &'a Profile,
 ) {
     match found.iter_mut().find(|(it, _)| it.path == other.path) {
@@ -249,19 +244,13 @@ fn add<'a>(
 }
 
 /// Two skills of one name whose directories lie side by side.
-fn duplicates(
-    cx: &Cx<'_>,
-    span: Span,
-    resolutions: &[(&Profile, &Resolution)],
-    out: &mut Vec<Finding>,
-) {
+fn duplicates(cx: &Cx<'_>, span: Span, rankings: &[Ranking], out: &mut Vec<Finding>) {
     let (Some(path), Some(name)) = (cx.path, cx.record.name.as_ref()) else { return };
     let beside =
         |it: &std::path::Path| it.parent().and_then(std::path::Path::parent).map(ToOwned::to_owned);
     let told = |it: &crate::path::AbsPath| {
-        resolutions.iter().any(|(_, resolution)| {
-            resolution.candidates.iter().any(|c| c.path == *it && c.state == State::Shadowed)
-        })
+        let skills = rankings.iter().flat_map(|it| &it.skills);
+        skills.into_iter().any(|skill| skill.path == *it && skill.state == State::Shadowed)
     };
     for other in cx.surroundings.neighbours() {
         let twin = other.path != *path && other.name == *name.text && !name.text.is_empty();
@@ -276,34 +265,29 @@ fn duplicates(
     }
 }
 
-fn budget(
-    cx: &Cx<'_>,
-    span: Span,
-    resolutions: &[(&Profile, &Resolution)],
-    out: &mut Vec<Finding>,
-) {
+fn budget(cx: &Cx<'_>, span: Span, rankings: &[Ranking], out: &mut Vec<Finding>) {
     let Some(path) = cx.path else { return };
-    for (profile, resolution) in resolutions {
+    for ranking in rankings {
+        let profile = &*ranking.profile;
         let limited =
             matches!(Agent::of_profile(&profile.id), Some(Agent::ClaudeCode | Agent::Codex));
-        let listed: Vec<_> = resolution.listed().collect();
-        if !limited || !listed.iter().any(|it| it.path == *path) {
+        let listed: Vec<_> = ranking.listed().collect();
+        let Some(own) = listed.iter().find(|it| it.path == *path).filter(|_| limited) else {
             continue;
-        }
-        let entry = |it: &&Candidate| {
-            let description = it.description.as_deref().map_or(0, |it| it.chars().count());
-            it.name.chars().count() + description.min(1536) + 5
+        };
+        let entry = |it: &&Ranked| {
+            it.name.chars().count() + it.description.unwrap_or_default().min(1536) + 5
         };
         let total: usize = listed.iter().map(entry).sum();
         if total <= BUDGET {
             continue;
         }
         // The longest are worth shortening: those that alone take more than their share.
-        let own = listed.iter().find(|it| it.path == *path).map_or(0, entry);
+        let own = entry(own);
         if own * listed.len() > BUDGET {
             let message = format!(
                 "{} has {total} characters of skills to list and room for {BUDGET}; {own} are of this one",
-                names(&[*profile])
+                names(&[profile])
             );
             out.push(found("index/budget", span, message));
         }

@@ -8,7 +8,7 @@ use crate::diagnostic::Severity;
 use crate::path::AbsPath;
 
 /// What a rule's findings are made.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Level {
     /// They are not shown.
     Off,
@@ -19,6 +19,17 @@ pub enum Level {
 impl Level {
     /// The words of a configuration, the mildest first.
     pub const WORDS: [&str; 5] = ["off", "hint", "information", "warning", "error"];
+
+    /// Returns the word for it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::As(Severity::Hint) => "hint",
+            Self::As(Severity::Information) => "information",
+            Self::As(Severity::Warning) => "warning",
+            Self::As(Severity::Error) => "error",
+        }
+    }
 
     /// Reads a word of a configuration.
     pub fn read(word: &str) -> Option<Self> {

@@ -9,7 +9,7 @@ use super::{Finding, found};
 use crate::catalog::CLAUDE_SKILLS;
 use crate::diagnostic::Severity;
 use crate::likeness;
-use crate::text::Span;
+use crate::references::{Form, Reference, references};
 
 pub(super) static RULES: [Rule; 1] = [Rule::new(
     "ref/unknown",
@@ -36,9 +36,11 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     if neighbours.is_empty() {
         return;
     }
-    let references = in_body(cx).into_iter().chain(in_lists(cx));
-    for (name, span) in references {
-        if name.len() < SHORT
+    for Reference { name, span, form } in references(cx.text, cx.document) {
+        // Prose and what plugins bring is not told: too much of it means something else.
+        if form == Form::Spoken
+            || name.len() < SHORT
+            || name.contains([':', '_'])
             || neighbours.iter().any(|it| it.name == name || it.path.parent_name() == Some(&*name))
         {
             continue;
@@ -53,38 +55,4 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         let finding = found("ref/unknown", span, message);
         out.push(finding.fix(format!("Write `{meant}`"), span, meant));
     }
-}
-
-fn is_name(text: &str) -> bool {
-    !text.is_empty()
-        && text.starts_with(|it: char| it.is_ascii_lowercase())
-        && text.chars().all(|it| matches!(it, 'a'..='z' | '0'..='9' | '-'))
-}
-
-/// `` `/name` ``, `` `$name` ``, and `` `name` skill ``.
-fn in_body(cx: &Cx<'_>) -> Vec<(String, Span)> {
-    let mut references = Vec::new();
-    for code in &cx.body().codes {
-        let written = code.slice(cx.text);
-        let name = written.strip_prefix(['/', '$']).unwrap_or(written);
-        let start = code.end - name.len();
-        // An argument may follow the name of a command.
-        let name =
-            if start > code.start { name.split(' ').next().unwrap_or_default() } else { name };
-        let behind = cx.text[code.end..].trim_start_matches('`');
-        let says_so = behind.trim_start().strip_prefix("skill").is_some_and(|it| {
-            !it.starts_with(|it: char| it.is_alphanumeric() || it == '-' || it == '/')
-        });
-        if is_name(name) && (says_so || start > code.start) {
-            references.push((name.to_owned(), Span::new(start, start + name.len())));
-        }
-    }
-    references
-}
-
-/// The items of a list `skills:`, as agents' files have it.
-fn in_lists(cx: &Cx<'_>) -> Vec<(String, Span)> {
-    let items = cx.entry("skills").and_then(|it| it.value.items()).unwrap_or_default();
-    let names = items.iter().filter_map(|it| Some((it.as_str()?.to_owned(), it.span)));
-    names.filter(|(name, _)| is_name(name)).collect()
 }

@@ -4,8 +4,7 @@
 //! without a disk, in a test, and over a whole worktree.
 
 use crate::path::AbsPath;
-use crate::profile::Profile;
-use crate::resolve::Resolution;
+use crate::ranking::Ranking;
 
 /// What is at a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -58,8 +57,8 @@ pub trait Surroundings {
     }
 
     /// Returns what each active profile makes of the place, with this skill in it.
-    fn resolutions(&self) -> Vec<(&Profile, &Resolution)> {
-        Vec::new()
+    fn rankings(&self) -> &[Ranking] {
+        &[]
     }
 
     /// Returns whether git ignores the file.

@@ -5,15 +5,12 @@ use std::fs::{self, File};
 use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::sync::Arc;
 
 use skills_core::path::AbsPath;
-use skills_core::profile::Profile;
-use skills_core::resolve::Resolution;
+use skills_core::ranking::Ranking;
 use skills_core::rules::{Look, Neighbour, Surroundings};
 
 use super::worktree::Worktree;
-use crate::view::View;
 
 /// How many files of a skill are listed; of more nobody expects a body to name each.
 const MOST_FILES: usize = 500;
@@ -27,7 +24,7 @@ pub(super) struct Beside<'a> {
     path: &'a AbsPath,
     worktree: &'a Worktree,
     neighbours: &'a [Neighbour],
-    views: &'a [Arc<View>],
+    rankings: &'a [Ranking],
     files: OnceCell<Option<Vec<String>>>,
     link: OnceCell<Option<AbsPath>>,
 }
@@ -37,11 +34,11 @@ impl<'a> Beside<'a> {
         path: &'a AbsPath,
         worktree: &'a Worktree,
         neighbours: &'a [Neighbour],
-        views: &'a [Arc<View>],
+        rankings: &'a [Ranking],
     ) -> Self {
         let dir = path.parent().unwrap_or_else(|| path.clone());
         let (files, link) = (OnceCell::new(), OnceCell::new());
-        Self { dir, path, worktree, neighbours, views, files, link }
+        Self { dir, path, worktree, neighbours, rankings, files, link }
     }
 }
 
@@ -75,8 +72,8 @@ impl Surroundings for Beside<'_> {
         self.neighbours
     }
 
-    fn resolutions(&self) -> Vec<(&Profile, &Resolution)> {
-        self.views.iter().map(|it| (&*it.site.profile, &*it.resolution)).collect()
+    fn rankings(&self) -> &[Ranking] {
+        self.rankings
     }
 
     fn is_git_ignored(&self) -> Option<bool> {
@@ -98,6 +95,35 @@ impl Surroundings for Beside<'_> {
 
     fn is_top(&self) -> bool {
         self.dir.join(".git").symlink_metadata().is_ok()
+    }
+}
+
+/// What lies beside one skill, for whoever asks without holding the disk.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// What is at each path that was asked about, relative to the skill's directory.
+    pub looks: Vec<(String, Option<Look>)>,
+    /// The files of the skill beside its SKILL.md; nothing when they are not known or too many.
+    pub files: Option<Vec<String>>,
+    /// Where the skill really is, when it was reached by a link that leaves its root.
+    pub link_target: Option<AbsPath>,
+    /// Whether the skill's directory is the top of a worktree.
+    pub is_top: bool,
+    /// Whether git ignores the file.
+    pub is_git_ignored: Option<bool>,
+}
+
+/// Returns what lies beside the skill at `path`. Blocks on the disk.
+pub fn facts(path: &AbsPath, looks: &[String]) -> Facts {
+    let top = path.ancestors().find(|it| it.join(".git").symlink_metadata().is_ok());
+    let worktree = Worktree::new(top);
+    let beside = Beside::new(path, &worktree, &[], &[]);
+    Facts {
+        looks: looks.iter().map(|it| (it.clone(), beside.look(it))).collect(),
+        files: beside.files().map(<[String]>::to_vec),
+        link_target: beside.link_target().cloned(),
+        is_top: beside.is_top(),
+        is_git_ignored: beside.is_git_ignored(),
     }
 }
 

@@ -12,7 +12,7 @@ use skills_core::path::AbsPath;
 const MOST_FILES: usize = 100_000;
 
 /// A worktree, walked when a rule first asks for it.
-pub(super) struct Worktree {
+pub struct Worktree {
     top: Option<AbsPath>,
     files: OnceLock<Option<Vec<PathBuf>>>,
     /// What each directory's `.gitignore` says.
@@ -24,15 +24,44 @@ impl Worktree {
         Self { top, files: OnceLock::new(), ignores: Mutex::default() }
     }
 
+    /// Returns its top; none outside of any worktree.
+    pub(super) fn top(&self) -> Option<&AbsPath> {
+        self.top.as_ref()
+    }
+
+    /// Returns its files relative to the top, but for what git ignores; none where there are too
+    /// many.
+    pub(super) fn files(&self) -> Option<&[PathBuf]> {
+        let top = self.top.as_ref()?;
+        self.files.get_or_init(|| walk(top)).as_deref()
+    }
+
     /// Returns how many files a glob of `paths` matches: as a line of a `.gitignore` does.
     pub(super) fn matches(&self, glob: &str) -> Option<usize> {
-        let top = self.top.as_ref()?;
-        let files = self.files.get_or_init(|| walk(top)).as_deref()?;
+        Some(self.matching(glob)?.count())
+    }
+
+    /// Returns how many files a glob matches and the first of them; nothing where that is not
+    /// known.
+    pub fn first_matches(&self, glob: &str, most: usize) -> Option<(usize, Vec<&Path>)> {
+        let mut first = Vec::new();
+        let mut count = 0;
+        for file in self.matching(glob)? {
+            count += 1;
+            if first.len() < most {
+                first.push(file);
+            }
+        }
+        Some((count, first))
+    }
+
+    fn matching(&self, glob: &str) -> Option<impl Iterator<Item = &Path>> {
+        let files = self.files()?;
         let mut builder = GitignoreBuilder::new("");
         builder.add_line(None, glob).ok()?;
         let matcher = builder.build().ok()?;
-        let is_match = |it: &&PathBuf| matcher.matched_path_or_any_parents(it, false).is_ignore();
-        Some(files.iter().filter(is_match).count())
+        let is_match = move |it: &&Path| matcher.matched_path_or_any_parents(it, false).is_ignore();
+        Some(files.iter().map(PathBuf::as_path).filter(is_match))
     }
 
     /// Returns whether git ignores a file of the worktree.
@@ -78,5 +107,6 @@ fn walk(top: &AbsPath) -> Option<Vec<PathBuf>> {
             return None;
         }
     }
+    files.sort();
     Some(files)
 }

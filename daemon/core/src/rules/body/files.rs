@@ -37,7 +37,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
 }
 
 /// Returns the path of a link's target; nothing for addresses, places in the page, and templates.
-fn path_of(target: &str) -> Option<String> {
+pub(crate) fn path_of(target: &str) -> Option<String> {
     let path = target.split(['#', '?']).next().unwrap_or_default();
     let is_name = |it: char| it.is_alphanumeric() || "/._-% ()+@,&=~".contains(it);
     let is_path = !path.is_empty()

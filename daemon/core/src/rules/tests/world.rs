@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 
 use crate::parse::parse;
 use crate::path::AbsPath;
-use crate::profile::{self, Profile};
+use crate::profile;
+use crate::ranking::Ranking;
 use crate::resolve::tests::memory::MemoryTree;
-use crate::resolve::{Resolution, Site, resolve};
+use crate::resolve::{Site, resolve};
 use crate::rules::{self, Finding, Look, Neighbour, Settings, Subject, Surroundings};
 use crate::skill::{FileFacts, Origin, SkillRecord};
 use crate::text::decode;
@@ -22,7 +23,7 @@ pub(crate) struct World {
     skill: AbsPath,
     beside: Vec<String>,
     neighbours: Vec<Neighbour>,
-    resolutions: Vec<(&'static Profile, Resolution)>,
+    rankings: Vec<Ranking>,
     ignored: bool,
     link: Option<AbsPath>,
 }
@@ -81,7 +82,7 @@ impl World {
         let ignores = files.get(Path::new("/w/.gitignore")).cloned().unwrap_or_default();
         let ignored = ignores.lines().any(|line| skill.iter().any(|it| it == line));
         let tree = MemoryTree::new(&format!("//- /w/.git dir\n//- /home/me dir\n{tree}"));
-        let resolutions = rules::DEFAULT_PROFILES.iter().map(|id| {
+        let rankings = rules::DEFAULT_PROFILES.iter().map(|id| {
             let profile = profile::find(id).unwrap();
             let site = Site {
                 profile: profile.clone(),
@@ -91,10 +92,10 @@ impl World {
                 overlay: std::sync::Arc::default(),
                 agent: None,
             };
-            (&**profile, resolve(&site, &tree))
+            Ranking::of(&site, &resolve(&site, &tree))
         });
-        let resolutions = resolutions.collect();
-        Self { files, executable, skill, beside, neighbours, resolutions, ignored, link }
+        let rankings = rankings.collect();
+        Self { files, executable, skill, beside, neighbours, rankings, ignored, link }
     }
 
     pub(crate) fn text(&self) -> String {
@@ -168,8 +169,8 @@ impl Surroundings for World {
         &self.neighbours
     }
 
-    fn resolutions(&self) -> Vec<(&Profile, &Resolution)> {
-        self.resolutions.iter().map(|(profile, resolution)| (*profile, resolution)).collect()
+    fn rankings(&self) -> &[Ranking] {
+        &self.rankings
     }
 
     fn is_git_ignored(&self) -> Option<bool> {

@@ -1,0 +1,308 @@
+//! What one agent makes of the skills it finds, as far as one skill's text can change it.
+//!
+//! A [`Resolution`] needs the disk to be made. What editors need of it is less: which skills claim
+//! which names, whose claim is heard first, and who wins. That is a [`Ranking`]; it goes over a
+//! wire, and [`Ranking::overlaid`] says what it would be if some files said something else, which
+//! is how buffers that are not saved are seen. The rules of `index/*` look at rankings alone, so
+//! that an editor and `skillsd check` say the same.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::ladder::read_as;
+use crate::path::AbsPath;
+use crate::profile::Profile;
+use crate::resolve::{Candidate, Resolution, Site, State, claim_order};
+use crate::skill::SkillRecord;
+
+/// What one agent makes of the skills it finds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ranking {
+    /// The agent's rules.
+    pub profile: Arc<Profile>,
+    /// Whether the agent keeps one skill of each name.
+    pub unique: bool,
+    /// Every file it met, in its scan order.
+    pub skills: Vec<Ranked>,
+}
+
+/// One skill among those that an agent finds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ranked {
+    /// Its file, as reached.
+    pub path: AbsPath,
+    /// Its name as the agent reads it, with what stands before it.
+    pub name: String,
+    /// What stands before the name that its file or directory gives: `plugin:`.
+    pub prefix: String,
+    /// How many characters of description the agent reads; none where there is no description.
+    pub description: Option<usize>,
+    /// What became of it.
+    pub state: State,
+    /// Why, where the state is not plain.
+    pub reason: Option<String>,
+    /// When its claim to its name is heard: the lower is heard first.
+    pub turn: usize,
+    /// The skill that counts in its place, as an index of [`Ranking::skills`].
+    pub winner: Option<usize>,
+    /// Whether the winner is the same file by another way.
+    pub same_file: bool,
+}
+
+impl Ranking {
+    /// Returns what a resolution has settled.
+    pub fn of(site: &Site, resolution: &Resolution) -> Self {
+        let candidates = &resolution.candidates;
+        let order = claim_order(site, resolution);
+        let mut turns = vec![0; candidates.len()];
+        for (turn, index) in order.iter().flatten().enumerate() {
+            turns[*index] = turn;
+        }
+        let ranked = candidates.iter().zip(turns).map(|(it, turn)| ranked(site, it, turn));
+        Self {
+            profile: Arc::clone(&site.profile),
+            unique: order.is_some(),
+            skills: ranked.collect(),
+        }
+    }
+
+    /// Returns the ranking as it would be if each of these files said what stands beside it.
+    ///
+    /// Files that the agent did not meet stay unmet: it looks at the disk for them.
+    #[must_use]
+    pub fn overlaid<'a>(
+        &self,
+        texts: impl IntoIterator<Item = (&'a AbsPath, &'a SkillRecord)>,
+    ) -> Self {
+        let mut ranking = self.clone();
+        let mut changed = false;
+        for (path, record) in texts {
+            for skill in ranking.skills.iter_mut().filter(|it| it.path == *path) {
+                let before = (skill.name.clone(), skill.claims());
+                skill.say(&self.profile, record);
+                changed |= before != (skill.name.clone(), skill.claims());
+            }
+        }
+        if changed {
+            ranking.settle();
+        }
+        ranking
+    }
+
+    /// Returns the skills that the agent shows its model.
+    pub fn listed(&self) -> impl Iterator<Item = &Ranked> {
+        self.skills.iter().filter(|it| it.state.is_listed())
+    }
+
+    /// Settles anew who wins each name.
+    fn settle(&mut self) {
+        if !self.unique {
+            return;
+        }
+        let mut order: Vec<usize> = (0..self.skills.len()).collect();
+        order.sort_by_key(|it| self.skills[*it].turn);
+        let mut winners: HashMap<String, usize> = HashMap::new();
+        for index in order {
+            let skill = &mut self.skills[index];
+            if skill.same_file {
+                continue;
+            }
+            skill.winner = None;
+            if skill.state == State::Shadowed {
+                // It would be more than a name that keeps it back, were it not active without one.
+                skill.state = State::Active;
+                skill.reason = None;
+            }
+            if !skill.claims() {
+                continue;
+            }
+            let winner = *winners.entry(skill.name.clone()).or_insert(index);
+            if winner != index {
+                skill.winner = Some(winner);
+                skill.state = State::Shadowed;
+                skill.reason = None;
+            }
+        }
+    }
+}
+
+impl Ranked {
+    /// Whether it would take its name, were nobody before it.
+    fn claims(&self) -> bool {
+        !self.same_file && !matches!(self.state, State::Invalid | State::Ignored)
+    }
+
+    /// Takes over what the file says now.
+    fn say(&mut self, profile: &Profile, record: &SkillRecord) {
+        let reading = read_as(profile, record, &directory(&self.path));
+        self.name = format!("{}{}", self.prefix, reading.name);
+        self.description = reading.description.as_deref().map(|it| it.chars().count());
+        if self.same_file || self.state == State::Ignored {
+            return;
+        }
+        let state = match self.state {
+            _ if reading.dropped.is_some() => State::Invalid,
+            _ if reading.unlisted.is_some()
+                || (profile.hides_from_model && record.disable_model_invocation) =>
+            {
+                State::Hidden
+            }
+            State::Activated | State::Untrusted | State::Denied => self.state,
+            _ if profile.conditional && !record.paths.is_empty() => State::Conditional,
+            // A name that is lost is lost until it is settled anew.
+            State::Shadowed => State::Shadowed,
+            State::Active
+            | State::Conditional
+            | State::Invalid
+            | State::Hidden
+            | State::Ignored => State::Active,
+        };
+        if state != self.state {
+            self.reason = reading.dropped.or(reading.unlisted).map(|it| it.message);
+            self.state = state;
+        }
+    }
+}
+
+fn ranked(site: &Site, candidate: &Candidate, turn: usize) -> Ranked {
+    let base =
+        candidate.record().map(|it| read_as(&site.profile, it, &directory(&candidate.path)).name);
+    let prefix = base.and_then(|it| candidate.name.strip_suffix(&*it).map(str::to_owned));
+    let reason = candidate.reason.as_ref();
+    let winner = reason.filter(|_| candidate.state == State::Shadowed).and_then(|it| it.winner);
+    Ranked {
+        path: candidate.path.clone(),
+        name: candidate.name.clone(),
+        prefix: prefix.unwrap_or_default(),
+        description: candidate.description.as_deref().map(|it| it.chars().count()),
+        state: candidate.state,
+        reason: reason.map(|it| it.message.clone()),
+        turn,
+        winner,
+        same_file: winner.is_some() && reason.is_some_and(|it| it.rule == "file/identity"),
+    }
+}
+
+/// Returns what a skill is called by where it lies: its directory, or a command's file.
+fn directory(path: &AbsPath) -> String {
+    let is_command = path.file_name().is_some_and(|it| !it.eq_ignore_ascii_case("SKILL.md"));
+    let dir = path.parent();
+    let name =
+        if is_command { path.file_stem() } else { dir.as_ref().and_then(|it| it.file_name()) };
+    name.map_or_else(|| "/".to_owned(), |it| it.to_string_lossy().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::profile;
+    use crate::resolve::resolve;
+    use crate::resolve::tests::memory::MemoryTree;
+    use crate::skill::FileFacts;
+
+    const WORLD: &str = "//- /w/.git dir\n//- /home/me dir\n\
+        //- /w/.agents/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: One.\n---\nb\n\
+        //- /w/.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Two.\n---\nb\n\
+        //- /w/.claude/skills/doc/SKILL.md\n---\nname: doc\ndescription: Three.\n---\nb\n\
+        //- /w/.claude/skills/bad/SKILL.md\nno frontmatter\n\
+        //- /home/me/.claude/skills/doc/SKILL.md\n---\nname: doc\ndescription: Four.\n---\nb\n";
+
+    fn ranking(profile: &str) -> Ranking {
+        let site = Site {
+            profile: Arc::clone(profile::find(profile).unwrap()),
+            cwd: AbsPath::new(Path::new("/w")).unwrap(),
+            additional: Vec::new(),
+            environment: [("HOME".to_owned(), "/home/me".into())].into(),
+            overlay: Arc::default(),
+            agent: None,
+        };
+        Ranking::of(&site, &resolve(&site, &MemoryTree::new(WORLD)))
+    }
+
+    fn shown(ranking: &Ranking) -> String {
+        let line = |it: &Ranked| {
+            let winner = it.winner.map(|it| format!(" < {}", ranking.skills[it].path.display()));
+            format!(
+                "{} {} {}{}\n",
+                it.path.display(),
+                it.name,
+                it.state.name(),
+                winner.unwrap_or_default()
+            )
+        };
+        ranking.skills.iter().map(line).collect()
+    }
+
+    fn record(text: &str) -> SkillRecord {
+        let facts = FileFacts { size: text.len() as u64, truncated: false, hash: [0; 32] };
+        SkillRecord::read(text.as_bytes(), facts)
+    }
+
+    #[track_caller]
+    fn check(profile: &str, path: &str, text: &str, expected: &Expect) {
+        let path = AbsPath::new(Path::new(path)).unwrap();
+        expected.assert_eq(&shown(&ranking(profile).overlaid([(&path, &record(text))])));
+    }
+
+    #[test]
+    fn settling_anew_changes_nothing_that_the_resolver_settled() {
+        for profile in profile::agents() {
+            let settled = ranking(&profile.id);
+            let mut again = settled.clone();
+            again.settle();
+            assert_eq!(shown(&again), shown(&settled), "{}", profile.id);
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_being_typed_is_claimed_and_let_go_of() {
+        check(
+            "agentskills",
+            "/w/.claude/skills/doc/SKILL.md",
+            "---\nname: pdf\ndescription: Three.\n---\n",
+            &expect![[r#"
+                /w/.agents/skills/pdf/SKILL.md pdf active
+                /w/.claude/skills/bad/SKILL.md bad invalid
+                /w/.claude/skills/doc/SKILL.md pdf shadowed < /w/.agents/skills/pdf/SKILL.md
+                /w/.claude/skills/pdf/SKILL.md pdf shadowed < /w/.agents/skills/pdf/SKILL.md
+                /home/me/.claude/skills/doc/SKILL.md doc active
+            "#]],
+        );
+    }
+
+    #[test]
+    fn the_last_one_wins_where_the_agent_says_so() {
+        check(
+            "opencode",
+            "/w/.agents/skills/pdf/SKILL.md",
+            "---\nname: doc\ndescription: One.\n---\n",
+            &expect![[r#"
+                /home/me/.claude/skills/doc/SKILL.md doc shadowed < /w/.agents/skills/pdf/SKILL.md
+                /w/.claude/skills/bad/SKILL.md bad invalid
+                /w/.claude/skills/doc/SKILL.md doc shadowed < /w/.agents/skills/pdf/SKILL.md
+                /w/.claude/skills/pdf/SKILL.md pdf active
+                /w/.agents/skills/pdf/SKILL.md doc active
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_file_that_is_mended_claims_its_name() {
+        check(
+            "agentskills",
+            "/w/.claude/skills/bad/SKILL.md",
+            "---\nname: doc\ndescription: Bad.\n---\n",
+            &expect![[r#"
+                /w/.agents/skills/pdf/SKILL.md pdf active
+                /w/.claude/skills/bad/SKILL.md doc active
+                /w/.claude/skills/doc/SKILL.md doc shadowed < /w/.claude/skills/bad/SKILL.md
+                /w/.claude/skills/pdf/SKILL.md pdf shadowed < /w/.agents/skills/pdf/SKILL.md
+                /home/me/.claude/skills/doc/SKILL.md doc shadowed < /w/.claude/skills/bad/SKILL.md
+            "#]],
+        );
+    }
+}

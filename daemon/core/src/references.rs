@@ -1,0 +1,400 @@
+//! How texts name skills: where a name stands that means one, and what else leads to a file.
+//!
+//! Prose is full of slashes that are no skills (`/etc`, `/logs`, URLs, options, plugins' commands).
+//! So what is found here is what *may* be a reference; whether it is one depends on whether there
+//! is a skill of that name, which is for whoever asks to say. Places where a name can mean nothing
+//! else (`skills:`, `Skill(…)`, code beside the word "skill") are marked as sure.
+//! The text may be any of those that agents read: a SKILL.md, a command, an agent, `CLAUDE.md`.
+
+mod rename;
+
+use std::path::Path;
+
+use crate::parse::{Document, Value};
+use crate::path::AbsPath;
+use crate::rules::{Body, path_of};
+use crate::text::Span;
+
+pub use rename::{Renaming, edits, problem};
+
+/// A place where a skill may be named.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Reference {
+    /// The name as it is written.
+    pub name: String,
+    /// Where the name stands, without `/` or `$` before it.
+    pub span: Span,
+    /// How it is written.
+    pub form: Form,
+}
+
+/// How a skill is named.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// In `skills:` of a frontmatter.
+    Listed,
+    /// In `Skill(name)`, as tools are allowed.
+    Allowed,
+    /// In code beside the word "skill".
+    Mentioned,
+    /// In code, behind `/` or `$`.
+    Called,
+    /// In prose, behind `/` or `$`.
+    Spoken,
+}
+
+impl Form {
+    /// Whether nothing but a skill can be meant.
+    pub const fn is_sure(self) -> bool {
+        matches!(self, Self::Listed | Self::Allowed | Self::Mentioned)
+    }
+
+    /// Returns the word for it on the wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Listed => "listed",
+            Self::Allowed => "allowed",
+            Self::Mentioned => "mentioned",
+            Self::Called => "called",
+            Self::Spoken => "spoken",
+        }
+    }
+}
+
+/// A place that leads to a file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Link {
+    /// Where the path stands.
+    pub span: Span,
+    /// The path as it is meant, relative to the directory of the text.
+    pub path: String,
+    /// Whether it is the target of a link; else it stands in backticks.
+    pub is_target: bool,
+}
+
+/// Returns the places where a text may name a skill, in their order.
+pub fn references(text: &str, document: &Document) -> Vec<Reference> {
+    let body = Body::new(text, document.body);
+    let mut found = Vec::new();
+    in_frontmatter(text, document, &mut found);
+    for code in &body.codes {
+        in_code(text, *code, &mut found);
+    }
+    for prose in &body.prose {
+        in_prose(text, *prose, &mut found);
+    }
+    found.sort_by_key(|it| it.span);
+    found
+}
+
+/// Returns the places of a text that lead to files, in their order.
+pub fn links(text: &str, document: &Document) -> Vec<Link> {
+    let body = Body::new(text, document.body);
+    let target = |span: &Span| {
+        let path = path_of(span.slice(text)).filter(|it| it.contains(['/', '.']))?;
+        Some(Link { span: *span, path, is_target: true })
+    };
+    let code = |span: &Span| {
+        let path = path_of(span.slice(text)).filter(|it| it.contains('/') && !it.contains(' '))?;
+        Path::new(&path).extension()?;
+        Some(Link { span: *span, path, is_target: false })
+    };
+    let targets = body.links.iter().filter_map(target);
+    let mut links: Vec<_> = targets.chain(body.codes.iter().filter_map(code)).collect();
+    links.sort_by_key(|it| it.span);
+    links
+}
+
+/// Returns what stands at an offset, the sigil before a name included.
+pub fn at(references: &[Reference], offset: usize) -> Option<&Reference> {
+    let sigil = |it: &Reference| usize::from(matches!(it.form, Form::Called | Form::Spoken));
+    references.iter().find(|it| it.span.start - sigil(it) <= offset && offset <= it.span.end)
+}
+
+/// Returns the beginning of a name that is being typed where a skill may be named: behind `/` or
+/// `$`, or as an item of `skills:`.
+pub fn typed(text: &str, document: &Document, offset: usize) -> Option<Span> {
+    let offset = text.floor_char_boundary(offset);
+    let is_name = |it: char| is_letter(it) || it == ':';
+    let start = text[..offset].trim_end_matches(is_name).len();
+    let behind = &text[offset..];
+    let end = offset + (behind.len() - behind.trim_start_matches(is_name).len());
+    let word = Span::new(start, end);
+    let is_body = document
+        .frontmatter
+        .as_ref()
+        .is_none_or(|it| it.close.map_or(it.content.end < start, |close| close.end <= start));
+    if !is_body {
+        return in_skills(text, document, word).then_some(word);
+    }
+    let before = text[..start].strip_suffix(['/', '$'])?;
+    let opens =
+        before.chars().next_back().is_none_or(|it| it.is_whitespace() || "`(\"'".contains(it));
+    opens.then_some(word)
+}
+
+/// Whether a word of the frontmatter is an item of `skills:`, as far as the lines tell.
+fn in_skills(text: &str, document: &Document, word: Span) -> bool {
+    let Some(frontmatter) = &document.frontmatter else { return false };
+    if word.start < frontmatter.content.start {
+        return false;
+    }
+    let before = &text[frontmatter.content.start..word.start];
+    let mut lines = before.rsplit('\n');
+    let line = lines.next().unwrap_or_default();
+    if let Some(rest) = line.strip_prefix("skills:") {
+        return rest.chars().all(|it| is_letter(it) || " [],\"'".contains(it));
+    }
+    let is_item = |it: &str| {
+        it.trim_start().strip_prefix('-').is_some_and(|it| it.starts_with(' ') || it.is_empty())
+    };
+    line.trim() == "-" && lines.find(|it| !is_item(it)).is_some_and(|it| it.trim_end() == "skills:")
+}
+
+const fn is_letter(letter: char) -> bool {
+    matches!(letter, 'a'..='z' | '0'..='9' | '-' | '_' | 'A'..='Z')
+}
+
+/// Whether a text can be a skill's name, with the plugin it is from.
+fn is_name(text: &str) -> bool {
+    let parts = || text.split(':');
+    text.starts_with(|it: char| it.is_ascii_lowercase())
+        && parts().count() <= 3
+        && parts().all(|it| {
+            !it.is_empty() && it.chars().all(|it| matches!(it, 'a'..='z' | '0'..='9' | '-' | '_'))
+        })
+}
+
+fn in_frontmatter(text: &str, document: &Document, found: &mut Vec<Reference>) {
+    let Some(frontmatter) = &document.frontmatter else { return };
+    if let Some(entry) = frontmatter.get("skills") {
+        let single = std::slice::from_ref(&entry.value);
+        for value in entry.value.items().unwrap_or(single) {
+            listed(text, value, found);
+        }
+    }
+    for key in ["allowed-tools", "disallowed-tools", "tools", "disallowedTools"] {
+        let Some(entry) = frontmatter.get(key) else { continue };
+        let written = entry.value.span.slice(text);
+        for (at, open) in written.match_indices("Skill(") {
+            let start = at + open.len();
+            let rest = &written[start..];
+            let length = rest.find([')', ' ', '\n']).unwrap_or(rest.len());
+            let name = rest[..length].trim_end_matches(":*");
+            add(name, entry.value.span.start + start, Form::Allowed, found);
+        }
+    }
+}
+
+/// One name, or several between commas.
+fn listed(text: &str, value: &Value, found: &mut Vec<Reference>) {
+    if value.as_str().is_none() {
+        return;
+    }
+    let written = value.span.slice(text);
+    let mut at = value.span.start;
+    for part in written.split(',') {
+        let name = part.trim_matches([' ', '"', '\'']);
+        let lead = part.len() - part.trim_start_matches([' ', '"', '\'']).len();
+        add(name, at + lead, Form::Listed, found);
+        at += part.len() + 1;
+    }
+}
+
+/// `` `/name` ``, `` `$name` ``, `` `name` skill `` and `` skill `name` ``.
+fn in_code(text: &str, code: Span, found: &mut Vec<Reference>) {
+    let written = code.slice(text);
+    let name = written.strip_prefix(['/', '$']).unwrap_or(written);
+    let start = code.end - name.len();
+    let is_called = start > code.start;
+    // An argument may follow the name of a command.
+    let name = if is_called { name.split(' ').next().unwrap_or_default() } else { name };
+    let is_word =
+        |it: Option<char>| it.is_some_and(|it| it.is_alphanumeric() || "-/_".contains(it));
+    let behind = text[code.end..].trim_start_matches('`').trim_start();
+    let follows = behind.strip_prefix("skill").is_some_and(|it| !is_word(it.chars().next()));
+    let before = text[..code.start].trim_end_matches('`').trim_end_matches(' ');
+    let precedes = before.strip_suffix("skill").is_some_and(|it| !is_word(it.chars().next_back()));
+    match (is_called, follows || precedes) {
+        (true, _) => add(name, start, Form::Called, found),
+        (false, true) => add(name, start, Form::Mentioned, found),
+        (false, false) => {}
+    }
+}
+
+/// `/name` and `$name` that stand alone: no path, no option, no URL.
+fn in_prose(text: &str, prose: Span, found: &mut Vec<Reference>) {
+    let written = prose.slice(text);
+    for (at, sigil) in written.match_indices(['/', '$']) {
+        let before = text[..prose.start + at].chars().next_back();
+        if before.is_some_and(|it| !it.is_whitespace() && !"(\"'“‘*_[".contains(it)) {
+            continue;
+        }
+        let rest = &written[at + sigil.len()..];
+        let length = rest.find(|it| !is_letter(it) && it != ':').unwrap_or(rest.len());
+        let name = rest[..length].trim_end_matches([':', '-', '_']);
+        let behind = &rest[name.len()..];
+        let mut next = behind.chars();
+        let ends = match next.next() {
+            None => true,
+            // The end of a sentence, and not of a file's name.
+            Some('.' | ':') => {
+                next.next().is_none_or(|it| it.is_whitespace() || ")\"'”’*]".contains(it))
+            }
+            Some(it) => it.is_whitespace() || ",;!?)\"'”’*]".contains(it),
+        };
+        if ends {
+            add(name, prose.start + at + sigil.len(), Form::Spoken, found);
+        }
+    }
+}
+
+fn add(name: &str, start: usize, form: Form, found: &mut Vec<Reference>) {
+    if is_name(name) {
+        let span = Span::new(start, start + name.len());
+        found.push(Reference { name: name.to_owned(), span, form });
+    }
+}
+
+/// Whether agents read a file of that path for what a person tells them, so that it may name
+/// skills: a SKILL.md, `CLAUDE.md` and its like, commands and agents.
+pub fn is_speaker(path: &Path) -> bool {
+    let Some(name) = path.file_name().and_then(|it| it.to_str()) else { return false };
+    if SPEAKERS.contains(&name) {
+        return true;
+    }
+    let parts: Vec<_> = path.iter().filter_map(|it| it.to_str()).collect();
+    let is_kept = |pair: &[&str]| HOMES.contains(&pair[0]) && KEPT.contains(&pair[1]);
+    path.extension().is_some_and(|it| it == "md") && parts.windows(2).any(is_kept)
+}
+
+/// Files that agents read wherever they lie.
+const SPEAKERS: [&str; 6] =
+    ["SKILL.md", "CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "AGENTS.override.md", "GEMINI.md"];
+
+/// Directories of agents.
+const HOMES: [&str; 6] = [".claude", ".opencode", ".agents", ".codex", ".gemini", "opencode"];
+
+/// Directories in them whose files are read.
+const KEPT: [&str; 5] = ["commands", "command", "agents", "agent", "prompts"];
+
+/// Returns the directory that relative paths of a text start from.
+fn base(path: &AbsPath) -> AbsPath {
+    path.parent().unwrap_or_else(|| path.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::parse::parse;
+
+    #[track_caller]
+    fn check(text: &str, expected: &Expect) {
+        let document = parse(text);
+        let line = |it: &Reference| {
+            assert_eq!(it.span.slice(text), it.name);
+            format!("{} {}\n", it.form.name(), it.name)
+        };
+        expected.assert_eq(&references(text, &document).iter().map(line).collect::<String>());
+    }
+
+    #[test]
+    fn names_are_found_where_agents_and_people_write_them() {
+        check(
+            "---\nskills: [pdf, 'release-notes']\nallowed-tools: Read, Skill(commit), Skill(review:*) Bash(ls)\n---\n\
+             First `/pdf a.pdf`, then the `deploy` skill (or /release-notes, $pdf.) and skill `x-ray`.\n",
+            &expect![[r#"
+                listed pdf
+                listed release-notes
+                allowed commit
+                allowed review
+                called pdf
+                mentioned deploy
+                spoken release-notes
+                spoken pdf
+                mentioned x-ray
+            "#]],
+        );
+        check(
+            "---\nskills: pdf, commit\n---\n",
+            &expect![[r#"
+            listed pdf
+            listed commit
+        "#]],
+        );
+        check(
+            "---\nskills:\n  - pdf\n  - my-plugin:review\n---\n",
+            &expect![[r#"
+            listed pdf
+            listed my-plugin:review
+        "#]],
+        );
+    }
+
+    #[test]
+    fn paths_addresses_and_variables_are_none() {
+        check(
+            "See /etc/hosts, /usr/bin, src/pdf, and/or, https://x.org/pdf, ~/pdf, ./pdf, /pdf.md, /pdf/x\n\
+             `$HOME/x`, `${pdf}`, `name`, `skills/pdf`, $HOME, $1, 5$ and $5.\n\
+             ```sh\n/pdf $pdf\n```\n[x](/pdf)\n",
+            &expect![[""]],
+        );
+        // What may be a skill, and is one where there is a skill of that name.
+        check(
+            "Write it to /logs or /iteration.\n",
+            &expect![[r#"
+            spoken logs
+            spoken iteration
+        "#]],
+        );
+    }
+
+    #[track_caller]
+    fn check_typed(text: &str, expected: Option<&str>) {
+        let offset = text.find("<CURSOR>").unwrap();
+        let text = text.replace("<CURSOR>", "");
+        let word = typed(&text, &parse(&text), offset).map(|it| it.slice(&text).to_owned());
+        assert_eq!(word.as_deref(), expected, "{text:?}");
+    }
+
+    #[test]
+    fn a_name_that_is_being_typed_is_known_by_what_stands_before_it() {
+        check_typed("---\nname: a\n---\nUse /<CURSOR>", Some(""));
+        check_typed("---\nname: a\n---\nUse `/rel<CURSOR>ease` now", Some("release"));
+        check_typed("no frontmatter $pd<CURSOR>", Some("pd"));
+        check_typed("---\nskills: [pdf, re<CURSOR>]\n---\n", Some("re"));
+        check_typed("---\nskills:\n  - <CURSOR>\n---\n", Some(""));
+        check_typed("---\nskills:\n  - a\n  - b<CURSOR>\n---\n", Some("b"));
+        check_typed("---\nname: a\n---\nsee src/<CURSOR>", None);
+        check_typed("---\nname: a/<CURSOR>\n---\n", None);
+        check_typed("---\npaths:\n  - b<CURSOR>\n---\n", None);
+        check_typed("---\nname: a\n---\nand/<CURSOR>or", None);
+    }
+
+    #[test]
+    fn files_that_may_name_skills_are_known_by_their_paths() {
+        for (path, expected) in [
+            ("/w/CLAUDE.md", true),
+            ("/w/a/AGENTS.md", true),
+            ("/w/.claude/commands/git/commit.md", true),
+            ("/w/.opencode/agent/review.md", true),
+            ("/w/.claude/agents/review.md", true),
+            ("/w/skills/a/SKILL.md", true),
+            ("/w/README.md", false),
+            ("/w/.claude/commands/run.sh", false),
+            ("/w/commands/commit.md", false),
+        ] {
+            assert_eq!(is_speaker(Path::new(path)), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn links_lead_to_files_and_not_to_addresses() {
+        let text = "See [a](references/a.md#x), [b](https://x.org/b.md), `scripts/run.py` and `a b/c.d`, `x.y`.\n";
+        let links = links(text, &parse(text));
+        let paths: Vec<_> = links.iter().map(|it| (&*it.path, it.is_target)).collect();
+        assert_eq!(paths, [("references/a.md", true), ("scripts/run.py", false)]);
+    }
+}

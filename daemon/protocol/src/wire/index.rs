@@ -1,0 +1,198 @@
+//! The types of `index/snapshot`, `paths/match` and `skills/references`: what an editor needs.
+
+use serde::{Deserialize, Serialize};
+
+use crate::path::PathEncoding;
+use crate::wire::context::skills_params;
+use crate::wire::{Health, Range, State};
+
+skills_params! {
+    /// What a snapshot is of.
+    SnapshotParams {
+        /// The profiles that count; `profile` alone when there are none, else those in wide use.
+        #[serde(
+            default,
+            skip_serializing_if = "Vec::is_empty",
+            deserialize_with = "crate::wire::null_is_default"
+        )]
+        profiles: Vec<String>,
+        /// The clock of an earlier answer to the same question: where nothing has changed since,
+        /// nothing is given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        since: Option<String>,
+    }
+}
+
+/// Every skill that the profiles meet, and what each makes of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SnapshotResult {
+    /// The clock of the views together, for `since`.
+    pub clock: String,
+    /// What is unwell.
+    #[serde(default)]
+    pub health: Vec<Health>,
+    /// Whether the lists are given; false where nothing has changed since, and they are empty.
+    pub fresh: bool,
+    /// The top of the worktree, absolute; outside git the working directory.
+    pub worktree: String,
+    /// How `worktree` is written; absent when it is plain text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path_encoding: Option<PathEncoding>,
+    /// Each file once, sorted by path.
+    pub skills: Vec<SnapshotSkill>,
+    /// What each profile makes of them, in the order asked for.
+    pub profiles: Vec<SnapshotProfile>,
+    /// What the configuration decides about rules, in its order: the last that fits counts.
+    #[serde(default)]
+    pub levels: Vec<RuleLevel>,
+}
+
+/// How much a rule matters.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RuleLevel {
+    /// A rule, a family such as `name/*`, or `*`.
+    pub rule: String,
+    /// `off`, `hint`, `information`, `warning` or `error`.
+    pub level: String,
+    /// The files that it is about, relative to the worktree's top; null when it is about all.
+    pub glob: Option<String>,
+}
+
+/// One file, as it is for whoever reads it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SnapshotSkill {
+    /// The file, absolute, as reached.
+    pub path: String,
+    /// How `path` is written; absent when it is plain text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path_encoding: Option<PathEncoding>,
+    /// The name that it gives itself, else that of its directory.
+    pub name: String,
+    /// The description that it gives itself; null when there is none.
+    pub description: Option<String>,
+    /// Its globs.
+    #[serde(default)]
+    pub paths: Vec<String>,
+    /// The file's content, `blake3:` and hexadecimal digits; null when it could not be read.
+    pub hash: Option<String>,
+}
+
+/// What one profile makes of the skills.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SnapshotProfile {
+    /// The profile.
+    pub profile: String,
+    /// Whether its agent keeps one skill of each name.
+    pub unique: bool,
+    /// What it met, in its scan order.
+    pub skills: Vec<SnapshotPlace>,
+}
+
+/// One skill among those of a profile.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SnapshotPlace {
+    /// The file, as its place in the snapshot's `skills`, from 0.
+    pub skill: u32,
+    /// The name as the agent reads it, with what stands before it.
+    pub name: String,
+    /// What stands before the name that the file or its directory gives; may be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub prefix: String,
+    /// How many characters of description the agent reads; null when there is no description.
+    pub description: Option<u32>,
+    /// What became of it.
+    pub state: State,
+    /// Why; null where the state is plain.
+    pub reason: Option<String>,
+    /// When its claim to the name is heard: the lower is heard first.
+    pub turn: u32,
+    /// The skill that counts in its place, as its place in this list, from 0; null when it counts.
+    pub winner: Option<u32>,
+    /// Whether the winner is the same file by another way.
+    #[serde(default)]
+    pub same_file: bool,
+}
+
+skills_params! {
+    /// Which patterns to try.
+    PathsMatchParams {
+        /// Globs as `paths` has them, matched as lines of a `.gitignore` at the worktree's top are.
+        patterns: Vec<String>,
+        /// How many files to name for each pattern; 10 when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        limit: Option<u32>,
+    }
+}
+
+/// What the patterns match.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PathsMatchResult {
+    /// The view's clock.
+    pub clock: String,
+    /// What is unwell.
+    #[serde(default)]
+    pub health: Vec<Health>,
+    /// The patterns, in their order.
+    pub matches: Vec<PathMatches>,
+}
+
+/// What one pattern matches.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PathMatches {
+    /// The pattern.
+    pub pattern: String,
+    /// How many files; null where the pattern is not valid or the worktree has too many files.
+    pub count: Option<u64>,
+    /// The first of them, sorted, relative to the worktree's top.
+    pub files: Vec<String>,
+}
+
+skills_params! {
+    /// Which references to find.
+    ReferencesParams {
+        /// The skill; all that there are when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        name: Option<String>,
+        /// How many to give at most; 1,000 when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        limit: Option<u32>,
+    }
+}
+
+/// Where skills are named.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReferencesResult {
+    /// The view's clock.
+    pub clock: String,
+    /// What is unwell.
+    #[serde(default)]
+    pub health: Vec<Health>,
+    /// The places, sorted by file and place.
+    pub references: Vec<SkillReference>,
+    /// Whether there are more than were asked for.
+    pub truncated: bool,
+}
+
+/// A place where a skill is named.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SkillReference {
+    /// The skill's name, as it is written.
+    pub name: String,
+    /// The file that names it, absolute.
+    pub path: String,
+    /// How `path` is written; absent when it is plain text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path_encoding: Option<PathEncoding>,
+    /// How it is written: `listed`, `allowed`, `mentioned`, `called` or `spoken`.
+    pub form: String,
+    /// Where the name stands.
+    pub range: Range,
+}

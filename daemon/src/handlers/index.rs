@@ -1,0 +1,126 @@
+//! `index/snapshot`, `paths/match` and `skills/references`: what an editor needs to answer by itself.
+//!
+//! A snapshot is made from views alone. The other two walk the worktree, on the blocking pool; the
+//! walk is kept for some seconds.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::Arc;
+
+use skills_engine::inspect::{self, Spoken};
+use skills_protocol::error::RpcError;
+use skills_protocol::wire::{
+    Contextual, Freshness, PathMatches, PathsMatchParams, PathsMatchResult, ReferencesParams,
+    ReferencesResult, SkillReference, SnapshotParams,
+};
+use tokio::task::spawn_blocking;
+
+use crate::answer::{Answer, Outcome};
+use crate::handlers::check::{Active, active};
+use crate::peer::Peer;
+use crate::service::Service;
+use crate::to_wire;
+
+/// How many patterns one call may try.
+const MOST_PATTERNS: usize = 1000;
+
+/// How many files are named for a pattern, and how many references are given, when nobody says.
+const FILES: u32 = 10;
+const REFERENCES: u32 = 1000;
+
+pub(crate) async fn snapshot(
+    service: Arc<Service>,
+    peer: Arc<Peer>,
+    mut params: SnapshotParams,
+) -> Outcome {
+    let context = params.take_context();
+    let active = active(&service, &peer, &context, params.profiles).await?;
+    let Active { views, rows, .. } = &active;
+    let mut clock: Vec<_> = views.iter().map(|it| it.clock.clone()).collect();
+    // The configuration is part of the answer, and no view's clock tells of it.
+    let mut hasher = DefaultHasher::new();
+    rows.hash(&mut hasher);
+    clock.push(format!("{:x}", hasher.finish()));
+    let clock = clock.join(" ");
+    let known = params.since.as_deref() == Some(&*clock);
+    let result = to_wire::snapshot(views, rows, clock, known);
+    // Names and reasons of a skill in each view.
+    let n_skills: usize = views.iter().map(|it| it.resolution.candidates.len()).sum();
+    Answer::with_capacity(&result, 1024 + if known { 0 } else { n_skills * 200 })
+}
+
+pub(crate) async fn paths_match(
+    service: Arc<Service>,
+    peer: Arc<Peer>,
+    mut params: PathsMatchParams,
+) -> Outcome {
+    let context = params.take_context();
+    let PathsMatchParams { patterns, limit, .. } = params;
+    if patterns.len() > MOST_PATTERNS {
+        let message = format!("{} patterns are more than {MOST_PATTERNS}", patterns.len());
+        return Err(RpcError::invalid_params(message).with_hint("Try them in several calls."));
+    }
+    let anew = context.freshness == Some(Freshness::Verified);
+    let view = service.view(&peer, context).await?;
+    let worktree = service.walks.worktree(&view.resolution.worktree, anew);
+    let most = limit.unwrap_or(FILES) as usize;
+    let work = move || {
+        let matches = patterns.into_iter().map(|pattern| {
+            let found = worktree.first_matches(&pattern, most);
+            let (count, files) = found.map_or((None, Vec::new()), |(count, files)| {
+                let shown = files.iter().map(|it| it.to_string_lossy().into_owned());
+                (Some(count as u64), shown.collect())
+            });
+            PathMatches { pattern, count, files }
+        });
+        matches.collect()
+    };
+    let matches = blocking(work).await?;
+    let health = to_wire::health(&view.health);
+    Answer::new(&PathsMatchResult { clock: view.clock.clone(), health, matches })
+}
+
+pub(crate) async fn references(
+    service: Arc<Service>,
+    peer: Arc<Peer>,
+    mut params: ReferencesParams,
+) -> Outcome {
+    let context = params.take_context();
+    let ReferencesParams { name, limit, .. } = params;
+    let anew = context.freshness == Some(Freshness::Verified);
+    let Active { views, .. } = active(&service, &peer, &context, Vec::new()).await?;
+    let first = Arc::clone(&views[0]);
+    let worktree = service.walks.worktree(&first.resolution.worktree, anew);
+    let work = move || {
+        let names = inspect::names(&views);
+        let is_meant = |it: &str| match &name {
+            Some(name) => it == name,
+            None => names.contains(it),
+        };
+        inspect::spoken(&worktree, &views, is_meant)
+    };
+    let spoken = blocking(work).await?;
+    let most = limit.unwrap_or(REFERENCES) as usize;
+    let mut references: Vec<SkillReference> = Vec::new();
+    let all = spoken.iter().map(|it: &Spoken| it.references.len()).sum::<usize>();
+    for file in &spoken {
+        if references.len() < most {
+            references.extend(to_wire::references(file));
+        }
+    }
+    references.truncate(most);
+    Answer::new(&ReferencesResult {
+        clock: first.clock.clone(),
+        health: to_wire::health(&first.health),
+        truncated: all > references.len(),
+        references,
+    })
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, RpcError> {
+    spawn_blocking(work).await.map_err(|error| {
+        tracing::error!(%error, "a walk ended early");
+        crate::refusal::panicked()
+    })
+}
