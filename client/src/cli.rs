@@ -162,7 +162,7 @@ pub enum Command {
     /// A line for each skill that comes, goes or changes, until it is interrupted. With `--json`
     /// the first line is the whole list, the others what changed since the line before, as
     /// `skills/list` gives them, and events of other kinds.
-    Watch,
+    Watch(watch::WatchArgs),
     /// Tell that an agent has touched files, and show what that brings
     ///
     /// Skill directories near the files are found, and skills that wait for such files are
@@ -233,7 +233,7 @@ fn perform(cx: &Cx<'_>, command: &Command) -> Result<Exit, CommandError> {
         Command::New(args) => new::run(cx, args),
         Command::Status => status::run(cx),
         Command::Sync => sync::run(cx),
-        Command::Watch => watch::run(cx),
+        Command::Watch(args) => watch::run(cx, args),
         Command::Touch(args) => touch::run(cx, args),
         Command::Session(args) => session::run(cx, args),
         Command::Stop => stop::run(cx),

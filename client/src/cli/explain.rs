@@ -17,7 +17,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::CommandError;
 use crate::cli::link::Link;
 use crate::cli::list::by_profile;
-use crate::cli::place::{Place, Target};
+use crate::cli::place::{Place, SessionFlag, Target};
 use crate::cli::style::{self, mark, paint};
 use crate::cli::terminal::Terminal;
 use crate::cli::text::{pad, plain, width, wrap};
@@ -28,10 +28,12 @@ pub struct ExplainArgs {
     /// A skill's name, a SKILL.md or a skill's directory; without it, every root is explained
     #[arg(value_name = "NAME|PATH")]
     target: Option<OsString>,
+    #[command(flatten)]
+    session: SessionFlag,
 }
 
 pub(super) fn run(cx: &Cx<'_>, args: &ExplainArgs) -> Result<Exit, CommandError> {
-    let place = Place::of(cx.global, None)?;
+    let place = Place::of(cx.global, None)?.seen_by(&args.session);
     let mut link = Link::open(cx)?;
     if place.wants_several_profiles() {
         return run_all(cx, args, &mut link, &place);

@@ -21,7 +21,7 @@ use crate::cli::Cx;
 use crate::cli::exit::Exit;
 use crate::cli::failure::CommandError;
 use crate::cli::link::Link;
-use crate::cli::place::Place;
+use crate::cli::place::{Place, SessionFlag};
 
 /// What to list.
 #[derive(Debug, Clone, Args)]
@@ -32,10 +32,12 @@ pub struct ListArgs {
     /// List the skills that are not shown to the model as well, each with the reason
     #[arg(long, short)]
     all: bool,
+    #[command(flatten)]
+    session: SessionFlag,
 }
 
 pub(super) fn run(cx: &Cx<'_>, args: &ListArgs) -> Result<Exit, CommandError> {
-    let place = Place::of(cx.global, args.dir.as_deref())?;
+    let place = Place::of(cx.global, args.dir.as_deref())?.seen_by(&args.session);
     let mut link = Link::open(cx)?;
     if !place.wants_several_profiles() {
         print_one(cx, args, &mut link, &place)?;

@@ -16,7 +16,7 @@ use crate::cli::Cx;
 use crate::cli::exit::Exit;
 use crate::cli::failure::CommandError;
 use crate::cli::link::Link;
-use crate::cli::place::{Place, Target};
+use crate::cli::place::{Place, SessionFlag, Target};
 use crate::cli::terminal::Terminal;
 use crate::cli::text::{count, plain, plain_exact};
 
@@ -78,6 +78,8 @@ pub struct CatalogArgs {
     /// How many characters there are for it, in place of the agent's own rule
     #[arg(long = "budget", value_name = "CHARACTERS")]
     budget_chars: Option<u64>,
+    #[command(flatten)]
+    session: SessionFlag,
 }
 
 pub(super) fn run(cx: &Cx<'_>, args: &LoadArgs) -> Result<Exit, CommandError> {
@@ -117,7 +119,7 @@ pub(super) fn run(cx: &Cx<'_>, args: &LoadArgs) -> Result<Exit, CommandError> {
 }
 
 pub(super) fn catalog(cx: &Cx<'_>, args: &CatalogArgs) -> Result<Exit, CommandError> {
-    let place = Place::of(cx.global, None)?.single_profile()?;
+    let place = Place::of(cx.global, None)?.single_profile()?.seen_by(&args.session);
     let words = CatalogFormat::ALL.iter().map(|it| (it.as_str(), *it));
     let mut params = CatalogParams {
         format: args.format.as_deref().map(|it| format(it, words)).transpose()?,

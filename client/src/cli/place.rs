@@ -10,6 +10,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
+use clap::Args;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use skills_protocol::PROFILES;
 use skills_protocol::env::SKILLSD_ADD_DIRS;
@@ -31,8 +32,17 @@ const BETWEEN: char = ',';
 pub(super) struct Place {
     pub(super) cwd: PathBuf,
     pub(super) profile: Option<String>,
+    session: Option<String>,
     add_dirs: Vec<PathBuf>,
     environment: Vec<(&'static str, OsString)>,
+}
+
+/// Whose conversation a command shows things to.
+#[derive(Debug, Clone, Default, Args)]
+pub(super) struct SessionFlag {
+    /// Show it as this conversation sees it, with what its touched files have brought
+    #[arg(long, value_name = "SESSION")]
+    session: Option<String>,
 }
 
 /// What a user names on the command line: a skill by its name, or a file.
@@ -89,7 +99,7 @@ impl Place {
             None => here,
         };
         let profile = global.profile.clone();
-        Ok(Self { cwd, profile, add_dirs, environment: environment::discovery() })
+        Ok(Self { cwd, profile, session: None, add_dirs, environment: environment::discovery() })
     }
 
     /// Puts the place into a call's parameters, and returns `path` as these parameters write it.
@@ -101,6 +111,7 @@ impl Place {
         params.set_context(Context {
             cwd: Some(encode(&self.cwd, encoding)),
             profile: self.profile.clone(),
+            session: self.session.clone(),
             additional_dirs: self.add_dirs.iter().map(|dir| encode(dir, encoding)).collect(),
             environment: Some(
                 self.environment
@@ -133,6 +144,11 @@ impl Place {
     /// Returns the same place under another profile.
     pub(super) fn with_profile(&self, profile: &str) -> Self {
         Self { profile: Some(profile.to_owned()), ..self.clone() }
+    }
+
+    /// Returns the same place as a conversation sees it.
+    pub(super) fn seen_by(self, flag: &SessionFlag) -> Self {
+        Self { session: flag.session.clone(), ..self }
     }
 
     /// Returns whether several profiles are asked for.
@@ -232,7 +248,13 @@ mod tests {
     use super::*;
 
     fn place(cwd: &Path) -> Place {
-        Place { cwd: cwd.to_owned(), profile: None, add_dirs: Vec::new(), environment: Vec::new() }
+        Place {
+            cwd: cwd.to_owned(),
+            profile: None,
+            session: None,
+            add_dirs: Vec::new(),
+            environment: Vec::new(),
+        }
     }
 
     #[test]

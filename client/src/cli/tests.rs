@@ -348,8 +348,11 @@ fn the_help_is_one_screen_each() {
               [DIR]  The directory that an agent would work in [default: this one]
 
             Options:
-              -a, --all   List the skills that are not shown to the model as well, each with the reason
-              -h, --help  Print help (see more with '--help')
+              -a, --all                List the skills that are not shown to the model as well, each with the
+                                       reason
+                  --session <SESSION>  Show it as this conversation sees it, with what its touched files have
+                                       brought
+              -h, --help               Print help (see more with '--help')
 
             Global options:
                   --cwd <DIR>          Act as if started in DIR
@@ -421,7 +424,9 @@ fn the_help_is_one_screen_each() {
                            explained
 
             Options:
-              -h, --help  Print help (see more with '--help')
+                  --session <SESSION>  Show it as this conversation sees it, with what its touched files have
+                                       brought
+              -h, --help               Print help (see more with '--help')
 
             Global options:
                   --cwd <DIR>          Act as if started in DIR

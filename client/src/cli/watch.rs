@@ -8,6 +8,7 @@ mod lines;
 
 use std::collections::BTreeMap;
 
+use clap::Args;
 use serde_json::value::RawValue;
 use skills_protocol::method::SkillsList;
 use skills_protocol::wire::{
@@ -19,18 +20,25 @@ use crate::cli::Cx;
 use crate::cli::exit::Exit;
 use crate::cli::failure::CommandError;
 use crate::cli::link::Link;
-use crate::cli::place::Place;
+use crate::cli::place::{Place, SessionFlag};
 use crate::client::Client;
 use crate::environment;
 use crate::spawn::StartOptions;
 use crate::subscription::{Heard, Subscription};
 
-pub(super) fn run(cx: &Cx<'_>) -> Result<Exit, CommandError> {
+/// What to follow.
+#[derive(Debug, Clone, Args)]
+pub struct WatchArgs {
+    #[command(flatten)]
+    session: SessionFlag,
+}
+
+pub(super) fn run(cx: &Cx<'_>, args: &WatchArgs) -> Result<Exit, CommandError> {
     if cx.global.no_daemon {
         return Err(CommandError::usage("`watch` needs the daemon, which does the watching")
             .with_hint("Leave out `--no-daemon`."));
     }
-    let place = Place::of(cx.global, None)?.single_profile()?;
+    let place = Place::of(cx.global, None)?.single_profile()?.seen_by(&args.session);
     // Says so now when the daemon speaks another protocol.
     Link::open(cx)?.server()?;
     let client =

@@ -220,6 +220,15 @@ fn the_command_line_touches_and_tells() {
     let got = run_json(&home, &top, &["session", "get", "s"]);
     assert_eq!(got["profile"], "claude-code");
     assert_eq!(got["activated"][0]["matched"]["pattern"], "packages/p1/**/*.rs");
+    let claude = ["--profile", "claude-code"];
+    let seen = |args: &[&str]| stdout(&run(&home, &top, &[args, &claude].concat()));
+    for command in ["list", "catalog"] {
+        assert!(seen(&[command, "--session", "s"]).contains("wait1"), "{command}");
+        assert!(!seen(&[command]).contains("wait1"), "{command}");
+    }
+    let activated = seen(&["explain", "wait1", "--session", "s"]);
+    assert!(activated.contains("a file was touched that matches"), "{activated}");
+    assert!(seen(&["explain", "wait1"]).contains("waits until a file is touched"));
     let opened = run_json(&home, &top, &["session", "open", "--auto"]);
     assert_eq!((&opened["isNew"], &opened["auto"]), (&json!(true), &json!(true)));
     let list = run_json(&home, &top, &["session", "list"]);
