@@ -7,7 +7,7 @@
 (package-initialize)
 (require 'markdown-mode)
 (require 'flymake)
-(add-to-list 'load-path (getenv "SKILLSD_EMACS"))
+(add-to-list 'load-path (expand-file-name "emacs" (getenv "EDITORS")))
 (require 'skillsd)
 
 (defvar client (intern (getenv "SKILLSD_CLIENT")))

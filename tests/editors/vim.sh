@@ -49,4 +49,4 @@ await "its text is shown for the line under the cursor" '^yaml/unquoted-colon: '
 "${screen[@]}" send-keys ':call setline(3, "description: Deploys to staging. Use it before a release.")' Enter
 await_gone "the mark goes when the text is mended" '^(>>|E |W |--).*description: Deploys'
 "${screen[@]}" send-keys ':SkillsdList' Enter
-await ":SkillsdList lists the skill" '^ +1 skill$'
+await ":SkillsdList lists the skill" '1 skill · 2 not shown'

@@ -60,6 +60,21 @@ export async function tellMissing(): Promise<void> {
   }
 }
 
+/** Returns the flags for the profile that the settings name. */
+export function profileArgs(scope: vscode.ConfigurationScope | undefined): string[] {
+  const profile = vscode.workspace.getConfiguration("skillsd", scope).get<string>("profile", "");
+  return profile === "" ? [] : ["--profile", profile];
+}
+
+/** Returns a function that runs once after the last of its calls has settled. */
+export function settled(run: () => Promise<void>, afterMs = 300): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  return () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => void run(), afterMs);
+  };
+}
+
 /** Runs the program once. Never throws: what went wrong is in the output. */
 export function run(program: string, args: readonly string[], timeoutMs = 20_000): Promise<Output> {
   return new Promise((resolve) => {

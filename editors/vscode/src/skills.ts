@@ -1,7 +1,8 @@
 // The view of a worktree's skills, by state, each with the reason.
 
 import * as vscode from "vscode";
-import { run } from "./program";
+import type { Conversations } from "./conversation";
+import { profileArgs, run } from "./program";
 import type { Entry, Health, ListResult, State } from "./wire";
 
 /** The states in the order in which they are shown, with what a person calls them. */
@@ -16,6 +17,9 @@ const STATES: readonly (readonly [State, string])[] = [
   ["hidden", "Not for the model"],
   ["ignored", "Switched off"],
 ];
+
+/** The states whose skills show without a click. */
+const OPEN: readonly State[] = ["active", "activated", "conditional", "untrusted", "invalid"];
 
 const ICONS: Readonly<Record<State, readonly [string, string?]>> = {
   active: ["pass", "testing.iconPassed"],
@@ -51,12 +55,36 @@ export class Skills implements vscode.TreeDataProvider<Node> {
   readonly onDidUpdate = this.updated.event;
   private readonly snapshots = new Map<string, Snapshot>();
 
-  constructor(private readonly program: () => string | undefined) {}
+  private view: vscode.TreeView<Node> | undefined;
+  private asked = 0;
+
+  constructor(
+    private readonly program: () => string | undefined,
+    private readonly conversations: Conversations,
+  ) {}
+
+  /** Puts the view where it is contributed. */
+  show(): vscode.Disposable {
+    this.view = vscode.window.createTreeView("skillsd.skills", { treeDataProvider: this });
+    return this.view;
+  }
 
   /** Asks again for all folders. */
   async refresh(): Promise<void> {
+    this.asked += 1;
+    const turn = this.asked;
     const folders = vscode.workspace.workspaceFolders ?? [];
-    await Promise.all(folders.map((it) => this.ask(it)));
+    const answers = await Promise.all(folders.map((it) => this.ask(it)));
+    if (turn !== this.asked) {
+      // A later question has the newer answer, whichever comes first.
+      return;
+    }
+    this.snapshots.clear();
+    answers.forEach((it, index) => this.snapshots.set(folders[index]?.uri.toString() ?? "", it));
+    if (this.view !== undefined) {
+      const failure = answers.find((it) => it.failure !== undefined)?.failure;
+      this.view.message = failure === undefined ? "" : `skillsd: ${failure}`;
+    }
     this.changed.fire(undefined);
     this.updated.fire();
   }
@@ -66,15 +94,14 @@ export class Skills implements vscode.TreeDataProvider<Node> {
     return this.snapshots.get(folder.uri.toString());
   }
 
-  private async ask(folder: vscode.WorkspaceFolder): Promise<void> {
+  private async ask(folder: vscode.WorkspaceFolder): Promise<Snapshot> {
     const program = this.program();
     if (program === undefined) {
-      this.snapshots.set(folder.uri.toString(), { skills: [], health: [], failure: "not installed" });
-      return;
+      return { skills: [], health: [], failure: "not installed" };
     }
-    const args = ["list", "--all", "--json", "--cwd", folder.uri.fsPath, ...profileArgs(folder)];
-    const output = await run(program, args);
-    this.snapshots.set(folder.uri.toString(), read(output.stdout, output.stderr));
+    const place = ["--cwd", folder.uri.fsPath, ...profileArgs(folder), ...this.conversations.args(folder)];
+    const output = await run(program, ["list", "--all", "--json", ...place]);
+    return read(output.stdout, output.stderr);
   }
 
   getTreeItem(node: Node): vscode.TreeItem {
@@ -122,11 +149,18 @@ export class Skills implements vscode.TreeDataProvider<Node> {
   private stateItem(folder: vscode.WorkspaceFolder, state: State): vscode.TreeItem {
     const title = STATES.find(([it]) => it === state)?.[1] ?? state;
     const { Expanded, Collapsed } = vscode.TreeItemCollapsibleState;
-    const open = state === "active" || state === "activated" || state === "invalid";
+    const open = OPEN.includes(state);
     const item = new vscode.TreeItem(title, open ? Expanded : Collapsed);
     item.description = String(this.of(folder, state).length);
+    // The same item when its count changes, so that it stays as open as it was.
+    item.id = `${folder.uri.toString()} ${state}`;
     return item;
   }
+}
+
+/** Returns whether the model is told of a skill. */
+export function isListed(entry: Entry): boolean {
+  return entry.state === "active" || entry.state === "activated";
 }
 
 function skillItem(entry: Entry): vscode.TreeItem {
@@ -144,23 +178,19 @@ function skillItem(entry: Entry): vscode.TreeItem {
   item.tooltip = tooltip;
   const [icon, color] = ICONS[entry.state];
   item.iconPath = new vscode.ThemeIcon(icon, color === undefined ? undefined : new vscode.ThemeColor(color));
-  item.contextValue = "skill";
+  item.contextValue = entry.trusted ? "skill trusted" : "skill";
   const uri = vscode.Uri.file(entry.path);
   item.command = { command: "vscode.open", title: "Open", arguments: [uri] };
   return item;
-}
-
-/** Returns the flags for the profile that the settings name. */
-export function profileArgs(scope: vscode.ConfigurationScope | undefined): string[] {
-  const profile = vscode.workspace.getConfiguration("skillsd", scope).get<string>("profile", "");
-  return profile === "" ? [] : ["--profile", profile];
 }
 
 /** Reads an answer; anything else is why there is none. */
 function read(stdout: string, stderr: string): Snapshot {
   try {
     const result = JSON.parse(stdout) as ListResult;
-    return { skills: result.skills, health: result.health };
+    const { skills, health, nextCursor } = result;
+    const more = { code: "more", message: `Only the first ${skills.length} skills are shown`, hint: "`skillsd list --all` shows the others." };
+    return { skills, health: nextCursor === null ? health : [...health, more] };
   } catch {
     return { skills: [], health: [], failure: stderr.trim() || "no answer" };
   }

@@ -20,6 +20,7 @@ export interface Entry {
   readonly state: State;
   readonly reason: string | null;
   readonly paths: readonly string[];
+  readonly trusted: boolean;
   readonly diagnostics: { readonly error: number; readonly warning: number };
 }
 
@@ -33,6 +34,20 @@ export interface ListResult {
   readonly clock: string;
   readonly health: readonly Health[];
   readonly skills: readonly Entry[];
+  readonly nextCursor: string | null;
+}
+
+export interface TouchResult {
+  readonly activated: readonly (Entry & { readonly matched: { readonly pattern: string; readonly path: string } })[];
+  readonly discovered: readonly { readonly dir: string }[];
+}
+
+export interface CatalogResult {
+  readonly text: string;
+  readonly count: number;
+  readonly tokens: number;
+  readonly shortened: number;
+  readonly omitted: number;
 }
 
 export interface SearchResult {

@@ -1,0 +1,46 @@
+// The language server: started, and started again.
+
+import * as vscode from "vscode";
+import { LanguageClient, type LanguageClientOptions, type ServerOptions } from "vscode-languageclient/node";
+import * as program from "./program";
+
+export class Language {
+  private client: LanguageClient | undefined;
+
+  constructor(
+    private readonly program: () => string | undefined,
+    private readonly output: vscode.LogOutputChannel,
+  ) {}
+
+  /** Starts the language server, in place of the one that runs. */
+  async restart(): Promise<void> {
+    await this.stop();
+    const found = this.program();
+    if (found === undefined) {
+      // Not waited for: a message stays until somebody answers it.
+      void program.tellMissing();
+      return;
+    }
+    const server: ServerOptions = { command: found, args: ["lsp"] };
+    const options: LanguageClientOptions = {
+      // By name and not by language: newer versions call a SKILL.md `skill`, older ones `markdown`.
+      documentSelector: [{ scheme: "file", pattern: "**/SKILL.md" }],
+      outputChannel: this.output,
+    };
+    const client = new LanguageClient("skillsd", "Agent Skills", server, options);
+    try {
+      await client.start();
+      this.client = client;
+    } catch (error) {
+      this.output.error(`the language server did not start: ${String(error)}`);
+      void vscode.window.showErrorMessage("Agent Skills: the language server did not start; see the output.");
+    }
+  }
+
+  async stop(): Promise<void> {
+    const client = this.client;
+    this.client = undefined;
+    // One that has died already cannot be stopped, which is as good.
+    await client?.stop().catch(() => undefined);
+  }
+}

@@ -1,0 +1,3 @@
+//! A file that a skill waits for.
+
+fn main() {}
