@@ -61,7 +61,6 @@ pub(crate) use markdown::Body;
 pub(crate) use quote::quoted;
 
 pub(crate) use body::path_of;
-pub(crate) use markdown::Body;
 
 pub use finding::{Edit, Finding, Fix, Related, Tag, apply, apply_fixes};
 pub use levels::{Level, Levels, is_glob};
