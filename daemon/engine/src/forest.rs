@@ -55,7 +55,7 @@ pub(crate) struct Node {
 /// Whether a directory's changes are heard of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Watch {
-    /// Not yet, or not any more.
+    /// Not yet, or not any more, or it was gone when it was to be. It is armed and swept instead.
     Unarmed,
     /// They are.
     Armed,
@@ -292,9 +292,15 @@ impl Node {
         self.watch = Watch::Unarmed;
     }
 
-    /// Whether changes here are not heard of, so that the disk has to be asked.
+    /// Whether changes here are not all heard of, so that the disk has to be asked.
     pub(crate) fn deaf(&self) -> bool {
-        matches!(self.watch, Watch::OverLimit | Watch::Refused | Watch::Doubtful(_))
+        self.watch != Watch::Armed
+    }
+
+    /// Whether anything was asked about it.
+    pub(crate) fn knows_something(&self) -> bool {
+        let mut names = self.probes.names().chain(self.files.names()).chain(self.texts.names());
+        self.listing.is_some() || names.next().is_some()
     }
 
     /// Returns the names that are known to be directories.
@@ -313,12 +319,16 @@ impl Node {
 const RACY_NANOS: i128 = 20_000_000;
 
 impl Seen {
-    pub(crate) fn now(stat: Stat) -> Self {
-        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let now = since.as_nanos().cast_signed();
+    /// Returns the state that was found by who began to ask at that time.
+    ///
+    /// The time is from before: who is interrupted between asking and looking at the clock would
+    /// take for settled what can still change within the same tick.
+    pub(crate) fn asked(at: SystemTime, stat: Stat) -> Self {
+        let since = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let at = since.as_nanos().cast_signed();
         let nanos = |(s, n): (i64, i64)| i128::from(s) * 1_000_000_000 + i128::from(n);
         let latest = nanos(stat.modified).max(nanos(stat.changed));
-        Self { stat, racy: now - latest < RACY_NANOS }
+        Self { stat, racy: at - latest < RACY_NANOS }
     }
 
     /// Whether what was read is surely still so, by the look of `stat`.

@@ -6,92 +6,26 @@
 //! children. Where watching is not to be had, nodes are compared with the disk by their file
 //! times ([`Ground::sweep`]), which opens nothing and so makes no events of its own.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+mod follow;
+
+mod read;
+
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::{OsStr, OsString};
-use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use rustix::io::Errno;
-use skills_core::resolve::{
-    Fault, FaultKind, FileId, Item, Listing, SkillFile, TEXT_LIMIT, TextFile,
-};
-use skills_core::skill::FileFacts;
+use skills_core::resolve::FileId;
 
-use crate::disk::{Disk, Kind, ReadError, Stat, content_hash, is_skill_name};
-use crate::forest::{FileState, Forest, Need, Node, Probe, Seen, Serial, Watch, join, parent};
-use crate::hints::{ArmError, HintSource, Hints, Inbox};
+use crate::counters::{Cause, Counters};
+use crate::disk::{Disk, Kind};
+use crate::forest::{Forest, Need, Probe, Watch, join};
+use crate::hints::{ArmError, HintSource, Inbox};
 use crate::mounts::Mounts;
-use crate::names::Names;
 use crate::pool;
 use crate::records::Records;
 
-/// How often the disk was asked, by what.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Directories read.
-    pub listed: Causes,
-    /// Files read and parsed.
-    pub read: Causes,
-    /// Names looked up.
-    pub probed: u64,
-    /// Nodes compared with the disk by their times.
-    pub swept: u64,
-    /// How often hints were lost and everything was looked at again.
-    pub lost: u64,
-}
-
-/// How often something was read, by cause.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Causes([u64; Cause::ALL.len()]);
-
-/// Why something is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Cause {
-    /// It was asked for and not known.
-    Opened,
-    /// The watcher said that something changed there.
-    Changed,
-    /// It was compared with the disk, and differed or might.
-    Swept,
-    /// As before, because hints were lost or something was mounted.
-    Lost,
-    /// Something else than the disk changed: how much is read, or what can be watched.
-    Limits,
-}
-
-impl Cause {
-    /// All causes, in the order of their declaration.
-    pub const ALL: [Self; 5] = [Self::Opened, Self::Changed, Self::Swept, Self::Lost, Self::Limits];
-
-    /// Returns the word for it in a status.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Opened => "opened",
-            Self::Changed => "changed",
-            Self::Swept => "swept",
-            Self::Lost => "lost",
-            Self::Limits => "limits",
-        }
-    }
-}
-
-impl Causes {
-    /// Returns how often in all.
-    pub fn total(&self) -> u64 {
-        self.0.iter().sum()
-    }
-
-    /// Returns how often for each cause that there was.
-    pub fn iter(&self) -> impl Iterator<Item = (Cause, u64)> {
-        Cause::ALL.into_iter().zip(self.0).filter(|(_, count)| *count > 0)
-    }
-
-    fn count(&mut self, cause: Cause) {
-        self.0[cause as usize] += 1;
-    }
-}
+use self::read::{list_directory, missing_or, read_skill, read_text, see};
 
 /// The disk side of the engine.
 pub(crate) struct Ground {
@@ -115,12 +49,6 @@ pub(crate) struct Ground {
     doubts: HashMap<u64, Option<&'static str>>,
     mounts: Mounts,
     records: Arc<Records>,
-}
-
-/// What a directory job found: its listing, and its SKILL.md where that is a regular file.
-struct Listed {
-    listing: Result<(Seen, Arc<Listing>), Fault>,
-    skill: Option<FileState<SkillFile>>,
 }
 
 impl Ground {
@@ -272,8 +200,9 @@ impl Ground {
                 }
             },
         };
-        let seen = self.disk.stat(Path::new(path)).ok().map(Seen::now);
-        let now = seen.map(|it| it.stat.id);
+        let seen = see(&*self.disk, path);
+        // Where none was there to be armed, what comes is another one.
+        let now = seen.filter(|_| node.watch != Watch::Unarmed).map(|it| it.stat.id);
         if let Some(id) = now.filter(|_| node.watch == Watch::Armed) {
             let disk = &*self.disk;
             let doubt = self.doubts.entry(id.device);
@@ -287,8 +216,12 @@ impl Ground {
             // What is read from now on is compared with this.
             node.seen = seen;
         }
+        let is_another = before != now && node.knows_something();
         if let Some(id) = before.filter(|it| Some(*it) != now) {
             self.part(id, path);
+        }
+        if is_another {
+            self.replaced(path);
         }
         if let Some(id) = now {
             let paths = self.same.entry(id).or_insert_with(|| Vec::with_capacity(1));
@@ -346,348 +279,5 @@ impl Ground {
                 node.texts.insert(name, state);
             }
         }
-    }
-
-    /// Marks what hints speak of.
-    pub(crate) fn mark(&mut self, hints: &Hints) {
-        if hints.lost {
-            self.counters.lost += 1;
-            self.forest.iter_mut().for_each(|(_, it)| it.unarm());
-            self.sweep_for(Cause::Lost, |_| true);
-        }
-        for path in &hints.replaced {
-            for below in self.forest.tree(path.as_os_str()) {
-                self.mark_one(&below, true);
-            }
-            self.mark_one(parent(path.as_os_str()), false);
-        }
-        for path in &hints.changed {
-            self.mark_one(path.as_os_str(), false);
-            self.mark_one(parent(path.as_os_str()), false);
-        }
-    }
-
-    /// Marks a node, and those that are the same directory and so share its watch.
-    fn mark_one(&mut self, path: &OsStr, replaced: bool) {
-        let Some(node) = self.forest.get(path) else { return };
-        let same = node.seen.and_then(|it| self.same.get(&it.stat.id));
-        let others = same.into_iter().flatten().map(OsString::as_os_str);
-        for path in others.chain([path]) {
-            if let Some(node) = self.forest.get_mut(path) {
-                self.dirty.entry(path.to_owned()).or_insert(Cause::Changed);
-                // What was refused may be allowed now.
-                if replaced || node.watch == Watch::Refused {
-                    node.unarm();
-                }
-            }
-        }
-    }
-
-    /// Compares nodes that are not watched with the disk, those that `which` chooses.
-    pub(crate) fn sweep_deaf(&mut self, which: impl Fn(&Node) -> bool) {
-        if self.deaf {
-            self.sweep(|it| it.deaf() && which(it));
-            self.deaf = self.forest.iter().any(|(_, it)| it.deaf());
-        }
-    }
-
-    /// Compares nodes with the disk without opening anything; marks those that differ.
-    pub(crate) fn sweep(&mut self, which: impl Fn(&Node) -> bool) {
-        self.sweep_for(Cause::Swept, which);
-    }
-
-    fn sweep_for(&mut self, cause: Cause, which: impl Fn(&Node) -> bool) {
-        let chosen = self.forest.iter().filter(|(_, it)| which(it));
-        for path in chosen.map(|(path, _)| path.clone()).collect::<Vec<_>>() {
-            self.counters.swept += 1;
-            // Armed before it is compared: a change after this makes a hint.
-            self.arm(&path);
-            let now = self.disk.stat(Path::new(&path)).ok();
-            let Some(node) = self.forest.get_mut(&path) else { continue };
-            if now.map(|it| it.id) != node.seen.map(|it| it.stat.id) {
-                node.unarm();
-            }
-            let holds = |seen: Option<Seen>, now: Option<Stat>| matches!((seen, now), (Some(seen), Some(now)) if seen.holds(&now));
-            let disk = &*self.disk;
-            let file_holds = |(name, seen): (&OsString, Option<Seen>)| {
-                holds(seen, disk.stat(Path::new(&join(&path, name))).ok())
-            };
-            let differs = {
-                let files = node.files.iter().map(|(name, it)| (name, it.seen));
-                let texts = node.texts.iter().map(|(name, it)| (name, it.seen));
-                node.watch == Watch::Unarmed
-                    || !holds(node.seen, now)
-                    || !files.chain(texts).all(file_holds)
-            };
-            if differs {
-                if node.watch == Watch::Refused {
-                    node.unarm();
-                }
-                self.dirty.entry(path).or_insert(cause);
-            }
-        }
-    }
-
-    /// Reads every marked node again. Returns the numbers of those whose answers changed.
-    pub(crate) fn refresh(&mut self) -> Vec<Serial> {
-        if std::mem::take(&mut self.freed) && self.deaf {
-            // There may be room now for those that were over the limit.
-            for (path, node) in self.forest.iter_mut() {
-                if node.watch == Watch::OverLimit {
-                    node.unarm();
-                    self.dirty.entry(path.clone()).or_insert(Cause::Limits);
-                }
-            }
-        }
-        let mut changed = Vec::new();
-        while let Some((path, cause)) = self.dirty.pop_first() {
-            if self.refresh_one(&path, cause) == Some(true)
-                && let Some(node) = self.forest.get(&path)
-            {
-                changed.push(node.serial);
-            }
-        }
-        changed
-    }
-
-    /// Reads one node again. Returns whether its answers changed; none when it is gone.
-    fn refresh_one(&mut self, path: &OsStr, cause: Cause) -> Option<bool> {
-        self.forest.get(path)?;
-        self.arm(path);
-        let stat = self.disk.stat(Path::new(path)).ok().map(Seen::now);
-        let names: Vec<_> = self.forest.get(path)?.probes.names().cloned().collect();
-        let probes: Names<_> =
-            names.into_iter().map(|name| (name.clone(), self.probe(path, &name))).collect();
-        let node = self.forest.get_mut(path)?;
-        node.seen = stat;
-        let directories: BTreeSet<OsString> =
-            node.directories().into_iter().map(OsStr::to_owned).collect();
-        let mut changed = node.probes != probes;
-        node.probes = probes;
-        if node.listing.is_some() {
-            self.counters.listed.count(cause);
-            let listed = list_entries(&*self.disk, path);
-            changed |= node.listing.as_ref() != Some(&listed.clone().map(|it| it.1));
-            if let Ok((seen, _)) = &listed {
-                node.seen = Some(*seen);
-            }
-            node.listing = Some(listed.map(|it| it.1));
-        }
-        let texts = std::mem::take(&mut node.texts);
-        for (name, old) in std::mem::take(&mut node.files) {
-            let (limit, records) = (self.read_limit, Arc::clone(&self.records));
-            let read = |disk: &dyn Disk, old: &_| {
-                read_skill(disk, &records, (path, &name), limit).or_keep(old)
-            };
-            let state = self.recheck((path, &name), cause, old, read);
-            changed |= state.1;
-            if let Some(state) = state.0 {
-                self.forest.get_mut(path)?.files.insert(name, state);
-            }
-        }
-        for (name, old) in texts {
-            let read = |disk: &dyn Disk, _: &_| read_text(disk, path, &name);
-            let state = self.recheck((path, &name), cause, old, read);
-            changed |= state.1;
-            if let Some(state) = state.0 {
-                self.forest.get_mut(path)?.texts.insert(name, state);
-            }
-        }
-        let still = self.forest.get(path)?.directories();
-        let lost: Vec<_> =
-            directories.iter().filter(|it| !still.contains(it.as_os_str())).cloned().collect();
-        for name in lost {
-            self.forget_tree(&join(path, &name));
-        }
-        Some(changed)
-    }
-
-    /// Returns a file's state as it is now, and whether it changed; no state when it is gone.
-    fn recheck<T: PartialEq>(
-        &mut self,
-        (dir, name): (&OsStr, &OsStr),
-        cause: Cause,
-        old: FileState<T>,
-        read: impl FnOnce(&dyn Disk, &FileState<T>) -> FileState<T>,
-    ) -> (Option<FileState<T>>, bool) {
-        let path = join(dir, name);
-        match self.disk.stat(Path::new(&path)) {
-            Ok(now) if old.seen.is_some_and(|it| it.holds(&now)) => (Some(old), false),
-            Ok(now) if now.kind == Kind::File => {
-                self.counters.read.count(cause);
-                let new = read(&*self.disk, &old);
-                let changed = new.result != old.result;
-                (Some(new), changed)
-            }
-            Ok(_) | Err(_) => (None, true),
-        }
-    }
-
-    fn forget_tree(&mut self, path: &OsStr) {
-        let gone = self.forest.remove_tree(path);
-        self.forget(gone);
-    }
-
-    /// Removes the nodes that nobody uses.
-    pub(crate) fn retain(&mut self, used: &HashSet<Serial>) {
-        let gone = self.forest.retain(|it| used.contains(&it.serial));
-        self.forget(gone);
-    }
-
-    fn forget(&mut self, gone: Vec<(OsString, Node)>) {
-        for (path, node) in gone {
-            if let Some(source) = &mut self.source {
-                source.disarm(Path::new(&path));
-                self.freed = true;
-            }
-            self.inbox.set_interest(Path::new(&path), None);
-            if let Some(id) = node.armed_as {
-                self.part(id, &path);
-            }
-        }
-    }
-
-    /// A path is no longer one of those that reach a directory.
-    fn part(&mut self, id: FileId, path: &OsStr) {
-        let Some(paths) = self.same.get_mut(&id) else { return };
-        paths.retain(|it| it != path);
-        // A source may have shared one watch between them: what is left is armed again.
-        for path in paths.iter() {
-            if let Some(node) = self.forest.get_mut(path) {
-                node.unarm();
-                self.dirty.entry(path.clone()).or_insert(Cause::Changed);
-            }
-        }
-        if paths.is_empty() {
-            self.same.remove(&id);
-        }
-    }
-}
-
-impl Node {
-    fn take_listing(&mut self, listed: Listed) {
-        if let Some(skill) = listed.skill {
-            self.files.insert("SKILL.md".into(), skill);
-        }
-        if let Ok((seen, _)) = &listed.listing {
-            self.seen = Some(*seen);
-        }
-        self.listing = Some(listed.listing.map(|it| it.1));
-    }
-}
-
-impl FileState<SkillFile> {
-    /// Keeps the last good reading, marked stale, when this one failed for a passing reason.
-    fn or_keep(self, old: &Self) -> Self {
-        match (&self.result, &old.result) {
-            (Err(fault), Ok(good)) if matches!(fault.kind, FaultKind::Changing | FaultKind::Io) => {
-                let stale = SkillFile { stale: Some(fault.clone()), ..good.clone() };
-                Self { seen: None, result: Ok(stale) }
-            }
-            _ => self,
-        }
-    }
-}
-
-fn list_directory(disk: &dyn Disk, records: &Records, dir: &OsStr, limit: u64) -> Listed {
-    let listing = list_entries(disk, dir);
-    let name = OsStr::new("SKILL.md");
-    let has_skill = |listing: &Listing| {
-        listing.items.iter().any(|it| it.name == name && it.kind == Kind::File.into())
-    };
-    let skill = match &listing {
-        Ok((_, listing)) if has_skill(listing) => {
-            Some(read_skill(disk, records, (dir, name), limit))
-        }
-        Ok(_) | Err(_) => None,
-    };
-    Listed { listing, skill }
-}
-
-fn list_entries(disk: &dyn Disk, dir: &OsStr) -> Result<(Seen, Arc<Listing>), Fault> {
-    let directory = disk.list(Path::new(dir)).map_err(|error| fault(&error))?;
-    let mut items: Vec<Item> = directory
-        .entries
-        .into_iter()
-        .filter(|(name, kind)| {
-            matches!(kind, Kind::Directory | Kind::Link)
-                || is_skill_name(name)
-                || (*kind == Kind::File && name.as_bytes().ends_with(b".md"))
-        })
-        .map(|(name, kind)| Item { name, kind: kind.into() })
-        .collect();
-    items.sort_by(|a, b| a.name.cmp(&b.name));
-    let seen = Seen::now(directory.stat);
-    Ok((seen, Arc::new(Listing { id: directory.stat.id, items: items.into() })))
-}
-
-fn read_skill(
-    disk: &dyn Disk,
-    records: &Records,
-    (dir, name): (&OsStr, &OsStr),
-    limit: u64,
-) -> FileState<SkillFile> {
-    match disk.read(Path::new(&join(dir, name)), limit) {
-        Ok(file) => {
-            let facts = FileFacts {
-                size: file.stat.size,
-                truncated: file.truncated,
-                hash: content_hash(&file.bytes),
-            };
-            let record = records.of(&file.bytes, facts);
-            let result = Ok(SkillFile { id: file.stat.id, record, stale: None });
-            FileState { seen: Some(Seen::now(file.stat)), result }
-        }
-        Err(error) => FileState { seen: None, result: Err(read_fault(&error)) },
-    }
-}
-
-fn read_text(disk: &dyn Disk, dir: &OsStr, name: &OsStr) -> FileState<Arc<TextFile>> {
-    match disk.read(Path::new(&join(dir, name)), TEXT_LIMIT) {
-        Ok(file) if file.truncated => {
-            let detail =
-                format!("{} bytes, of which at most {TEXT_LIMIT} are read", file.stat.size);
-            let fault = Fault { kind: FaultKind::TooLarge, detail };
-            FileState { seen: Some(Seen::now(file.stat)), result: Err(fault) }
-        }
-        Ok(file) => {
-            let text = Arc::new(TextFile::new(&file.bytes));
-            FileState { seen: Some(Seen::now(file.stat)), result: Ok(text) }
-        }
-        Err(error) => FileState { seen: None, result: Err(read_fault(&error)) },
-    }
-}
-
-fn read_fault(error: &ReadError) -> Fault {
-    match error {
-        ReadError::NotRegular(Kind::Directory) => {
-            Fault { kind: FaultKind::IsDirectory, detail: String::new() }
-        }
-        ReadError::NotRegular(Kind::Special(word)) => {
-            Fault { kind: FaultKind::Special, detail: (*word).to_owned() }
-        }
-        ReadError::NotRegular(Kind::File | Kind::Link) | ReadError::Changing => {
-            Fault { kind: FaultKind::Changing, detail: String::new() }
-        }
-        ReadError::Io(error) => fault(error),
-    }
-}
-
-fn fault(error: &io::Error) -> Fault {
-    let kind = match error.kind() {
-        io::ErrorKind::NotFound => FaultKind::Vanished,
-        io::ErrorKind::PermissionDenied => FaultKind::Denied,
-        io::ErrorKind::NotADirectory => FaultKind::NotDirectory,
-        _ if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => FaultKind::Loop,
-        _ => FaultKind::Io,
-    };
-    let detail = if kind == FaultKind::Io { error.to_string() } else { String::new() };
-    Fault { kind, detail }
-}
-
-fn missing_or(error: &io::Error) -> Probe {
-    match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Probe::Missing,
-        _ => Probe::Fault(fault(error)),
     }
 }

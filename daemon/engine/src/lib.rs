@@ -29,6 +29,8 @@ mod pool;
 
 mod records;
 
+mod counters;
+
 mod ground;
 
 mod holds;
@@ -91,7 +93,7 @@ use crate::provide::Providers;
 use crate::run::{Event, Published, Request};
 
 pub use crate::activation::Activation;
-pub use crate::ground::{Cause, Causes, Counters};
+pub use crate::counters::{Cause, Causes, Counters};
 pub use crate::holds::Hold;
 pub use crate::journal::{Difference, Gone};
 pub use crate::mcp::{PromptAnswer, PromptContent, PromptError, PromptMessage};

@@ -9,8 +9,11 @@
 //! Requests that arrive while a cookie is out share the next one. Where cookies are not to be
 //! had, and for `verified`, the disk is swept instead.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::ffi::OsString;
+mod health;
+
+mod views;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvError, RecvTimeoutError};
@@ -18,27 +21,24 @@ use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
 use skills_core::path::AbsPath;
-use skills_core::resolve::{Candidate, Policy, Resolution, Site, State, resolve};
+use skills_core::resolve::{Policy, Site};
 use tokio::sync::oneshot;
 
-use crate::forest::{Node, Serial, Watch};
+use crate::Listener;
+use crate::forest::Node;
 use crate::ground::Ground;
 use crate::hints::Inbox;
 use crate::holds::Holds;
-use crate::journal::{Changes, Journal};
 use crate::mcp::{PromptAnswer, PromptError};
 use crate::provide::{Providers, Provision, Uses};
-use crate::recorder::Recorder;
-use crate::status::{Rebuilds, Status, WorktreeStatus};
-use crate::view::{Health, Moment, View, ViewKey};
-use crate::{Listener, Update};
+use crate::status::{Rebuilds, Status};
+use crate::view::{View, ViewKey};
+
+use self::views::Held;
 
 /// How long a cookie is waited for before the disk is swept instead. A cookie takes
 /// microseconds; one that takes this long is not coming.
 const COOKIE_PATIENCE: Duration = Duration::from_secs(1);
-
-/// How many views are kept; of more, the longest unused goes.
-const MAX_VIEWS: usize = 256;
 
 /// How long a view is kept that nobody asks for.
 const VIEW_IDLE: Duration = Duration::from_hours(1);
@@ -49,10 +49,6 @@ const SWEEP_EVERY: Duration = Duration::from_secs(2);
 /// How long a file that has just become empty is taken for one that is being written. A program
 /// that empties a file and writes it again needs some ten microseconds in between.
 const WRITING: Duration = Duration::from_millis(10);
-
-/// How often one view may ask for more before it is published as it is. Each round answers
-/// every question of the last, so only a disk that grows faster than it is read gets here.
-const MAX_ROUNDS: usize = 1000;
 
 /// The views as last published, for answers that need no waiting.
 pub(crate) type Published = ArcSwap<HashMap<Arc<ViewKey>, Arc<View>>>;
@@ -155,31 +151,6 @@ pub(crate) struct Engine {
     pub(crate) policy: Arc<Policy>,
 }
 
-/// A view as the engine holds it.
-pub(crate) struct Held {
-    view: Arc<View>,
-    /// The nodes its resolution depends on.
-    depends: Depends,
-    used: Instant,
-}
-
-/// A set of nodes, sorted.
-#[derive(PartialEq)]
-struct Depends(Vec<Serial>);
-
-impl Depends {
-    fn new(mut visited: Vec<Serial>) -> Self {
-        visited.sort_unstable();
-        visited.dedup();
-        visited.shrink_to_fit();
-        Self(visited)
-    }
-
-    fn contains(&self, serial: Serial) -> bool {
-        self.0.binary_search(&serial).is_ok()
-    }
-}
-
 /// A worktree that views are in.
 #[derive(Default)]
 pub(crate) struct Worktree {
@@ -223,6 +194,7 @@ impl Engine {
     /// Waits for an event, or for the cookie that is out to have taken too long.
     fn wait(&self, events: &Receiver<Event>) -> Result<Event, RecvError> {
         let left = match self.cookies.out {
+            _ if self.ground.has_marks() => Duration::ZERO,
             _ if !self.postponed.is_empty() => WRITING.saturating_sub(self.postponed_at.elapsed()),
             Some(since) => COOKIE_PATIENCE.saturating_sub(since.elapsed()),
             None if self.ground.is_deaf() && !self.holds.is_empty() => SWEEP_EVERY,
@@ -348,7 +320,11 @@ impl Engine {
     /// Brings forest and views up to date with what is marked and what the waiters demand.
     fn settle(&mut self, waiters: &[Waiter]) {
         for waiter in waiters {
-            let Waiter::View { request, .. } = waiter else { continue };
+            let Waiter::View { request, .. } = waiter else {
+                // Whatever view is asked for next.
+                self.ground.sweep_deaf(|_| true);
+                continue;
+            };
             // What a new view will depend on is not known yet, nor is it of one that waits.
             let known = self.views.get(&request.key);
             let known = known.filter(|_| !self.postponed.contains(&request.key));
@@ -383,90 +359,6 @@ impl Engine {
         }
     }
 
-    /// Resolves the views anew that what is provided bears on.
-    fn provided_anew(&mut self, bears_on: impl Fn(&View) -> bool) {
-        let views = self.views.iter().filter(|(_, it)| bears_on(&it.view));
-        let stale: Vec<_> =
-            views.map(|(key, it)| (Arc::clone(key), Arc::clone(&it.view.site))).collect();
-        for (key, site) in stale {
-            self.rebuilds.changed += 1;
-            self.resolve(key, site, false);
-        }
-    }
-
-    /// Resolves a view, fetching what it asks for, and publishes it if it came out different.
-    /// `patient`: not yet while a file of it seems to be being written.
-    fn resolve(&mut self, key: Arc<ViewKey>, site: Arc<Site>, patient: bool) -> Arc<View> {
-        let mut rounds = 0;
-        let (resolution, depends, uses) = loop {
-            let recorder =
-                Recorder::new(&self.ground.forest, self.us, &self.providers, &self.policy);
-            let resolution = resolve(&site, &recorder);
-            let notes = recorder.into_notes();
-            rounds += 1;
-            if notes.needs.is_empty() || rounds >= MAX_ROUNDS {
-                break (resolution, Depends::new(notes.visited), notes.uses);
-            }
-            self.ground.fulfil(notes.needs);
-        };
-        self.providers.want(&uses);
-        let mut health = self.health(&site.cwd, &resolution, &depends);
-        health.extend(self.providers.health(&uses));
-        let before = self.views.get(&key);
-        if let Some(held) = before.filter(|_| patient)
-            && has_emptied(&held.view.resolution, &resolution)
-        {
-            if self.postponed.is_empty() {
-                self.postponed_at = Instant::now();
-            }
-            let view = Arc::clone(&held.view);
-            self.postponed.insert(key);
-            return view;
-        }
-        let used = before.map_or_else(Instant::now, |it| it.used);
-        self.unused |= before.is_some_and(|it| it.depends != depends);
-        let before = before.map(|it| Arc::clone(&it.view));
-        let same = before
-            .clone()
-            .filter(|it| *it.resolution == resolution && it.health == health && it.uses == uses);
-        let is_new = same.is_none();
-        let view = same.unwrap_or_else(|| {
-            let clock = self.clock(&resolution.worktree);
-            let tick = self.tick;
-            let journal = match &before {
-                None => Arc::new(Journal::new(tick)),
-                Some(before) => Arc::clone(before.journal()),
-            };
-            let moment = Moment { clock, tick, journal };
-            Arc::new(View::new(Arc::clone(&key), site, resolution, health, uses, moment))
-        });
-        self.views.insert(key, Held { view: Arc::clone(&view), depends, used });
-        if is_new {
-            let update = before.map(|before| follow(&before, Arc::clone(&view)));
-            self.publish();
-            // Told once it can be asked for.
-            if let Some((listener, update)) = self.listener.as_ref().zip(update) {
-                listener(&update);
-            }
-        }
-        view
-    }
-
-    fn clock(&mut self, top: &AbsPath) -> String {
-        self.tick += 1;
-        let worktree = self.worktrees.entry(top.clone()).or_default();
-        if worktree.number == 0 {
-            self.numbers += 1;
-            worktree.number = self.numbers;
-        }
-        format!("{}:{}:{}:{}", self.boot_id, worktree.number, self.rebuilds.total(), self.tick)
-    }
-
-    fn publish(&self) {
-        let views = self.views.iter().map(|(key, it)| (Arc::clone(key), Arc::clone(&it.view)));
-        self.published.store(Arc::new(views.collect()));
-    }
-
     fn answer(&mut self, waiter: Waiter) {
         // In all cases: whoever asked may be gone.
         match waiter {
@@ -483,7 +375,10 @@ impl Engine {
                     view
                 } else {
                     self.rebuilds.opened += 1;
-                    self.resolve(key, site, false)
+                    let view = self.resolve(Arc::clone(&key), site, false);
+                    // What was asked anew may have been replaced since others asked.
+                    self.settle(&[]);
+                    self.views.get(&key).map_or(view, |it| Arc::clone(&it.view))
                 };
                 if pin {
                     self.worktrees.entry(view.resolution.worktree.clone()).or_default().pins += 1;
@@ -492,200 +387,6 @@ impl Engine {
             }
         }
     }
-
-    fn unpin(&mut self, top: &AbsPath) -> bool {
-        let Some(worktree) = self.worktrees.get_mut(top).filter(|it| it.pins > 0) else {
-            return false;
-        };
-        worktree.pins -= 1;
-        if worktree.pins == 0 {
-            let holds = &self.holds;
-            self.views.retain(|key, it| it.view.resolution.worktree != *top || holds.has(key));
-            self.unused = true;
-            self.publish();
-        }
-        true
-    }
-
-    /// Lets go of views that nobody asks for, and of what only they needed.
-    fn drop_unused(&mut self) {
-        let views = self.views.iter();
-        let mut idle: Vec<_> = views
-            .map(|(key, it)| (it.used, Arc::clone(key), it.view.resolution.worktree.clone()))
-            .collect();
-        idle.sort_by_key(|(used, ..)| std::cmp::Reverse(*used));
-        // Of a pinned worktree the view used last stays; it keeps the watches alive.
-        let mut kept = BTreeSet::new();
-        let pinned = |top: &AbsPath| self.worktrees.get(top).is_some_and(|it| it.pins > 0);
-        idle.retain(|(_, key, top)| {
-            !(self.holds.has(key) || pinned(top) && kept.insert(top.clone()))
-        });
-        let old = |used: &Instant| used.elapsed() > VIEW_IDLE;
-        let gone: Vec<_> = idle
-            .into_iter()
-            .enumerate()
-            .filter(|(newer, (used, ..))| *newer >= MAX_VIEWS || old(used))
-            .map(|(_, (_, key, _))| key)
-            .collect();
-        if !gone.is_empty() {
-            for key in gone {
-                self.views.remove(&key);
-            }
-            self.unused = true;
-            self.publish();
-        }
-        if std::mem::take(&mut self.unused) {
-            let used = self.views.values().flat_map(|it| it.depends.0.iter().copied()).collect();
-            self.ground.retain(&used);
-            let live: BTreeSet<_> =
-                self.views.values().map(|it| it.view.resolution.worktree.clone()).collect();
-            self.worktrees.retain(|top, it| it.pins > 0 || live.contains(top));
-        }
-    }
-
-    fn health(&self, cwd: &AbsPath, resolution: &Resolution, depends: &Depends) -> Vec<Health> {
-        let mut health = Vec::new();
-        let nodes = || {
-            let deaf = self.ground.forest.iter().filter(|(_, it)| it.deaf());
-            deaf.filter(|(_, it)| depends.contains(it.serial))
-        };
-        if self.watching && !self.ground.hears() {
-            health.push(Health {
-                code: "no-watcher",
-                message: "the disk cannot be watched and is read at every request instead".into(),
-                hint: "Raise the number of watchers with `sysctl fs.inotify.max_user_instances`.",
-                path: None,
-            });
-        }
-        let over_limit = nodes().filter(|(_, it)| it.watch == Watch::OverLimit).count();
-        if over_limit > 0 {
-            health.push(Health {
-                code: "watch-limit",
-                message: format!(
-                    "the system's limit on inotify watches is reached; {over_limit} directories are read at every request instead"
-                ),
-                hint: "Raise it with `sysctl fs.inotify.max_user_watches`.",
-                path: None,
-            });
-        }
-        let read = |it: &Node| it.listing.is_some();
-        let doubtful = nodes().filter(|(_, it)| read(it)).find_map(|(path, it)| match it.watch {
-            Watch::Doubtful(kind) => Some((path, kind)),
-            Watch::Unarmed | Watch::Armed | Watch::OverLimit | Watch::Refused => None,
-        });
-        if let Some((path, kind)) = doubtful {
-            health.push(Health {
-                code: "file-system",
-                message: format!(
-                    "changes made elsewhere on this file system ({kind}) are not told; it is compared at every request instead"
-                ),
-                hint: "Nothing has to be done; answers come faster from a local disk.",
-                path: Some(path.clone()),
-            });
-        }
-        // One that is only passed through on the way to a root is nobody's worry.
-        let refused = nodes().find(|(_, it)| it.watch == Watch::Refused && read(it));
-        if let Some((path, _)) = refused.filter(|_| self.ground.hears()) {
-            health.push(Health {
-                code: "not-watched",
-                message: "a directory cannot be watched and is read at every request instead"
-                    .into(),
-                hint: "Give yourself read permission to it, if it is yours.",
-                path: Some(path.clone()),
-            });
-        }
-        if !resolution.cwd_exists {
-            health.push(Health {
-                code: "no-directory",
-                message: "the working directory does not exist, or is not a directory".into(),
-                hint: "Ask from a directory that exists; the user's own skills are listed all the same.",
-                path: Some(cwd.to_path_buf().into()),
-            });
-        }
-        if let Some(foreign) = &resolution.foreign {
-            health.push(Health {
-                code: "foreign-ancestor",
-                message: "the search for the worktree's top stopped at a directory of another user"
-                    .into(),
-                hint: "Work as the user who owns the worktree, or change its owner.",
-                path: Some(foreign.clone().into_path_buf().into()),
-            });
-        }
-        for file in &resolution.settings {
-            let path: OsString = file.path.to_path_buf().into();
-            health.extend(file.problems().into_iter().map(|message| Health {
-                code: "agent-settings",
-                message,
-                hint: "Mend the agent's configuration file; `skillsd explain` tells what each of them decides.",
-                path: Some(path.clone()),
-            }));
-        }
-        if !resolution.complete {
-            health.push(Health {
-                code: "incomplete",
-                message: "the disk changed faster than it could be read".into(),
-                hint: "Ask again.",
-                path: None,
-            });
-        }
-        health
-    }
-
-    fn status(&self) -> Status {
-        let nodes = self.ground.forest.iter();
-        let worktrees = self.worktrees.iter().map(|(top, worktree)| {
-            let views = self.views.values().filter(|it| it.view.resolution.worktree == *top);
-            let mut skills = BTreeMap::new();
-            // One view stands for the worktree: the one used last.
-            if let Some(held) = views.clone().max_by_key(|it| it.used) {
-                for state in State::ALL {
-                    skills.insert(state, held.view.resolution.count(state));
-                }
-            }
-            let mut health: Vec<_> = views.clone().flat_map(|it| it.view.health.clone()).collect();
-            health.sort_by_key(|it| it.code);
-            health.dedup();
-            WorktreeStatus {
-                path: top.clone(),
-                views: views.count(),
-                pinned: worktree.pins > 0,
-                skills,
-                health,
-            }
-        });
-        Status {
-            turn: self.turns.load(Ordering::Relaxed),
-            boot_id: self.boot_id.clone(),
-            worktrees: worktrees.collect(),
-            watches: nodes
-                .filter(|(_, it)| matches!(it.watch, Watch::Armed | Watch::Doubtful(_)))
-                .count(),
-            watch_limit: self.watch_limit,
-            rebuilds: self.rebuilds,
-            counters: self.ground.counters,
-            sources: self.providers.status(),
-        }
-    }
-}
-
-/// Whether a file is empty that was not, or was not there.
-fn has_emptied(before: &Resolution, after: &Resolution) -> bool {
-    let is_empty = |it: &Candidate| it.record().is_some_and(|it| it.facts.size == 0);
-    after.candidates.iter().filter(|it| is_empty(it)).any(|it| {
-        // Few are empty, if any, and rarely more than once.
-        let was = before.candidates.iter().find(|was| was.path == it.path);
-        !was.is_some_and(is_empty)
-    })
-}
-
-/// Keeps the step from a view to the next, and says what it is.
-fn follow(before: &View, view: Arc<View>) -> Update {
-    let mut changes = Changes::between(&before.resolution, &view.resolution);
-    let (skills, findings) = (changes.any(), changes.findings);
-    let invalid = std::mem::take(&mut changes.invalid);
-    view.journal().push(view.tick(), changes);
-    let health = before.health != view.health;
-    Update { view, skills, invalid, findings, health }
 }
 
 impl Cookies {

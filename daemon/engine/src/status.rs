@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use skills_core::path::AbsPath;
 use skills_core::resolve::State;
 
-use crate::ground::Counters;
+use crate::counters::Counters;
 use crate::provide::SourceStatus;
 use crate::view::Health;
 

@@ -1,0 +1,211 @@
+//! The views that the engine holds: resolved, published, and let go of.
+//!
+//! A view is resolved until it asks for nothing more; what it asked for is known then, and what it
+//! depends on is noted with it. It is published when it came out different, and told after that.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Instant;
+
+use skills_core::path::AbsPath;
+use skills_core::resolve::{Candidate, Resolution, Site, resolve};
+
+use super::{Engine, VIEW_IDLE};
+use crate::Update;
+use crate::forest::Serial;
+use crate::journal::{Changes, Journal};
+use crate::recorder::Recorder;
+use crate::view::{Moment, View, ViewKey};
+
+/// How many views are kept; of more, the longest unused goes.
+const MAX_VIEWS: usize = 256;
+
+/// How often one view may ask for more before it is published as it is. Each round answers
+/// every question of the last, so only a disk that grows faster than it is read gets here.
+const MAX_ROUNDS: usize = 1000;
+
+/// A view as the engine holds it.
+pub(crate) struct Held {
+    pub(super) view: Arc<View>,
+    /// The nodes its resolution depends on.
+    pub(super) depends: Depends,
+    pub(super) used: Instant,
+}
+
+/// A set of nodes, sorted.
+#[derive(PartialEq)]
+pub(super) struct Depends(Vec<Serial>);
+
+impl Depends {
+    fn new(mut visited: Vec<Serial>) -> Self {
+        visited.sort_unstable();
+        visited.dedup();
+        visited.shrink_to_fit();
+        Self(visited)
+    }
+
+    pub(super) fn contains(&self, serial: Serial) -> bool {
+        self.0.binary_search(&serial).is_ok()
+    }
+}
+
+impl Engine {
+    /// Resolves the views anew that what is provided bears on.
+    pub(super) fn provided_anew(&mut self, bears_on: impl Fn(&View) -> bool) {
+        let views = self.views.iter().filter(|(_, it)| bears_on(&it.view));
+        let stale: Vec<_> =
+            views.map(|(key, it)| (Arc::clone(key), Arc::clone(&it.view.site))).collect();
+        for (key, site) in stale {
+            self.rebuilds.changed += 1;
+            self.resolve(key, site, false);
+        }
+    }
+
+    /// Resolves a view, fetching what it asks for, and publishes it if it came out different.
+    /// `patient`: not yet while a file of it seems to be being written.
+    pub(super) fn resolve(
+        &mut self,
+        key: Arc<ViewKey>,
+        site: Arc<Site>,
+        patient: bool,
+    ) -> Arc<View> {
+        let mut rounds = 0;
+        let (resolution, depends, uses) = loop {
+            let recorder =
+                Recorder::new(&self.ground.forest, self.us, &self.providers, &self.policy);
+            let resolution = resolve(&site, &recorder);
+            let notes = recorder.into_notes();
+            rounds += 1;
+            if notes.needs.is_empty() || rounds >= MAX_ROUNDS {
+                break (resolution, Depends::new(notes.visited), notes.uses);
+            }
+            self.ground.fulfil(notes.needs);
+        };
+        self.providers.want(&uses);
+        let mut health = self.health(&site.cwd, &resolution, &depends);
+        health.extend(self.providers.health(&uses));
+        let before = self.views.get(&key);
+        if let Some(held) = before.filter(|_| patient)
+            && has_emptied(&held.view.resolution, &resolution)
+        {
+            if self.postponed.is_empty() {
+                self.postponed_at = Instant::now();
+            }
+            let view = Arc::clone(&held.view);
+            self.postponed.insert(key);
+            return view;
+        }
+        let used = before.map_or_else(Instant::now, |it| it.used);
+        self.unused |= before.is_some_and(|it| it.depends != depends);
+        let before = before.map(|it| Arc::clone(&it.view));
+        let same = before
+            .clone()
+            .filter(|it| *it.resolution == resolution && it.health == health && it.uses == uses);
+        let is_new = same.is_none();
+        let view = same.unwrap_or_else(|| {
+            let clock = self.clock(&resolution.worktree);
+            let tick = self.tick;
+            let journal = match &before {
+                None => Arc::new(Journal::new(tick)),
+                Some(before) => Arc::clone(before.journal()),
+            };
+            let moment = Moment { clock, tick, journal };
+            Arc::new(View::new(Arc::clone(&key), site, resolution, health, uses, moment))
+        });
+        self.views.insert(key, Held { view: Arc::clone(&view), depends, used });
+        if is_new {
+            let update = before.map(|before| follow(&before, Arc::clone(&view)));
+            self.publish();
+            // Told once it can be asked for.
+            if let Some((listener, update)) = self.listener.as_ref().zip(update) {
+                listener(&update);
+            }
+        }
+        view
+    }
+
+    fn clock(&mut self, top: &AbsPath) -> String {
+        self.tick += 1;
+        let worktree = self.worktrees.entry(top.clone()).or_default();
+        if worktree.number == 0 {
+            self.numbers += 1;
+            worktree.number = self.numbers;
+        }
+        format!("{}:{}:{}:{}", self.boot_id, worktree.number, self.rebuilds.total(), self.tick)
+    }
+
+    pub(super) fn publish(&self) {
+        let views = self.views.iter().map(|(key, it)| (Arc::clone(key), Arc::clone(&it.view)));
+        self.published.store(Arc::new(views.collect()));
+    }
+
+    pub(super) fn unpin(&mut self, top: &AbsPath) -> bool {
+        let Some(worktree) = self.worktrees.get_mut(top).filter(|it| it.pins > 0) else {
+            return false;
+        };
+        worktree.pins -= 1;
+        if worktree.pins == 0 {
+            let holds = &self.holds;
+            self.views.retain(|key, it| it.view.resolution.worktree != *top || holds.has(key));
+            self.unused = true;
+            self.publish();
+        }
+        true
+    }
+
+    /// Lets go of views that nobody asks for, and of what only they needed.
+    pub(super) fn drop_unused(&mut self) {
+        let views = self.views.iter();
+        let mut idle: Vec<_> = views
+            .map(|(key, it)| (it.used, Arc::clone(key), it.view.resolution.worktree.clone()))
+            .collect();
+        idle.sort_by_key(|(used, ..)| std::cmp::Reverse(*used));
+        // Of a pinned worktree the view used last stays; it keeps the watches alive.
+        let mut kept = BTreeSet::new();
+        let pinned = |top: &AbsPath| self.worktrees.get(top).is_some_and(|it| it.pins > 0);
+        idle.retain(|(_, key, top)| {
+            !(self.holds.has(key) || pinned(top) && kept.insert(top.clone()))
+        });
+        let old = |used: &Instant| used.elapsed() > VIEW_IDLE;
+        let gone: Vec<_> = idle
+            .into_iter()
+            .enumerate()
+            .filter(|(newer, (used, ..))| *newer >= MAX_VIEWS || old(used))
+            .map(|(_, (_, key, _))| key)
+            .collect();
+        if !gone.is_empty() {
+            for key in gone {
+                self.views.remove(&key);
+            }
+            self.unused = true;
+            self.publish();
+        }
+        if std::mem::take(&mut self.unused) {
+            let used = self.views.values().flat_map(|it| it.depends.0.iter().copied()).collect();
+            self.ground.retain(&used);
+            let live: BTreeSet<_> =
+                self.views.values().map(|it| it.view.resolution.worktree.clone()).collect();
+            self.worktrees.retain(|top, it| it.pins > 0 || live.contains(top));
+        }
+    }
+}
+
+/// Whether a file is empty that was not, or was not there.
+fn has_emptied(before: &Resolution, after: &Resolution) -> bool {
+    let is_empty = |it: &Candidate| it.record().is_some_and(|it| it.facts.size == 0);
+    after.candidates.iter().filter(|it| is_empty(it)).any(|it| {
+        // Few are empty, if any, and rarely more than once.
+        let was = before.candidates.iter().find(|was| was.path == it.path);
+        !was.is_some_and(is_empty)
+    })
+}
+
+/// Keeps the step from a view to the next, and says what it is.
+fn follow(before: &View, view: Arc<View>) -> Update {
+    let mut changes = Changes::between(&before.resolution, &view.resolution);
+    let (skills, findings) = (changes.any(), changes.findings);
+    let invalid = std::mem::take(&mut changes.invalid);
+    view.journal().push(view.tick(), changes);
+    let health = before.health != view.health;
+    Update { view, skills, invalid, findings, health }
+}

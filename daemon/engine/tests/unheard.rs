@@ -1,0 +1,263 @@
+//! What the watcher does not tell is found all the same: the disk is changed at the moments that
+//! matter, with a limit on watches for chosen directories, and each answer is the disk as it is.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use skills_core::path::AbsPath;
+use skills_core::profile;
+use skills_core::resolve::Site;
+use skills_engine::disk::{Directory, Disk, File, ReadError, RealDisk, Stat};
+use skills_engine::hints::{ArmError, HintSource, Inbox, StartHints};
+use skills_engine::watch::recommended;
+use skills_engine::{Engine, Freshness, Options, ViewKey};
+
+/// Something done to the disk when the engine comes to a directory, once.
+type Moment = Arc<Mutex<Option<(PathBuf, Box<dyn FnOnce() + Send>)>>>;
+
+fn pass(moment: &Moment, path: &Path) {
+    let now = moment.lock().unwrap().take_if(|(at, _)| at == path);
+    if let Some((_, act)) = now {
+        act();
+    }
+}
+
+/// The system's hints, with no watch left for some directories.
+struct Limited {
+    over: Vec<PathBuf>,
+    arming: Moment,
+    real: Box<dyn StartHints>,
+}
+
+struct LimitedSource {
+    over: Vec<PathBuf>,
+    arming: Moment,
+    real: Box<dyn HintSource>,
+}
+
+impl StartHints for Limited {
+    fn start(self: Box<Self>, inbox: Inbox) -> io::Result<Box<dyn HintSource>> {
+        let Self { over, arming, real } = *self;
+        Ok(Box::new(LimitedSource { over, arming, real: real.start(inbox)? }))
+    }
+}
+
+impl HintSource for LimitedSource {
+    fn arm(&mut self, path: &Path) -> Result<(), ArmError> {
+        pass(&self.arming, path);
+        if self.over.iter().any(|it| it == path) {
+            return Err(ArmError::Limit);
+        }
+        self.real.arm(path)
+    }
+
+    fn disarm(&mut self, path: &Path) {
+        self.real.disarm(path);
+    }
+
+    fn cookie(&mut self, ticket: u64) -> io::Result<()> {
+        self.real.cookie(ticket)
+    }
+}
+
+/// The real disk, on which something happens just before a directory is listed.
+struct Busy {
+    listing: Moment,
+}
+
+impl Disk for Busy {
+    fn stat(&self, path: &Path) -> io::Result<Stat> {
+        RealDisk.stat(path)
+    }
+
+    fn target(&self, path: &Path) -> io::Result<PathBuf> {
+        RealDisk.target(path)
+    }
+
+    fn list(&self, path: &Path) -> io::Result<Directory> {
+        pass(&self.listing, path);
+        RealDisk.list(path)
+    }
+
+    fn read(&self, path: &Path, limit: u64) -> Result<File, ReadError> {
+        RealDisk.read(path, limit)
+    }
+
+    fn doubt(&self, _: &Path) -> Option<&'static str> {
+        None
+    }
+}
+
+struct World {
+    _dir: tempfile::TempDir,
+    top: PathBuf,
+    home: PathBuf,
+    cookies: PathBuf,
+    arming: Moment,
+    listing: Moment,
+}
+
+impl World {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let (top, home) = (root.join("w"), root.join("home"));
+        fs::create_dir_all(top.join(".git")).unwrap();
+        fs::create_dir_all(&home).unwrap();
+        let (arming, listing) = (Moment::default(), Moment::default());
+        Self { _dir: dir, top, home, cookies: root.join("cookies"), arming, listing }
+    }
+
+    /// Starts an engine for which there is no watch left for these directories of the worktree.
+    fn engine(&self, over: &[&str]) -> Engine {
+        let over = over.iter().map(|it| self.top.join(it)).collect();
+        let (arming, real) = (Arc::clone(&self.arming), recommended(self.cookies.clone()));
+        let hints: Option<Box<dyn StartHints>> = Some(Box::new(Limited { over, arming, real }));
+        let disk = Arc::new(Busy { listing: Arc::clone(&self.listing) });
+        Engine::start(Options { hints, disk, ..Options::new("boot".into()) }).unwrap()
+    }
+
+    /// Returns what a profile's agent is shown: path within the worktree, and description.
+    async fn shown(&self, engine: &Engine, profile: &str, freshness: Freshness) -> Vec<String> {
+        let site = Site {
+            profile: Arc::clone(profile::find(profile).unwrap()),
+            cwd: AbsPath::new(&self.top).unwrap(),
+            additional: Vec::new(),
+            agent: None,
+            environment: [("HOME".to_owned(), self.home.clone().into_os_string())].into(),
+            overlay: Arc::default(),
+        };
+        let key = ViewKey {
+            cwd: site.cwd.clone(),
+            profile: profile.into(),
+            environment: site.environment.clone(),
+            additional: Vec::new(),
+            agent: None,
+            overlay: Arc::default(),
+        };
+        let view = engine.view(key, || site, freshness).await.unwrap();
+        let candidates = view.resolution.candidates.iter();
+        let line = |it: &skills_core::resolve::Candidate| {
+            let path = it.path.strip_prefix(&self.top).unwrap_or(&it.path).display();
+            format!("{path}: {}", it.description.clone().unwrap_or_default())
+        };
+        candidates.map(line).collect()
+    }
+
+    async fn synced(&self, engine: &Engine, profile: &str) -> Vec<String> {
+        self.shown(engine, profile, Freshness::Synced).await
+    }
+
+    fn write(&self, dir: &str, description: &str) {
+        write(&self.top.join(dir), description);
+    }
+}
+
+fn write(dir: &Path, description: &str) {
+    fs::create_dir_all(dir).unwrap();
+    let name = dir.file_name().unwrap().to_string_lossy();
+    let text = format!("---\nname: {name}\ndescription: {description}\n---\n");
+    fs::write(dir.join("SKILL.md"), text).unwrap();
+}
+
+fn when(moment: &Moment, at: PathBuf, act: impl FnOnce() + Send + 'static) {
+    *moment.lock().unwrap() = Some((at, Box::new(act)));
+}
+
+/// Longer than a change and a reading may bear the same file time.
+const SETTLED: Duration = Duration::from_millis(50);
+
+#[tokio::test]
+async fn a_watch_does_not_follow_a_directory_that_was_moved_with_its_parent() {
+    let world = World::new();
+    let root = world.top.join(".agents/skills");
+    fs::create_dir_all(root.join("a")).unwrap();
+    let engine = world.engine(&[".agents", ".agents/skills"]);
+    assert!(world.synced(&engine, "opencode").await.is_empty());
+    // What is watched, the directory of the skill, is not what moves, so that nothing is told.
+    fs::rename(&root, world.top.join("aside")).unwrap();
+    world.write(".agents/skills/a", "new");
+    assert_eq!(world.synced(&engine, "opencode").await, [".agents/skills/a/SKILL.md: new"]);
+    world.write(".agents/skills/a", "newer");
+    assert_eq!(world.synced(&engine, "opencode").await, [".agents/skills/a/SKILL.md: newer"]);
+    engine.stop();
+}
+
+#[tokio::test]
+async fn a_directory_that_was_gone_when_it_was_to_be_watched() {
+    let world = World::new();
+    let dir = world.top.join(".agents/skills/a");
+    fs::create_dir_all(&dir).unwrap();
+    thread::sleep(SETTLED);
+    let engine = world.engine(&[".agents/skills"]);
+    let gone = dir.clone();
+    when(&world.arming, dir.clone(), move || fs::remove_dir(gone).unwrap());
+    assert!(world.synced(&engine, "opencode").await.is_empty());
+    world.write(".agents/skills/a", "again");
+    assert_eq!(world.synced(&engine, "opencode").await, [".agents/skills/a/SKILL.md: again"]);
+    engine.stop();
+}
+
+#[tokio::test]
+async fn what_changes_between_two_answers_about_one_directory() {
+    let world = World::new();
+    world.write("one", "first");
+    world.write("two", "second");
+    let root = world.top.join(".agents/skills");
+    fs::create_dir_all(&root).unwrap();
+    symlink("../../one", root.join("a")).unwrap();
+    let engine = world.engine(&[".agents/skills"]);
+    assert_eq!(world.synced(&engine, "opencode").await, [".agents/skills/a/SKILL.md: first"]);
+    thread::sleep(SETTLED);
+    fs::create_dir(root.join("b")).unwrap();
+    // Where the link leads is known by then, and what the directory lists is not.
+    when(&world.listing, root.clone(), move || {
+        fs::remove_file(root.join("a")).unwrap();
+        symlink("../../two", root.join("a")).unwrap();
+        // A disk may be slow, and a thread may have to wait for its turn.
+        thread::sleep(SETTLED);
+    });
+    world.synced(&engine, "opencode").await;
+    assert_eq!(world.synced(&engine, "opencode").await, [".agents/skills/a/SKILL.md: second"]);
+    engine.stop();
+}
+
+#[tokio::test]
+async fn what_one_agent_finds_changed_the_other_is_shown_too() {
+    let world = World::new();
+    world.write(".agents/skills/a", "as it was");
+    fs::create_dir_all(world.top.join(".claude/skills/b")).unwrap();
+    let linked = world.top.join(".claude/skills/b/SKILL.md");
+    symlink("../../../.agents/skills/a/SKILL.md", linked).unwrap();
+    let engine = world.engine(&[]);
+    // This agent reads the file where the link leads, without listing the directory.
+    let before = world.synced(&engine, "claude-code").await;
+    assert_eq!(before, [".claude/skills/b/SKILL.md: as it was"]);
+    let dir = world.top.join(".agents/skills/a");
+    let file = dir.clone();
+    when(&world.listing, dir, move || write(&file, "as it is"));
+    world.synced(&engine, "gemini-cli").await;
+    let after = world.synced(&engine, "claude-code").await;
+    assert_eq!(after, [".claude/skills/b/SKILL.md: as it is"]);
+    engine.stop();
+}
+
+#[tokio::test]
+async fn a_sync_counts_for_the_next_cached_answer_without_watches_too() {
+    let world = World::new();
+    world.write(".agents/skills/a", "as it was");
+    let engine = world.engine(&[".agents", ".agents/skills", ".agents/skills/a"]);
+    world.synced(&engine, "opencode").await;
+    world.write(".agents/skills/a", "as it is");
+    engine.sync().await.unwrap();
+    let shown = world.shown(&engine, "opencode", Freshness::Cached).await;
+    assert_eq!(shown, [".agents/skills/a/SKILL.md: as it is"]);
+    engine.stop();
+}
