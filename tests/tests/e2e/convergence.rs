@@ -29,6 +29,9 @@ const BATCH: usize = 40;
 /// How many watches are allowed where they are limited: fewer than the trees need.
 const FEW_WATCHES: usize = 24;
 
+/// How often a long run says how far it is, in operations.
+const STAGE: usize = 10_000;
+
 /// More pairs of events than a watcher's queue holds events on any system that we know of.
 const TOO_MANY_RENAMES: usize = 20_000;
 
@@ -247,7 +250,7 @@ fn converge(mode: Mode) {
     let mut disk =
         Disk { top: top.clone(), dice: Dice::new(seed), shells, n_done: 0, history: Vec::new() };
     let wanted = number("SKILLSD_TEST_OPERATIONS").unwrap_or(2000);
-    let (mut n_compared, mut n_special) = (0, 0);
+    let (mut n_compared, mut n_special, mut n_stages) = (0, 0, 0);
     while disk.n_done < wanted {
         let special = disk.dice.below(8) == 0;
         if special && mode == Mode::Overflow {
@@ -266,6 +269,10 @@ fn converge(mode: Mode) {
         }
         compare(&mut live, &mut disk, mode, seed);
         n_compared += 1;
+        if disk.n_done / STAGE > n_stages {
+            n_stages += 1;
+            println!("{mode:?}: {} operations so far, {n_compared} comparisons", disk.n_done);
+        }
     }
     let status = live.wire.call("server/status", &json!({}));
     let n_lost = status["rebuilds"]["files"]["causes"]["lost"].as_u64().unwrap_or_default();
