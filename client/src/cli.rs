@@ -41,9 +41,11 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::blocking::Stream;
 use exit::Exit;
-use failure::CommandError;
-use skills_protocol::wire::Health;
+use place::Place;
+use skills_protocol::wire::{Context, Contextual as _, Health, ListParams};
 use terminal::Terminal;
+
+pub use failure::CommandError;
 
 /// Runs a server within this process and returns a connection to it.
 pub type Local<'a> = &'a dyn Fn() -> io::Result<Box<dyn Stream>>;
@@ -207,6 +209,20 @@ pub fn run(global: &GlobalArgs, command: &Command, binary: Binary<'_>) -> ExitCo
         error.exit()
     });
     exit.into()
+}
+
+/// Returns where a call acts and by whose rules, as the flags say: what a command of the binary
+/// puts into its own calls.
+pub fn context(global: &GlobalArgs) -> Result<Context, CommandError> {
+    let mut params = ListParams::default();
+    Place::of(global, None)?.single_profile()?.fill(&mut params, None);
+    Ok(params.take_context())
+}
+
+/// Says why a command is not carried out, and returns the process's exit code.
+pub fn refuse(global: &GlobalArgs, error: &CommandError) -> ExitCode {
+    Terminal::detect(global.color).print_error(error);
+    error.exit().into()
 }
 
 fn execute(

@@ -4,31 +4,98 @@
 //! another one. What it knew of this connection is lost with it: sessions are durable, but
 //! subscriptions have to be made again, which [`crate::subscription`] does.
 
+use std::io;
+use std::os::unix::net::UnixStream;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::value::RawValue;
-use skills_protocol::method::Request;
+use skills_protocol::method::{Initialize, Request};
+use skills_protocol::socket::SocketLocation;
+use skills_protocol::wire::{ClientInfo, InitializeParams};
+use skills_protocol::{PROTOCOL_VERSION, compatible};
 use tokio::sync::Mutex;
 
 use crate::ClientError;
 use crate::connection::Connection;
-use crate::spawn::{StartOptions, connect_or_start, pauses};
+use crate::spawn::{StartOptions, connect, connect_or_start, pauses};
 
 /// Calls the daemon, whichever is running. Clones share the connection.
+///
+/// ```no_run
+/// use skills_client::client::Client;
+/// use skills_client::spawn::StartOptions;
+/// use skills_protocol::method::SkillsList;
+/// use skills_protocol::wire::ListParams;
+///
+/// # async fn example() -> Result<(), skills_client::ClientError> {
+/// let client = Client::new(StartOptions::of("skillsd")?).named("my-agent", "1.0");
+/// let params = ListParams { cwd: Some("/work/shop".to_owned()), ..ListParams::default() };
+/// for skill in client.call::<SkillsList>(&params).await?.skills {
+///     println!("{}", skill.name);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Client {
-    options: Arc<StartOptions>,
+    way: Arc<Way>,
+    info: Option<Arc<ClientInfo>>,
+    patience: Option<Duration>,
     // A tokio lock: whoever connects holds it, and the others wait for that connection.
     connection: Arc<Mutex<Option<Connection>>>,
 }
 
+/// How a connection is had.
+enum Way {
+    /// From the daemon that runs, or from one that is started.
+    Start(StartOptions),
+    /// From the daemon that runs.
+    Find(SocketLocation),
+    /// From whoever made the client.
+    Given(Box<dyn Fn() -> io::Result<UnixStream> + Send + Sync>),
+}
+
 impl Client {
-    /// Returns a client that has not connected yet.
+    /// Returns a client that starts the daemon when none runs. It has not connected yet.
     pub fn new(options: StartOptions) -> Self {
-        Self { options: Arc::new(options), connection: Arc::default() }
+        Self::by(Way::Start(options))
+    }
+
+    /// Returns a client of the daemon that runs, which starts none.
+    pub fn running(location: SocketLocation) -> Self {
+        Self::by(Way::Find(location))
+    }
+
+    /// Returns a client over connections of the caller's own making: to a server within this
+    /// process, or through a tunnel. It is asked for one whenever there is none.
+    pub fn over(connect: impl Fn() -> io::Result<UnixStream> + Send + Sync + 'static) -> Self {
+        Self::by(Way::Given(Box::new(connect)))
+    }
+
+    fn by(way: Way) -> Self {
+        Self { way: Arc::new(way), info: None, patience: None, connection: Arc::default() }
+    }
+
+    /// Returns the client with a name, under which it introduces itself on each new connection.
+    /// A daemon of another protocol is refused then.
+    #[must_use]
+    pub fn named(self, name: &str, version: &str) -> Self {
+        let info = ClientInfo { name: name.to_owned(), version: Some(version.to_owned()) };
+        Self { info: Some(Arc::new(info)), ..self }
+    }
+
+    /// Returns the client with a limit on how long a call may take, connecting and starting
+    /// included. Without one a call waits as long as the connection holds.
+    #[must_use]
+    pub fn with_patience(self, patience: Duration) -> Self {
+        Self { patience: Some(patience), ..self }
     }
 
     /// Calls a method. A connection that breaks is replaced, and a call that may be repeated is.
+    /// Dropping the future cancels the call.
+    ///
+    /// The methods are the types of [`skills_protocol::method`], one for each row of the table.
     pub async fn call<M: Request>(&self, params: &M::Params) -> Result<M::Result, ClientError> {
         let result = self.call_text::<M>(params).await?;
         serde_json::from_str(result.get())
@@ -40,9 +107,27 @@ impl Client {
         &self,
         params: &M::Params,
     ) -> Result<Box<RawValue>, ClientError> {
+        let Some(after) = self.patience else { return self.attempt::<M>(params).await };
+        tokio::time::timeout(after, self.attempt::<M>(params))
+            .await
+            .unwrap_or(Err(ClientError::TimedOut { method: M::METHOD, after }))
+    }
+
+    async fn attempt<M: Request>(&self, params: &M::Params) -> Result<Box<RawValue>, ClientError> {
         let mut pauses = pauses();
         loop {
-            let outcome = self.connection().await?.call_text::<M>(params).await;
+            let outcome = match self.connection().await {
+                Ok(connection) => connection.call_text::<M>(params).await,
+                // Nothing was asked yet, so that anything may be asked again.
+                Err(error) if error.is_broken_connection() => match pauses.next() {
+                    Some(pause) => {
+                        tokio::time::sleep(pause).await;
+                        continue;
+                    }
+                    None => return Err(error),
+                },
+                Err(error) => return Err(error),
+            };
             let again =
                 M::REPEATABLE && outcome.as_ref().is_err_and(ClientError::is_broken_connection);
             match pauses.next().filter(|_| again) {
@@ -58,15 +143,35 @@ impl Client {
         if let Some(connection) = slot.as_ref().filter(|connection| !connection.is_closed()) {
             return Ok(connection.clone());
         }
-        let options = Arc::clone(&self.options);
+        let way = Arc::clone(&self.way);
         // Starting a daemon waits on locks and a child.
-        let started = tokio::task::spawn_blocking(move || connect_or_start(&options));
-        let stream = started.await.map_err(std::io::Error::from)??;
+        let opened = tokio::task::spawn_blocking(move || match &*way {
+            Way::Start(options) => connect_or_start(options),
+            Way::Find(location) => connect(location),
+            Way::Given(connect) => connect().map_err(ClientError::Io),
+        });
+        let stream = opened.await.map_err(io::Error::from)??;
         stream.set_nonblocking(true)?;
         let connection = Connection::new(tokio::net::UnixStream::from_std(stream)?);
+        if let Some(info) = &self.info {
+            introduce(&connection, info).await?;
+        }
         *slot = Some(connection.clone());
         Ok(connection)
     }
+}
+
+async fn introduce(connection: &Connection, info: &ClientInfo) -> Result<(), ClientError> {
+    let params = InitializeParams {
+        client_info: Some(info.clone()),
+        protocol_version: Some(PROTOCOL_VERSION.to_owned()),
+        ..InitializeParams::default()
+    };
+    let theirs = connection.call::<Initialize>(&params).await?.protocol_version;
+    if compatible(PROTOCOL_VERSION, &theirs) {
+        return Ok(());
+    }
+    Err(ClientError::Version { ours: PROTOCOL_VERSION.to_owned(), theirs })
 }
 
 #[cfg(test)]
@@ -112,6 +217,31 @@ mod tests {
         let client = Client::new(flaky(&top));
         let result = client.call::<ServerSync>(&SyncParams::default()).await;
         assert_eq!(result.expect("the third time").clock, "c");
+    }
+
+    #[tokio::test]
+    async fn who_listens_and_never_answers_is_given_up() {
+        let top = TempDir::new().expect("made");
+        let socket = top.path().join("s.sock");
+        let listener = UnixListener::bind(&socket).expect("bound");
+        let client = Client::over(move || UnixStream::connect(&socket));
+        let client = client.named("test", "1").with_patience(Duration::from_millis(20));
+        let error = client.call::<ServerSync>(&SyncParams::default()).await;
+        assert!(
+            matches!(error, Err(ClientError::TimedOut { method: "server/sync", .. })),
+            "{error:?}"
+        );
+        drop(listener);
+    }
+
+    #[tokio::test]
+    async fn a_client_of_a_running_daemon_starts_none() {
+        let top = TempDir::new().expect("made");
+        let skillsd_socket = Some(top.path().join("s.sock").into());
+        let environment = SocketEnvironment { skillsd_socket, ..SocketEnvironment::default() };
+        let client = Client::running(choose(&environment).expect("absolute"));
+        let error = client.call::<ServerSync>(&SyncParams::default()).await;
+        assert!(matches!(error, Err(ClientError::NotRunning { .. })), "{error:?}");
     }
 
     #[tokio::test]

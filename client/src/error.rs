@@ -87,6 +87,14 @@ pub enum ClientError {
         /// Its process, where that is known.
         pid: Option<i32>,
     },
+    /// A call took longer than the caller allows.
+    #[error("`{method}` was not answered within {} s", .after.as_secs_f64())]
+    TimedOut {
+        /// The method called.
+        method: &'static str,
+        /// How long was waited.
+        after: Duration,
+    },
     /// Reading or writing failed.
     #[error("the connection to the daemon failed")]
     Io(#[from] io::Error),
@@ -144,6 +152,9 @@ impl ClientError {
             )),
             Self::NoAnswer { .. } | Self::Silent { pid: None } => {
                 Some("Run `skillsd stop` and try again, or pass `--no-daemon`.".into())
+            }
+            Self::TimedOut { .. } => {
+                Some("Run `skillsd status` to see whether the daemon is well.".into())
             }
             Self::Version { .. } | Self::Form { .. } => Some(
                 "Run `skillsd stop`; the next command starts the daemon of this version.".into(),

@@ -20,7 +20,7 @@ use rustix::fs::{FlockOperation, Mode, OFlags};
 use skills_protocol::env::SKILLSD_SOCKET;
 use skills_protocol::socket::{SocketLocation, SocketSource};
 
-use crate::{ClientError, directory, peer};
+use crate::{ClientError, directory, environment, peer};
 
 /// What a started daemon writes on its standard output, as one line, once it listens.
 pub const READY: &str = "ready";
@@ -56,12 +56,22 @@ pub struct StartOptions {
 }
 
 impl StartOptions {
+    /// Returns options that start this program as `PROGRAM serve --spawned`, where this process's
+    /// environment says that the daemon listens. One without a slash is searched for in `PATH`.
+    pub fn of(program: impl Into<PathBuf>) -> Result<Self, ClientError> {
+        Ok(Self::starting(environment::socket_location()?, program.into()))
+    }
+
     /// Returns options that start this very program as `skillsd serve --spawned`.
     pub fn new(location: SocketLocation) -> Result<Self, ClientError> {
         let program = std::env::current_exe()
             .map_err(|source| ClientError::Start { program: "skillsd".into(), source })?;
+        Ok(Self::starting(location, program))
+    }
+
+    fn starting(location: SocketLocation, program: PathBuf) -> Self {
         let arguments = vec!["serve".into(), "--spawned".into()];
-        Ok(Self { location, program, arguments, deadline: DEADLINE })
+        Self { location, program, arguments, deadline: DEADLINE }
     }
 }
 

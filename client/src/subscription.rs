@@ -5,8 +5,10 @@
 //! what happened in between is told by nobody, and whoever keeps a list asks for it with `since`.
 //! Invariant: after [`Heard::Begun`] every change is told, at least by the latest of its kind.
 
-use skills_protocol::method::{EventsEvent, EventsSubscribe, Notification};
-use skills_protocol::wire::{Event, EventParams, SubscribeParams, SubscribeResult};
+use skills_protocol::method::{EventsEvent, EventsSubscribe, EventsUnsubscribe, Notification};
+use skills_protocol::wire::{
+    Event, EventParams, SubscribeParams, SubscribeResult, UnsubscribeParams,
+};
 
 use crate::ClientError;
 use crate::client::Client;
@@ -61,6 +63,15 @@ impl Subscription {
                 Some(EventParams { result, .. }) => return Ok(Heard::Event(result)),
                 None => self.begun = None,
             }
+        }
+    }
+
+    /// Ends the subscription at the daemon. One that is dropped goes on until its connection
+    /// closes, and counts among those that a connection may have.
+    pub async fn end(self) {
+        if let Some((connection, subscription)) = self.begun {
+            // With the connection it has ended as well.
+            let _ = connection.call::<EventsUnsubscribe>(&UnsubscribeParams { subscription }).await;
         }
     }
 

@@ -4,9 +4,11 @@
 
 use std::process::ExitCode;
 
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use skills_client::cli::{self, ABOUT, Binary, GlobalArgs};
+use skills_protocol::wire::Shell;
 
+use crate::mcp::{self, McpOptions};
 use crate::serve::{self, ServeOptions};
 use crate::{local, lsp};
 
@@ -34,6 +36,13 @@ enum Command {
     ///
     /// For an editor that starts it, for files named SKILL.md. Needs no daemon.
     Lsp(LspArgs),
+    /// Serve the skills over the Model Context Protocol
+    ///
+    /// For an agent that starts it and speaks MCP on standard input and output: the tools `skill`,
+    /// `search_skills`, `read_skill_file` and `explain_skill`, and each skill as a resource and as
+    /// a prompt. The roots of the client decide where it works, unless `--cwd` does. Commands in
+    /// skills are never run. It logs to the files that `skillsd logs` shows.
+    Mcp(McpArgs),
 }
 
 /// How the daemon is run.
@@ -62,6 +71,31 @@ struct LspArgs {
     stdio: bool,
 }
 
+/// How the MCP server is run.
+#[derive(Debug, Args)]
+struct McpArgs {
+    /// Make its calls part of this conversation
+    ///
+    /// What the conversation has activated is listed as well, and what is loaded is recorded.
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// What becomes of commands in skills: list, none
+    ///
+    /// With `list` the model is told of them and may run them itself; with `none` a sentence
+    /// stands in their place.
+    #[arg(long, value_name = "WHAT", default_value = "list", hide_possible_values = true)]
+    shell: Commands,
+}
+
+/// What becomes of commands in skills.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Commands {
+    /// They are listed.
+    List,
+    /// A sentence stands in their place.
+    None,
+}
+
 /// Runs what the arguments of this process say.
 pub(crate) fn run() -> ExitCode {
     let Program { global, command } = Program::parse();
@@ -72,5 +106,12 @@ pub(crate) fn run() -> ExitCode {
         }
         Command::Serve(ServeArgs { spawned, log }) => serve::run(&ServeOptions { spawned, log }),
         Command::Lsp(LspArgs { stdio: _ }) => lsp::run(),
+        Command::Mcp(McpArgs { session, shell }) => {
+            let shell = match shell {
+                Commands::List => Shell::List,
+                Commands::None => Shell::None,
+            };
+            mcp::run(&global, McpOptions { session, shell })
+        }
     }
 }

@@ -19,6 +19,8 @@ mod local;
 
 mod lsp;
 
+mod mcp;
+
 mod log;
 
 mod settings;

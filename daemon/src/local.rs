@@ -1,38 +1,51 @@
-//! `--no-daemon`: the same server within this process, over a pair of connected sockets.
+//! `--no-daemon`: the same server within this process, over pairs of connected sockets.
 //!
-//! Nothing is watched: the process asks once and goes, and reads the disk when it asks.
+//! A command asks once and goes, so nothing is watched for it ([`connect`]). What stays ([`Own`])
+//! watches as the daemon does, and tells of changes.
 
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use skills_client::blocking::Stream;
-use skills_client::environment::{cache_directory, config_file};
-use skills_engine::{Engine, Options};
-use tokio::runtime;
+use skills_client::directory;
+use skills_client::environment::{cache_directory, config_file, socket_location};
+use skills_engine::{Engine, Options, watch};
+use tokio::runtime::{self, Handle};
 
+use crate::events::Bus;
 use crate::serve::{boot_id, own_environment, sessions};
 use crate::server::Server;
 use crate::service::Service;
 use crate::settings::Settings;
 
-/// Runs a server on a thread of its own and returns a connection to it.
-pub(crate) fn connect() -> io::Result<Box<dyn Stream>> {
-    let (ours, theirs) = UnixStream::pair()?;
-    theirs.set_nonblocking(true)?;
-    let boot_id = boot_id();
+/// Returns a service over an engine of this process, which watches where there is a place for
+/// its cookies.
+fn service(boot_id: String, cookies: Option<PathBuf>) -> io::Result<(Engine, Arc<Service>)> {
     let settings = Settings::load(config_file());
-    let read_limit = settings.user().read_limit;
+    let bus = Arc::<Bus>::default();
+    let news = Arc::clone(&bus);
     let engine = Engine::start(Options {
-        read_limit,
+        listener: Some(Box::new(move |update| news.view_changed(update))),
+        hints: cookies.map(watch::recommended),
+        read_limit: settings.user().read_limit,
         cache: cache_directory(),
         ..Options::new(boot_id.clone())
     })
     .map_err(io::Error::other)?;
-    let (kept, bus, environment) = (engine.clone(), Arc::default(), own_environment());
+    let (kept, environment) = (engine.clone(), own_environment());
     let service = Service::new(kept, bus, boot_id, None, environment, settings, sessions());
+    Ok((engine, service))
+}
+
+/// Runs a server on a thread of its own and returns a connection to it.
+pub(crate) fn connect() -> io::Result<Box<dyn Stream>> {
+    let (ours, theirs) = UnixStream::pair()?;
+    theirs.set_nonblocking(true)?;
+    let (engine, service) = service(boot_id(), None)?;
     let server = Server::over(&service);
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     let thread = thread::Builder::new().name("serve".to_owned()).spawn(move || {
@@ -80,4 +93,51 @@ impl Drop for Local {
             let _ = thread.join();
         }
     }
+}
+
+/// A server within a process that stays: it watches, and takes any number of connections.
+#[derive(Clone)]
+pub(crate) struct Own {
+    engine: Engine,
+    server: Arc<Server>,
+    cookies: Option<PathBuf>,
+}
+
+impl Own {
+    /// Starts it.
+    pub(crate) fn start() -> io::Result<Self> {
+        let boot_id = boot_id();
+        let cookies = place_for_cookies(&boot_id);
+        if cookies.is_none() {
+            tracing::warn!("there is no runtime directory, and so nothing is watched");
+        }
+        let (engine, service) = service(boot_id, cookies.clone())?;
+        let server = Server::over(&service);
+        Ok(Self { engine, server, cookies })
+    }
+
+    /// Returns a new connection to it. Must be called within a runtime.
+    pub(crate) fn connect(&self) -> io::Result<UnixStream> {
+        let (ours, theirs) = UnixStream::pair()?;
+        theirs.set_nonblocking(true)?;
+        let theirs = tokio::net::UnixStream::from_std(theirs)?;
+        Handle::current().spawn(self.server.serve_stream(theirs));
+        Ok(ours)
+    }
+
+    /// Ends it, with what it has started.
+    pub(crate) fn stop(self) {
+        self.engine.stop();
+        if let Some(cookies) = self.cookies {
+            // An empty directory that stays harms nobody.
+            let _ = std::fs::remove_dir_all(cookies);
+        }
+    }
+}
+
+/// Returns a directory of this run's own beside the socket, never in a repository.
+fn place_for_cookies(boot_id: &str) -> Option<PathBuf> {
+    let location = socket_location().ok()?;
+    directory::prepare(&location).ok()?;
+    Some(location.directory().join(format!("own.cookies.{boot_id}")))
 }

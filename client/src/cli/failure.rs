@@ -11,7 +11,7 @@ use crate::cli::exit::Exit;
 
 /// Why a command failed, for the person who gave it.
 #[derive(Debug)]
-pub(super) struct CommandError {
+pub struct CommandError {
     exit: Exit,
     message: String,
     causes: Vec<String>,
@@ -48,11 +48,13 @@ impl CommandError {
         self
     }
 
-    pub(super) fn exit(&self) -> Exit {
+    /// Returns what the process exits with.
+    pub fn exit(&self) -> Exit {
         self.exit
     }
 
-    pub(super) fn message(&self) -> &str {
+    /// Returns what could not be done, without an end.
+    pub fn message(&self) -> &str {
         &self.message
     }
 
@@ -96,6 +98,7 @@ fn exit_of(error: &ClientError) -> Exit {
         | ClientError::Failed { .. }
         | ClientError::NoAnswer { .. }
         | ClientError::Silent { .. }
+        | ClientError::TimedOut { .. }
         | ClientError::Closed
         | ClientError::Io(_) => Exit::NoDaemon,
         ClientError::Version { .. } => Exit::VersionMismatch,

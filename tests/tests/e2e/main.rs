@@ -23,6 +23,8 @@ mod convergence;
 mod hooks;
 mod lifecycle;
 
+mod mcp;
+
 mod configured;
 
 mod ends;

@@ -1,0 +1,102 @@
+//! The URIs of skills and their files, `skill://NAME/FILE`, and what kind of file a name tells of.
+//!
+//! A name is one segment whatever is in it: every character that has a meaning in a URI is
+//! written as its bytes, so that no name is taken for another one or for a path.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use skills_protocol::path::{PathEncoding, decode};
+
+/// The scheme, and what follows it.
+const SCHEME: &str = "skill://";
+
+/// The file that a skill is.
+pub(super) const SKILL_FILE: &str = "SKILL.md";
+
+/// The pattern of all these URIs, as RFC 6570 writes it.
+pub(super) const TEMPLATE: &str = "skill://{name}/{+path}";
+
+/// Returns the URI of a file of a skill.
+pub(super) fn uri(name: &str, relative: &str) -> String {
+    let path: Vec<_> = relative.split('/').map(segment).collect();
+    format!("{SCHEME}{}/{}", segment(name), path.join("/"))
+}
+
+/// Returns the skill's name and the file's path that a URI means.
+pub(super) fn parsed(uri: &str) -> Option<(String, String)> {
+    let (name, path) = uri.strip_prefix(SCHEME)?.split_once('/')?;
+    let plain = |text: &str| {
+        let path = decode(text, Some(PathEncoding::Percent)).ok()?;
+        path.into_os_string().into_string().ok()
+    };
+    Some((plain(name)?, plain(path)?)).filter(|(name, path)| !name.is_empty() && !path.is_empty())
+}
+
+/// Escapes all but the characters that need no escape anywhere.
+fn segment(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            escaped.push(char::from(byte));
+        } else {
+            // A text takes what is written into it.
+            let _ = write!(escaped, "%{byte:02X}");
+        }
+    }
+    escaped
+}
+
+/// Returns the media type that a file's name tells of; none where it tells of none.
+pub(super) fn media_type(path: &str) -> Option<&'static str> {
+    let extension = Path::new(path).extension()?.to_str()?.to_ascii_lowercase();
+    Some(match extension.as_str() {
+        "md" | "markdown" => "text/markdown",
+        "txt" => "text/plain",
+        "html" | "htm" => "text/html",
+        "css" => "text/css",
+        "csv" => "text/csv",
+        "py" => "text/x-python",
+        "js" | "mjs" | "cjs" => "text/javascript",
+        "sh" | "bash" => "application/x-sh",
+        "json" => "application/json",
+        "yaml" | "yml" => "application/yaml",
+        "toml" => "application/toml",
+        "xml" => "application/xml",
+        "pdf" => "application/pdf",
+        "zip" => "application/zip",
+        "png" => "image/png",
+        "jpg" | "jpeg" => "image/jpeg",
+        "gif" => "image/gif",
+        "webp" => "image/webp",
+        "svg" => "image/svg+xml",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(name: &str, relative: &str, expected: &str) {
+        let uri = uri(name, relative);
+        assert_eq!(uri, expected);
+        assert_eq!(parsed(&uri), Some((name.to_owned(), relative.to_owned())));
+    }
+
+    #[test]
+    fn every_name_has_a_uri_of_its_own() {
+        check("pdf", "SKILL.md", "skill://pdf/SKILL.md");
+        check("plugin:ns/skill", "a b/ü.md", "skill://plugin%3Ans%2Fskill/a%20b/%C3%BC.md");
+        check("50%", "x#y?", "skill://50%25/x%23y%3F");
+    }
+
+    #[test]
+    fn what_is_no_such_uri_means_nothing() {
+        for text in ["file:///a/b", "skill://", "skill://pdf", "skill://pdf/", "skill:///x", "pdf"]
+        {
+            assert_eq!(parsed(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Prompts: each skill that a user may start, with its arguments.
+//!
+//! They are the user's, so a skill that only the user may start is among them. Where a skill names
+//! its arguments each is one of the prompt's; every prompt takes `arguments` besides or instead,
+//! the text as it would be typed.
+
+use futures_util::StreamExt as _;
+use futures_util::stream;
+use rmcp::ErrorData;
+use rmcp::model::{
+    GetPromptRequestParams, GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage,
+    Role,
+};
+use serde_json::{Map, Value};
+use skills_client::ClientError;
+use skills_protocol::error::SKILL_NOT_FOUND;
+use skills_protocol::method::{SkillsGet, SkillsList};
+use skills_protocol::wire::{By, Entry, GetParams, Include, ListParams};
+
+use super::desk::{Desk, refusal, told};
+use super::tools::{loaded, meta, notes};
+
+/// The text of all arguments.
+const ARGUMENTS: &str = "arguments";
+
+/// How many skills are asked for at once; the daemon takes twice as many.
+const AT_ONCE: usize = 16;
+
+/// Lists the skills that a user may start.
+pub(super) async fn list(desk: &Desk) -> Result<Vec<Prompt>, ClientError> {
+    let params = ListParams { include: vec![Include::Hidden], ..ListParams::default() };
+    let listed = desk.ask::<SkillsList>(params).await?;
+    desk.note_listed();
+    let mut entries: Vec<Entry> = Vec::new();
+    for entry in listed.skills.into_iter().filter(|it| it.user_invocable) {
+        if !entries.iter().any(|it| it.name == entry.name) {
+            entries.push(entry);
+        }
+    }
+    let prompts = stream::iter(entries).map(|entry| prompt(desk, entry)).buffered(AT_ONCE);
+    Ok(prompts.collect().await)
+}
+
+async fn prompt(desk: &Desk, entry: Entry) -> Prompt {
+    let frontmatter = frontmatter(desk, &entry.name).await.unwrap_or_default();
+    let arguments = arguments(&frontmatter);
+    Prompt::new(&entry.name, entry.description, Some(arguments)).with_title(&entry.name)
+}
+
+async fn frontmatter(desk: &Desk, name: &str) -> Result<Map<String, Value>, ClientError> {
+    let params = GetParams { name: Some(name.to_owned()), ..GetParams::default() };
+    Ok(desk.ask::<SkillsGet>(params).await?.frontmatter)
+}
+
+fn arguments(frontmatter: &Map<String, Value>) -> Vec<PromptArgument> {
+    let one = |name: &String| PromptArgument::new(name).with_required(false);
+    let mut arguments: Vec<_> = names(frontmatter).iter().map(one).collect();
+    if !arguments.iter().any(|it| it.name == ARGUMENTS) {
+        let hint = frontmatter.get("argument-hint").and_then(Value::as_str);
+        let said = match hint {
+            Some(hint) => format!("As typed after the skill's name: {hint}"),
+            None => "As typed after the skill's name.".to_owned(),
+        };
+        arguments.push(PromptArgument::new(ARGUMENTS).with_description(said).with_required(false));
+    }
+    arguments
+}
+
+/// Returns the arguments that a skill names: a list, or one text with blanks between them.
+fn names(frontmatter: &Map<String, Value>) -> Vec<String> {
+    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect();
+    match frontmatter.get("arguments") {
+        Some(Value::String(text)) => words(text),
+        Some(Value::Array(list)) => {
+            list.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Gives a skill to a user who asked for it by name.
+pub(super) async fn get(
+    desk: &Desk,
+    request: GetPromptRequestParams,
+) -> Result<GetPromptResult, ErrorData> {
+    let given = request.arguments.unwrap_or_default();
+    let typed = typed(desk, &request.name, &given).await.map_err(|error| refused(&error))?;
+    let loaded = loaded(desk, request.name, typed, By::User).await;
+    let loaded = loaded.map_err(|error| refused(&error))?;
+    let mut messages = vec![PromptMessage::new_text(Role::User, &loaded.output)];
+    messages.extend(notes(&loaded).map(|it| PromptMessage::new_text(Role::User, it)));
+    let mut result = GetPromptResult::new(messages);
+    result.description = Some(loaded.title.clone());
+    result.meta = Some(meta(&loaded));
+    Ok(result)
+}
+
+/// Returns the arguments as they would be typed.
+async fn typed(desk: &Desk, name: &str, given: &JsonObject) -> Result<Option<String>, ClientError> {
+    let text = |name: &str| given.get(name).map(plain);
+    if given.is_empty() || given.keys().all(|it| it == ARGUMENTS) {
+        return Ok(text(ARGUMENTS));
+    }
+    let names = names(&frontmatter(desk, name).await?);
+    let values: Vec<_> = names.iter().map(|it| text(it)).collect();
+    let last = values.iter().rposition(Option::is_some).map_or(0, |it| it + 1);
+    let mut typed: Vec<_> =
+        values[..last].iter().map(|it| quoted(it.as_deref().unwrap_or_default())).collect();
+    if !names.iter().any(|it| it == ARGUMENTS) {
+        typed.extend(text(ARGUMENTS));
+    }
+    Ok((!typed.is_empty()).then(|| typed.join(" ")))
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// Returns a value that is read as one argument.
+fn quoted(value: &str) -> String {
+    let is_plain = !value.is_empty()
+        && !value.contains(|c: char| c.is_whitespace() || matches!(c, '\'' | '"' | '\\'));
+    if is_plain { value.to_owned() } else { format!("'{}'", value.replace('\'', "'\\''")) }
+}
+
+fn refused(error: &ClientError) -> ErrorData {
+    match refusal(error) {
+        Some(it) => {
+            let data = it.data.as_ref().filter(|_| it.code == SKILL_NOT_FOUND);
+            let data = data.and_then(|it| serde_json::to_value(it).ok());
+            ErrorData::invalid_params(told(error), data)
+        }
+        None => ErrorData::internal_error(told(error), None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn named_arguments_are_the_prompts_and_all_take_a_text() {
+        let said = |value: Value| -> Vec<String> {
+            let frontmatter = value.as_object().expect("an object").clone();
+            arguments(&frontmatter).into_iter().map(|it| it.name).collect()
+        };
+        assert_eq!(said(json!({})), ["arguments"]);
+        assert_eq!(said(json!({"arguments": "issue branch"})), ["issue", "branch", "arguments"]);
+        assert_eq!(said(json!({"arguments": ["arguments", 3]})), ["arguments"]);
+    }
+
+    #[test]
+    fn a_value_is_one_argument_whatever_is_in_it() {
+        assert_eq!(quoted("plain"), "plain");
+        assert_eq!(quoted("two words"), "'two words'");
+        assert_eq!(quoted(""), "''");
+        assert_eq!(quoted("it's"), "'it'\\''s'");
+    }
+}

@@ -1,0 +1,96 @@
+//! Resources: each skill's SKILL.md, and by the template every file beside it.
+
+use std::collections::BTreeSet;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use rmcp::ErrorData;
+use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
+use serde_json::json;
+use skills_client::ClientError;
+use skills_protocol::error::{INVALID_PARAMS, SKILL_NOT_FOUND};
+use skills_protocol::method::{SkillsList, SkillsRead};
+use skills_protocol::wire::{Entry, ListParams, ReadParams, Scope};
+
+use super::desk::{Desk, refusal, told};
+use super::names::{SKILL_FILE, TEMPLATE, media_type, parsed, uri};
+
+/// How long a file may be that is read as one resource.
+const LONGEST: u64 = 8 * 1024 * 1024;
+
+/// Lists the skills, each as its SKILL.md.
+pub(super) async fn list(desk: &Desk) -> Result<Vec<Resource>, ClientError> {
+    let listed = desk.ask::<SkillsList>(ListParams::default()).await?;
+    desk.note_listed();
+    let mut seen = BTreeSet::new();
+    // A prompt of an MCP server has no files; of several skills of one name the first is meant.
+    let files = listed.skills.iter().filter(|it| it.scope != Scope::Mcp);
+    Ok(files.filter(|it| seen.insert(it.name.clone())).map(resource).collect())
+}
+
+fn resource(entry: &Entry) -> Resource {
+    let description = entry.description.clone().unwrap_or_default();
+    Resource::new(uri(&entry.name, SKILL_FILE), &entry.name)
+        .with_title(&entry.name)
+        .with_description(description)
+        .with_mime_type("text/markdown")
+}
+
+/// Returns the pattern of the files of skills.
+pub(super) fn template() -> ResourceTemplate {
+    ResourceTemplate::new(TEMPLATE, "skill file")
+        .with_title("A file of a skill")
+        .with_description("A file by its path relative to the skill's directory.")
+}
+
+/// Reads a file of a skill.
+pub(super) async fn read(desk: &Desk, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+    let missing = |why: String| ErrorData::resource_not_found(why, Some(json!({"uri": uri})));
+    let Some((name, path)) = parsed(uri) else {
+        return Err(missing(format!(
+            "`{uri}` is no URI of a skill's file; these are `{TEMPLATE}`"
+        )));
+    };
+    let bytes = whole(desk, &name, &path).await.map_err(|error| match refusal(&error) {
+        Some(refused) if [SKILL_NOT_FOUND, INVALID_PARAMS].contains(&refused.code) => {
+            missing(told(&error))
+        }
+        Some(_) => ErrorData::invalid_params(told(&error), Some(json!({"uri": uri}))),
+        None => ErrorData::internal_error(told(&error), None),
+    })?;
+    let kind = media_type(&path);
+    let contents = match String::from_utf8(bytes) {
+        Ok(text) => ResourceContents::text(text, uri).with_mime_type(kind.unwrap_or("text/plain")),
+        Err(error) => ResourceContents::blob(STANDARD.encode(error.as_bytes()), uri)
+            .with_mime_type(kind.unwrap_or("application/octet-stream")),
+    };
+    Ok(ReadResourceResult::new(vec![contents]))
+}
+
+/// Reads all of a file, part after part. One that changes meanwhile may be of two versions, as
+/// for everybody who reads a file in parts.
+async fn whole(desk: &Desk, name: &str, path: &str) -> Result<Vec<u8>, ClientError> {
+    let mut bytes = Vec::new();
+    loop {
+        let offset = Some(bytes.len() as u64);
+        let params = |relative| ReadParams {
+            name: Some(name.to_owned()),
+            relative,
+            offset,
+            ..ReadParams::default()
+        };
+        let part = desk.ask_about::<SkillsRead>(path, params).await?;
+        if part.size > LONGEST {
+            return Err(ClientError::TooLarge { length: part.size });
+        }
+        let before = bytes.len();
+        match (part.content, part.base64) {
+            (Some(text), _) => bytes.extend_from_slice(text.as_bytes()),
+            (None, Some(base64)) => bytes.extend(STANDARD.decode(base64).unwrap_or_default()),
+            (None, None) => {}
+        }
+        if !part.truncated || bytes.len() == before {
+            return Ok(bytes);
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! The server as the library wants it: each request is handed on to the file that answers it.
+
+use std::sync::Arc;
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, GetPromptRequestParams, GetPromptResponse,
+    Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+    SubscriptionFilter,
+};
+use rmcp::service::{NotificationContext, Peer, RequestContext, SubscriptionContext};
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use skills_client::ClientError;
+use tokio::time::timeout;
+
+use super::desk::{Desk, told};
+use super::place::PATIENCE;
+use super::{NAME, VERSION, changes, prompts, resources, tools};
+
+/// What a client may tell its model of the whole server.
+const INSTRUCTIONS: &str = "Skills are instructions for kinds of tasks, kept as files on this machine. Before you begin a task that matches the description of a skill, load it with the tool `skill` and follow what it says; `read_skill_file` reads the files that it names. When none that is listed fits, look with `search_skills`.";
+
+/// The server for one client.
+pub(super) struct Server {
+    desk: Arc<Desk>,
+}
+
+impl Server {
+    pub(super) fn new(desk: Arc<Desk>) -> Self {
+        Self { desk }
+    }
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_tool_list_changed()
+            .enable_prompts()
+            .enable_prompts_list_changed()
+            .enable_resources()
+            .enable_resources_list_changed()
+            .build();
+        ServerConfig::new(capabilities)
+            .with_server_info(Implementation::new(NAME, VERSION).with_title("Agent skills"))
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        if request.capabilities.roots.is_some() {
+            self.desk.place.await_roots();
+        }
+        context.peer.set_peer_info(request.clone());
+        self.negotiate_initialize(&request)
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        tracing::info!("a client has begun");
+        settle(&self.desk, &context.peer).await;
+        tokio::spawn(changes::tell(context.peer, self.desk.changes.subscribe()));
+    }
+
+    async fn on_roots_list_changed(&self, context: NotificationContext<RoleServer>) {
+        settle(&self.desk, &context.peer).await;
+    }
+
+    async fn list_tools(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let listed = tools::list(&self.desk).await;
+        listed.map(ListToolsResult::with_all_items).map_err(|error| unavailable(&error))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        Ok(tools::call(&self.desk, request).await?.into())
+    }
+
+    async fn list_resources(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let listed = resources::list(&self.desk).await;
+        listed.map(ListResourcesResult::with_all_items).map_err(|error| unavailable(&error))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(ListResourceTemplatesResult::with_all_items(vec![resources::template()]))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        Ok(resources::read(&self.desk, &request.uri).await?.into())
+    }
+
+    async fn list_prompts(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let listed = prompts::list(&self.desk).await;
+        listed.map(ListPromptsResult::with_all_items).map_err(|error| unavailable(&error))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        Ok(prompts::get(&self.desk, request).await?.into())
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        Some(changes::heard(requested))
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        tokio::select! {
+            told = changes::tell_listener(context.sink(), self.desk.changes.subscribe()) => {
+                if let Err(error) = told {
+                    tracing::debug!(%error, "nobody listens any more");
+                }
+            }
+            () = context.cancelled() => {}
+        }
+        Ok(())
+    }
+}
+
+/// Asks the client for its roots, if it has any.
+async fn settle(desk: &Desk, peer: &Peer<RoleServer>) {
+    #[expect(deprecated, reason = "clients of today still say where they work by roots")]
+    let roots = match peer.peer_info() {
+        Some(info) if info.capabilities.roots.is_some() => {
+            match timeout(PATIENCE, peer.list_roots()).await {
+                Ok(Ok(listed)) => {
+                    Some(listed.roots.into_iter().map(|it| it.uri).collect::<Vec<_>>())
+                }
+                Ok(Err(error)) => {
+                    tracing::info!(%error, "the client does not say its roots");
+                    None
+                }
+                Err(_) => {
+                    tracing::info!("the client did not say its roots in time");
+                    None
+                }
+            }
+        }
+        Some(_) | None => None,
+    };
+    desk.place.settle(roots.as_deref());
+}
+
+/// The list cannot be had at all.
+fn unavailable(error: &ClientError) -> ErrorData {
+    ErrorData::internal_error(told(error), None)
+}

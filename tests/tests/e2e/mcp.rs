@@ -1,0 +1,367 @@
+//! `skillsd mcp` with the client of the library: what an agent that speaks MCP sees and gets.
+
+mod client;
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use skills_testkit::daemon::listener;
+use skills_testkit::{Home, fixture, wait_for};
+
+use self::client::{Agent, Said};
+use crate::configured::configure;
+
+const SHOP: &str = "\
+//- /.agents/skills/pdf/SKILL.md
+---
+name: pdf
+description: Reads and fills PDF forms.
+---
+# PDF
+
+Read reference/forms.md first.
+//- /.agents/skills/pdf/reference/forms.md
+Forms have fields.
+//- /.agents/skills/pdf/seal.png bytes
+\\x89PNG\\xff\\x00
+//- /.agents/skills/deploy/SKILL.md
+---
+name: deploy
+description: Brings a build to a server.
+---
+Deploy $ARGUMENTS.
+//- /.agents/skills/broken/SKILL.md
+---
+name: broken
+---
+No description.
+";
+
+/// Both ways to be served: by the daemon, and within the process.
+const WAYS: [&[&str]; 2] = [&[], &["--no-daemon"]];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_sees_the_skills_and_loads_them() {
+    for way in WAYS {
+        let home = Home::new();
+        let top = home.worktree("shop", SHOP);
+        let agent = Agent::start(&home, &top, way).await;
+        let info = agent.info();
+        assert_eq!(info["serverInfo"]["name"], "skillsd");
+        assert_eq!(info["capabilities"]["tools"]["listChanged"], true);
+        let tools = agent.tools().await;
+        let names: Vec<_> = tools.iter().map(|it| it["name"].as_str().unwrap()).collect();
+        assert_eq!(names, ["skill", "search_skills", "read_skill_file", "explain_skill"]);
+        for tool in &tools {
+            assert_eq!(tool["annotations"]["readOnlyHint"], true, "{tool}");
+            jsonschema::meta::validate(&tool["inputSchema"]).unwrap();
+        }
+        let skill = &tools[0];
+        assert_eq!(skill["inputSchema"]["properties"]["name"]["enum"], json!(["deploy", "pdf"]));
+        let described = skill["description"].as_str().unwrap();
+        assert!(
+            described.ends_with(
+                "\n- deploy: Brings a build to a server.\n- pdf: Reads and fills PDF forms."
+            ),
+            "{described}"
+        );
+
+        let loaded = agent.call("skill", json!({"name": "pdf"})).await;
+        let Said::Fine(text) = &loaded else { panic!("{loaded:?}") };
+        assert!(text.starts_with("<skill_content name=\"pdf\">\n# PDF"), "{text}");
+        assert!(text.contains("<file>reference/forms.md</file>"), "{text}");
+
+        let found = agent.call("search_skills", json!({"query": "fill a form"})).await;
+        assert_eq!(found, Said::Fine("- pdf: Reads and fills PDF forms.".into()));
+        let file = json!({"name": "pdf", "path": "reference/forms.md"});
+        assert_eq!(
+            agent.call("read_skill_file", file).await,
+            Said::Fine("Forms have fields.\n".into())
+        );
+        let part = json!({"name": "pdf", "path": "reference/forms.md", "length": 5, "offset": 6});
+        assert_eq!(
+            agent.call("read_skill_file", part).await,
+            Said::Fine(
+                "have \nThe file goes on: it has 19 bytes. Read on with `offset` 11.".into()
+            )
+        );
+        assert_eq!(
+            agent.call("read_skill_file", json!({"name": "pdf"})).await,
+            Said::Fine("reference/forms.md (19 bytes)\nseal.png (7 bytes)".into())
+        );
+        let explained = agent.call("explain_skill", json!({"name": "broken"})).await;
+        let Said::Fine(text) = &explained else { panic!("{explained:?}") };
+        assert!(text.contains("description") && text.contains("broken/SKILL.md"), "{text}");
+        agent.end().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_given_is_said_with_what_to_do() {
+    let home = Home::new();
+    let top = home.worktree("shop", SHOP);
+    let agent = Agent::start(&home, &top, &[]).await;
+    let failed = |said: Said| match said {
+        Said::Failed(text) => text,
+        Said::Fine(text) => panic!("it was given: {text}"),
+    };
+    let unknown = failed(agent.call("skill", json!({"name": "pfd"})).await);
+    assert_eq!(unknown, "there is no skill `pfd`. Did you mean `pdf`?");
+    let outside = json!({"name": "pdf", "path": "../deploy/SKILL.md"});
+    let outside = failed(agent.call("read_skill_file", outside).await);
+    assert!(outside.contains("`../deploy/SKILL.md`"), "{outside}");
+    let bad = failed(agent.call("skill", json!({"nam": "pdf"})).await);
+    assert!(bad.starts_with("the arguments do not fit the tool: unknown field `nam`"), "{bad}");
+    let error = agent.call_fails("skills", json!({})).await;
+    assert!(error.contains("there is no tool `skills`; the tools are skill, "), "{error}");
+    agent.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn skills_are_resources() {
+    let home = Home::new();
+    let top = home.worktree("shop", SHOP);
+    let agent = Agent::start(&home, &top, &[]).await;
+    let listed = agent.resources().await;
+    let uris: Vec<_> = listed.iter().map(|it| it["uri"].as_str().unwrap()).collect();
+    assert_eq!(uris, ["skill://deploy/SKILL.md", "skill://pdf/SKILL.md"]);
+    assert_eq!(listed[1]["description"], "Reads and fills PDF forms.");
+    assert_eq!(agent.templates().await, ["skill://{name}/{+path}"]);
+
+    let read = agent.read("skill://pdf/SKILL.md").await.unwrap();
+    assert_eq!(read["mimeType"], "text/markdown");
+    assert!(read["text"].as_str().unwrap().starts_with("---\nname: pdf\n"), "{read}");
+    let read = agent.read("skill://pdf/seal.png").await.unwrap();
+    assert_eq!((&read["mimeType"], &read["blob"]), (&json!("image/png"), &json!("iVBOR/8ACg==")));
+    for uri in ["skill://pdf/gone.md", "skill://nobody/SKILL.md", "file:///etc/passwd"] {
+        let error = agent.read(uri).await.unwrap_err();
+        assert!(error.contains("-32002"), "{uri}: {error}");
+    }
+    let error = agent.read("skill://pdf/..%2Fdeploy%2FSKILL.md").await.unwrap_err();
+    assert!(error.contains("-32602"), "{error}");
+    agent.end().await;
+}
+
+const CLAUDE: &str = "\
+//- /.claude/skills/fix/SKILL.md
+---
+description: Fixes an issue.
+arguments: [issue, branch]
+argument-hint: ISSUE [BRANCH]
+disable-model-invocation: true
+---
+Fix $issue on `$branch`.
+//- /.claude/skills/state/SKILL.md
+---
+description: Says how things are.
+user-invocable: false
+---
+Now: !`touch ran; echo ran`
+";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn skills_of_the_user_are_prompts_with_their_arguments() {
+    let home = Home::new();
+    let top = home.worktree("shop", CLAUDE);
+    let agent = Agent::start(&home, &top, &["--profile", "claude-code"]).await;
+    let tools = agent.tools().await;
+    let model = &tools[0]["inputSchema"]["properties"]["name"]["enum"];
+    assert_eq!(model, &json!(["state"]));
+    let prompts = agent.prompts().await;
+    assert_eq!(prompts.len(), 1, "{prompts:?}");
+    assert_eq!(prompts[0]["name"], "fix");
+    let arguments = prompts[0]["arguments"].as_array().unwrap();
+    let names: Vec<_> = arguments.iter().map(|it| it["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["issue", "branch", "arguments"]);
+    assert_eq!(arguments[2]["description"], "As typed after the skill's name: ISSUE [BRANCH]");
+
+    let given = json!({"issue": "the first one", "branch": "main"});
+    let text = agent.prompt("fix", given).await.unwrap();
+    assert!(text.ends_with("\n\nFix the first one on `main`.\n"), "{text}");
+    let text = agent.prompt("fix", json!({"branch": "main"})).await.unwrap();
+    assert!(text.ends_with("\n\nFix  on `main`.\n"), "{text}");
+    let text = agent.prompt("fix", json!({"arguments": "'a b' c"})).await.unwrap();
+    assert!(text.ends_with("\n\nFix a b on `c`.\n"), "{text}");
+    let error = agent.prompt("state", json!({})).await.unwrap_err();
+    assert!(error.contains("a user may not invoke the skill `state`"), "{error}");
+    let error = agent.prompt("nobody", json!({})).await.unwrap_err();
+    assert!(error.contains("-32602"), "{error}");
+    agent.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn commands_in_skills_are_never_run() {
+    let home = Home::new();
+    home.lay_out(&CLAUDE.replace("//- /", "//- /home/"));
+    let top = home.worktree("shop", "//- /src dir\n");
+    configure(&home, "[run]\nshell = true\n");
+    let list = Agent::start(&home, &top, &["--profile", "claude-code"]).await;
+    let said = list.call("skill", json!({"name": "state"})).await;
+    let Said::Fine(text) = &said else { panic!("{said:?}") };
+    assert!(text.contains("Now: !`touch ran; echo ran`"), "{text}");
+    assert!(text.contains("They have not been run."), "{text}");
+    assert!(text.ends_with("```bash\ntouch ran; echo ran\n```"), "{text}");
+    list.end().await;
+    let none = Agent::start(&home, &top, &["--profile", "claude-code", "--shell", "none"]).await;
+    let said = none.call("skill", json!({"name": "state"})).await;
+    let Said::Fine(text) = &said else { panic!("{said:?}") };
+    assert!(text.ends_with("Now: [shell command execution disabled by policy]\n"), "{text}");
+    none.end().await;
+    for dir in [&top, home.path(), &home.path().join(".claude/skills/state")] {
+        assert!(!dir.join("ran").exists(), "it was run in {}", dir.display());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn changes_are_told_and_are_in_the_next_list() {
+    for way in WAYS {
+        let home = Home::new();
+        let top = home.worktree("shop", SHOP);
+        let agent = Agent::start(&home, &top, way).await;
+        agent.tools().await;
+        agent.quiet().await;
+        fixture::write_skill(&top.join(".agents/skills/new"), "new", "Comes later.");
+        agent.told().await;
+        assert_eq!(enumerated(&agent).await, ["deploy", "new", "pdf"]);
+        fs::remove_dir_all(top.join(".agents/skills/pdf")).unwrap();
+        wait_until(&agent, &["deploy", "new"]).await;
+        agent.end().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_of_the_present_revision_listens() {
+    let home = Home::new();
+    let top = home.worktree("shop", SHOP);
+    let agent = Agent::discover(&home, &top, &[]).await;
+    assert_eq!(enumerated(&agent).await, ["deploy", "pdf"]);
+    let mut heard = agent.listen().await;
+    fixture::write_skill(&top.join(".agents/skills/new"), "new", "Comes later.");
+    for _ in 0..3 {
+        heard.next().await;
+    }
+    assert_eq!(enumerated(&agent).await, ["deploy", "new", "pdf"]);
+    let said = agent.call("skill", json!({"name": "new"})).await;
+    assert!(matches!(&said, Said::Fine(text) if text.contains("# new")), "{said:?}");
+    agent.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_roots_of_the_client_decide_where_it_is() {
+    let home = Home::new();
+    let [one, two] = ["one", "two"].map(|name| {
+        let skill = format!(
+            "//- /.agents/skills/{name}/SKILL.md\n{}",
+            fixture::skill_text(name, "Is there.")
+        );
+        home.worktree(name, &skill)
+    });
+    let elsewhere = home.worktree("elsewhere", "//- /src dir\n");
+    let agent = Agent::rooted(&home, &elsewhere, &[], &[&one]).await;
+    assert_eq!(enumerated(&agent).await, ["one"]);
+    agent.set_roots(&[&two, &one]).await;
+    wait_until(&agent, &["two", "one"]).await;
+    agent.set_roots(&[&two]).await;
+    wait_until(&agent, &["two"]).await;
+    agent.set_roots(&[Path::new("/nowhere/at/all")]).await;
+    wait_until(&agent, &[]).await;
+    agent.end().await;
+    // Said on the command line it stays.
+    let cwd = ["--cwd", two.to_str().unwrap()];
+    let agent = Agent::rooted(&home, &elsewhere, &cwd, &[&one]).await;
+    assert_eq!(enumerated(&agent).await, ["two"]);
+    agent.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_daemon_that_is_killed_costs_the_client_nothing() {
+    let home = Home::new();
+    let top = home.worktree("shop", SHOP);
+    let agent = Agent::start(&home, &top, &[]).await;
+    assert_eq!(enumerated(&agent).await, ["deploy", "pdf"]);
+    for nth in 0..3 {
+        let pid = listener(&home.socket()).expect("the client has started one");
+        skills_testkit::daemon::kill(pid);
+        let said = agent.call("skill", json!({"name": "pdf"})).await;
+        assert!(matches!(&said, Said::Fine(_)), "{nth}: {said:?}");
+        assert_ne!(listener(&home.socket()), Some(pid));
+        // Whoever listened before still hears.
+        agent.quiet().await;
+        let name = format!("new{nth}");
+        fixture::write_skill(&top.join(".agents/skills").join(&name), &name, "Comes later.");
+        agent.told().await;
+        assert!(enumerated(&agent).await.contains(&name));
+    }
+    agent.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn within_the_process_there_is_no_daemon() {
+    let home = Home::new();
+    let top = home.worktree("shop", SHOP);
+    let agent = Agent::start(&home, &top, &["--no-daemon"]).await;
+    assert_eq!(enumerated(&agent).await, ["deploy", "pdf"]);
+    assert_eq!(listener(&home.socket()), None);
+    agent.end().await;
+    // Nothing of it stays.
+    let left = fs::read_dir(home.runtime_dir().join("skillsd")).unwrap();
+    let left: Vec<_> = left.map(|it| it.unwrap().file_name()).collect();
+    assert!(left.iter().all(|it| !it.to_string_lossy().contains("cookies")), "{left:?}");
+}
+
+#[test]
+fn the_output_is_the_protocols_and_the_log_is_in_its_files() {
+    let home = Home::new();
+    let top = home.worktree("shop", SHOP);
+    let mut command = home.command(crate::support::exe());
+    command.arg("mcp").current_dir(&top).env("SKILLSD_LOG", "trace");
+    let input = concat!(
+        r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#,
+        "\n",
+        r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+        "\n",
+        r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#,
+        "\n",
+    );
+    let output = client::talk(command, input, 2);
+    let lines: Vec<Value> = output
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("no message: {line}")))
+        .collect();
+    assert_eq!(lines[0]["result"]["protocolVersion"], "2025-06-18");
+    assert!(lines.iter().any(|it| it["id"] == 2 && it["result"]["tools"].is_array()));
+    wait_for("the log", || {
+        let files = fs::read_dir(home.state_dir().join("skillsd")).ok()?;
+        let text: String =
+            files.filter_map(|it| fs::read_to_string(it.ok()?.path()).ok()).collect();
+        text.contains("a client has begun").then_some(())
+    });
+}
+
+#[test]
+fn what_is_no_client_is_refused() {
+    let home = Home::new();
+    let top = home.worktree("shop", SHOP);
+    let mut command = home.command(crate::support::exe());
+    command.arg("mcp").current_dir(&top);
+    assert_eq!(client::talk(command, "", 0), "");
+    let output = crate::support::run(&home, &top, &["mcp", "--profile", "all"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = crate::support::stderr(&output);
+    assert!(said.contains("`--profile all` is for `list` and `explain`"), "{said}");
+}
+
+async fn enumerated(agent: &Agent) -> Vec<String> {
+    let tools = agent.tools().await;
+    let names = &tools[0]["inputSchema"]["properties"]["name"]["enum"];
+    let names = names.as_array().into_iter().flatten();
+    names.map(|it| it.as_str().expect("a name").to_owned()).collect()
+}
+
+async fn wait_until(agent: &Agent, names: &[&str]) {
+    // Several changes may be told one by one.
+    while enumerated(agent).await != names {
+        agent.told().await;
+    }
+}

@@ -1,0 +1,270 @@
+//! An agent that speaks MCP, as the tests use it.
+
+#![expect(deprecated, reason = "clients of today still have roots")]
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use rmcp::model::{
+    CallToolRequestParams, ClientCapabilities, ClientConfig, GetPromptRequestParams,
+    Implementation, ListRootsResult, ProtocolVersion, ReadResourceRequestParams, Root,
+    SubscriptionFilter,
+};
+use rmcp::service::{
+    NotificationContext, RequestContext, RoleClient, RunningService, Subscription,
+};
+use rmcp::{ClientHandler, ClientLifecycleMode, ClientServiceExt as _, ErrorData};
+use serde_json::{Value, json};
+use skills_testkit::Home;
+use skills_testkit::wait::DEADLINE;
+use tokio::process::Child;
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+use crate::support::exe;
+
+/// What a tool said.
+#[derive(Debug, PartialEq)]
+pub(super) enum Said {
+    Fine(String),
+    Failed(String),
+}
+
+/// What the agent knows and hears.
+#[derive(Clone, Default)]
+struct Ears {
+    roots: Arc<Mutex<Option<Vec<Root>>>>,
+    tools: Arc<Heard>,
+    prompts: Arc<Heard>,
+    resources: Arc<Heard>,
+}
+
+/// How often something was told.
+struct Heard(Semaphore);
+
+impl Default for Heard {
+    fn default() -> Self {
+        Self(Semaphore::new(0))
+    }
+}
+
+impl ClientHandler for Ears {
+    fn get_info(&self) -> ClientConfig {
+        let mut capabilities = ClientCapabilities::default();
+        if self.roots.lock().expect("nobody panics under it").is_some() {
+            capabilities = ClientCapabilities::builder().enable_roots().build();
+        }
+        ClientConfig::new(capabilities, Implementation::new("test", "1"))
+            .with_protocol_version(ProtocolVersion::V_2025_11_25)
+    }
+
+    async fn list_roots(
+        &self,
+        _context: RequestContext<RoleClient>,
+    ) -> Result<ListRootsResult, ErrorData> {
+        Ok(ListRootsResult::new(
+            self.roots.lock().expect("nobody panics under it").clone().unwrap_or_default(),
+        ))
+    }
+
+    async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {
+        self.tools.0.add_permits(1);
+    }
+
+    async fn on_prompt_list_changed(&self, _context: NotificationContext<RoleClient>) {
+        self.prompts.0.add_permits(1);
+    }
+
+    async fn on_resource_list_changed(&self, _context: NotificationContext<RoleClient>) {
+        self.resources.0.add_permits(1);
+    }
+}
+
+/// An agent, and the server that it has started.
+pub(super) struct Agent {
+    service: RunningService<RoleClient, Ears>,
+    ears: Ears,
+    child: Child,
+}
+
+impl Agent {
+    /// Starts a server in `cwd` and greets it.
+    pub(super) async fn start(home: &Home, cwd: &Path, args: &[&str]) -> Self {
+        Self::greet(home, cwd, args, Ears::default(), ClientLifecycleMode::Initialize).await
+    }
+
+    /// Starts a server and speaks the present revision, which has no greeting.
+    pub(super) async fn discover(home: &Home, cwd: &Path, args: &[&str]) -> Self {
+        let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
+        let mode = ClientLifecycleMode::Discover { preferred_versions };
+        Self::greet(home, cwd, args, Ears::default(), mode).await
+    }
+
+    /// Starts a server and has roots.
+    pub(super) async fn rooted(home: &Home, cwd: &Path, args: &[&str], dirs: &[&Path]) -> Self {
+        let ears = Ears::default();
+        *ears.roots.lock().expect("nobody panics under it") = Some(roots(dirs));
+        Self::greet(home, cwd, args, ears, ClientLifecycleMode::Initialize).await
+    }
+
+    async fn greet(
+        home: &Home,
+        cwd: &Path,
+        args: &[&str],
+        ears: Ears,
+        mode: ClientLifecycleMode,
+    ) -> Self {
+        let mut command = home.command(exe());
+        command.arg("mcp").args(args).current_dir(cwd);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = tokio::process::Command::from(command)
+            .kill_on_drop(true)
+            .spawn()
+            .expect("our program can be run");
+        let streams = child.stdout.take().zip(child.stdin.take()).expect("both are piped");
+        let service = ears.clone().serve_with_lifecycle(streams, mode).await.expect("it greets");
+        Self { service, ears, child }
+    }
+
+    /// Returns what the server said of itself.
+    pub(super) fn info(&self) -> Value {
+        json!(self.service.peer_info().expect("it has said it").as_ref())
+    }
+
+    pub(super) async fn tools(&self) -> Vec<Value> {
+        list(&json!(self.service.list_all_tools().await.expect("tools are listed")))
+    }
+
+    pub(super) async fn resources(&self) -> Vec<Value> {
+        list(&json!(self.service.list_all_resources().await.expect("resources are listed")))
+    }
+
+    pub(super) async fn prompts(&self) -> Vec<Value> {
+        list(&json!(self.service.list_all_prompts().await.expect("prompts are listed")))
+    }
+
+    pub(super) async fn templates(&self) -> Vec<String> {
+        let listed = self.service.list_all_resource_templates().await.expect("they are listed");
+        listed.into_iter().map(|it| it.uri_template).collect()
+    }
+
+    /// Calls a tool and returns what the model reads.
+    pub(super) async fn call(&self, tool: &'static str, arguments: Value) -> Said {
+        let result = self.service.call_tool(request(tool, &arguments)).await.expect("it answers");
+        let texts = result.content.iter().filter_map(|it| it.as_text());
+        let text: Vec<_> = texts.map(|it| it.text.clone()).collect();
+        let text = text.join("\n");
+        if result.is_error == Some(true) { Said::Failed(text) } else { Said::Fine(text) }
+    }
+
+    /// Calls a tool that is not there.
+    pub(super) async fn call_fails(&self, tool: &'static str, arguments: Value) -> String {
+        self.service.call_tool(request(tool, &arguments)).await.expect_err("no tool").to_string()
+    }
+
+    pub(super) async fn read(&self, uri: &str) -> Result<Value, String> {
+        let read = self.service.read_resource(ReadResourceRequestParams::new(uri)).await;
+        let read = json!(read.map_err(|error| format!("{error:?}"))?);
+        Ok(read["contents"][0].clone())
+    }
+
+    /// Returns the text of a prompt.
+    pub(super) async fn prompt(&self, name: &str, arguments: Value) -> Result<String, String> {
+        let arguments = arguments.as_object().cloned().expect("an object");
+        let params = GetPromptRequestParams::new(name).with_arguments(arguments);
+        let got = self.service.get_prompt(params).await.map_err(|error| format!("{error:?}"))?;
+        let got = json!(got);
+        assert_eq!(got["messages"][0]["role"], "user");
+        Ok(got["messages"][0]["content"]["text"].as_str().expect("a text").to_owned())
+    }
+
+    /// Forgets what was told until all that is known has been told.
+    pub(super) async fn quiet(&self) {
+        // What was told before an answer is heard before it; what comes later is of the daemon's
+        // own time, and a change that is waited for is told again.
+        self.service.list_all_resource_templates().await.expect("it answers");
+        for heard in [&self.ears.tools, &self.ears.prompts, &self.ears.resources] {
+            let n_heard = heard.0.available_permits();
+            heard.0.forget_permits(n_heard);
+        }
+    }
+
+    /// Waits until the agent is told that all three lists have changed.
+    pub(super) async fn told(&self) {
+        for heard in [&self.ears.tools, &self.ears.prompts, &self.ears.resources] {
+            let told = timeout(DEADLINE, heard.0.acquire()).await;
+            told.expect("it is told in time").expect("it is never closed").forget();
+        }
+    }
+
+    /// Listens in the way of the present revision.
+    pub(super) async fn listen(&self) -> Listening {
+        let filter = SubscriptionFilter::builder()
+            .tools_list_changed()
+            .prompts_list_changed()
+            .resources_list_changed()
+            .build();
+        let subscription = self.service.listen(filter.clone()).await.expect("it can be listened");
+        assert_eq!(subscription.acknowledged(), &filter);
+        Listening(subscription)
+    }
+
+    pub(super) async fn set_roots(&self, dirs: &[&Path]) {
+        *self.ears.roots.lock().expect("nobody panics under it") = Some(roots(dirs));
+        self.service.notify_roots_list_changed().await.expect("it listens");
+    }
+
+    /// Goes, upon which the server ends in order.
+    pub(super) async fn end(mut self) {
+        let _ = self.service.close_with_timeout(Duration::from_millis(500)).await;
+        drop(self.service);
+        let status = timeout(DEADLINE, self.child.wait()).await.expect("it ends in time");
+        assert_eq!(status.expect("our child").code(), Some(0));
+    }
+}
+
+/// What is heard in the way of the present revision.
+pub(super) struct Listening(Subscription);
+
+impl Listening {
+    pub(super) async fn next(&mut self) {
+        let heard = timeout(DEADLINE, self.0.next()).await.expect("it is told in time");
+        assert!(matches!(heard, Ok(Some(_))), "it goes on: {heard:?}");
+    }
+}
+
+fn request(tool: &'static str, arguments: &Value) -> CallToolRequestParams {
+    let arguments = arguments.as_object().cloned().expect("an object");
+    CallToolRequestParams::new(tool).with_arguments(arguments)
+}
+
+fn list(listed: &Value) -> Vec<Value> {
+    listed.as_array().expect("a list").clone()
+}
+
+fn roots(dirs: &[&Path]) -> Vec<Root> {
+    dirs.iter().map(|it| Root::new(format!("file://{}", it.display()))).collect()
+}
+
+/// Gives a server `input`, waits until it has answered so often, and returns all that it printed.
+pub(super) fn talk(mut command: Command, input: &str, n_answers: usize) -> String {
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("our program can be run");
+    let mut to = child.stdin.take().expect("it is piped");
+    to.write_all(input.as_bytes()).expect("it reads");
+    let mut from = BufReader::new(child.stdout.take().expect("it is piped"));
+    let mut printed = String::new();
+    for _ in 0..n_answers {
+        from.read_line(&mut printed).expect("it prints text");
+    }
+    drop(to);
+    from.read_to_string(&mut printed).expect("it prints text");
+    assert_eq!(child.wait().expect("our child").code(), Some(0));
+    printed
+}
