@@ -1,9 +1,11 @@
 //! Talks to skillsd: finds it, starts it when it does not run, and calls it.
 //!
 //! Two ways in. [`blocking`] is for a process that asks once and goes: no runtime, one write, one
-//! read. [`connection`] is for a process that stays: calls in parallel, cancellation, and
-//! [`client`] above it, which connects again after the daemon was restarted, and
-//! [`subscription`], which subscribes again.
+//! read. [`client`] is for a process that stays: calls side by side over one [`connection`], which is
+//! made again after the daemon was restarted; [`subscription`] is told of changes, also across
+//! restarts, and [`live`] keeps a list of skills by them.
+//! Every method of the protocol is a type in [`skills_protocol::method`], with the types of what it
+//! takes and gives: `client.call::<SkillsLoad>(&params)`. The examples begin with `examples/list.rs`.
 //! Feature `cli` adds the `skillsd` commands that are built on the first.
 //! It never looks at skills itself, and decides nothing that the daemon decides.
 
@@ -13,6 +15,7 @@ pub mod connection;
 pub mod directory;
 pub mod environment;
 pub mod error;
+pub mod live;
 pub mod logs;
 pub mod peer;
 pub mod spawn;

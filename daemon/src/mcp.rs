@@ -8,6 +8,7 @@
 
 mod changes;
 mod desk;
+mod extension;
 mod names;
 mod place;
 mod prompts;

@@ -7,12 +7,14 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use serde_json::{Map, Value};
 use skills_client::ClientError;
 use skills_client::client::Client;
+use skills_client::live::whole;
 use skills_protocol::error::RpcError;
-use skills_protocol::method::Request;
+use skills_protocol::method::{Request, SkillsGet};
 use skills_protocol::path::encode;
-use skills_protocol::wire::{Contextual, Shell};
+use skills_protocol::wire::{Contextual, Entry, GetParams, Include, ListParams, Shell};
 use tokio::sync::watch;
 
 use super::place::Place;
@@ -20,6 +22,9 @@ use super::place::Place;
 /// The pauses before a call is made again whose connection broke.
 const PAUSES: [Duration; 3] =
     [Duration::from_millis(20), Duration::from_millis(80), Duration::from_millis(320)];
+
+/// How many skills are asked for at once; the daemon takes twice as many.
+pub(super) const AT_ONCE: usize = 16;
 
 /// What all requests of the client share.
 pub(super) struct Desk {
@@ -75,6 +80,19 @@ impl Desk {
                 None => return outcome,
             }
         }
+    }
+
+    /// Lists the skills that the model sees, and those in other states besides.
+    pub(super) async fn listed(&self, include: &[Include]) -> Result<Vec<Entry>, ClientError> {
+        let mut params = ListParams { include: include.to_vec(), ..ListParams::default() };
+        params.set_context(self.place.context().await);
+        Ok(whole(&self.client, &params).await?.skills)
+    }
+
+    /// Returns all frontmatter of a skill.
+    pub(super) async fn frontmatter(&self, name: &str) -> Result<Map<String, Value>, ClientError> {
+        let params = GetParams { name: Some(name.to_owned()), ..GetParams::default() };
+        Ok(self.ask::<SkillsGet>(params).await?.frontmatter)
     }
 
     /// Notes that the client has been told what there is.

@@ -4,6 +4,8 @@
 //! its arguments each is one of the prompt's; every prompt takes `arguments` besides or instead,
 //! the text as it would be typed.
 
+use std::collections::BTreeSet;
+
 use futures_util::StreamExt as _;
 use futures_util::stream;
 use rmcp::ErrorData;
@@ -14,42 +16,28 @@ use rmcp::model::{
 use serde_json::{Map, Value};
 use skills_client::ClientError;
 use skills_protocol::error::SKILL_NOT_FOUND;
-use skills_protocol::method::{SkillsGet, SkillsList};
-use skills_protocol::wire::{By, Entry, GetParams, Include, ListParams};
+use skills_protocol::wire::{By, Entry, Include};
 
-use super::desk::{Desk, refusal, told};
+use super::desk::{AT_ONCE, Desk, refusal, told};
 use super::tools::{loaded, meta, notes};
 
 /// The text of all arguments.
 const ARGUMENTS: &str = "arguments";
 
-/// How many skills are asked for at once; the daemon takes twice as many.
-const AT_ONCE: usize = 16;
-
 /// Lists the skills that a user may start.
 pub(super) async fn list(desk: &Desk) -> Result<Vec<Prompt>, ClientError> {
-    let params = ListParams { include: vec![Include::Hidden], ..ListParams::default() };
-    let listed = desk.ask::<SkillsList>(params).await?;
+    let mut entries = desk.listed(&[Include::Hidden]).await?;
     desk.note_listed();
-    let mut entries: Vec<Entry> = Vec::new();
-    for entry in listed.skills.into_iter().filter(|it| it.user_invocable) {
-        if !entries.iter().any(|it| it.name == entry.name) {
-            entries.push(entry);
-        }
-    }
+    let mut seen = BTreeSet::new();
+    entries.retain(|it| it.user_invocable && seen.insert(it.name.clone()));
     let prompts = stream::iter(entries).map(|entry| prompt(desk, entry)).buffered(AT_ONCE);
     Ok(prompts.collect().await)
 }
 
 async fn prompt(desk: &Desk, entry: Entry) -> Prompt {
-    let frontmatter = frontmatter(desk, &entry.name).await.unwrap_or_default();
+    let frontmatter = desk.frontmatter(&entry.name).await.unwrap_or_default();
     let arguments = arguments(&frontmatter);
     Prompt::new(&entry.name, entry.description, Some(arguments)).with_title(&entry.name)
-}
-
-async fn frontmatter(desk: &Desk, name: &str) -> Result<Map<String, Value>, ClientError> {
-    let params = GetParams { name: Some(name.to_owned()), ..GetParams::default() };
-    Ok(desk.ask::<SkillsGet>(params).await?.frontmatter)
 }
 
 fn arguments(frontmatter: &Map<String, Value>) -> Vec<PromptArgument> {
@@ -101,7 +89,7 @@ async fn typed(desk: &Desk, name: &str, given: &JsonObject) -> Result<Option<Str
     if given.is_empty() || given.keys().all(|it| it == ARGUMENTS) {
         return Ok(text(ARGUMENTS));
     }
-    let names = names(&frontmatter(desk, name).await?);
+    let names = names(&desk.frontmatter(name).await?);
     let values: Vec<_> = names.iter().map(|it| text(it)).collect();
     let last = values.iter().rposition(Option::is_some).map_or(0, |it| it + 1);
     let mut typed: Vec<_> =

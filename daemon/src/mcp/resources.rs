@@ -9,8 +9,8 @@ use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTempla
 use serde_json::json;
 use skills_client::ClientError;
 use skills_protocol::error::{INVALID_PARAMS, SKILL_NOT_FOUND};
-use skills_protocol::method::{SkillsList, SkillsRead};
-use skills_protocol::wire::{Entry, ListParams, ReadParams, Scope};
+use skills_protocol::method::SkillsRead;
+use skills_protocol::wire::{Entry, ReadParams, Scope};
 
 use super::desk::{Desk, refusal, told};
 use super::names::{SKILL_FILE, TEMPLATE, media_type, parsed, uri};
@@ -20,11 +20,11 @@ const LONGEST: u64 = 8 * 1024 * 1024;
 
 /// Lists the skills, each as its SKILL.md.
 pub(super) async fn list(desk: &Desk) -> Result<Vec<Resource>, ClientError> {
-    let listed = desk.ask::<SkillsList>(ListParams::default()).await?;
+    let listed = desk.listed(&[]).await?;
     desk.note_listed();
     let mut seen = BTreeSet::new();
     // A prompt of an MCP server has no files; of several skills of one name the first is meant.
-    let files = listed.skills.iter().filter(|it| it.scope != Scope::Mcp);
+    let files = listed.iter().filter(|it| it.scope != Scope::Mcp);
     Ok(files.filter(|it| seen.insert(it.name.clone())).map(resource).collect())
 }
 

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, GetPromptRequestParams, GetPromptResponse,
-    Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
-    SubscriptionFilter,
+    GetSkillRequestParams, GetSkillResult, Implementation, InitializeRequestParams,
+    InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListSkillsResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
+    ReadResourceResponse, ServerCapabilities, ServerConfig, SubscriptionFilter,
 };
 use rmcp::service::{NotificationContext, Peer, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -16,7 +16,7 @@ use tokio::time::timeout;
 
 use super::desk::{Desk, told};
 use super::place::PATIENCE;
-use super::{NAME, VERSION, changes, prompts, resources, tools};
+use super::{NAME, VERSION, changes, extension, prompts, resources, tools};
 
 /// What a client may tell its model of the whole server.
 const INSTRUCTIONS: &str = "Skills are instructions for kinds of tasks, kept as files on this machine. Before you begin a task that matches the description of a skill, load it with the tool `skill` and follow what it says; `read_skill_file` reads the files that it names. When none that is listed fits, look with `search_skills`.";
@@ -41,6 +41,7 @@ impl ServerHandler for Server {
             .enable_prompts_list_changed()
             .enable_resources()
             .enable_resources_list_changed()
+            .enable_skills()
             .build();
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new(NAME, VERSION).with_title("Agent skills"))
@@ -126,6 +127,23 @@ impl ServerHandler for Server {
         _context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         Ok(prompts::get(&self.desk, request).await?.into())
+    }
+
+    async fn list_skills(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListSkillsResult, ErrorData> {
+        let listed = extension::list(&self.desk).await;
+        listed.map(ListSkillsResult::with_all_items).map_err(|error| unavailable(&error))
+    }
+
+    async fn get_skill(
+        &self,
+        request: GetSkillRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<GetSkillResult, ErrorData> {
+        extension::get(&self.desk, &request.uri).await
     }
 
     fn accepted_subscription_filter(

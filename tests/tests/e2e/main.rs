@@ -25,6 +25,8 @@ mod lifecycle;
 
 mod mcp;
 
+mod clients;
+
 mod configured;
 
 mod ends;

@@ -1,0 +1,35 @@
+//! Prints the skills that an agent sees in a directory: `list [DIR [PROFILE]]`.
+//!
+//! Connects to the daemon, and starts it when none runs.
+
+use std::error::Error;
+use std::path::PathBuf;
+
+use skills_client::client::Client;
+use skills_client::spawn::StartOptions;
+use skills_protocol::method::SkillsList;
+use skills_protocol::wire::ListParams;
+
+#[tokio::main(flavor = "current_thread")]
+#[expect(clippy::print_stdout, reason = "it is what the example does")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let mut args = std::env::args().skip(1);
+    let dir = PathBuf::from(args.next().unwrap_or_else(|| ".".to_owned())).canonicalize()?;
+
+    // The program is found in `PATH`; a name tells whoever reads the daemon's log who asks.
+    let client = Client::new(StartOptions::of("skillsd")?).named("list-example", "1.0");
+    let params = ListParams {
+        cwd: dir.to_str().map(str::to_owned),
+        profile: args.next(),
+        ..ListParams::default()
+    };
+    let listed = client.call::<SkillsList>(&params).await?;
+    for skill in &listed.skills {
+        println!("{}: {}", skill.name, skill.description.as_deref().unwrap_or_default());
+    }
+    // Answers come also where something is unwell, and say what.
+    for unwell in &listed.health {
+        println!("! {}", unwell.message);
+    }
+    Ok(())
+}

@@ -1,0 +1,261 @@
+//! A list of skills that is kept: whole at first, then by what changed, from one daemon to the next.
+//!
+//! It is what an agent or a view in an editor wants that shows skills: [`LiveList::next`] waits for
+//! a change, [`LiveList::skills`] is the list after it, in the profile's own order. Nothing is asked
+//! while nothing happens, and what happened while no daemon ran is told when the next one does.
+//! Invariant: after `next` the list is the daemon's at the clock of the answer.
+
+use std::collections::HashMap;
+
+use skills_protocol::error::INVALID_PARAMS;
+use skills_protocol::method::SkillsList;
+use skills_protocol::wire::{
+    Contextual as _, Entry, EventKind, Health, ListParams, ListResult, Removed, SubscribeParams,
+};
+
+use crate::ClientError;
+use crate::client::Client;
+use crate::subscription::Subscription;
+
+/// How often a list is begun anew that changed between two of its pages.
+const TRIES: usize = 8;
+
+/// A list that follows the disk.
+pub struct LiveList {
+    client: Client,
+    params: ListParams,
+    subscription: Subscription,
+    skills: Vec<Entry>,
+    health: Vec<Health>,
+    /// That of `skills`; none before the first list.
+    clock: Option<String>,
+    /// Whether something was heard that is not in `skills` yet.
+    is_behind: bool,
+}
+
+/// What has changed in a list.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Change {
+    /// What came or is another now.
+    pub changed: Vec<Entry>,
+    /// What has gone.
+    pub removed: Vec<Removed>,
+}
+
+impl LiveList {
+    /// Returns a list of what `skills/list` answers to these parameters; `since`, `limit` and
+    /// `cursor` are its own. Nothing is asked before [`Self::next`].
+    pub fn new(client: Client, mut params: ListParams) -> Self {
+        let mut subscribe = SubscribeParams {
+            kinds: vec![EventKind::SkillsChanged, EventKind::HealthChanged],
+            ..SubscribeParams::default()
+        };
+        let context = params.take_context();
+        subscribe.set_context(context.clone());
+        params = ListParams { include: params.include, ..ListParams::default() };
+        params.set_context(context);
+        Self {
+            subscription: Subscription::new(client.clone(), subscribe),
+            client,
+            params,
+            skills: Vec::new(),
+            health: Vec::new(),
+            clock: None,
+            is_behind: false,
+        }
+    }
+
+    /// Returns the list as it is known.
+    pub fn skills(&self) -> &[Entry] {
+        &self.skills
+    }
+
+    /// Returns what is unwell.
+    pub fn health(&self) -> &[Health] {
+        &self.health
+    }
+
+    /// Waits until the list or what is unwell changes, and returns what came and went. The first
+    /// time that is the whole list, also when it is empty. May be given up and called again.
+    ///
+    /// # Errors
+    /// No daemon can be reached or started, or it refuses the call.
+    pub async fn next(&mut self) -> Result<Change, ClientError> {
+        loop {
+            if !self.is_behind {
+                self.subscription.next().await?;
+                self.is_behind = true;
+            }
+            let is_first = self.clock.is_none();
+            let params = ListParams { since: self.clock.clone(), ..self.params.clone() };
+            let result = whole(&self.client, &params).await?;
+            self.is_behind = false;
+            let is_unwell = result.health != self.health;
+            let change = self.apply(result);
+            if is_first || is_unwell || change != Change::default() {
+                return Ok(change);
+            }
+        }
+    }
+
+    fn apply(&mut self, result: ListResult) -> Change {
+        self.clock = Some(result.clock);
+        self.health = result.health;
+        if result.fresh {
+            return replace(&mut self.skills, result.skills);
+        }
+        let is_old = |path: &str| {
+            result.removed.iter().any(|it| it.path == path)
+                || result.skills.iter().any(|it| it.path == path)
+        };
+        self.skills.retain(|it| !is_old(&it.path));
+        for (entry, position) in result.skills.iter().zip(result.positions) {
+            self.skills.insert((position as usize).min(self.skills.len()), entry.clone());
+        }
+        Change { changed: result.skills, removed: result.removed }
+    }
+}
+
+/// Asks `skills/list` for all pages of its answer, as one.
+pub async fn whole(client: &Client, params: &ListParams) -> Result<ListResult, ClientError> {
+    let mut tries = 1..TRIES;
+    loop {
+        match pages(client, params.clone()).await {
+            // It changed between two pages.
+            Err(Paged { error: ClientError::Rpc(error), is_first: false })
+                if error.code == INVALID_PARAMS && tries.next().is_some() => {}
+            pages => return pages.map_err(|it| it.error),
+        }
+    }
+}
+
+/// Why a page could not be had.
+struct Paged {
+    error: ClientError,
+    is_first: bool,
+}
+
+async fn pages(client: &Client, mut params: ListParams) -> Result<ListResult, Paged> {
+    let first = client.call::<SkillsList>(&params).await;
+    let mut whole = first.map_err(|error| Paged { error, is_first: true })?;
+    while let Some(cursor) = whole.next_cursor.take() {
+        params.cursor = Some(cursor);
+        let page = client.call::<SkillsList>(&params).await;
+        let page = page.map_err(|error| Paged { error, is_first: false })?;
+        whole.skills.extend(page.skills);
+        whole.positions.extend(page.positions);
+        whole.next_cursor = page.next_cursor;
+    }
+    Ok(whole)
+}
+
+/// Puts a whole list in the place of another one, and returns what is different.
+fn replace(skills: &mut Vec<Entry>, new: Vec<Entry>) -> Change {
+    let old = std::mem::replace(skills, new);
+    let before: HashMap<_, _> = old.iter().map(|it| (&it.path, it)).collect();
+    let changed = skills.iter().filter(|it| before.get(&it.path) != Some(it)).cloned().collect();
+    let gone = old.iter().filter(|it| !skills.iter().any(|new| new.path == it.path));
+    let removed = gone.map(|it| Removed {
+        name: it.name.clone(),
+        path: it.path.clone(),
+        path_encoding: it.path_encoding,
+    });
+    Change { changed, removed: removed.collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::script::{answer, refusal, serve};
+
+    fn entry(name: &str, description: &str) -> Value {
+        json!({
+            "name": name, "description": description, "path": format!("/w/{name}/SKILL.md"),
+            "dir": format!("/w/{name}"), "scope": "project", "root": "/w", "state": "active",
+            "reason": null, "paths": [], "label": null, "namespace": null,
+            "modelInvocable": true, "userInvocable": true, "trusted": true, "hash": null,
+            "diagnostics": {"error": 0, "warning": 0}, "stale": false,
+        })
+    }
+
+    fn page(clock: &str, fresh: bool, skills: &[Value], more: &Value) -> Value {
+        let mut page = json!({
+            "clock": clock, "fresh": fresh, "nextCursor": null, "skills": skills, "removed": [],
+        });
+        for (key, value) in more.as_object().expect("an object") {
+            page[key] = value.clone();
+        }
+        page
+    }
+
+    /// A list over a server that gives these answers to `skills/list` and tells of a change after
+    /// each of them.
+    fn list(answers: Vec<Result<Value, i32>>) -> LiveList {
+        let mut answers = answers.into_iter();
+        let (stream, _asked) = serve(move |message| {
+            let event = json!({"kind": "skills/changed"});
+            let params = json!({"subscription": "1", "result": event});
+            let note = json!({"jsonrpc": "2.0", "method": "events/event", "params": params});
+            match message["method"].as_str() {
+                Some("events/subscribe") => vec![answer(
+                    message,
+                    &json!({"subscription": "1", "kinds": ["skills/changed"], "clock": null}),
+                )],
+                _ => match answers.next().expect("it asks no more") {
+                    Ok(page) => vec![answer(message, &page), note],
+                    Err(code) => vec![refusal(message, code, "begin anew")],
+                },
+            }
+        });
+        let stream = Mutex::new(Some(stream));
+        let connect = move || {
+            let taken = stream.lock().expect("nobody panics").take();
+            taken.ok_or_else(|| std::io::ErrorKind::ConnectionRefused.into())
+        };
+        LiveList::new(Client::over(connect), ListParams::default())
+    }
+
+    fn names(list: &LiveList) -> String {
+        list.skills().iter().map(|it| it.name.as_str()).collect::<Vec<_>>().join(" ")
+    }
+
+    #[tokio::test]
+    async fn differences_are_put_where_they_belong() {
+        let [a, b, c, d] = ["a", "b", "c", "d"].map(|it| entry(it, ""));
+        let removed = json!([{"name": "c", "path": "/w/c/SKILL.md"}]);
+        let more = json!({"removed": removed, "positions": [0, 2]});
+        let mut list = list(vec![
+            Ok(page("1", true, &[a, b, c], &json!({}))),
+            Ok(page("2", false, &[], &json!({}))),
+            Ok(page("3", false, &[d, entry("a", "other")], &more)),
+        ]);
+        let change = list.next().await.expect("answered");
+        assert_eq!((names(&list).as_str(), change.changed.len()), ("a b c", 3));
+        // An answer without news is none.
+        let change = list.next().await.expect("answered");
+        assert_eq!(names(&list), "d b a");
+        assert_eq!((change.changed.len(), change.removed.len()), (2, 1));
+    }
+
+    #[tokio::test]
+    async fn pages_are_put_together_and_begun_anew_when_they_do_not_fit() {
+        let more = json!({"nextCursor": "x"});
+        let mut list = list(vec![
+            Ok(page("1", true, &[entry("a", "")], &more)),
+            Err(INVALID_PARAMS),
+            Ok(page("2", true, &[entry("a", "")], &more)),
+            Ok(page("2", true, &[entry("b", "")], &json!({}))),
+            Ok(page("3", true, &[entry("b", "other")], &json!({}))),
+        ]);
+        list.next().await.expect("answered");
+        assert_eq!(names(&list), "a b");
+        // Of a whole list only what differs is news.
+        let change = list.next().await.expect("answered");
+        assert_eq!(names(&list), "b");
+        assert_eq!((change.changed.len(), change.removed.len()), (1, 1));
+    }
+}

@@ -1,0 +1,237 @@
+//! The examples of the client library, in Rust and in other languages, and the MCP clients of the
+//! protocol's own organisation, each run as it is written.
+//!
+//! What the others need comes from npm and PyPI and is found where `SKILLSD_CLIENTS` says;
+//! `tests/clients/install` puts it there. Without it they are left out, and in CI that fails.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+
+use skills_testkit::daemon::{kill, listener};
+use skills_testkit::wait::DEADLINE;
+use skills_testkit::{Home, fixture};
+
+use crate::support::exe;
+
+const SHOP: &str = "\
+//- /.claude/skills/fix/SKILL.md
+---
+description: Fixes an issue.
+allowed-tools: Read
+---
+Fix $ARGUMENTS in !`printf %s here`.
+";
+
+/// A home in which programs find `skillsd`, and a worktree.
+struct Scene {
+    home: Home,
+    top: PathBuf,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let home = Home::new();
+        let top = home.worktree("shop", SHOP);
+        let bin = home.path().join("bin");
+        fs::create_dir(&bin).unwrap();
+        symlink(exe(), bin.join("skillsd")).unwrap();
+        Self { home, top }
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let mut command = self.home.command(program);
+        let bin = self.home.path().join("bin");
+        let path = std::env::var("PATH").unwrap();
+        command.env("PATH", format!("{}:{path}", bin.display())).current_dir(&self.top);
+        command
+    }
+
+    /// Runs a program to its end and returns what it printed.
+    #[track_caller]
+    fn run(&self, program: &str, args: &[&str]) -> String {
+        let output = self.command(program).args(args).output().unwrap();
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{program}: {}: {complaint}", output.status);
+        self.home.redact(&String::from_utf8(output.stdout).unwrap())
+    }
+
+    fn add(&self, name: &str) {
+        let dir = self.top.join(".claude/skills").join(name);
+        fixture::write_skill(&dir, name, "Comes later.");
+    }
+}
+
+/// A program that prints lines until it is killed.
+struct Printing {
+    child: Child,
+    lines: Receiver<String>,
+}
+
+impl Printing {
+    fn start(mut command: Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let (sender, lines) = channel();
+        let from = BufReader::new(child.stdout.take().unwrap());
+        thread::spawn(move || {
+            for line in from.lines().map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { child, lines }
+    }
+
+    /// Waits for a line.
+    #[track_caller]
+    fn line(&mut self, expected: &str) {
+        let mut seen = Vec::new();
+        while seen.last().is_none_or(|it| it != expected) {
+            let Ok(line) = self.lines.recv_timeout(DEADLINE) else {
+                let _ = self.child.kill();
+                let mut complaint = String::new();
+                let _ = self.child.stderr.take().unwrap().read_to_string(&mut complaint);
+                panic!("`{expected}` is not printed: {seen:#?} {complaint}");
+            };
+            seen.push(line);
+        }
+    }
+}
+
+impl Drop for Printing {
+    fn drop(&mut self) {
+        // Both fail when it has ended already, which is what is wanted.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn the_examples_in_rust_list_and_load() {
+    let scene = Scene::new();
+    let listed = scene.run(env!("CARGO_BIN_EXE_example-list"), &[".", "claude-code"]);
+    assert_eq!(listed, "fix: Fixes an issue.\n");
+    let load = env!("CARGO_BIN_EXE_example-load");
+    let loaded = scene.run(load, &[scene.top.to_str().unwrap(), "fix", "the door"]);
+    let (_, body) = loaded.split_once("\n\n").unwrap();
+    assert_eq!(body, "Fix the door in here.\n\n(may use Read without asking)\n");
+    let missing = scene.run(load, &[scene.top.to_str().unwrap(), "fic"]);
+    assert_eq!(missing, "there is no skill `fic`. Did you mean `fix`?\n");
+}
+
+#[test]
+fn the_example_in_rust_follows_from_one_daemon_to_the_next() {
+    let scene = Scene::new();
+    scene.add("old");
+    let mut command = scene.command(env!("CARGO_BIN_EXE_example-follow"));
+    command.arg(&scene.top);
+    let mut follow = Printing::start(command);
+    follow.line("+ old");
+    follow.line("1 skills");
+    scene.add("new");
+    follow.line("+ new");
+    let pid = listener(&scene.home.socket()).expect("it has started one");
+    kill(pid);
+    fs::remove_dir_all(scene.top.join(".claude/skills/new")).unwrap();
+    follow.line("- new");
+    follow.line("1 skills");
+    assert_ne!(listener(&scene.home.socket()), Some(pid));
+}
+
+/// Returns where clients of other languages are installed; none where they need not be.
+#[track_caller]
+#[expect(clippy::print_stdout, reason = "what is left out is said")]
+fn installed(what: &str) -> Option<PathBuf> {
+    let found = std::env::var_os("SKILLSD_CLIENTS").map(PathBuf::from);
+    if found.is_none() {
+        let is_ci = std::env::var_os("CI").is_some_and(|it| it == "true");
+        let how = "SKILLSD_CLIENTS is not set: `tests/clients/install DIR` installs what it needs";
+        assert!(!is_ci, "{how}");
+        println!("left out: {what} ({how})");
+    }
+    found
+}
+
+fn example(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../client/examples").join(name)
+}
+
+/// What both examples do for an agent: the catalog, a skill, and what changes.
+fn check_agent(scene: &Scene, command: impl Fn() -> Command) {
+    let mut agent = Printing::start({
+        let mut command = command();
+        command.arg(&scene.top).arg("fix");
+        command
+    });
+    agent.line("- fix: Fixes an issue.");
+    agent.line("Fix  in !`printf %s here`.");
+    scene.add("new");
+    agent.line("+ new");
+    let mut agent = Printing::start({
+        let mut command = command();
+        command.arg(&scene.top).arg("fic");
+        command
+    });
+    agent.line("there is no skill `fic`. Did you mean `fix`?");
+}
+
+#[test]
+fn the_example_in_python_is_an_agent() {
+    let Some(clients) = installed("the example in Python") else { return };
+    let scene = Scene::new();
+    check_agent(&scene, || {
+        let mut command = scene.command("python3");
+        command.env("PYTHONPATH", clients.join("python")).arg(example("skills.py"));
+        command
+    });
+    assert!(fs::read_to_string(example("skills.py")).unwrap().lines().count() < 40);
+}
+
+#[test]
+fn the_example_in_typescript_is_an_agent() {
+    let Some(clients) = installed("the example in TypeScript") else { return };
+    let scene = Scene::new();
+    // Beside the modules, as it is in somebody's project.
+    let project = tempfile::TempDir::new().unwrap();
+    let modules = clients.join("node_modules");
+    symlink(&modules, project.path().join("node_modules")).unwrap();
+    fs::write(project.path().join("package.json"), r#"{"type": "module"}"#).unwrap();
+    fs::copy(example("skills.ts"), project.path().join("skills.ts")).unwrap();
+    let compiled = scene
+        .command("node")
+        .current_dir(project.path())
+        .arg(modules.join("typescript/lib/tsc.js"))
+        .args(["--strict", "--target", "es2022", "--module", "nodenext", "--types", "node"])
+        .arg("skills.ts")
+        .output()
+        .unwrap();
+    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stdout));
+    check_agent(&scene, || {
+        let mut command = scene.command("node");
+        command.arg(project.path().join("skills.js"));
+        command
+    });
+    assert!(fs::read_to_string(example("skills.ts")).unwrap().lines().count() < 40);
+}
+
+#[test]
+fn the_protocols_own_mcp_clients_are_served() {
+    let Some(clients) = installed("the MCP clients") else { return };
+    let scene = Scene::new();
+    let worktree = scene.home.worktree("mcp", "//- /src dir\n");
+    let project = tempfile::TempDir::new().unwrap();
+    symlink(clients.join("node_modules"), project.path().join("node_modules")).unwrap();
+    let script = project.path().join("mcp.mjs");
+    fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("clients/mcp.mjs"), &script).unwrap();
+    let program = exe().to_str().unwrap();
+    let args = [script.to_str().unwrap(), program, worktree.to_str().unwrap()];
+    let said = scene.run("node", &args);
+    assert_eq!(said.lines().count(), 2, "{said}");
+}
