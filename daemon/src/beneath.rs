@@ -50,6 +50,15 @@ pub(crate) struct Listing {
     pub(crate) truncated: bool,
 }
 
+/// What was found, by name alone.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    /// Sorted.
+    pub(crate) names: Vec<PathBuf>,
+    /// Whether there was more to look at than is looked at.
+    pub(crate) truncated: bool,
+}
+
 /// A part of a file.
 #[derive(Debug)]
 pub(crate) struct Part {
@@ -167,7 +176,28 @@ impl Beneath {
 
     /// Lists the regular files. Links are followed to files beneath, never to directories.
     pub(crate) fn list(&self) -> Result<Listing, BeneathError> {
-        let mut listing = Listing::default();
+        let mut files = Vec::new();
+        let truncated = self.walk(|relative, _| files.extend(self.found(relative)))?;
+        files.sort_unstable_by(|a: &Found, b| a.relative.cmp(&b.relative));
+        Ok(Listing { files, truncated })
+    }
+
+    /// Lists the same files by their names, without looking at each of them.
+    pub(crate) fn names(&self) -> Result<Names, BeneathError> {
+        let mut names = Vec::new();
+        let truncated = self.walk(|relative, kind| {
+            if kind == FileType::RegularFile || self.found(relative.clone()).is_some() {
+                names.push(relative);
+            }
+        })?;
+        names.sort_unstable();
+        Ok(Names { names, truncated })
+    }
+
+    /// Goes through the regular files and the links, in no order. Returns whether there was more
+    /// than is looked at.
+    fn walk(&self, mut each: impl FnMut(PathBuf, FileType)) -> Result<bool, BeneathError> {
+        let mut truncated = false;
         let mut looked_at = 0;
         let mut directories = vec![PathBuf::new()];
         while let Some(directory) = directories.pop() {
@@ -185,25 +215,22 @@ impl Beneath {
                 }
                 looked_at += 1;
                 if looked_at > MOST {
-                    listing.truncated = true;
+                    truncated = true;
                     break;
                 }
                 let relative = directory.join(name);
                 match self.kind(&relative, entry.file_type()) {
                     FileType::Directory if SKIPPED.iter().any(|it| name == *it) => {}
                     FileType::Directory if relative.components().count() >= DEEPEST => {
-                        listing.truncated = true;
+                        truncated = true;
                     }
                     FileType::Directory => directories.push(relative),
-                    FileType::RegularFile | FileType::Symlink => {
-                        listing.files.extend(self.found(relative));
-                    }
+                    kind @ (FileType::RegularFile | FileType::Symlink) => each(relative, kind),
                     _ => {}
                 }
             }
         }
-        listing.files.sort_unstable_by(|a, b| a.relative.cmp(&b.relative));
-        Ok(listing)
+        Ok(truncated)
     }
 
     fn entries(&self, directory: &Path) -> Result<Dir, BeneathError> {
@@ -396,6 +423,8 @@ mod tests {
         let executable: Vec<_> = listing.files.iter().map(|it| it.executable).collect();
         assert_eq!(executable, [false, true, false, true]);
         assert_eq!(listing.files[0].size, 10);
+        let files: Vec<_> = listing.files.iter().map(|it| it.relative.clone()).collect();
+        assert_eq!(beneath.names().unwrap().names, files);
         assert!(!listing.truncated);
     }
 

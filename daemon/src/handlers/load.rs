@@ -107,7 +107,10 @@ pub(crate) async fn load(
         };
         service.loaded(session, agent.as_deref(), invocation).await;
     }
-    Answer::new(&asked.result(loaded))
+    let result = asked.result(loaded);
+    // The messages of a prompt hold the text once more.
+    let n_texts = 1 + result.metadata.prompt_messages.len();
+    Answer::with_capacity(&result, n_texts * (result.output.len() + 1024))
 }
 
 /// What is asked for, and what there is.

@@ -126,8 +126,7 @@ fn read(body: &Body, field: &Field) -> Option<Reading> {
     if !body.has_fields() {
         return None;
     }
-    let document = body.record.document();
-    Fields::new(document.frontmatter.as_ref()?, &body.record.head).read(field)?.value
+    Fields::new(body.document.frontmatter.as_ref()?, &body.record.head).read(field)?.value
 }
 
 fn text(body: &Body, field: &Field) -> Option<String> {
@@ -159,8 +158,7 @@ fn hooks(body: &Body) -> Option<Json> {
     if groups.is_empty() {
         return None;
     }
-    let document = body.record.document();
-    let frontmatter = document.frontmatter.as_ref()?;
+    let frontmatter = body.document.frontmatter.as_ref()?;
     let entry = frontmatter.get(catalog::HOOKS.key)?;
     json(frontmatter, &body.record.head, [entry]).into_iter().next().map(|(_, hooks)| hooks)
 }

@@ -2,6 +2,10 @@
 
 /// Returns what a text holds of them, as a sentence; nothing for most texts.
 pub(super) fn warning(text: &str) -> Option<String> {
+    // Most texts are, and that is seen many bytes at a time.
+    if text.is_ascii() {
+        return None;
+    }
     let mut found = text.char_indices().filter(|(_, it)| is_unseen(*it)).peekable();
     let (first, _) = *found.peek()?;
     let line = text[..first].matches('\n').count() + 1;

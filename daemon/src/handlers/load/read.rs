@@ -2,18 +2,20 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use skills_core::catalog;
 use skills_core::fields::Fields;
-use skills_core::profile::Scope;
+use skills_core::profile::{Profile, Scope};
 use skills_core::render::resources::{MANY, is_plugin_file, is_script, opencode_sample, tree};
 use skills_core::render::{Body, By, Files, Format};
+use skills_core::resolve::Candidate;
 use skills_core::skill::FileFacts;
 use skills_engine::disk::content_hash;
 use skills_engine::{View, unignored};
 use skills_protocol::error::RpcError;
 
-use crate::beneath::{Beneath, BeneathError, Found};
+use crate::beneath::{Beneath, BeneathError, Names};
 use crate::gate::Permit;
 use crate::handlers::files::{directory_gone, refused};
 use crate::prepared::SKILL_FILE;
@@ -59,28 +61,46 @@ pub(super) fn read(
         result => result,
     };
     let bytes = bytes.map_err(|error| refused(&error, SKILL_FILE))?;
-    let listed = candidate.record().map(|it| it.facts);
-    let is_as_listed = listed.is_some_and(|it| {
-        let whole = if it.truncated { read_limit.min(bytes.len() as u64) } else { it.size };
-        bytes.len() as u64 == it.size && content_hash(&bytes[..whole as usize]) == it.hash
-    });
-    let facts =
-        FileFacts { size: bytes.len() as u64, truncated: false, hash: content_hash(&bytes) };
     let directory = dir.file_name().unwrap_or(OsStr::new("/")).to_string_lossy();
-    let body = Body::read(&bytes, facts, &view.site.profile, &directory);
+    let (body, is_as_listed) =
+        judged(&bytes, candidate, &view.site.profile, &directory, read_limit);
     let mut warnings = Vec::new();
     // What lies beside a command are other commands.
     let files = match root.scope {
         Scope::Command => Files::default(),
         _ => files(format, by, &dir, &beneath, &mut warnings),
     };
-    let document = body.record.document();
-    let fields = document.frontmatter.as_ref().map(|it| Fields::new(it, &body.record.head));
+    let fields = body.document.frontmatter.as_ref().map(|it| Fields::new(it, &body.record.head));
     let shell = fields.and_then(|it| it.text(&catalog::SHELL)).filter(|_| body.has_fields());
     let label = root.label.as_ref().map(ToString::to_string);
     let plugin = root.plugin.as_ref().map(|it| it.root.to_path_buf());
     let is_command = root.scope == Scope::Command;
     Ok(Material { format, body, files, label, plugin, is_command, shell, warnings, is_as_listed })
+}
+
+/// Reads what a file says, and tells whether it is the one that the view has read. What the view
+/// knows of it is not found out again.
+fn judged(
+    bytes: &[u8],
+    candidate: &Candidate,
+    profile: &Profile,
+    directory: &str,
+    read_limit: u64,
+) -> (Body, bool) {
+    let size = bytes.len() as u64;
+    let hash = content_hash(bytes);
+    let file = candidate.file.as_ref().filter(|it| it.record.facts.size == size);
+    if let Some(file) = file.filter(|it| !it.record.facts.truncated)
+        && file.record.facts.hash == hash
+    {
+        return (Body::known(bytes, Arc::clone(&file.record), profile, directory), true);
+    }
+    let is_as_listed = file.is_some_and(|it| {
+        let part = read_limit.min(size) as usize;
+        it.record.facts.truncated && content_hash(&bytes[..part]) == it.record.facts.hash
+    });
+    let facts = FileFacts { size, truncated: false, hash };
+    (Body::read(bytes, facts, profile, directory), is_as_listed)
 }
 
 /// Reads a SKILL.md that is a link to another place. Agents follow it; what is read in a worktree
@@ -110,9 +130,10 @@ fn files(
             Files { paths, ..Files::default() }
         }
         Format::AgentSkills => {
-            let (found, is_cut) = list(beneath);
-            let others = found.iter().filter(|it| it.relative != Path::new(SKILL_FILE));
-            let mut paths: Vec<_> = others.map(|it| text(&it.relative)).collect();
+            // What kind of file each is does not show.
+            let Names { names, truncated: is_cut } = beneath.names().unwrap_or_default();
+            let others = names.iter().filter(|it| *it != Path::new(SKILL_FILE));
+            let mut paths: Vec<_> = others.map(|it| text(it)).collect();
             if is_cut || paths.len() > MANY {
                 paths.truncate(MANY);
                 warnings.push(format!(
@@ -123,7 +144,7 @@ fn files(
             Files { paths, ..Files::default() }
         }
         Format::Plugin => {
-            let (found, _) = list(beneath);
+            let found = beneath.list().unwrap_or_default().files;
             let scripts = found.iter().filter(|it| it.executable && is_script(&it.relative));
             let files = found.iter().filter(|it| is_plugin_file(&it.relative));
             Files {
@@ -143,12 +164,6 @@ fn files(
         | Format::Codex
         | Format::Raw => Files::default(),
     }
-}
-
-/// Lists the files; none where the directory has gone meanwhile.
-fn list(beneath: &Beneath) -> (Vec<Found>, bool) {
-    let listing = beneath.list().unwrap_or_default();
-    (listing.files, listing.truncated)
 }
 
 fn text(path: &Path) -> String {
