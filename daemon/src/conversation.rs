@@ -172,8 +172,10 @@ impl Service {
         };
         let resolution = &view.resolution;
         let worktree = (asks_git && resolution.in_git).then(|| resolution.worktree.clone());
+        let repository = resolution.repository.common(&resolution.worktree);
         let known = session.discovered.keys().cloned().collect();
-        let search = Search { cwd: asked.key.cwd.clone(), worktree, relative, known, touched };
+        let search =
+            Search { cwd: asked.key.cwd.clone(), worktree, repository, relative, known, touched };
         let found = spawn_blocking(move || discover::discover(&search)).await;
         found.map_err(|error| {
             tracing::error!(%error, "a touch is not followed");

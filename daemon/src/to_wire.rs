@@ -3,6 +3,7 @@
 //! Named functions, no decisions: a state, a reason or an order is passed on as it is. What
 //! the wire cannot say is left out. Paths are written with their encoding, object by object.
 
+mod explain;
 pub(crate) mod rendered;
 mod session;
 mod snapshot;
@@ -18,10 +19,7 @@ use skills_core::fields;
 use skills_core::parse::{Entry as YamlEntry, Frontmatter};
 use skills_core::path::AbsPath;
 use skills_core::profile::{self, NameSource, Profile, Provider};
-use skills_core::resolve::{
-    self, Candidate, Consultation, Consulted, Explanation, Reason, Resolution, RootOutcome, Skip,
-    SkipReason, State, Step, StepKind, address_of,
-};
+use skills_core::resolve::{Candidate, Reason, State, address_of};
 use skills_core::rules;
 use skills_core::skill::{Finding, SkillRecord, Spot};
 use skills_core::text::{LineIndex, Span};
@@ -30,6 +28,7 @@ use skills_engine::{Gone, Health, Phase, SourceStatus, View, WorktreeStatus};
 use skills_protocol::path::{PathEncoding, encode, encode_os, encoding_of};
 use skills_protocol::wire;
 
+pub(crate) use explain::{explanation, root_steps};
 pub(crate) use session::{discovered, loaded, matched, session, session_summary};
 pub(crate) use snapshot::{references, snapshot};
 
@@ -351,212 +350,6 @@ fn check_finding(finding: &rules::Finding, places: &Places<'_>) -> wire::CheckFi
         }),
         related: finding.related.iter().map(related).collect(),
         fixes: finding.fixes.iter().map(fix).collect(),
-    }
-}
-
-/// Returns an explanation's verdict and steps.
-pub(crate) fn explanation(
-    view: &View,
-    explanation: &Explanation,
-) -> (wire::Verdict, Vec<wire::Step>) {
-    let verdict = &explanation.verdict;
-    let verdict = wire::Verdict {
-        state: verdict.state.map(state),
-        summary: verdict.summary.clone(),
-        next: verdict.next.clone(),
-    };
-    let mut steps = Vec::with_capacity(explanation.steps.len());
-    // What was passed over stands below the root before it.
-    let mut root_idx = 0;
-    for it in &explanation.steps {
-        if let StepKind::Root(index) = it.kind {
-            root_idx = index;
-        }
-        steps.push(step(view, it, root_idx));
-    }
-    (verdict, steps)
-}
-
-/// Returns one step for each rule in which the profile differs from its base, those for what the
-/// configuration files say, and one for each root that was considered, and after it those for
-/// what lies there and was meant as a skill but could not be used.
-pub(crate) fn root_steps(view: &View) -> Vec<wire::Step> {
-    let resolution = &view.resolution;
-    let first = resolve::differences(&view.site).into_iter().chain(resolution.settings_steps());
-    let mut steps: Vec<_> = first.map(|it| step(view, &it, 0)).collect();
-    for (root_idx, root) in resolution.roots.iter().enumerate() {
-        steps.push(root_step(resolution, root_idx));
-        let is_mistake = |it: &&Skip| {
-            matches!(
-                it.reason,
-                SkipReason::Fault(_) | SkipReason::WrongCase | SkipReason::TooMany(..)
-            )
-        };
-        steps.extend(root.skips.iter().filter(is_mistake).map(|skip| wire::Step {
-            reason: Some(skip.reason.message()),
-            next: Some(skip.reason.next()),
-            ..skip_step(resolution, &skip.path, root_idx)
-        }));
-    }
-    steps
-}
-
-fn step(view: &View, step: &Step, root_idx: usize) -> wire::Step {
-    let resolution = &view.resolution;
-    let converted = match &step.kind {
-        StepKind::Settings(index) => settings_step(view, &resolution.settings[*index], step),
-        StepKind::Root(index) => root_step(resolution, *index),
-        StepKind::Candidate(index) => candidate_step(resolution, &resolution.candidates[*index]),
-        StepKind::Skip(path) => skip_step(resolution, path, root_idx),
-        StepKind::Rule { candidate, rule, decisive } => {
-            let candidate = &resolution.candidates[*candidate];
-            rule_step(&view.site.profile, candidate, rule, *decisive, step)
-        }
-        StepKind::Difference { candidate, rule } => {
-            let candidate = candidate.map(|index| &resolution.candidates[index]);
-            difference_step(&view.site.profile, candidate, rule)
-        }
-    };
-    wire::Step { reason: step.reason.clone(), next: step.next.clone(), ..converted }
-}
-
-fn root_step(resolution: &Resolution, root_idx: usize) -> wire::Step {
-    let root = &resolution.roots[root_idx];
-    let encoding = encoding_of([&*root.path]);
-    let (outcome, reason) = match &root.outcome {
-        RootOutcome::Walked => {
-            let origin = &root.origin;
-            let from = (!origin.is_empty()).then(|| format!("comes from {origin}"));
-            (wire::Outcome::Searched, from)
-        }
-        RootOutcome::Missing => (wire::Outcome::Missing, None),
-        RootOutcome::Fault(fault) => (wire::Outcome::Unreadable, Some(fault.to_string())),
-        RootOutcome::NoBase(why) => (wire::Outcome::Skipped, Some(why.clone())),
-        RootOutcome::Pending => (wire::Outcome::Skipped, Some("is not known yet".to_owned())),
-    };
-    wire::Step {
-        root: Some(path(&root.path, encoding)),
-        path_encoding: encoding,
-        scope: Some(scope(root.scope)),
-        found: (root.outcome == RootOutcome::Walked).then_some(root.candidates.len() as u64),
-        reason,
-        ..wire::Step::new(wire::StepKind::Root, outcome)
-    }
-}
-
-/// Returns a step about a configuration file: what it says at one place, or that it says nothing.
-fn settings_step(view: &View, file: &Consulted, step: &Step) -> wire::Step {
-    let profile = &view.site.profile;
-    let encoding = encoding_of([&*file.path]);
-    let outcome = match &file.outcome {
-        Consultation::Missing => wire::Outcome::Missing,
-        Consultation::Broken(..) | Consultation::Fault(..) => wire::Outcome::Unreadable,
-        Consultation::Off(_) | Consultation::Pending => wire::Outcome::Skipped,
-        Consultation::Read if step.at.is_none() => wire::Outcome::Passed,
-        Consultation::Read => wire::Outcome::Noted,
-    };
-    wire::Step {
-        file: Some(encode(&file.path, encoding)),
-        path_encoding: encoding,
-        agent: Some(profile.agent.clone().into_owned()),
-        version: Some(profile.version.clone().into_owned()),
-        evidence: Some(evidence(profile.evidence)),
-        line: step.at.map(|it| it.line),
-        column: step.at.map(|it| it.column),
-        ..wire::Step::new(wire::StepKind::Settings, outcome)
-    }
-}
-
-fn candidate_step(resolution: &Resolution, candidate: &Candidate) -> wire::Step {
-    let root = &resolution.roots[candidate.root];
-    let encoding = encoding_of([&*candidate.path, &*root.path]);
-    let outcome = match (candidate.state, &candidate.file) {
-        (State::Active | State::Activated, _) => wire::Outcome::Kept,
-        (State::Invalid, None) => wire::Outcome::Unreadable,
-        (
-            State::Conditional
-            | State::Shadowed
-            | State::Invalid
-            | State::Hidden
-            | State::Denied
-            | State::Untrusted
-            | State::Ignored,
-            _,
-        ) => wire::Outcome::Dropped,
-    };
-    wire::Step {
-        root: Some(path(&root.path, encoding)),
-        path: Some(path(&candidate.path, encoding)),
-        path_encoding: encoding,
-        scope: Some(scope(root.scope)),
-        name: Some(candidate.name.clone()),
-        state: Some(state(candidate.state)),
-        ..wire::Step::new(wire::StepKind::Candidate, outcome)
-    }
-}
-
-fn skip_step(resolution: &Resolution, path: &Path, root_idx: usize) -> wire::Step {
-    let root = &resolution.roots[root_idx];
-    let encoding = encoding_of([path, &*root.path]);
-    let is_fault = |reason: &SkipReason| matches!(reason, SkipReason::Fault(_));
-    let unreadable = root.skips.iter().any(|skip| *skip.path == *path && is_fault(&skip.reason));
-    let outcome = if unreadable { wire::Outcome::Unreadable } else { wire::Outcome::Dropped };
-    wire::Step {
-        root: Some(self::path(&root.path, encoding)),
-        path: Some(encode(path, encoding)),
-        path_encoding: encoding,
-        ..wire::Step::new(wire::StepKind::Candidate, outcome)
-    }
-}
-
-fn rule_step(
-    profile: &Profile,
-    candidate: &Candidate,
-    rule: &str,
-    decisive: bool,
-    step: &Step,
-) -> wire::Step {
-    let file = step.file.as_ref().unwrap_or(&candidate.path);
-    let at = step.at;
-    let encoding = encoding_of([&*candidate.path, &**file]);
-    let path = path(&candidate.path, encoding);
-    let file = encode(file, encoding);
-    let outcome = if decisive { wire::Outcome::Dropped } else { wire::Outcome::Noted };
-    wire::Step {
-        file: at.map(|_| file),
-        path: Some(path),
-        path_encoding: encoding,
-        rule: Some(rule.to_owned()),
-        agent: Some(profile.agent.clone().into_owned()),
-        version: Some(profile.version.clone().into_owned()),
-        evidence: Some(evidence(profile.evidence)),
-        line: at.map(|it| it.line),
-        column: at.map(|it| it.column),
-        ..wire::Step::new(wire::StepKind::Rule, outcome)
-    }
-}
-
-fn difference_step(profile: &Profile, candidate: Option<&Candidate>, rule: &str) -> wire::Step {
-    let path = candidate.map(|it| &*it.path);
-    let encoding = encoding_of(path);
-    wire::Step {
-        path: path.map(|path| encode(path, encoding)),
-        path_encoding: encoding,
-        rule: Some(format!("profile/{rule}")),
-        agent: Some(profile.agent.clone().into_owned()),
-        version: Some(profile.version.clone().into_owned()),
-        evidence: Some(evidence(profile.evidence)),
-        ..wire::Step::new(wire::StepKind::Rule, wire::Outcome::Noted)
-    }
-}
-
-fn evidence(evidence: profile::Evidence) -> wire::Evidence {
-    match evidence {
-        profile::Evidence::Run => wire::Evidence::Running,
-        profile::Evidence::Source => wire::Evidence::Source,
-        profile::Evidence::Documentation => wire::Evidence::Documentation,
-        profile::Evidence::Standard => wire::Evidence::Standard,
-        profile::Evidence::Configuration => wire::Evidence::Configuration,
     }
 }
 

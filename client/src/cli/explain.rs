@@ -146,6 +146,14 @@ fn render_profiles(results: &[ExplainResult], terminal: &Terminal) -> String {
         for line in &lines[1..] {
             let _ = writeln!(text, "  {}  {line}", pad("", columns));
         }
+        // Where the skill is there, there is nothing to do.
+        let next = result.verdict.next.as_deref();
+        let next = next.filter(|_| !result.verdict.state.is_some_and(State::is_listed));
+        let lines =
+            next.map_or_else(Vec::new, |it| wrap(&format!("→ {}", terminal.prose(it)), room));
+        for line in &lines {
+            let _ = writeln!(text, "  {}  {}", pad("", columns), paint(style::FAINT, line));
+        }
     }
     let _ = writeln!(text, "\nEvery step of one of them: `--profile NAME`");
     text
@@ -239,8 +247,10 @@ mod tests {
                                      repaired
             ✗ opencode-agent-skills  it is dropped: line 3 is
                                      not YAML
+                                     → Quote the description.
             ✗ codex                  there is no skill
                                      `api-changes`
+                                     → Quote the description.
 
             Every step of one of them: `--profile NAME`
         "#]]

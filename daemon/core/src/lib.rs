@@ -56,4 +56,4 @@ pub mod assist;
 
 pub mod search;
 
-mod likeness;
+pub mod likeness;

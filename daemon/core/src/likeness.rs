@@ -5,11 +5,7 @@
 
 /// Returns those of `among` that are at least as like to `name` as `bar` says, from 0 for nothing
 /// in common to 1 for the same; the most alike first, then by the alphabet, each once.
-pub(crate) fn nearest<'a>(
-    name: &str,
-    among: impl IntoIterator<Item = &'a str>,
-    bar: f64,
-) -> Vec<&'a str> {
+pub fn nearest<'a>(name: &str, among: impl IntoIterator<Item = &'a str>, bar: f64) -> Vec<&'a str> {
     let scored = among.into_iter().map(|it| (strsim::normalized_damerau_levenshtein(it, name), it));
     let mut alike: Vec<_> = scored.filter(|(score, _)| *score >= bar).collect();
     alike.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));

@@ -28,7 +28,7 @@ pub use reading::{
     DescriptionRule, Duplicates, Empty, Encoding, NameCheck, NameForm, NameRule, NameSource, Paths,
     Rung, Scalars, Unreadable,
 };
-pub use root::{Base, Links, Provider, RootRule, Scope, Stop, Switch, Walk};
+pub use root::{Base, LinkedWorktrees, Links, Provider, RootRule, Scope, Stop, Switch, Walk};
 pub use rule::{CHECKS, RULES, Rule, RuleKind, Setting, check_of, requirement};
 pub use source::{Broken, PluginRule, Reads, Seeks, SettingsRule};
 pub use words::Worded;
@@ -61,6 +61,8 @@ pub struct Profile {
     pub settings: Vec<SettingsRule>,
     /// Where the agent looks, in scan order.
     pub roots: Vec<RootRule>,
+    /// What it reads where it works in a linked worktree.
+    pub linked_worktrees: LinkedWorktrees,
     /// A file in a skill's directory that says more about it than SKILL.md: its relative path.
     pub sidecar: Option<Text>,
     /// How a skill gets its name.

@@ -35,7 +35,10 @@ use crate::skill::{SkillRecord, Spot};
 
 use worktree::Worktree;
 
-pub use explain::{Explanation, Query, Step, StepKind, Verdict, differences, explain};
+pub use explain::{
+    Around, Explanation, Ignored, Query, Step, StepKind, Stray, Thing, Verdict, differences,
+    explain, places, worktree_step,
+};
 pub use nested::holder;
 pub use overlay::Overlay;
 pub use plugins::Plugin;
@@ -48,6 +51,7 @@ pub use settings::{Consultation, Consulted, Named, Note};
 pub use tree::{
     Fault, FaultKind, FileId, Item, ItemKind, Listing, Place, SkillFile, TEXT_LIMIT, TextFile, Tree,
 };
+pub use worktree::Repository;
 
 /// The variables a view depends on, by name.
 pub type Environment = BTreeMap<String, OsString>;
@@ -76,6 +80,8 @@ pub struct Resolution {
     pub worktree: AbsPath,
     /// Whether the worktree is one of git's.
     pub in_git: bool,
+    /// Where its repository is.
+    pub repository: Repository,
     /// The ancestor at which the search for the worktree's top stopped, because it belongs to
     /// neither the user nor root.
     pub foreign: Option<AbsPath>,
@@ -171,7 +177,9 @@ pub enum SkipReason {
     SameDirectory(AbsPath),
     /// A root with more directories than the agent reads: how many it reads, and how many there
     /// are. Nothing is left out for it, since which ones the agent loses is not settled.
-    TooMany(usize, usize),
+    TooManyDirectories(usize, usize),
+    /// The same of entries: files, directories and links.
+    TooManyEntries(usize, usize),
     /// A directory or link that could not be used.
     Fault(Fault),
 }
@@ -369,10 +377,11 @@ pub fn resolve(site: &Site, tree: &dyn Tree) -> Resolution {
     precedence::settle(site, &roots, &mut candidates);
     trust::hold_back(site, settings.trusted.as_ref(), &roots, &mut candidates);
     denied::apply(site, &settings.rules, &roots, &mut candidates);
-    let Worktree { top, in_git, foreign } = worktree;
+    let Worktree { top, in_git, foreign, repository } = worktree;
     Resolution {
         worktree: top,
         in_git,
+        repository,
         foreign,
         cwd_exists,
         settings: settings.consulted,

@@ -182,6 +182,14 @@ impl SkillRecord {
     pub fn document(&self) -> Document {
         parse(&self.head)
     }
+
+    /// Returns where a key of the frontmatter is written.
+    pub fn place_of(&self, key: &str) -> Option<Spot> {
+        let document = self.document();
+        let entry = document.frontmatter?.entries.into_iter().find(|it| it.key.text == key)?;
+        let index = LineIndex::new(&self.head);
+        Some(Spots { text: &self.head, index: &index }.spot(entry.key.span.start))
+    }
 }
 
 /// Counts places in one text.

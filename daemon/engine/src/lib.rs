@@ -59,6 +59,10 @@ mod activation;
 
 pub mod discover;
 
+pub mod around;
+
+mod ignored;
+
 mod news;
 
 mod bundled;

@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
-use skills_core::resolve::{self, Query, Resolution, RootOutcome};
-use skills_engine::View;
+use skills_core::resolve::{self, Around, Explanation, Query, Resolution, RootOutcome};
+use skills_engine::{View, around};
+use skills_protocol::error::RpcError;
 use skills_protocol::path::encoding_of;
 use skills_protocol::wire::{Contextual, ExplainParams, ExplainResult, Verdict};
+
+use tokio::task::spawn_blocking;
 
 use crate::answer::{Answer, Outcome};
 use crate::from_wire::{Target, target};
@@ -24,17 +27,48 @@ pub(crate) async fn explain(
         return Answer::new(&explain_place(&view));
     }
     let target = target(params.name.as_deref(), params.path.as_deref(), params.path_encoding)?;
-    Answer::new(&explain_skill(&view, &target))
+    let query = query(&target);
+    let explain = |around: &Around| resolve::explain(&view.site, &view.resolution, query, around);
+    let mut explanation = explain(&Around::default());
+    if explanation.candidate.is_none() {
+        explanation = explain(&look_around(&view, &target).await?);
+    }
+    Answer::new(&explain_skill(&view, &target, &explanation))
 }
 
-fn explain_skill(view: &View, target: &Target<'_>) -> ExplainResult {
-    let query = match target {
+fn query<'a>(target: &'a Target<'_>) -> Query<'a> {
+    match target {
         Target::Name(name) => Query::Name(name),
         Target::Path(path) => Query::Path(path),
+    }
+}
+
+/// Finds out what the disk has of a thing that discovery never met.
+async fn look_around(view: &Arc<View>, target: &Target<'_>) -> Result<Around, RpcError> {
+    let worktree = around::Worktree::of(&view.resolution);
+    let found = match target {
+        Target::Path(path) => {
+            let path = path.clone();
+            spawn_blocking(move || around::at(&path, &worktree)).await
+        }
+        Target::Name(name) => {
+            let (name, view) = ((*name).to_owned(), Arc::clone(view));
+            let seek = move || {
+                let places = resolve::places(&view.site, &view.resolution);
+                around::called(&name, &places, &worktree)
+            };
+            spawn_blocking(seek).await
+        }
     };
-    let explanation = resolve::explain(&view.site, &view.resolution, query);
+    found.map_err(|error| {
+        tracing::error!(%error, "an explanation could not be completed");
+        RpcError::internal("the disk could not be looked at")
+    })
+}
+
+fn explain_skill(view: &View, target: &Target<'_>, explanation: &Explanation) -> ExplainResult {
     let candidate = explanation.candidate.map(|index| &view.resolution.candidates[index]);
-    let (verdict, steps) = to_wire::explanation(view, &explanation);
+    let (verdict, steps) = to_wire::explanation(view, explanation);
     let path = candidate.map(|it| &*it.path);
     let path_encoding = encoding_of(path);
     let asked = match target {

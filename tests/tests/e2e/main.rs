@@ -50,6 +50,8 @@ mod bad_input;
 
 mod cli;
 
+mod explain;
+
 mod agent_files;
 
 mod check;

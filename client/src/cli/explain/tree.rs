@@ -192,6 +192,7 @@ fn candidate_lines(
     let first = format!("{mark} {name}  {}", state.unwrap_or_default());
     let mut lines = vec![first.trim_end().to_owned()];
     push_reason(step, room, terminal, &mut lines);
+    push_source(step, room, &mut lines);
     lines
 }
 
@@ -231,14 +232,18 @@ fn rule_lines(step: &Step, room: Option<usize>, terminal: &Terminal) -> Vec<Stri
         }
         lines.push(format!("  {place}"));
     }
-    // What it passed is no news; whose rule stopped it is.
+    push_source(step, room, &mut lines);
+    lines
+}
+
+// What it passed is no news; whose rule stopped it is.
+fn push_source(step: &Step, room: Option<usize>, lines: &mut Vec<String>) {
     if step.outcome != Outcome::Passed
         && let Some(source) = rule_source(step)
     {
         let wrapped = wrap(&source, room.map(|room| room.saturating_sub(2)));
         lines.extend(wrapped.iter().map(|line| format!("  {}", paint(style::FAINT, line))));
     }
-    lines
 }
 
 fn rule_source(step: &Step) -> Option<String> {
@@ -395,6 +400,29 @@ mod tests {
                    └─ ✗ only `skills/<name>/SKILL.md` counts
                         rule depth of claude-code 2.1.240 (from its documentation)
             "#]],
+        );
+    }
+
+    #[test]
+    fn what_was_passed_over_names_the_rule_and_what_holds_for_all_comes_first() {
+        let claude = "/home/ann/shop/.claude/skills";
+        let place = rule("worktree/linked", Outcome::Noted, "it is linked to `/home/ann/main`");
+        let passed = Step {
+            root: Some(claude.into()),
+            path: Some(format!("{claude}/group/deep")),
+            ..Step { kind: StepKind::Candidate, ..rule("walk/depth", Outcome::Dropped, "deeper") }
+        };
+        check(
+            &[place, root(claude, Some(0)), passed],
+            None,
+            &expect![[r#"
+            ├─ · it is linked to `~/main`
+            │    rule worktree/linked of claude-code 2.1.240 (from its documentation)
+            └─ ~/shop/.claude/skills  no skills · project
+               └─ ✗ group/deep
+                    deeper
+                    rule walk/depth of claude-code 2.1.240 (from its documentation)
+        "#]],
         );
     }
 

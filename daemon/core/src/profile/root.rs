@@ -92,6 +92,17 @@ pub enum Stop {
     Filesystem,
 }
 
+/// Which of a repository's worktrees an agent reads, where it works in a linked one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkedWorktrees {
+    /// The linked one alone.
+    Alone,
+    /// The linked one alone, though its documents say that the main one counts as well.
+    AloneAgainstWord,
+    /// Behind the linked one the same directories of the main one.
+    WithMain,
+}
+
 /// Where an entry comes from, as the wire calls it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
@@ -176,6 +187,8 @@ pub struct Walk {
     /// How many directories of one root the agent reads; none for all. We list what is in the
     /// others as well, and `explain` tells of it.
     pub most_directories: Option<usize>,
+    /// How many entries of the directories of one root it reads, in the same way.
+    pub most_entries: Option<usize>,
 }
 
 impl Walk {
@@ -193,6 +206,7 @@ impl Walk {
             links_last: false,
             repeats: false,
             most_directories: None,
+            most_entries: None,
         }
     }
 }

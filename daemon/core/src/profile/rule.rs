@@ -6,9 +6,9 @@
 
 use super::words::Worded;
 use super::{
-    Base, DescriptionRule, Duplicates, Empty, Encoding, Links, NameCheck, NameForm, NameSource,
-    Nested, Paths, Profile, Provider, RootRule, Rung, Scalars, Seeks, Stop, Taken, Text, Trust,
-    Unreadable, Walk,
+    Base, DescriptionRule, Duplicates, Empty, Encoding, LinkedWorktrees, Links, NameCheck,
+    NameForm, NameSource, Nested, Paths, Profile, Provider, RootRule, Rung, Scalars, Seeks, Stop,
+    Taken, Text, Trust, Unreadable, Walk,
 };
 use crate::ladder::{Fence, Library, Requirement};
 use crate::render::Format;
@@ -72,6 +72,13 @@ pub const RULES: &[Rule] = &[
                 it.roots = roots;
             }
         },
+    },
+    Rule {
+        name: "linked_worktrees",
+        doc: "What it reads of a project where it works in a linked worktree (`git worktree add`): that alone, or behind it the same directories of the main one.\n\n`alone-against-its-word` is `alone` where the agent's documents say otherwise.",
+        kind: RuleKind::Word(LinkedWorktrees::words),
+        lines: |it| word(it.linked_worktrees),
+        set: |it, setting| put(&mut it.linked_worktrees, &setting),
     },
     Rule {
         name: "environment",
@@ -499,6 +506,9 @@ pub(super) fn walk_words(walk: &Walk) -> Vec<String> {
     add(walk.repeats, "a directory each time it is reached");
     if let Some(most) = walk.most_directories {
         words.push(format!("{most} directories"));
+    }
+    if let Some(most) = walk.most_entries {
+        words.push(format!("{most} entries"));
     }
     let skipped: Vec<_> = walk.skipped.iter().chain(&walk.reserved).map(|it| &**it).collect();
     if !skipped.is_empty() {

@@ -4,9 +4,10 @@
 //! rule of a row has another source it says so beside it.
 
 use super::{
-    Base, Compaction, DescriptionRule, Duplicates, Empty, Encoding, Evidence, Links, NameCheck,
-    NameForm, NameRule, NameSource, Nested, Paths, PluginRule, Profile, Provider, RootRule, Rung,
-    Scalars, Scope, Seeks, Stop, Switch, Taken, Text, Trust, Unreadable, Walk, settings,
+    Base, Compaction, DescriptionRule, Duplicates, Empty, Encoding, Evidence, LinkedWorktrees,
+    Links, NameCheck, NameForm, NameRule, NameSource, Nested, Paths, PluginRule, Profile, Provider,
+    RootRule, Rung, Scalars, Scope, Seeks, Stop, Switch, Taken, Text, Trust, Unreadable, Walk,
+    settings,
 };
 use crate::ladder::{Fence, Library, Quoting, Requirement};
 use crate::render::Format;
@@ -77,6 +78,7 @@ fn agentskills() -> Profile {
         revision: 0,
         environment: texts(&["HOME", "XDG_CONFIG_HOME"]),
         settings: Vec::new(),
+        linked_worktrees: LinkedWorktrees::Alone,
         sidecar: None,
         namespace: None,
         roots: vec![
@@ -161,6 +163,9 @@ fn claude_code() -> Profile {
         revision: 0,
         environment: texts(&["HOME", "CLAUDE_CONFIG_DIR"]),
         settings: settings::claude_code(),
+        // Documentation and trackers: it means to read through to the main one, and does not for
+        // skills.
+        linked_worktrees: LinkedWorktrees::AloneAgainstWord,
         sidecar: None,
         namespace: None,
         roots: vec![
@@ -252,6 +257,7 @@ fn opencode() -> Profile {
             "OPENCODE_DISABLE_PROJECT_CONFIG",
         ]),
         settings: settings::opencode(),
+        linked_worktrees: LinkedWorktrees::Alone,
         sidecar: None,
         namespace: None,
         roots: vec![
@@ -338,6 +344,7 @@ fn opencode_agent_skills() -> Profile {
         revision: 0,
         environment: texts(&["HOME"]),
         settings: Vec::new(),
+        linked_worktrees: LinkedWorktrees::Alone,
         sidecar: None,
         namespace: Some("namespace".into()),
         roots: vec![
@@ -393,8 +400,8 @@ fn codex() -> Profile {
         root_skill: true,
         into_skills: true,
         file_links: false,
-        // And 20,000 entries; of those only the ones that may be skills are counted here.
-        most_directories: Some(2000),
+        most_directories: Some(2_000),
+        most_entries: Some(20_000),
         ..Walk::plain()
     };
     // Written by the agent itself.
@@ -411,6 +418,7 @@ fn codex() -> Profile {
         revision: 0,
         environment: texts(&["HOME", "CODEX_HOME"]),
         settings: settings::codex(),
+        linked_worktrees: LinkedWorktrees::Alone,
         sidecar: Some("agents/openai.yaml".into()),
         namespace: None,
         roots: vec![
@@ -481,6 +489,7 @@ fn gemini_cli() -> Profile {
         revision: 0,
         environment: texts(&["HOME", "GEMINI_CLI_HOME", "GEMINI_CLI_TRUST_WORKSPACE"]),
         settings: settings::gemini_cli(),
+        linked_worktrees: LinkedWorktrees::Alone,
         sidecar: None,
         namespace: None,
         roots: vec![

@@ -4,8 +4,8 @@
 //! and what `explain` says cannot disagree. Words are a contract: add, never repurpose.
 
 use super::{
-    DescriptionRule, Duplicates, Empty, Encoding, Links, NameForm, NameSource, Paths, Rung,
-    Scalars, Scope, Stop, Taken, Unreadable,
+    DescriptionRule, Duplicates, Empty, Encoding, LinkedWorktrees, Links, NameForm, NameSource,
+    Paths, Rung, Scalars, Scope, Stop, Taken, Unreadable,
 };
 use crate::ladder::{Fence, Library, Quoting};
 use crate::render::Format;
@@ -129,6 +129,11 @@ worded! {
         "worktree-else-filesystem" = Self::WorktreeElseFilesystem,
         "filesystem" = Self::Filesystem,
     }
+    LinkedWorktrees {
+        "alone" = Self::Alone,
+        "alone-against-its-word" = Self::AloneAgainstWord,
+        "with-main" = Self::WithMain,
+    }
     Scope {
         "managed" = Self::Managed,
         "user" = Self::User,
@@ -175,6 +180,7 @@ mod tests {
         check::<Paths>();
         check::<Encoding>();
         check::<Links>();
+        check::<LinkedWorktrees>();
         check::<Stop>();
         check::<Scope>();
         check::<Taken>();

@@ -11,7 +11,9 @@ use super::tree::Tree;
 use super::walk::Walker;
 use super::{Named, Root, RootOutcome, Site, Worktree, trust};
 use crate::path::AbsPath;
-use crate::profile::{Base, Provider, RootRule, Scope, Seeks, Stop, Switch};
+use crate::profile::{
+    Base, Duplicates, LinkedWorktrees, Profile, Provider, RootRule, Scope, Seeks, Stop, Switch,
+};
 use crate::remote::Address;
 
 /// Where a root is; or a path to name it by, and why it is nowhere.
@@ -159,7 +161,13 @@ pub(super) fn root_paths(
 ) -> Vec<RootPath> {
     let found = match &rule.base {
         Base::Settings => paths.iter().map(|it| named(site, &it.text)).collect(),
-        other => bases(site, other, worktree),
+        other => {
+            let mut found = bases(site, other, worktree);
+            if let Base::Ancestors { .. } = other {
+                through_main(&site.profile, worktree, &mut found);
+            }
+            found
+        }
     };
     let off = |relative: &str| switched_off(site, &rule.switches, relative);
     let below = |base: RootPath, relative: &str| match (base, off(relative)) {
@@ -171,6 +179,19 @@ pub(super) fn root_paths(
         .into_iter()
         .flat_map(|base| rule.relative.iter().map(move |it| below(base.clone(), it)))
         .collect()
+}
+
+/// Adds to the directories of a linked worktree the same of the main one, where they count.
+fn through_main(profile: &Profile, worktree: &Worktree, found: &mut Vec<RootPath>) {
+    let Some(main) = worktree.repository.main() else { return };
+    if profile.linked_worktrees != LinkedWorktrees::WithMain {
+        return;
+    }
+    let within = |it: &AbsPath| it.strip_prefix(&worktree.top).ok().map(|it| main.child(it));
+    let others: Vec<_> = found.iter().flatten().filter_map(within).map(Ok).collect();
+    // What is nearer wins: it comes first, or last where the last wins.
+    let at = if profile.duplicates == Duplicates::LastWins { 0 } else { found.len() };
+    found.splice(at..at, others);
 }
 
 /// Returns whether a root is there by the user's or the administrator's own doing.

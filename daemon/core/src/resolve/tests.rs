@@ -10,6 +10,7 @@ mod places;
 mod plugins;
 mod settings;
 mod variants;
+mod worktrees;
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use std::sync::Arc;
 use expect_test::Expect;
 
 use self::memory::MemoryTree;
-use super::{Query, Resolution, Site, StepKind, explain, resolve};
+use super::{Around, Query, Resolution, Site, StepKind, explain, resolve};
 use crate::path::AbsPath;
 use crate::profile;
 
@@ -72,12 +73,25 @@ fn check(profile: &str, cwd: &str, fixture: &str, expected: &Expect) {
 /// Checks what `profile` says about a name, or about a path where it begins with a slash.
 #[track_caller]
 fn check_explain(profile: &str, cwd: &str, query: &str, fixture: &str, expected: &Expect) {
+    check_explain_with(profile, cwd, query, fixture, &Around::default(), expected);
+}
+
+/// The same, where the disk was looked at besides.
+#[track_caller]
+fn check_explain_with(
+    profile: &str,
+    cwd: &str,
+    query: &str,
+    fixture: &str,
+    around: &Around,
+    expected: &Expect,
+) {
     let tree = MemoryTree::new(fixture);
     let site = site(profile, cwd);
     let resolution = resolve(&site, &tree);
     let asked = query.starts_with('/').then(|| path(query));
     let query = asked.as_ref().map_or(Query::Name(query), Query::Path);
-    let explanation = explain(&site, &resolution, query);
+    let explanation = explain(&site, &resolution, query, around);
     let mut out = format!("{}\n", explanation.verdict.summary);
     if let Some(next) = &explanation.verdict.next {
         let _ = writeln!(out, "next: {next}");
@@ -94,7 +108,8 @@ fn check_explain(profile: &str, cwd: &str, query: &str, fixture: &str, expected:
             StepKind::Candidate(index) => {
                 format!("  candidate {:?}", resolution.candidates[*index].path)
             }
-            StepKind::Skip(path) => format!("  passed over {path:?}"),
+            StepKind::Skip { path, rule } => format!("  passed over {path:?} {rule}"),
+            StepKind::Place { rule, decisive } => format!("{rule} decisive={decisive}"),
             StepKind::Rule { rule, decisive, .. } => format!("    {rule} decisive={decisive}"),
             StepKind::Difference { rule, .. } => format!("    differs in {rule}"),
         };

@@ -122,14 +122,25 @@ impl Fault {
 }
 
 /// The entries of one directory that discovery may care about, sorted by name.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Listing {
     /// The directory's identity.
     pub id: FileId,
     /// Sub-directories, symbolic links, Markdown files, and whatever is called SKILL.md in any
     /// case.
     pub items: Box<[Item]>,
+    /// How many entries there are in all, those too that are not among the items.
+    pub entries: usize,
 }
+
+/// One file more or less that discovery does not care about makes no other listing.
+impl PartialEq for Listing {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id && self.items == other.items
+    }
+}
+
+impl Eq for Listing {}
 
 /// One entry of a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -65,6 +65,8 @@ struct Descent<'a> {
     /// One is walked again only from a place nearer to the root, so that links can neither
     /// hide what lies within the depth limit nor make the walk endless.
     walked: HashMap<FileId, (u16, AbsPath)>,
+    /// How many entries those have.
+    entries: usize,
 }
 
 impl<'a> Walker<'a> {
@@ -81,16 +83,18 @@ impl<'a> Walker<'a> {
         if let Some(outcome) = self.refuses(path) {
             return (outcome, Vec::new());
         }
-        let mut descent = Descent { walk, root, skips: Vec::new(), walked: HashMap::new() };
+        let mut descent =
+            Descent { walk, root, skips: Vec::new(), walked: HashMap::new(), entries: 0 };
         let outcome = match self.directory(&mut descent, path, 0) {
             Ok(()) => RootOutcome::Walked,
             Err(fault) => RootOutcome::Fault(fault),
         };
-        if let Some(max) = descent.walk.most_directories
-            && descent.walked.len() > max
-        {
-            let found = descent.walked.len();
-            descent.skip(path.clone(), SkipReason::TooMany(max, found));
+        let (directories, entries) = (descent.walked.len(), descent.entries);
+        if let Some(max) = walk.most_directories.filter(|max| directories > *max) {
+            descent.skip(path.clone(), SkipReason::TooManyDirectories(max, directories));
+        }
+        if let Some(max) = walk.most_entries.filter(|max| entries > *max) {
+            descent.skip(path.clone(), SkipReason::TooManyEntries(max, entries));
         }
         (outcome, descent.skips)
     }
@@ -288,6 +292,7 @@ impl<'a> Walker<'a> {
             }
             _ => descent.walked.insert(listing.id, (depth, path.clone())),
         };
+        descent.entries += listing.entries;
         let is_skill = self.skill_files(descent, path, depth, &listing);
         if depth == 1
             && self.profile.plugins_beside_skills().is_some()

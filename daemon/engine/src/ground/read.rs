@@ -85,6 +85,7 @@ pub(super) fn list_directory(
 pub(super) fn list_entries(disk: &dyn Disk, dir: &OsStr) -> Result<(Seen, Arc<Listing>), Fault> {
     let asked = SystemTime::now();
     let directory = disk.list(Path::new(dir)).map_err(|error| fault(&error))?;
+    let entries = directory.entries.len();
     let mut items: Vec<Item> = directory
         .entries
         .into_iter()
@@ -97,7 +98,7 @@ pub(super) fn list_entries(disk: &dyn Disk, dir: &OsStr) -> Result<(Seen, Arc<Li
         .collect();
     items.sort_by(|a, b| a.name.cmp(&b.name));
     let seen = Seen::asked(asked, directory.stat);
-    Ok((seen, Arc::new(Listing { id: directory.stat.id, items: items.into() })))
+    Ok((seen, Arc::new(Listing { id: directory.stat.id, items: items.into(), entries })))
 }
 
 pub(super) fn read_skill(

@@ -147,7 +147,7 @@ pub struct Step {
     /// Candidate: what became of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<State>,
-    /// Rule: its stable name.
+    /// Rule, or a candidate that was passed over: the stable name of the rule that decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
     /// Rule and settings: the agent concerned.

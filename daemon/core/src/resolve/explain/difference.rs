@@ -101,11 +101,7 @@ fn reads_otherwise(rule: &str, was: &Reading, is: &Reading) -> bool {
 
 /// Returns the roots that another profile would search from the same place.
 fn searched_by(profile: &Profile, site: &Site, resolution: &Resolution) -> Vec<AbsPath> {
-    let worktree = Worktree {
-        top: resolution.worktree.clone(),
-        in_git: resolution.in_git,
-        foreign: resolution.foreign.clone(),
-    };
+    let worktree = Worktree::known(resolution);
     let paths = profile.roots.iter().flat_map(|rule| root_paths(site, rule, &worktree, &[]));
     paths.filter_map(Result::ok).collect()
 }

@@ -70,12 +70,12 @@ fn by_path_what_is_too_deep_misplaced_or_misspelt_is_told() {
         "/w/.claude/skills/group/deep/SKILL.md",
         TREE,
         &expect![[r#"
-        Claude Code passes over `/w/.claude/skills/group/deep`: the agent looks 1 level below the root, and this is deeper.
-        next: Move the skill's directory up, nearer to the root.
-        root /home/u/.claude/skills
-        root /w/.claude/skills
-          passed over /w/.claude/skills/group/deep: the agent looks 1 level below the root, and this is deeper
-    "#]],
+            Claude Code finds no skill at `/w/.claude/skills/group/deep/SKILL.md`: the agent looks 1 level below the root, and this is deeper.
+            next: Move the directory to `/w/.claude/skills/deep`.
+            root /home/u/.claude/skills
+            root /w/.claude/skills
+              passed over /w/.claude/skills/group/deep walk/depth: the agent looks 1 level below the root, and this is deeper
+        "#]],
     );
     check_explain(
         "claude-code",
@@ -83,12 +83,12 @@ fn by_path_what_is_too_deep_misplaced_or_misspelt_is_told() {
         "/w/.claude/skills/lower",
         TREE,
         &expect![[r#"
-        Claude Code passes over `/w/.claude/skills/lower/skill.md`: the file must be called `SKILL.md`, in capitals.
-        next: Rename the file to `SKILL.md`.
-        root /home/u/.claude/skills
-        root /w/.claude/skills
-          passed over /w/.claude/skills/lower/skill.md: the file must be called `SKILL.md`, in capitals
-    "#]],
+            Claude Code finds no skill at `/w/.claude/skills/lower`: the file must be called `SKILL.md`, in capitals.
+            next: Rename the file to `SKILL.md`.
+            root /home/u/.claude/skills
+            root /w/.claude/skills
+              passed over /w/.claude/skills/lower/skill.md file/name: the file must be called `SKILL.md`, in capitals
+        "#]],
     );
     check_explain(
         "claude-code",
@@ -96,11 +96,12 @@ fn by_path_what_is_too_deep_misplaced_or_misspelt_is_told() {
         "/w/docs/SKILL.md",
         TREE,
         &expect![[r#"
-        Claude Code does not look in `/w/docs/SKILL.md`: it is below none of its roots.
-        next: Move the skill's directory to `/w/.claude/skills`.
-        root /home/u/.claude/skills
-        root /w/.claude/skills
-    "#]],
+            Claude Code finds no skill at `/w/docs/SKILL.md`: it is in none of the directories that Claude Code searches.
+            next: Move the skill's directory to `/w/.claude/skills/docs`, or link it there.
+            roots/searched decisive=true: it is in none of the directories that Claude Code searches
+            root /home/u/.claude/skills
+            root /w/.claude/skills
+        "#]],
     );
     check_explain(
         "claude-code",
@@ -108,11 +109,12 @@ fn by_path_what_is_too_deep_misplaced_or_misspelt_is_told() {
         "/w/.claude/skills/none",
         TREE,
         &expect![[r#"
-        Claude Code searches `/w/.claude/skills`, but there is no SKILL.md at `/w/.claude/skills/none`.
-        next: Check the spelling: the file must be called `SKILL.md`.
-        root /home/u/.claude/skills
-        root /w/.claude/skills
-    "#]],
+            Claude Code finds no skill at `/w/.claude/skills/none`: `/w/.claude/skills` is searched, and no SKILL.md is at this path.
+            next: Check the spelling: the file must be called `SKILL.md`.
+            file/there decisive=true: `/w/.claude/skills` is searched, and no SKILL.md is at this path
+            root /home/u/.claude/skills
+            root /w/.claude/skills
+        "#]],
     );
 }
 
@@ -136,10 +138,10 @@ fn an_unknown_name_gets_the_nearest() {
         "zzz",
         TREE,
         &expect![[r#"
-        Claude Code finds no skill called `zzz`.
-        next: Ask with the path of its SKILL.md to learn why it is not found.
-        root /home/u/.claude/skills
-        root /w/.claude/skills
-    "#]],
+            Claude Code finds no skill called `zzz`.
+            next: Write it as `/w/.claude/skills/zzz/SKILL.md`, or ask with the path where it lies.
+            root /home/u/.claude/skills
+            root /w/.claude/skills
+        "#]],
     );
 }

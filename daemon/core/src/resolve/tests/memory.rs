@@ -114,7 +114,7 @@ impl Tree for MemoryTree {
             .collect();
         items.sort_by(|a, b| a.name.cmp(&b.name));
         let id = FileId { device: 1, inode: self.things[&physical].0 };
-        Some(Ok(Arc::new(Listing { id, items: items.into() })))
+        Some(Ok(Arc::new(Listing { id, entries: items.len(), items: items.into() })))
     }
 
     fn canonical(&self, path: &AbsPath) -> Option<AbsPath> {

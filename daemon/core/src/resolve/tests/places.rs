@@ -122,9 +122,10 @@ description: misplaced
         nested,
         fixture,
         &expect![[r#"
-        Claude Code does not look in `/w/pkg/.claude/skills/a/SKILL.md` yet: it is below the working directory.
-        next: Touch a file in `/w/pkg` in a session, or work there.
-    "#]],
+            Claude Code finds no skill at `/w/pkg/.claude/skills/a/SKILL.md`: it is below the working directory, and Claude Code looks there once a file near it is touched.
+            next: Let the agent read or edit a file in `/w/pkg`, or start it there.
+            nested/touched decisive=true: it is below the working directory, and Claude Code looks there once a file near it is touched
+        "#]],
     );
     check_explain(
         "codex",
@@ -132,9 +133,10 @@ description: misplaced
         nested,
         fixture,
         &expect![[r#"
-        Codex does not look in `/w/pkg/.claude/skills/a/SKILL.md`: it is below none of its roots.
-        next: Move the skill's directory to `/w/.codex/skills`.
-    "#]],
+            Codex finds no skill at `/w/pkg/.claude/skills/a/SKILL.md`: it is in none of the directories that Codex searches.
+            next: Move the skill's directory to `/w/.codex/skills/a`, or link it there.
+            roots/searched decisive=true: it is in none of the directories that Codex searches
+        "#]],
     );
     let misplaced = "/w/docs/skills/b/SKILL.md";
     check_explain(
@@ -143,9 +145,10 @@ description: misplaced
         misplaced,
         fixture,
         &expect![[r#"
-        Claude Code does not look in `/w/docs/skills/b/SKILL.md`: it is below none of its roots.
-        next: Move the skill's directory to `/w/.claude/skills`.
-    "#]],
+            Claude Code finds no skill at `/w/docs/skills/b/SKILL.md`: it is in none of the directories that Claude Code searches.
+            next: Move the skill's directory to `/w/.claude/skills/b`, or link it there.
+            roots/searched decisive=true: it is in none of the directories that Claude Code searches
+        "#]],
     );
 }
 
@@ -159,8 +162,23 @@ fn over_two_thousand_directories_codex_says_nothing_and_we_do() {
     fixture.push_str("//- /w/.agents/skills/z/SKILL.md\n---\nname: z\ndescription: d\n---\n");
     let resolution = resolve(&site("codex", "/w"), &MemoryTree::new(&fixture));
     let told = resolution.roots.iter().flat_map(|it| &it.skips).map(|it| &it.reason);
-    assert_eq!(told.collect::<Vec<_>>(), [&SkipReason::TooMany(2000, 2003)]);
+    assert_eq!(told.collect::<Vec<_>>(), [&SkipReason::TooManyDirectories(2000, 2003)]);
     assert_eq!(resolution.listed().count(), 1);
     let resolution = resolve(&site("agentskills", "/w"), &MemoryTree::new(&fixture));
     assert!(resolution.roots.iter().all(|it| it.skips.is_empty()));
+}
+
+#[test]
+fn over_twenty_thousand_entries_codex_says_nothing_and_we_do() {
+    let mut fixture = String::from("//- /w/.git dir\n");
+    fixture.push_str("//- /w/.agents/skills/z/SKILL.md\n---\nname: z\ndescription: d\n---\n");
+    for number in 0..19_999 {
+        // Writing to a text does not fail.
+        let _ = writeln!(fixture, "//- /w/.agents/skills/z/{number}.csv");
+    }
+    let tree = MemoryTree::new(&fixture);
+    let resolution = resolve(&site("codex", "/w"), &tree);
+    let told = resolution.roots.iter().flat_map(|it| &it.skips).map(|it| &it.reason);
+    assert_eq!(told.collect::<Vec<_>>(), [&SkipReason::TooManyEntries(20_000, 20_001)]);
+    assert_eq!(resolution.listed().count(), 1);
 }

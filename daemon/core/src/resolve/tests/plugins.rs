@@ -96,8 +96,9 @@ fn a_plugin_that_is_off_says_where() {
         "/home/u/.claude/plugins/cache/market/off/1.0.0/skills/o/SKILL.md",
         &with_skills(VERSION_2),
         &expect![[r#"
-            `/home/u/.claude/plugins/cache/market/off/1.0.0/skills` is not searched: `/home/u/.claude/settings.json:1:43` switches `off@market` off.
-            next: Set `off@market` to `true` in the `enabledPlugins` of a settings file.
+            Claude Code finds no skill at `/home/u/.claude/plugins/cache/market/off/1.0.0/skills/o/SKILL.md`: its plugin is off: `/home/u/.claude/settings.json:1:43` switches `off@market` off.
+            next: Set `off@market` to `true` in the `enabledPlugins` of a settings file of the agent.
+            plugin/enabled decisive=true: its plugin is off: `/home/u/.claude/settings.json:1:43` switches `off@market` off
             settings /home/u/.claude/settings.json at 1:21: plugin `tools@market` is on
             settings /home/u/.claude/settings.json at 1:43: plugin `off@market` is off
             settings /home/u/.claude/settings.json at 1:64: plugin `cached@market` is on

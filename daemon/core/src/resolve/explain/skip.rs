@@ -1,0 +1,96 @@
+//! What was passed over below a root: by which rule, why, and what to do.
+
+use std::ffi::OsStr;
+
+use super::super::walk::SKILL_FILE;
+use super::super::{Root, Skip, SkipReason};
+
+impl Skip {
+    /// Returns what a person can do about it, as a sentence. `root` is where it was met.
+    pub fn next(&self, root: &Root) -> String {
+        let name = self.path.file_name().unwrap_or_default();
+        let root = root.path.display();
+        match &self.reason {
+            SkipReason::Hidden => {
+                "Rename the directory so that it does not begin with a dot.".into()
+            }
+            SkipReason::SkippedName | SkipReason::ReservedName => "Rename the directory.".into(),
+            SkipReason::TooDeep(_) => {
+                format!("Move the directory to `{root}/{}`.", name.display())
+            }
+            SkipReason::Link if name == OsStr::new(SKILL_FILE) => {
+                "Replace the link by the file itself, or link the whole directory.".into()
+            }
+            SkipReason::Link => "Replace the link by the directory itself.".into(),
+            SkipReason::RootSkill => {
+                format!("Move the file to `{root}/<name>/{SKILL_FILE}`.")
+            }
+            SkipReason::WrongCase => format!("Rename the file to `{SKILL_FILE}`."),
+            SkipReason::TooManyDirectories(..) | SkipReason::TooManyEntries(..) => {
+                "Keep the root small: move what holds no skills elsewhere, or split the root."
+                    .into()
+            }
+            SkipReason::SameDirectory(_) => {
+                "Nothing needs to be done: its skills are listed once.".into()
+            }
+            SkipReason::Fault(fault) => fault.next().into(),
+        }
+    }
+}
+
+impl SkipReason {
+    /// Returns the rule that decided, by its stable name.
+    pub const fn rule(&self) -> &'static str {
+        match self {
+            Self::Hidden => "walk/hidden",
+            Self::SkippedName => "walk/skipped",
+            Self::ReservedName => "walk/reserved",
+            Self::TooDeep(_) => "walk/depth",
+            Self::Link => "walk/links",
+            Self::RootSkill => "walk/root-skill",
+            Self::WrongCase => "file/name",
+            Self::SameDirectory(_) => "file/identity",
+            Self::TooManyDirectories(..) => "walk/directories",
+            Self::TooManyEntries(..) => "walk/entries",
+            Self::Fault(_) => "file/readable",
+        }
+    }
+
+    /// Returns whether it is a bound of the whole root, for which nothing is left out here.
+    pub const fn is_of_the_root(&self) -> bool {
+        matches!(self, Self::TooManyDirectories(..) | Self::TooManyEntries(..))
+    }
+
+    /// Returns why something was passed over, as a sentence fragment.
+    pub fn message(&self) -> String {
+        let too_many = |what: &str, max: &usize, found: &usize| {
+            format!(
+                "the agent reads {max} {what} of a root without a word about more, and there are {found}: some of the skills listed here it may not load"
+            )
+        };
+        match self {
+            Self::Hidden => "directories whose names begin with a dot are not searched".into(),
+            Self::SkippedName => "directories of this name are never searched".into(),
+            Self::ReservedName => "the agent keeps this directory name for itself".into(),
+            Self::TooDeep(max) => {
+                let levels = if *max == 1 { "level" } else { "levels" };
+                format!("the agent looks {max} {levels} below the root, and this is deeper")
+            }
+            Self::Link => "the agent does not follow this symbolic link".into(),
+            Self::RootSkill => {
+                "a SKILL.md directly in the root is not a skill; a skill is a directory of its own"
+                    .into()
+            }
+            Self::WrongCase => "the file must be called `SKILL.md`, in capitals".into(),
+            Self::TooManyDirectories(max, found) => too_many("directories", max, found),
+            Self::TooManyEntries(max, found) => too_many("entries", max, found),
+            Self::SameDirectory(path) => {
+                format!(
+                    "it is the same directory as `{}`, which was searched already",
+                    path.display()
+                )
+            }
+            Self::Fault(fault) => format!("it {fault}"),
+        }
+    }
+}
