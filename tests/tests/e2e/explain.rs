@@ -267,11 +267,14 @@ fn each_reason_names_agent_place_rule_and_next_step() {
         claude-code off: Claude Code leaves `off` out: `skillOverrides` switches it off.
             settings/off of Claude Code 2.1.240 (documentation) at $WORK/shop/.claude/settings.json:2:23
             next: Remove that entry to have the skill again.
+        claude-code denied: Claude Code may not use `denied`: the rule `denied` denies it (`$WORK/shop/.claude/settings.json:3:29`).
+            permission/denied of Claude Code 2.1.240 (documentation) at $WORK/shop/.claude/settings.json:3:29
+            next: Change the rule if the skill is to be used.
         claude-code rust: Claude Code does not show `rust` yet: it waits until a file is touched that matches `*.rs`.
-            paths of Claude Code 2.1.240 (documentation)
+            paths of Claude Code 2.1.240 (documentation) at $WORK/shop/.claude/skills/rust/SKILL.md:4:1
             next: Touch a matching file, or remove `paths` to have it always.
         claude-code quiet: Claude Code does not show `quiet` to its model: `disable-model-invocation` keeps it from the model.
-            model-invocation of Claude Code 2.1.240 (documentation)
+            model-invocation of Claude Code 2.1.240 (documentation) at $WORK/shop/.claude/skills/quiet/SKILL.md:4:1
             next: Remove `disable-model-invocation` to let the model use it.
         claude-code misplaced: Claude Code finds no skill called `misplaced`. There is `$WORK/shop/docs/skills/misplaced`, but it is in none of the directories that Claude Code searches.
             roots/searched of Claude Code 2.1.240 (documentation)
@@ -285,9 +288,12 @@ fn each_reason_names_agent_place_rule_and_next_step() {
         gemini-cli waiting: Gemini CLI does not take `waiting` yet: Gemini CLI takes a project's skills only where its folder is trusted.
             project/trusted of Gemini CLI 0.61.0 (running)
             next: Trust the folder in Gemini CLI, or set `GEMINI_CLI_TRUST_WORKSPACE` to `true`.
-        agentskills home/.agents/skills/good: An Agent Skills client finds no skill at `$WORK/home/.agents/skills/good`: nothing is there.
-            path/exists of Agent Skills standard 69ef37e (standard)
-            next: Check the path; `skillsd list` shows what there is.
+        agentskills $HOME/.agents/skills/good: An Agent Skills client does not use this `good`: `$WORK/shop/.agents/skills/good/SKILL.md` has the same name and is found earlier.
+            name/unique of Agent Skills standard 69ef37e (standard)
+            next: Rename one of the two, or remove the one you do not want.
+        gemini-cli $HOME/.agents/skills/good: Gemini CLI does not use this `good`: `$WORK/shop/.agents/skills/good/SKILL.md` has the same name and is found later.
+            name/unique of Gemini CLI 0.61.0 (running)
+            next: Rename one of the two, or remove the one you do not want.
         claude-code tools:build: Claude Code finds no skill called `tools:build`. There is `$HOME/plugins/tools/skills/build`, but its plugin is off: `$HOME/.claude/settings.json:2:23` switches `tools@market` off.
             plugin/enabled of Claude Code 2.1.240 (documentation)
             next: Set `tools@market` to `true` in the `enabledPlugins` of a settings file of the agent.
