@@ -3,7 +3,10 @@
 //! The only file that reads lines and columns. Nothing is refused: a position that is not in the
 //! text is the nearest one that is, as the protocol wants it.
 
+use std::path::Path;
+
 use serde_json::Value;
+use skills_core::command;
 use skills_core::text::{Position as BytePosition, Span};
 use tower_lsp::ls_types::{
     ClientCapabilities, Position, PositionEncodingKind, Range, ResourceOperationKind,
@@ -102,15 +105,16 @@ pub(crate) fn edit(
     }
 }
 
-/// Returns whether a text is a SKILL.md, by its file name alone.
+/// Returns whether a text is a SKILL.md, by its file name alone, or a command, by where it lies.
 pub(crate) fn is_skill(uri: &Uri) -> bool {
-    uri.path().decode().to_bytes().rsplit(|&byte| byte == b'/').next()
-        == Some(SKILL_FILE.as_bytes())
+    let path = uri.path().decode().to_bytes();
+    path.rsplit(|&byte| byte == b'/').next() == Some(SKILL_FILE.as_bytes())
+        || command::is_command(Path::new(&*String::from_utf8_lossy(&path)))
 }
 
-/// Returns the name of the directory that a text lies in, where its address tells.
+/// Returns the name of the directory that is a skill's own, where its address tells.
 pub(crate) fn directory(uri: &Uri) -> Option<String> {
-    let path = uri.to_file_path()?;
+    let path = uri.to_file_path().filter(|it| !command::is_command(it))?;
     Some(path.parent()?.file_name()?.to_string_lossy().into_owned())
 }
 
@@ -225,6 +229,8 @@ mod tests {
             ("file:///w/SKILL.md/other", false),
             ("file:///w/XSKILL.md", false),
             ("file:///w/README.md?SKILL.md", false),
+            ("file:///w/.claude/commands/git/push.md", true),
+            ("file:///w/commands/push.md", false),
         ] {
             assert_eq!(is_skill(&uri.parse().unwrap()), expected, "{uri}");
         }

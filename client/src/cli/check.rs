@@ -29,7 +29,7 @@ use crate::cli::terminal::Terminal;
 /// What to check, and how to say it.
 #[derive(Debug, Clone, Args)]
 pub struct CheckArgs {
-    /// SKILL.md files, or directories to look for them in [default: the working directory]
+    /// SKILL.md files, commands, or directories to look for them in [default: the working directory]
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Make the edits that have one right answer

@@ -48,6 +48,8 @@ mod index;
 
 mod reference;
 
+mod command;
+
 mod own;
 
 mod table;
@@ -116,7 +118,12 @@ pub fn check(
     let cx = Cx::new(subject, &settings.profiles, surroundings);
     let mut found = Vec::new();
     yaml::check(&cx, &mut found);
-    name::check(&cx, &mut found);
+    if cx.is_command {
+        command::check(&cx, &mut found);
+    } else {
+        name::check(&cx, &mut found);
+        index::check(&cx, &mut found);
+    }
     description::check(&cx, &mut found);
     field::check(&cx, &mut found);
     tools::check(&cx, &mut found);
@@ -124,7 +131,6 @@ pub fn check(
     hooks::check(&cx, &mut found);
     body::check(&cx, &mut found);
     security::check(&cx, &mut found);
-    index::check(&cx, &mut found);
     reference::check(&cx, &mut found);
     let suppressions = suppress::suppressions(&cx);
     suppress::apply(&suppressions, &mut found);

@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use ignore::WalkBuilder;
+use skills_core::command;
 use skills_core::parse::{Document, parse};
 use skills_core::path::AbsPath;
 use skills_core::ranking::Ranking;
@@ -37,7 +38,7 @@ const SKILL_FILE: &str = "SKILL.md";
 
 /// What to check, and by whose rules.
 pub struct Task {
-    /// Files called SKILL.md, and directories below which they are looked for.
+    /// Files called SKILL.md, commands, and directories below which they are looked for.
     pub paths: Vec<AbsPath>,
     /// The views of the active profiles in the directory that is asked about.
     pub views: Vec<Arc<View>>,
@@ -71,7 +72,7 @@ pub enum InspectError {
         source: io::Error,
     },
     /// It is a file that is no skill.
-    #[error("`{0}` is not called SKILL.md")]
+    #[error("`{0}` is neither called SKILL.md nor a command")]
     NoSkill(String),
 }
 
@@ -160,6 +161,7 @@ fn find(path: &AbsPath, task: &Task, files: &mut Vec<AbsPath>) -> Result<(), Ins
 
 fn is_skill(path: &Path) -> bool {
     path.file_name().is_some_and(|it| it.eq_ignore_ascii_case(SKILL_FILE))
+        || command::is_command(path)
 }
 
 fn read(path: &AbsPath, limit: u64) -> io::Result<Source> {
@@ -185,9 +187,11 @@ fn neighbours(sources: &[Source], views: &[Arc<View>]) -> Vec<Neighbour> {
     };
     let mut all: Vec<Neighbour> = sources
         .iter()
+        .filter(|it| !command::is_command(&it.path))
         .map(|it| Neighbour { name: name(&it.record, &it.path), path: it.path.clone() })
         .collect();
-    for candidate in views.iter().flat_map(|it| &it.resolution.candidates) {
+    let candidates = views.iter().flat_map(|it| &it.resolution.candidates);
+    for candidate in candidates.filter(|it| !command::is_command(&it.path)) {
         if let Some(record) = candidate.record() {
             let path = candidate.path.clone();
             all.push(Neighbour { name: name(record, &path), path });

@@ -94,7 +94,9 @@ pub(super) async fn active(
 fn refused(error: &InspectError) -> RpcError {
     let hint = match error {
         InspectError::Unreadable { .. } => "Name a SKILL.md that there is, or a directory.",
-        InspectError::NoSkill(_) => "Name a SKILL.md, or the directory that holds it.",
+        InspectError::NoSkill(_) => {
+            "Name a SKILL.md, a file below `.claude/commands`, or a directory."
+        }
     };
     RpcError::invalid_params(error.to_string()).with_hint(hint)
 }

@@ -203,3 +203,21 @@ fn the_configuration_decides_which_rules_count_and_for_whom() {
     let printed = run_json(&live.home, &top, &["check", "--no-daemon"]);
     assert_ne!(printed["files"], json!([]), "without a daemon it is the same reading");
 }
+
+#[test]
+fn commands_are_checked_as_skills_are() {
+    let home = Home::new();
+    let tree = "//- /.claude/commands/git/push.md\n---\nalowed-tools: Bash(git push:*)\n---\nPush.\n\
+                //- /.claude/commands/deploy.md\nDeploy.\n\
+                //- /.claude/skills/deploy/SKILL.md\n---\nname: deploy\ndescription: Use it.\n---\nx\n\
+                //- /docs/commands/no.md\nno command\n";
+    let top = home.worktree("w", tree);
+    let result = run_json(&home, &top, &["check", "--no-daemon"]);
+    assert_eq!(result["checked"], 3);
+    assert_eq!(codes(&result), ["command/shadowed", "field/misspelled", "index/shadowing"]);
+    let one = run_json(&home, &top, &["check", ".claude/commands/git/push.md"]);
+    assert_eq!((&one["checked"], codes(&one).len()), (&json!(1), 1));
+    let other = run(&home, &top, &["check", "docs/commands/no.md"]);
+    assert_eq!(other.status.code(), Some(2));
+    assert!(stderr(&other).contains("neither called SKILL.md nor a command"), "{}", stderr(&other));
+}

@@ -180,26 +180,29 @@ const CHARACTERS: usize = 4;
 
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     size(cx, out);
-    let Some(frontmatter) = cx.frontmatter().filter(|it| super::yaml::is_delimited(it)) else {
-        return;
-    };
+    let frontmatter = cx.frontmatter().filter(|it| super::yaml::is_delimited(it));
+    let close = frontmatter.map(|it| it.close.unwrap_or(it.open));
+    // A command may be a body and nothing else.
+    let Some(place) = close.or_else(|| cx.is_command.then(|| cx.line(0))) else { return };
     let written = cx.document.body.slice(cx.text);
     if written.trim().is_empty() {
         let dropped = cx.droppers(&["body/required"]);
-        let span = frontmatter.close.unwrap_or(frontmatter.open);
         out.push(match dropped.as_slice() {
-            [] => found("body/empty", span, "the body is empty"),
+            [] => found("body/empty", place, "the body is empty"),
             them => {
                 let who = super::audience::act(them, "drops", "drop");
                 let message = format!("{who} this skill: the body is empty");
-                found("body/empty", span, message).severity(Severity::Error)
+                found("body/empty", place, message).severity(Severity::Error)
             }
         });
         return;
     }
     long(cx, out);
     fences(cx, out);
-    files::check(cx, out);
+    // What a command names lies in the project.
+    if !cx.is_command {
+        files::check(cx, out);
+    }
     variables::check(cx, out);
 }
 

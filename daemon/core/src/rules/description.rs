@@ -146,6 +146,10 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         return;
     }
     let Some(entry) = cx.entry(DESCRIPTION.key) else {
+        // A command has its first line.
+        if cx.is_command {
+            return;
+        }
         out.push(missing(cx, "description/missing", cx.opening(), "`description` is missing"));
         return;
     };
@@ -274,7 +278,8 @@ fn wording(cx: &Cx<'_>, value: &Value, text: &str, out: &mut Vec<Finding>) {
         .split(|it: char| !it.is_alphanumeric() && it != '\'')
         .filter(|it| !it.is_empty())
         .collect();
-    if !words.iter().any(|it| WHEN.contains(it)) {
+    // A command is chosen by a user, who reads it in a menu.
+    if !cx.is_command && !words.iter().any(|it| WHEN.contains(it)) {
         let span = cx.line(value.span.start).within(value.span);
         out.push(found(
             "description/when",

@@ -7,7 +7,7 @@ use super::audience::{act, choice, listed};
 use super::finding::Tag;
 use super::rule::Rule;
 use super::subject::Cx;
-use super::{Finding, found, quote};
+use super::{Edit, Finding, found, quote};
 use crate::catalog::{
     self, AGENT, ALLOWED_TOOLS, Agent, BACKGROUND, CLAUDE_CHANGES, CLAUDE_SKILLS, COMPATIBILITY,
     CONTEXT, CORPUS, DESCRIPTION, DISABLE_MODEL_INVOCATION, DISALLOWED_TOOLS, EFFORT, Field, HOOKS,
@@ -17,7 +17,7 @@ use crate::diagnostic::Severity;
 use crate::fields::{Fault, Reading};
 use crate::ladder::Kind;
 use crate::likeness;
-use crate::parse::Entry;
+use crate::parse::{Entry, ScalarStyle, ValueKind};
 use crate::text::Span;
 
 const WELL: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";
@@ -174,7 +174,49 @@ fn unknown(cx: &Cx<'_>, entry: &Entry) -> Option<Finding> {
         return Some(misspelled(cx, field, entry));
     }
     let message = format!("no agent reads `{key}`");
-    Some(found("field/unknown", entry.key.span, message).tag(Tag::Unnecessary))
+    let finding = found("field/unknown", entry.key.span, message).tag(Tag::Unnecessary);
+    Some(elsewhere(cx, finding, entry))
+}
+
+/// Adds the two ways to part with a key that nobody reads: another place, or none.
+fn elsewhere(cx: &Cx<'_>, finding: Finding, entry: &Entry) -> Finding {
+    let lines = cx.lines_of(entry);
+    let finding = match under_metadata(cx, entry) {
+        Some(edits) => finding.fix_all("Move it under `metadata`", edits),
+        None => finding,
+    };
+    finding.fix("Remove it", lines, "")
+}
+
+/// Returns the edits that move a text of one line into `metadata`.
+fn under_metadata(cx: &Cx<'_>, entry: &Entry) -> Option<Vec<Edit>> {
+    let ValueKind::Scalar { style, text } = &entry.value.kind else { return None };
+    let written = entry.value.span.slice(cx.text);
+    if written.contains(['\n', '\r']) || entry.recovered || entry.value.span.is_empty() {
+        return None;
+    }
+    // `metadata` holds texts: what a reader takes for something else is quoted.
+    let plain_text = *style != ScalarStyle::Plain
+        || text.starts_with(char::is_alphabetic) && text.contains(char::is_whitespace);
+    let value = if plain_text { written.to_owned() } else { quote::double(text) };
+    let key = entry.key.span.slice(cx.text);
+    let lines = cx.lines_of(entry);
+    let end = cx.line_break();
+    let Some(metadata) = cx.entry("metadata") else {
+        let text = format!("metadata:{end}  {key}: {value}{end}");
+        return Some(vec![Edit { span: lines, text }]);
+    };
+    let ValueKind::Mapping { flow: false, entries } = &metadata.value.kind else { return None };
+    let last = entries.last()?;
+    if entries.iter().any(|it| it.key.text == entry.key.text) {
+        return None;
+    }
+    let start = cx.line(last.key.span.start).start;
+    let indent = Span::new(start, last.key.span.start).slice(cx.text);
+    let behind = cx.lines_of(last).end;
+    let removed = Edit { span: lines, text: String::new() };
+    let text = format!("{indent}{key}: {value}{end}");
+    Some(vec![Edit { span: Span::empty(behind), text }, removed])
 }
 
 /// Whether a key that is like another was probably meant as it: short words are alike by chance,
@@ -202,7 +244,8 @@ fn known(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<Findin
     if let Standing::Inert { belongs_under } = field.standing {
         let message =
             format!("no agent reads `{}` here; it belongs under `{belongs_under}`", field.key);
-        out.push(found("field/inert", entry.key.span, message).tag(Tag::Unnecessary));
+        let finding = found("field/inert", entry.key.span, message).tag(Tag::Unnecessary);
+        out.push(elsewhere(cx, finding, entry));
         return;
     }
     unread(cx, field, entry, out);
@@ -349,9 +392,16 @@ fn contradictions(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         if let Some(entry) = fields.entry(field).filter(|it| !forks && !it.value.is_null()) {
             let message = format!("`{}` has no effect without `context: fork`", field.key);
             let finding = found("field/contradiction", entry.key.span, message);
-            out.push(
-                finding.help("Add `context: fork`, or remove the field.").tag(Tag::Unnecessary),
-            );
+            let finding = finding.help("Add `context: fork`, or remove the field.");
+            let finding = finding.tag(Tag::Unnecessary);
+            let lines = cx.lines_of(entry);
+            let finding = if fields.entry(&CONTEXT).is_none() {
+                let text = format!("context: fork{}", cx.line_break());
+                finding.fix("Add `context: fork`", Span::empty(lines.start), text)
+            } else {
+                finding
+            };
+            out.push(finding.fix("Remove it", lines, ""));
         }
     }
     let by_model = fields.switch(&DISABLE_MODEL_INVOCATION) != Some(true);

@@ -2,6 +2,7 @@
 
 use regex::Regex;
 
+use super::finding::Tag;
 use super::rule::Rule;
 use super::subject::Cx;
 use super::{Finding, found};
@@ -53,7 +54,8 @@ pub(super) static RULES: [Rule; 7] = [
         "The matcher is ignored: the hooks run every time.",
         "Remove the matcher.",
         "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  Stop:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: ./check.sh\n---\nRead the file.\n",
-    ),
+    )
+    .fixable(),
     rule(
         "hooks/missing-key",
         Severity::Error,
@@ -126,7 +128,12 @@ fn group(cx: &Cx<'_>, group: &Group, out: &mut Vec<Finding>) {
     {
         if event.is_some_and(|it| it.matches == Matches::Nothing) {
             let message = format!("`{}` takes no matcher", group.event.text);
-            out.push(found("hooks/ignored-matcher", matcher.span, message));
+            let finding = found("hooks/ignored-matcher", matcher.span, message);
+            let finding = finding.tag(Tag::Unnecessary);
+            out.push(match key_and_value(cx, matcher.span) {
+                Some(span) => finding.fix("Remove the matcher", span, ""),
+                None => finding,
+            });
         } else if let Err(what) = regular(&matcher.text) {
             let message = format!("`{}` is no regular expression: {what}", matcher.text);
             out.push(found("hooks/matcher", matcher.span, message));
@@ -140,10 +147,20 @@ fn group(cx: &Cx<'_>, group: &Group, out: &mut Vec<Finding>) {
 fn handler(cx: &Cx<'_>, handler: &Handler, out: &mut Vec<Finding>) {
     let first = cx.line(handler.span.start).within(handler.span);
     let Some(kind) = &handler.kind else {
-        out.push(
-            found("hooks/missing-key", first, "the hook has no `type`")
-                .help("Add `type: command`."),
-        );
+        let finding = found("hooks/missing-key", first, "the hook has no `type`");
+        let finding = finding.help("Add `type: command`.");
+        let start = handler.span.start;
+        let before = Span::new(cx.line(start).start, start).slice(cx.text);
+        // What has a command is one; the others could be several things.
+        let is_clear =
+            handler.text("command").is_some() && before.chars().all(|it| matches!(it, ' ' | '-'));
+        out.push(if is_clear {
+            let indent = " ".repeat(before.len());
+            let text = format!("type: command{}{indent}", cx.line_break());
+            finding.fix("Add `type: command`", Span::empty(start), text)
+        } else {
+            finding
+        });
         return;
     };
     let Some(known) = find_kind(&kind.text) else {
@@ -168,6 +185,25 @@ fn handler(cx: &Cx<'_>, handler: &Handler, out: &mut Vec<Finding>) {
         let names = COMMON.iter().chain(known.keys).map(|it| it.name);
         out.push(near(found("hooks/key", name.span, message), name, names));
     }
+}
+
+/// Returns what has to go with a value so that its key goes too: its line, or what stands before
+/// the next key where a dash stands before this one.
+fn key_and_value(cx: &Cx<'_>, value: Span) -> Option<Span> {
+    let line = cx.line(value.start);
+    let before = Span::new(line.start, value.start).slice(cx.text);
+    let key = before.rfind("matcher")?;
+    let lead = &before[..key];
+    let next = crate::text::after_line_end(cx.text, line.end);
+    if value.end > line.end || !Span::new(value.end, line.end).slice(cx.text).trim().is_empty() {
+        return None;
+    }
+    if lead.trim().is_empty() {
+        return Some(Span::new(line.start, next));
+    }
+    let below = cx.line(next).slice(cx.text);
+    let indent = below.len() - below.trim_start_matches(' ').len();
+    (lead.trim() == "-" && indent == lead.len()).then(|| Span::new(line.start + key, next + indent))
 }
 
 /// Adds what was probably meant.

@@ -8,6 +8,7 @@ use super::{Finding, found};
 use crate::catalog::{Agent, CLAUDE_SKILLS, GIT_IGNORE, PATHS, Source};
 use crate::diagnostic::Severity;
 use crate::fields::Item;
+use crate::text::Span;
 
 const fn rule(
     id: &'static str,
@@ -73,8 +74,9 @@ pub(super) static RULES: [Rule; 7] = [
         "Braces of a form that is not expanded.",
         "Alternatives with commas are expanded; ranges, single words and braces in braces are taken as they are written by some agents.",
         "Write the alternatives out.",
-        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npaths: page{1..9}.pdf\n---\nRead the file.\n",
-    ),
+        "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npaths: page{1..9}.pdf\n---\nRead the file.\n//- /w/page1.pdf\n%PDF\n",
+    )
+    .fixable(),
     rule(
         "paths/negation",
         Severity::Warning,
@@ -121,8 +123,18 @@ fn glob(cx: &Cx<'_>, item: &Item, has_positive: bool) -> Option<Finding> {
             format!("`{text}` is compared with paths inside the worktree and matches none");
         return Some(found("paths/absolute", span, message));
     }
-    if let Some(what) = odd_braces(glob) {
-        return Some(found("paths/braces", span, format!("{what} in `{text}`")));
+    if let Some((what, inner)) = odd_braces(glob) {
+        let finding = found("paths/braces", span, format!("{what} in `{text}`"));
+        let written = span.slice(cx.text);
+        let braces = format!("{{{inner}}}");
+        return Some(match written_out(inner) {
+            Some(better) if written.matches(&braces).count() == 1 => {
+                let at = span.start + written.find(&braces).unwrap_or_default();
+                let place = Span::new(at, at + braces.len());
+                finding.fix(format!("Write `{better}`"), place, better)
+            }
+            Some(_) | None => finding,
+        });
     }
     let relative = glob.trim_start_matches('/');
     if let Err(error) = GlobBuilder::new(relative).literal_separator(true).build() {
@@ -160,12 +172,13 @@ fn is_outside(glob: &str) -> bool {
         || glob.contains("://")
 }
 
-fn odd_braces(glob: &str) -> Option<&'static str> {
+/// Returns what is odd about the braces of a glob, and what stands between the first such.
+fn odd_braces(glob: &str) -> Option<(&'static str, &str)> {
     let mut depth = 0_usize;
     let mut start = 0;
     for (at, letter) in glob.char_indices() {
         match letter {
-            '{' if depth > 0 => return Some("braces in braces"),
+            '{' if depth > 0 => return Some(("braces in braces", "")),
             '{' => {
                 depth += 1;
                 start = at + 1;
@@ -174,14 +187,31 @@ fn odd_braces(glob: &str) -> Option<&'static str> {
                 depth -= 1;
                 let inner = &glob[start..at];
                 if inner.contains("..") && !inner.contains(',') {
-                    return Some("a range in braces");
+                    return Some(("a range in braces", inner));
                 }
                 if !inner.contains(',') {
-                    return Some("braces around a single word");
+                    return Some(("braces around a single word", inner));
                 }
             }
             _ => {}
         }
     }
     None
+}
+
+/// Returns what every agent expands in place of a range or a single word in braces.
+fn written_out(inner: &str) -> Option<String> {
+    /// A longer list is written better by hand, and otherwise.
+    const MOST: u32 = 20;
+    let Some((from, to)) = inner.split_once("..") else {
+        let is_word = inner.chars().all(|it| it.is_alphanumeric() || "._-".contains(it));
+        return (is_word && !inner.is_empty()).then(|| inner.to_owned());
+    };
+    let number = |it: &str| it.parse::<u32>().ok().filter(|_| !it.starts_with('0') || it == "0");
+    let (from, to) = (number(from)?, number(to)?);
+    if from >= to || to - from >= MOST {
+        return None;
+    }
+    let all: Vec<String> = (from..=to).map(|it| it.to_string()).collect();
+    Some(format!("{{{}}}", all.join(",")))
 }

@@ -7,6 +7,7 @@ use super::audience;
 use super::markdown::Body;
 use super::surroundings::Surroundings;
 use crate::catalog::Agent;
+use crate::command;
 use crate::fields::Fields;
 use crate::ladder::{Reading, Verdict, read_as};
 use crate::parse::{Document, Entry, Frontmatter};
@@ -44,6 +45,8 @@ pub(super) struct Cx<'a> {
     pub(super) path: Option<&'a AbsPath>,
     /// The name of the skill's directory; empty when it is not known or says nothing.
     pub(super) directory: &'a str,
+    /// Whether the file is a command: it has no directory of its own, and may say nothing.
+    pub(super) is_command: bool,
     pub(super) fields: Option<Fields<'a>>,
     /// The active profiles that look where the file lies, and what each makes of it.
     pub(super) readings: Vec<(&'a Profile, Reading)>,
@@ -58,8 +61,16 @@ impl<'a> Cx<'a> {
         surroundings: &'a dyn Surroundings,
     ) -> Self {
         let path: Option<&Path> = subject.path.map(|it| &**it);
-        let directory = if surroundings.is_top() { "" } else { subject.directory() };
-        let concerned = audience::concerned(active, path);
+        let is_command = path.is_some_and(command::is_command);
+        let is_nameless = is_command || surroundings.is_top();
+        let directory = if is_nameless { "" } else { subject.directory() };
+        let concerned = if is_command {
+            // The others do not look there.
+            let reads = |it: &&Profile| Agent::of_profile(&it.id) == Some(Agent::ClaudeCode);
+            active.iter().copied().filter(reads).collect()
+        } else {
+            audience::concerned(active, path)
+        };
         let read = |it| (it, read_as(it, subject.record, subject.directory()));
         Self {
             text: subject.text,
@@ -67,6 +78,7 @@ impl<'a> Cx<'a> {
             record: subject.record,
             path: subject.path,
             directory,
+            is_command,
             fields: subject.document.frontmatter.as_ref().map(|it| Fields::new(it, subject.text)),
             readings: concerned.into_iter().map(read).collect(),
             surroundings,

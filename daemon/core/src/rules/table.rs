@@ -4,12 +4,13 @@ use std::sync::LazyLock;
 
 use super::rule::Rule;
 use super::{
-    body, description, field, hooks, index, name, own, paths, reference, security, tools, yaml,
+    body, command, description, field, hooks, index, name, own, paths, reference, security, tools,
+    yaml,
 };
 
 /// All rules, in the order of the reference page.
 pub(super) static RULES: LazyLock<Vec<&'static Rule>> = LazyLock::new(|| {
-    let families: [&'static [Rule]; 12] = [
+    let families: [&'static [Rule]; 13] = [
         &yaml::RULES,
         &name::RULES,
         &description::RULES,
@@ -21,6 +22,7 @@ pub(super) static RULES: LazyLock<Vec<&'static Rule>> = LazyLock::new(|| {
         &security::RULES,
         &index::RULES,
         &reference::RULES,
+        &command::RULES,
         &own::RULES,
     ];
     families.into_iter().flatten().collect()

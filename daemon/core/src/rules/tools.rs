@@ -83,7 +83,8 @@ pub(super) static RULES: [Rule; 5] = [
     .texts(
         "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nallowed-tools: mcp:files:read\n---\nRead the file.\n",
         "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nallowed-tools: mcp__files__read\n---\nRead the file.\n",
-    ),
+    )
+    .fixable(),
 ];
 
 /// How alike a name has to be to that of a tool.
@@ -201,7 +202,20 @@ fn mcp(name: &str, span: Span) -> Option<Finding> {
     if name.strip_prefix("mcp__").is_some_and(fits) {
         return None;
     }
-    Some(found("tools/mcp", span, format!("`{name}` is not of the form `mcp__server__tool`")))
+    let message = format!("`{name}` is not of the form `mcp__server__tool`");
+    let finding = found("tools/mcp", span, message);
+    // With another mark between the parts it is clear what is meant; a single underscore may be
+    // part of a name.
+    let parts: Vec<&str> = name.split([':', '.', '/']).collect();
+    let is_clear = (2..=3).contains(&parts.len())
+        && parts[0] == "mcp"
+        && parts.iter().all(|it| !it.is_empty() && fits(it));
+    Some(if is_clear {
+        let meant = parts.join("__");
+        finding.fix(format!("Write `{meant}`"), span, meant)
+    } else {
+        finding
+    })
 }
 
 fn separators(cx: &Cx<'_>, field: &'static Field, out: &mut Vec<Finding>) {

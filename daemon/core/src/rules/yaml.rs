@@ -267,7 +267,9 @@ const FAULTS: [&str; 3] = ["yaml/valid", "frontmatter/required", "frontmatter/de
 
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let consequences = Consequences::new(cx);
-    for diagnostic in &cx.document.diagnostics {
+    // A command may be a body and nothing else.
+    let is_body = cx.is_command && cx.frontmatter().is_none();
+    for diagnostic in cx.document.diagnostics.iter().filter(|_| !is_body) {
         out.extend(consequences.finding(cx, diagnostic));
     }
     encoding(cx, out);

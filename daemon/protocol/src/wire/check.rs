@@ -12,8 +12,8 @@ use crate::wire::{Health, Range, Severity};
 skills_params! {
     /// What to check.
     CheckParams {
-        /// Files called SKILL.md, and directories below which they are looked for, absolute; `cwd`
-        /// when there are none.
+        /// Files called SKILL.md, commands (`.claude/commands/**/*.md`), and directories below which
+        /// they are looked for, absolute; `cwd` when there are none.
         #[serde(
             default,
             skip_serializing_if = "Vec::is_empty",

@@ -81,6 +81,9 @@ const NOUNS: &[(&str, &str)] = &[
     ("symbolic link leaves the root", "index/link"),
     ("over the listing budget", "index/budget"),
     ("unknown skill", "ref/unknown"),
+    ("name of a command", "command/name"),
+    ("fields of a command", "command/name-field"),
+    ("command shadowed by a skill", "command/shadowed"),
 ];
 
 #[test]

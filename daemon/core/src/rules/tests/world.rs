@@ -1,6 +1,6 @@
 //! A disk written as text, as the surroundings of a skill.
 //!
-//! `//- /path` starts a file; the first SKILL.md is the one that is checked. Behind a path `+x`
+//! `//- /path` starts a file; the first SKILL.md or command is the one that is checked. Behind a path `+x`
 //! makes the file executable, `->` a link, and `budget` puts many skills beside it.
 
 use std::collections::BTreeMap;
@@ -41,8 +41,11 @@ impl World {
         let mut link = None;
         for part in whole.split("//- ").skip(1) {
             let (head, text) = part.split_once('\n').unwrap_or((part, ""));
-            let mut words = head.split(' ');
-            let path = PathBuf::from(words.next().unwrap());
+            // A path may hold a blank; what else stands in the line begins with a mark or is known.
+            let at = [" ->", " +x", " budget"].iter().find_map(|it| head.find(it));
+            let (path, rest) = head.split_at(at.unwrap_or(head.len()));
+            let path = PathBuf::from(path);
+            let mut words = rest.split_whitespace();
             match words.next() {
                 Some("->") => {
                     link = words.next().map(|it| AbsPath::new(Path::new(it)).unwrap());
@@ -61,13 +64,17 @@ impl World {
                 }
                 _ => {}
             }
-            let _ = write!(tree, "//- {}\n{text}", path.display());
+            // The tree's own heads have no blanks in their paths.
+            if !path.to_string_lossy().contains(' ') {
+                let _ = write!(tree, "//- {}\n{text}", path.display());
+            }
             order.push(path.clone());
             files.insert(path, text.to_owned());
         }
         let is_skill =
             |it: &&PathBuf| it.file_name().is_some_and(|it| it.eq_ignore_ascii_case("SKILL.md"));
-        let skill = AbsPath::new(order.iter().find(is_skill).unwrap()).unwrap();
+        let is_checked = |it: &&PathBuf| is_skill(it) || crate::command::is_command(it);
+        let skill = AbsPath::new(order.iter().find(is_checked).unwrap()).unwrap();
         let dir = skill.parent().unwrap();
         let beside = files.keys().filter(|it| it.starts_with(&*dir) && **it != *skill);
         let beside = beside.map(|it| it.strip_prefix(&*dir).unwrap().to_str().unwrap().to_owned());
