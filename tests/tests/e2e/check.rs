@@ -7,7 +7,7 @@ use skills_testkit::Home;
 use skills_testkit::daemon::listener;
 
 use crate::configured::configure;
-use crate::support::{Live, run, run_json, stderr, stdout};
+use crate::support::{Live, run, run_json, skillsd, stderr, stdout};
 
 const TREE: &str = "//- /.agents/skills/a/SKILL.md\n---\nname: a\ndescription: Use when: asked\n---\nBody.\n\
      //- /.claude/skills/b/SKILL.md\n---\nname: b\nallowed_tools: Read\n---\nSee [x](references/x.md).\n\
@@ -116,6 +116,21 @@ fn a_log_for_code_scanning_has_what_its_schema_wants() {
     let top = home.worktree("w", TREE);
     let output = run(&home, &top, &["check", "--format", "sarif"]);
     let log: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let schema = include_str!("../../sarif/sarif-2.1.0.schema.json");
+    let mut schema: Value = serde_json::from_str(schema).expect("JSON");
+    // Its pattern of a language has a bracket too many, which only JavaScript reads over.
+    for holder in ["run", "toolComponent"] {
+        let language = &mut schema["definitions"][holder]["properties"]["language"];
+        language.as_object_mut().expect("an object").remove("pattern");
+    }
+    let schema = jsonschema::draft7::new(&schema).expect("a schema");
+    let faults = |log: &Value| -> Vec<String> {
+        schema.iter_errors(log).map(|it| format!("{}: {it}", it.instance_path())).collect()
+    };
+    assert_eq!(faults(&log), [""; 0]);
+    let mut broken = log.clone();
+    broken["runs"][0]["results"][0]["level"] = "grave".into();
+    assert_eq!(faults(&broken).len(), 1, "the schema notices what is wrong");
     assert_eq!(log["version"], "2.1.0");
     let run = &log["runs"][0];
     assert!(run["tool"]["driver"]["name"].is_string());
@@ -220,4 +235,83 @@ fn commands_are_checked_as_skills_are() {
     let other = run(&home, &top, &["check", "docs/commands/no.md"]);
     assert_eq!(other.status.code(), Some(2));
     assert!(stderr(&other).contains("neither called SKILL.md nor a command"), "{}", stderr(&other));
+}
+
+/// Returns the parts of a hook for pre-commit: its command, and the files that it is run for.
+fn hook(id: &str) -> (Vec<String>, String) {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../.pre-commit-hooks.yaml");
+    let text = fs::read_to_string(file).expect("it is there");
+    let hooks: serde_yaml::Value = serde_yaml::from_str(&text).expect("YAML");
+    let hooks = hooks.as_sequence().expect("a list");
+    let hook = hooks.iter().find(|it| it["id"] == id).expect("a hook of that name");
+    assert_eq!(hook["language"], "system");
+    let words = hook["entry"].as_str().expect("a text").split(' ').map(str::to_owned);
+    (words.collect(), hook["files"].as_str().expect("a text").to_owned())
+}
+
+#[test]
+fn the_hooks_for_pre_commit_run_on_the_files_that_they_are_for() {
+    let home = Home::new();
+    let top = home.worktree("w", TREE);
+    let (entry, files) = hook("skillsd-check");
+    assert_eq!(entry[0], "skillsd");
+    let expected = "(^|/)(SKILL\\.md|\\.claude/commands/.+\\.md)$";
+    assert_eq!(files, expected);
+    // As pre-commit does it: the command, and behind it the files that a commit changes.
+    let on = |entry: &[String], files: &[&str]| {
+        let words: Vec<&str> =
+            entry[1..].iter().map(String::as_str).chain(files.iter().copied()).collect();
+        run(&home, &top, &words).status.code()
+    };
+    let bad = ".agents/skills/a/SKILL.md";
+    assert_eq!(on(&entry, &["skills/well/SKILL.md"]), Some(0));
+    assert_eq!(on(&entry, &["skills/well/SKILL.md", bad]), Some(1));
+    let (fix, _) = hook("skillsd-fix");
+    let before = fs::read_to_string(top.join(bad)).expect("it is there");
+    on(&fix, &[bad]);
+    assert_ne!(fs::read_to_string(top.join(bad)).expect("it is there"), before);
+}
+
+#[test]
+fn the_steps_of_the_example_action_do_what_they_say() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/check.md");
+    let page = fs::read_to_string(page).expect("it is there");
+    let example = page.split("```yaml\n").find(|it| it.starts_with("name: skills")).expect("there");
+    let example = example.split("```").next().expect("it ends");
+    let action: serde_yaml::Value = serde_yaml::from_str(example).expect("YAML");
+    let steps = action["jobs"]["check"]["steps"].as_sequence().expect("a list");
+    let commands: Vec<&str> = steps.iter().filter_map(|it| it["run"].as_str()).collect();
+    let home = Home::new();
+    let top = home.worktree("w", TREE);
+    let [check, log] = commands[..] else { panic!("two commands: {commands:?}") };
+    let words: Vec<&str> = check.split(' ').skip(1).collect();
+    let output = run(&home, &top, &words);
+    assert_eq!(output.status.code(), Some(1), "the step fails where something is wrong");
+    assert!(stdout(&output).starts_with("::"), "{}", stdout(&output));
+    let words: Vec<&str> = log.split(" > ").next().expect("a command").split(' ').skip(1).collect();
+    let output = run(&home, &top, &words);
+    let uploaded = steps.last().expect("a step")["with"]["sarif_file"].as_str();
+    assert!(log.contains(&format!("> {} ", uploaded.expect("a text"))), "{log}");
+    assert!(serde_json::from_slice::<Value>(&output.stdout).is_ok(), "the step hands in a log");
+}
+
+#[test]
+fn a_check_that_watches_speaks_again_when_something_has_changed() {
+    let home = Home::new();
+    let top =
+        home.worktree("w", "//- /skills/x/SKILL.md\n---\nname: x\ndescription: Use it.\n---\nx\n");
+    let mut child = skillsd(&home, &["check", "--watch", "--no-daemon"])
+        .current_dir(&top)
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let output = child.stdout.take().expect("it is piped");
+    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(output));
+    let mut next =
+        |wanted: &str| lines.by_ref().map_while(Result::ok).any(|it| it.contains(wanted));
+    assert!(next("nothing is wrong"));
+    fs::write(top.join("skills/x/SKILL.md"), "---\nname: x\n---\nx\n").expect("written");
+    assert!(next("description/missing"));
+    child.kill().expect("it runs");
+    child.wait().expect("it ran");
 }
