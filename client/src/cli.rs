@@ -18,6 +18,7 @@ mod load;
 mod logs;
 mod manual;
 mod new;
+mod permission;
 mod place;
 mod search;
 mod session;
@@ -29,6 +30,7 @@ mod sync;
 mod terminal;
 mod text;
 mod touch;
+mod trust;
 mod watch;
 
 use std::cell::RefCell;
@@ -172,6 +174,17 @@ pub enum Command {
     Touch(touch::TouchArgs),
     /// Open, show, forget or list agents' conversations
     Session(session::SessionArgs),
+    /// Show and answer what agents want to be allowed
+    ///
+    /// An agent that wants to load or run a skill about which a rule says `ask` waits for an answer
+    /// here, or asks again after it.
+    Permission(permission::PermissionArgs),
+    /// Trust what comes with a worktree, so that its skills may run things
+    ///
+    /// Without DIR the worktree is meant that this is in. Trust holds for the directory and what is
+    /// below it, and is kept outside of it. A skill that is changed later asks before it runs
+    /// anything again.
+    Trust(trust::TrustArgs),
     /// Stop the daemon
     Stop,
     /// Find what is wrong with the daemon and its surroundings
@@ -252,6 +265,8 @@ fn perform(cx: &Cx<'_>, command: &Command) -> Result<Exit, CommandError> {
         Command::Watch(args) => watch::run(cx, args),
         Command::Touch(args) => touch::run(cx, args),
         Command::Session(args) => session::run(cx, args),
+        Command::Permission(args) => permission::run(cx, args),
+        Command::Trust(args) => trust::run(cx, args),
         Command::Stop => stop::run(cx),
         Command::Doctor(args) => doctor::run(cx, args),
         Command::Logs(args) => logs::run(cx, args),

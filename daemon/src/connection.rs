@@ -141,7 +141,9 @@ impl<S: Link> Connection<S> {
     }
 
     fn has_room(&self) -> bool {
-        self.calls.len() < self.limits.requests_in_flight as usize && !self.outbox.is_full()
+        // Who waits for the user keeps nobody from answering on the same connection.
+        let n_working = self.calls.len().saturating_sub(self.peer.waiting());
+        n_working < self.limits.requests_in_flight as usize && !self.outbox.is_full()
     }
 
     /// Lets the calls in flight go on.

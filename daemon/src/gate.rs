@@ -2,16 +2,21 @@
 //!
 //! Everything that gives a skill away or runs a part of it passes here and gets a [`Permit`], which
 //! nothing else can make: what needs one cannot forget to ask. The order is: the configuration,
-//! trust, permission.
+//! trust, permission. What the rules want the user asked about is the user's to say.
 
-use skills_core::permission::{self, Action, Decision, Properties, Regime};
+use skills_core::permission::{self, Action, Decision, Properties, Reason, Regime};
 use skills_core::profile::Scope;
 use skills_core::render::By;
-use skills_core::resolve::Candidate;
+use skills_core::resolve::{Candidate, State};
 use skills_engine::View;
-use skills_protocol::error::{PermissionRule, RpcError, RuleSource};
+use skills_engine::store::Content;
+use skills_protocol::error::RpcError;
 
+use crate::blocking::blocking;
+use crate::consent::{About, Consent};
+use crate::peer::Peer;
 use crate::service::Service;
+use crate::to_wire;
 
 /// Says that somebody was asked and agreed.
 #[derive(Debug)]
@@ -20,6 +25,7 @@ pub(crate) struct Permit(());
 /// Who wants which skill.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asking<'a> {
+    pub(crate) peer: &'a Peer,
     pub(crate) view: &'a View,
     pub(crate) candidate: &'a Candidate,
     /// The agent's name inside the session.
@@ -28,6 +34,10 @@ pub(crate) struct Asking<'a> {
     pub(crate) by: By,
     /// Whether the caller waits for the user's answer.
     pub(crate) wait: bool,
+    /// Whether the user has agreed to this in the same call.
+    pub(crate) agreed: bool,
+    /// Whether the call goes on with one that the user has agreed to.
+    pub(crate) continues: bool,
 }
 
 /// What is to be done with it.
@@ -41,22 +51,45 @@ pub(crate) enum Act {
     Script,
 }
 
-/// Asks whether a skill may be loaded.
-pub(crate) async fn load(service: &Service, asking: Asking<'_>) -> Result<Permit, RpcError> {
-    permission(service, asking, Act::Load).await
+impl Act {
+    /// Returns the word for it that the user is told.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Load => "load",
+            Self::Shell => "shell",
+            Self::Script => "run",
+        }
+    }
+
+    fn done(self, name: &str) -> String {
+        match self {
+            Self::Load => format!("`{name}` is loaded"),
+            Self::Shell => format!("the commands of `{name}` are run"),
+            Self::Script => format!("a script of `{name}` is run"),
+        }
+    }
 }
 
-/// Asks whether the files of a skill may be given away: what is denied is denied with them, and
-/// nobody is asked.
+/// Asks whether a skill may be loaded.
+pub(crate) async fn load(service: &Service, asking: Asking<'_>) -> Result<Permit, RpcError> {
+    permission(service, asking, Act::Load, None).await
+}
+
+/// Asks whether the files of a skill may be given away: what is denied is denied with them, what
+/// waits for trust waits with them, and nobody is asked.
 pub(crate) fn read(
     view: &View,
     candidate: &Candidate,
     agent: Option<&str>,
 ) -> Result<(), RpcError> {
-    match decide(view, candidate, agent, &properties(candidate)) {
-        decision if decision.action == Action::Deny => refusal(candidate, &decision),
-        _ => Ok(()),
+    let decision = decide(view, candidate, agent, &Properties::Safe);
+    if decision.action == Action::Deny {
+        refusal(candidate, &decision)?;
     }
+    if candidate.state == State::Untrusted {
+        return Err(untrusted(view, candidate, &format!("`{}` is not given away", candidate.name)));
+    }
+    Ok(())
 }
 
 /// Asks whether a part of a skill may be run.
@@ -79,46 +112,125 @@ pub(crate) async fn run(
             "Set `{key} = true` in your `config.toml`, or run them under the agent's own rules."
         )));
     }
-    let name = &asking.candidate.name;
-    let scope = asking.view.resolution.roots[asking.candidate.root].scope;
-    if matches!(scope, Scope::Remote | Scope::Mcp) {
+    let Asking { view, candidate, .. } = asking;
+    let name = &candidate.name;
+    let root = &view.resolution.roots[candidate.root];
+    if matches!(root.scope, Scope::Remote | Scope::Mcp) {
         return Err(RpcError::not_allowed(format!(
             "nothing of `{name}` is run: it comes from elsewhere"
         ))
         .with_hint("Copy it into a directory of yours to run what is in it."));
     }
-    if !is_trusted(asking) {
-        return Err(RpcError::untrusted(format!(
-            "nothing of `{name}` is run: the worktree that it comes with is not trusted"
-        ))
-        .with_hint("Read the skill, and move it to your home directory if it is to run things."));
+    if !root.is_trusted() {
+        return Err(untrusted(view, candidate, &format!("nothing of `{name}` is run")));
     }
-    permission(service, asking, act).await
+    let content = if root.own { None } else { changed(service, candidate).await? };
+    permission(service, asking, act, content).await
 }
 
-/// Whether a skill may run things: what is the user's own choice may, what comes with a worktree
-/// waits until the user trusts it, which nothing records yet.
-fn is_trusted(asking: Asking<'_>) -> bool {
-    asking.view.resolution.roots[asking.candidate.root].own
+/// Returns what a skill's file holds, where that is not what the user has trusted.
+pub(crate) async fn changed(
+    service: &Service,
+    candidate: &Candidate,
+) -> Result<Option<Content>, RpcError> {
+    let path = candidate.path.clone();
+    let read_limit = service.settings.user().read_limit;
+    let content = blocking(move || {
+        Content::read(&path, read_limit).map_err(|error| {
+            RpcError::internal(format!("failed to read `{}`: {error}", path.display()))
+                .with_hint("Ask again; the list follows the disk.")
+        })
+    });
+    let content = content.await?;
+    let known = service.sessions.store().is_trusted_content(content.clone()).await;
+    // What cannot be looked up is not known.
+    Ok((!known.unwrap_or(false)).then_some(content))
 }
 
-/// The one place where the rules of the user and of the agents decide: what they deny is refused
-/// here and nowhere else. What they want to be asked about is not held up: the caller's own agent
-/// asks, as it does without us.
-#[expect(clippy::unused_async, reason = "whoever has to be asked is waited for")]
-async fn permission(_service: &Service, asking: Asking<'_>, act: Act) -> Result<Permit, RpcError> {
-    let Asking { view, candidate, agent, session, by, wait } = asking;
+/// Refuses what waits for trust, and says how to give it.
+pub(crate) fn untrusted(view: &View, candidate: &Candidate, what: &str) -> RpcError {
+    let place = place_of_trust(view, candidate);
+    RpcError::untrusted(format!("{what}: what comes with `{place}` is not trusted"))
+        .with_hint(format!("Look at what is in it, and run `skillsd trust {place}` to trust it."))
+}
+
+/// Returns the directory that has to be trusted for a skill.
+fn place_of_trust(view: &View, candidate: &Candidate) -> String {
+    let (worktree, root) = (&view.resolution.worktree, &view.resolution.roots[candidate.root]);
+    let place = if root.path.starts_with(&**worktree) { worktree } else { &root.path };
+    place.display().to_string()
+}
+
+/// The one place where the rules of the user and of the agents decide, and where the user is asked
+/// what they leave to the user. What the user asks for by its name is not asked about.
+async fn permission(
+    service: &Service,
+    asking: Asking<'_>,
+    act: Act,
+    content: Option<Content>,
+) -> Result<Permit, RpcError> {
+    let Asking { peer, view, candidate, agent, session, by, wait, agreed, continues } = asking;
     let properties = properties(candidate);
     let decision = decide(view, candidate, agent, &properties);
     let action = decision.action.name();
     tracing::debug!(name = candidate.name, ?agent, ?session, ?by, wait, ?act, action, "decided");
-    if decision.action == Action::Deny {
-        refusal(candidate, &decision)?;
+    let asks = decision.action == Action::Ask && !(by == By::User && act == Act::Load);
+    match decision.action {
+        Action::Deny => refusal(candidate, &decision)?,
+        Action::Allow | Action::Ask => {}
     }
-    Ok(Permit(()))
+    if agreed || !(asks || content.is_some()) {
+        return Ok(Permit(()));
+    }
+    let why = match &content {
+        Some(_) => "it has changed since its worktree was trusted".to_owned(),
+        None => why(&decision),
+    };
+    let about = About {
+        view,
+        candidate: Some(candidate),
+        session,
+        agent,
+        permission: SKILL,
+        patterns: vec![candidate.name.clone()],
+        act: act.name(),
+        reason: format!("The user is asked before {}: {why}.", act.done(&candidate.name)),
+        rule: decision.rule().filter(|_| asks).map(to_wire::permission_rule),
+        suggestions: decision.suggestions.iter().map(ToString::to_string).collect(),
+        content,
+        continues,
+    };
+    match service.consent(peer, about, wait).await? {
+        Consent::Given => Ok(Permit(())),
+        Consent::Refused(error) => Err(error),
+    }
 }
 
-fn properties(candidate: &Candidate) -> Properties {
+/// The permission that skills are about.
+pub(crate) const SKILL: &str = "skill";
+
+/// Returns why the rules want what they want, as the end of a sentence.
+pub(crate) fn why(decision: &Decision<'_>) -> String {
+    let at = |rule: &permission::Rule| {
+        format!("`{}`, line {}", rule.source.file.display(), rule.source.at.line)
+    };
+    let action = decision.action.name();
+    match &decision.reason {
+        Reason::Rule(rule) => {
+            format!("the rule `{}` in {} says `{action}`", rule.pattern, at(rule))
+        }
+        Reason::ToolOff(rule) => {
+            format!("the rule `{}` in {} switches the skill tool off", rule.pattern, at(rule))
+        }
+        Reason::Canonical => "the agent has fetched it itself".to_owned(),
+        Reason::Harmless => "no rule is about it, and nothing in it can do harm".to_owned(),
+        Reason::Concern(Some(key)) => format!("no rule is about it, and it has `{key}`"),
+        Reason::Concern(None) => "no rule is about it, and what it may do is not known".to_owned(),
+        Reason::NoRule => "no rule is about it".to_owned(),
+    }
+}
+
+pub(crate) fn properties(candidate: &Candidate) -> Properties {
     candidate.record().map_or(Properties::Unknown, |it| Properties::of(&it.document(), &it.head))
 }
 
@@ -136,18 +248,10 @@ fn decide<'a>(
 
 /// Refuses what is denied, by the rule that denies it.
 fn refusal(candidate: &Candidate, decision: &Decision<'_>) -> Result<(), RpcError> {
-    decision.rule().map_or(Ok(()), |rule| Err(denied(&candidate.name, rule)))
-}
-
-fn denied(name: &str, rule: &permission::Rule) -> RpcError {
-    let file = rule.source.file.display().to_string();
-    let line = rule.source.at.line;
-    let rule = PermissionRule {
-        pattern: rule.pattern.to_string(),
-        action: rule.action.name().to_owned(),
-        source: Some(RuleSource { file: file.clone(), line }),
-    };
+    let Some(rule) = decision.rule() else { return Ok(()) };
+    let (file, line) = (rule.source.file.display(), rule.source.at.line);
+    let name = &candidate.name;
     let message = format!("the rule `{}` in `{file}`, line {line}, denies `{name}`", rule.pattern);
-    RpcError::denied(message, rule)
-        .with_hint("Change the rule if the skill is to be used; it counts for the next call.")
+    Err(RpcError::denied(message, to_wire::permission_rule(rule))
+        .with_hint("Change the rule if the skill is to be used; it counts for the next call."))
 }

@@ -13,10 +13,12 @@ mod get;
 mod index;
 mod list;
 mod load;
+mod permission;
 mod run;
 mod search;
 mod server;
 mod session;
+mod trust;
 mod worktree;
 
 use std::sync::Arc;
@@ -24,11 +26,12 @@ use std::sync::Arc;
 use jsonrpsee::Methods;
 use skills_protocol::method::{
     CatalogRender, CatalogTool, EventsSubscribe, EventsUnsubscribe, IndexSnapshot, Initialize,
-    PathsMatch, ServerShutdown, ServerStatus, ServerSync, SessionAgentEnd, SessionClose,
-    SessionCompacted, SessionGet, SessionInvoked, SessionList, SessionOpen, SessionTouch,
-    SkillsCheck, SkillsDirs, SkillsExplain, SkillsGet, SkillsList, SkillsLoad, SkillsRead,
-    SkillsReferences, SkillsResources, SkillsRun, SkillsSearch, WorktreeClose, WorktreeList,
-    WorktreeOpen,
+    PathsMatch, PermissionCheck, PermissionGranted, PermissionPending, PermissionReply,
+    PermissionRequest, PermissionRevoke, ServerShutdown, ServerStatus, ServerSync, SessionAgentEnd,
+    SessionClose, SessionCompacted, SessionGet, SessionInvoked, SessionList, SessionOpen,
+    SessionTouch, SkillsCheck, SkillsDirs, SkillsExplain, SkillsGet, SkillsList, SkillsLoad,
+    SkillsRead, SkillsReferences, SkillsResources, SkillsRun, SkillsSearch, TrustGet, TrustSet,
+    WorktreeClose, WorktreeList, WorktreeOpen,
 };
 
 use crate::dispatch::register;
@@ -57,6 +60,14 @@ pub(crate) fn register_all(methods: &mut Methods, service: &Arc<Service>) {
     register::<PathsMatch, _, _, _>(methods, service, index::paths_match);
     register::<EventsSubscribe, _, _, _>(methods, service, events::subscribe);
     register::<EventsUnsubscribe, _, _, _>(methods, service, events::unsubscribe);
+    register::<PermissionCheck, _, _, _>(methods, service, permission::check);
+    register::<PermissionRequest, _, _, _>(methods, service, permission::request);
+    register::<PermissionReply, _, _, _>(methods, service, permission::reply);
+    register::<PermissionPending, _, _, _>(methods, service, permission::pending);
+    register::<PermissionGranted, _, _, _>(methods, service, permission::granted);
+    register::<PermissionRevoke, _, _, _>(methods, service, permission::revoke);
+    register::<TrustGet, _, _, _>(methods, service, trust::get);
+    register::<TrustSet, _, _, _>(methods, service, trust::set);
     register::<SkillsRun, _, _, _>(methods, service, run::run);
     register::<CatalogRender, _, _, _>(methods, service, catalog::render);
     register::<CatalogTool, _, _, _>(methods, service, catalog::tool);

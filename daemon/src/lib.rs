@@ -53,6 +53,10 @@ mod prepared;
 
 mod gate;
 
+mod consent;
+
+mod requests;
+
 mod child;
 
 mod from_wire;
@@ -60,6 +64,8 @@ mod from_wire;
 mod to_wire;
 
 mod beneath;
+
+mod blocking;
 
 mod memory;
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use jsonrpsee::ConnectionId;
@@ -18,6 +19,8 @@ pub(crate) struct Peer {
     environment: OnceLock<Environment>,
     mailbox: Arc<Mailbox>,
     subscriptions: Mutex<Subscriptions>,
+    /// How many of its calls only wait for the user.
+    waiting: AtomicUsize,
 }
 
 #[derive(Debug, Default)]
@@ -38,6 +41,7 @@ impl Peer {
             environment: OnceLock::new(),
             mailbox: Arc::default(),
             subscriptions: Mutex::default(),
+            waiting: AtomicUsize::new(0),
         }
     }
 
@@ -84,9 +88,30 @@ impl Peer {
         drop(ended);
     }
 
+    /// Says that a call only waits for the user, as long as what is returned lives.
+    pub(crate) fn waits(&self) -> Waits<'_> {
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        Waits(self)
+    }
+
+    /// Returns how many calls only wait for the user.
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting.load(Ordering::Relaxed)
+    }
+
     fn subscriptions(&self) -> MutexGuard<'_, Subscriptions> {
         // One is put in or taken out at a time.
         self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A call that only waits for the user, which takes no place among those that work.
+#[derive(Debug)]
+pub(crate) struct Waits<'a>(&'a Peer);
+
+impl Drop for Waits<'_> {
+    fn drop(&mut self) {
+        self.0.waiting.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

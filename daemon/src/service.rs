@@ -4,17 +4,19 @@
 //! reaches the engine by another way, so that each error of it has one form.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use jsonrpsee::Methods;
 use skills_core::path::AbsPath;
+use skills_core::resolve::{Policy, Trusts};
 use skills_engine::inspect::Walks;
 use skills_engine::session::{Session, Sessions};
 use skills_engine::{Engine, EngineError, Health, View, ViewKey};
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::Context;
+use tokio::sync::OnceCell;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
@@ -23,7 +25,8 @@ use crate::from_wire::{self, Asked};
 use crate::handlers;
 use crate::memory::Memory;
 use crate::peer::{Environment, Peer};
-use crate::settings::{Settings, policy, provision};
+use crate::requests::Requests;
+use crate::settings::{Settings, provision, rules};
 
 /// How long an answer waits for what is fetched or started for the first time.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -49,6 +52,10 @@ pub(crate) struct Service {
     pub(crate) sessions: Sessions,
     /// The worktrees whose files were looked at last.
     pub(crate) walks: Walks,
+    /// What the user has been asked.
+    pub(crate) requests: Requests,
+    /// What the user has said about directories; read when it is first needed.
+    trusts: OnceCell<Mutex<Arc<Trusts>>>,
     /// Set when the engine is gone, and the daemon with it.
     failed: AtomicBool,
 }
@@ -65,10 +72,11 @@ impl Service {
         sessions: Sessions,
     ) -> Arc<Self> {
         engine.provide(provision(&settings.user()));
-        engine.follow(policy(&settings));
         Arc::new(Self {
             engine,
             bus,
+            requests: Requests::new(&boot_id),
+            trusts: OnceCell::new(),
             boot_id,
             socket,
             settings,
@@ -119,8 +127,48 @@ impl Service {
             let config = self.settings.user();
             self.engine.set_read_limit(config.read_limit);
             self.engine.provide(provision(&config));
-            self.engine.follow(policy(&self.settings));
+            self.follow_policy().await;
+        } else if self.trusts.get().is_none() {
+            // The first call of all.
+            self.follow_policy().await;
         }
+    }
+
+    /// Returns what the user has said about directories.
+    pub(crate) async fn trusts(&self) -> Arc<Trusts> {
+        Arc::clone(&self.trusts_slot().await.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Takes up what the user has said about a directory, which is kept already.
+    pub(crate) async fn take_trust(&self, dir: AbsPath, trusted: Option<bool>) {
+        {
+            let slot = self.trusts_slot().await;
+            let mut trusts = slot.lock().unwrap_or_else(PoisonError::into_inner);
+            let others = trusts.iter().filter(|(it, _)| **it != dir);
+            let others: Vec<_> = others.map(|(it, said)| (it.clone(), said)).collect();
+            let own = trusted.map(|it| (dir, it));
+            *trusts = Arc::new(Trusts::new(others.into_iter().chain(own)));
+        }
+        self.follow_policy().await;
+    }
+
+    async fn trusts_slot(&self) -> &Mutex<Arc<Trusts>> {
+        let read = || async {
+            let said = self.sessions.store().trusts().await;
+            let said = said.inspect_err(|error| tracing::warn!(%error, "trust is not read"));
+            let said = said.unwrap_or_default().into_iter();
+            let said = said.filter_map(|(dir, it)| Some((AbsPath::new(&dir).ok()?, it)));
+            Mutex::new(Arc::new(Trusts::new(said)))
+        };
+        self.trusts.get_or_init(read).await
+    }
+
+    /// Hands the engine what the user has decided about skills, for every later request.
+    pub(crate) async fn follow_policy(&self) {
+        let trusts = Trusts::clone(&*self.trusts().await);
+        let rules = rules(&self.settings);
+        let requires_trust = self.settings.user().require_trust;
+        self.engine.follow(Policy { rules, trusts, requires_trust });
     }
 
     /// Reads what a call asks for, with the configuration's profile where it names none. Returns

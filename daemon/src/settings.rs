@@ -15,6 +15,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use skills_core::config::{self, Config, Problem, REPOSITORY_FILE, Source};
 use skills_core::path::AbsPath;
+use skills_core::permission::Rule;
 use skills_core::resolve::Policy;
 use skills_engine::disk::{Disk, ReadError, RealDisk};
 use skills_engine::{Health, McpOptions, Provision, RemoteOptions};
@@ -174,11 +175,11 @@ pub(crate) fn provision(config: &Config) -> Provision {
     }
 }
 
-/// Returns what the user has decided about skills.
-pub(crate) fn policy(settings: &Settings) -> Policy {
+/// Returns the user's own rules about skills.
+pub(crate) fn rules(settings: &Settings) -> Vec<Rule> {
     let file = settings.user_file.as_deref().and_then(|it| AbsPath::new(it).ok());
     let rules = &settings.user().permission_skill;
-    file.map(|file| Policy::of(rules, &file)).unwrap_or_default()
+    file.map(|file| Policy::rules(rules, &file)).unwrap_or_default()
 }
 
 // The table of keys holds both to what fits.

@@ -18,6 +18,7 @@ use skills_core::diagnostic::Severity;
 use skills_core::fields;
 use skills_core::parse::{Entry as YamlEntry, Frontmatter};
 use skills_core::path::AbsPath;
+use skills_core::permission;
 use skills_core::profile::{self, NameSource, Profile, Provider};
 use skills_core::resolve::{Candidate, Reason, State, address_of};
 use skills_core::rules;
@@ -25,6 +26,7 @@ use skills_core::skill::{Finding, SkillRecord, Spot};
 use skills_core::text::{LineIndex, Span};
 use skills_engine::inspect::Checked;
 use skills_engine::{Gone, Health, Phase, SourceStatus, View, WorktreeStatus};
+use skills_protocol::error::{PermissionRule, RuleSource};
 use skills_protocol::path::{PathEncoding, encode, encode_os, encoding_of};
 use skills_protocol::wire;
 
@@ -60,10 +62,29 @@ pub(crate) fn entry(view: &View, candidate: &Candidate) -> wire::Entry {
         namespace: candidate.namespace.clone(),
         model_invocable: record.is_some_and(|it| !hidden(it)),
         user_invocable: record.is_some_and(|it| it.user_invocable),
-        trusted: root.own,
+        trusted: root.is_trusted(),
         hash: record.map(|it| hash(&it.facts.hash)),
         diagnostics: diagnostic_counts(candidate),
         stale: candidate.file.as_ref().is_some_and(|it| it.stale.is_some()),
+    }
+}
+
+/// Returns a rule, with the line that it stands on.
+pub(crate) fn permission_rule(rule: &permission::Rule) -> PermissionRule {
+    let file = rule.source.file.to_string_lossy().into_owned();
+    PermissionRule {
+        pattern: rule.pattern.to_string(),
+        action: rule.action.name().to_owned(),
+        source: Some(RuleSource { file, line: rule.source.at.line }),
+    }
+}
+
+/// Returns what is to be done about something that needs permission.
+pub(crate) fn permission_action(action: permission::Action) -> wire::PermissionAction {
+    match action {
+        permission::Action::Allow => wire::PermissionAction::Allow,
+        permission::Action::Ask => wire::PermissionAction::Ask,
+        permission::Action::Deny => wire::PermissionAction::Deny,
     }
 }
 

@@ -14,6 +14,9 @@ use skills_protocol::wire::{ClientInfo, Health, InitializeParams, InitializeResu
 use skills_protocol::{PROTOCOL_VERSION, compatible};
 
 use crate::blocking::{BlockingConnection, PATIENCE, Sent, Stream, limit_patience};
+use crate::cli::exit::Exit;
+use crate::cli::failure::CommandError;
+use crate::cli::terminal::Terminal;
 use crate::cli::{Cx, Local, Notes};
 use crate::spawn::{StartOptions, connect, connect_or_start, pauses};
 use crate::{ClientError, environment, peer};
@@ -45,6 +48,24 @@ enum Introduction {
     Done(Box<InitializeResult>),
     // Taken while it is being answered; stays when that failed.
     Failed,
+}
+
+/// Makes a command's one call and prints the answer: for a person as `render` says.
+pub(super) fn ask<M: Request>(
+    cx: &Cx<'_>,
+    params: &M::Params,
+    render: fn(&M::Result, &Terminal) -> (String, Vec<Health>),
+) -> Result<Exit, CommandError> {
+    let mut link = Link::open(cx)?;
+    if cx.global.json {
+        cx.terminal.print(&format!("{}\n", link.call_text::<M>(params)?))?;
+        return Ok(Exit::Fine);
+    }
+    let result = link.call::<M>(params)?;
+    let (text, health) = render(&result, cx.terminal);
+    cx.terminal.print(&text)?;
+    cx.terminal.print_health(&health);
+    Ok(Exit::Fine)
 }
 
 impl Link {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use clap::{Args, Subcommand};
-use skills_protocol::method::{Request, SessionClose, SessionGet, SessionList, SessionOpen};
+use skills_protocol::method::{SessionClose, SessionGet, SessionList, SessionOpen};
 use skills_protocol::wire::{
     AgentSkills, Contextual, Health, SessionCloseParams, SessionCloseResult, SessionGetParams,
     SessionListParams, SessionListResult, SessionOpenParams, SessionResult,
@@ -12,7 +12,7 @@ use skills_protocol::wire::{
 use crate::cli::Cx;
 use crate::cli::exit::Exit;
 use crate::cli::failure::CommandError;
-use crate::cli::link::Link;
+use crate::cli::link::ask;
 use crate::cli::place::Place;
 use crate::cli::style::{self, paint};
 use crate::cli::terminal::Terminal;
@@ -93,23 +93,6 @@ fn where_it_is(
     context.session = Some(session.to_owned());
     params.set_context(context);
     Ok(())
-}
-
-fn ask<M: Request>(
-    cx: &Cx<'_>,
-    params: &M::Params,
-    render: fn(&M::Result, &Terminal) -> (String, Vec<Health>),
-) -> Result<Exit, CommandError> {
-    let mut link = Link::open(cx)?;
-    if cx.global.json {
-        cx.terminal.print(&format!("{}\n", link.call_text::<M>(params)?))?;
-        return Ok(Exit::Fine);
-    }
-    let result = link.call::<M>(params)?;
-    let (text, health) = render(&result, cx.terminal);
-    cx.terminal.print(&text)?;
-    cx.terminal.print_health(&health);
-    Ok(Exit::Fine)
 }
 
 fn one(result: &SessionResult, terminal: &Terminal) -> (String, Vec<Health>) {

@@ -315,6 +315,8 @@ fn the_help_is_one_screen_each() {
               watch        Print what changes, as it changes
               touch        Tell that an agent has touched files, and show what that brings
               session      Open, show, forget or list agents' conversations
+              permission   Show and answer what agents want to be allowed
+              trust        Trust what comes with a worktree, so that its skills may run things
               stop         Stop the daemon
               doctor       Find what is wrong with the daemon and its surroundings
               logs         Show the log of a daemon that a command started

@@ -294,6 +294,12 @@ config! {
     profiles: Profiles = Profiles::default(),
         "profiles", Kind::Own, None,
         r#"{ "house" = { "base" = "claude-code", "duplicates" = "last-wins" } }"#, USER, NextCall;
+    /// Whether what comes with a worktree waits until you trust it (`skillsd trust`).
+    ///
+    /// Running anything of it always waits for that, whatever this says; with it, nothing of it is
+    /// listed or loaded before either. Gemini CLI asks for that by itself.
+    require_trust: bool = false,
+        "require_trust", Kind::Switch, Some("false"), "true", USER, NextCall;
     /// How much of a SKILL.md is read.
     ///
     /// What is beyond it is left out, with a finding that says so.
@@ -344,6 +350,12 @@ config! {
     permission_skill: Vec<SkillRule> = Vec::new(),
         "permission.skill", Kind::Permissions, None,
         r#"{ "deploy-*" = "ask", "internal-*" = "deny" }"#, REPOSITORY, NextCall;
+    /// How long a question whether a skill may be used waits for its answer.
+    ///
+    /// One that nobody has answered by then is answered with no.
+    permission_timeout: u64 = 600,
+        "permission.timeout", Kind::Number { min: 1, max: 86_400, unit: "seconds" },
+        Some("600"), "60", USER, NextCall;
     /// After how long without a connection the daemon ends; 0 is never.
     ///
     /// Without it a daemon that a command started ends after half an hour, and one that

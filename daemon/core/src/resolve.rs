@@ -51,6 +51,7 @@ pub use settings::{Consultation, Consulted, Named, Note};
 pub use tree::{
     Fault, FaultKind, FileId, Item, ItemKind, Listing, Place, SkillFile, TEXT_LIMIT, TextFile, Tree,
 };
+pub use trust::Trusts;
 pub use worktree::Repository;
 
 /// The variables a view depends on, by name.
@@ -129,6 +130,18 @@ pub struct Root {
     pub skips: Vec<Skip>,
     /// Where its skills come from, where that is not the disk; else empty.
     pub origin: String,
+    /// Where it is without links on the way to its worktree, which is what trust is given to; none
+    /// where nobody needs to trust it.
+    pub place: Option<AbsPath>,
+    /// What the user has said about trusting that; none where nothing was said.
+    pub said: Option<bool>,
+}
+
+impl Root {
+    /// Whether what is there may run things.
+    pub fn is_trusted(&self) -> bool {
+        self.own || self.said == Some(true)
+    }
 }
 
 /// What was found at a root.
@@ -356,6 +369,8 @@ pub fn resolve(site: &Site, tree: &dyn Tree) -> Resolution {
     complete &= settings.complete;
     settings.missing_paths(site, &roots);
     complete &= walker.complete;
+    let policy = tree.policy();
+    complete &= trust::mark(&worktree.top, &policy, tree, &mut roots);
     let judged = |mut it: walk::Met| {
         let within = it.command.as_mut().map(|it| std::mem::take(&mut it.within));
         let (beside, root) = (it.beside, &roots[it.root]);
@@ -375,7 +390,7 @@ pub fn resolve(site: &Site, tree: &dyn Tree) -> Resolution {
     }
     settings::apply(&settings, &roots, &mut candidates);
     precedence::settle(site, &roots, &mut candidates);
-    trust::hold_back(site, settings.trusted.as_ref(), &roots, &mut candidates);
+    trust::hold_back(site, &policy, settings.trusted.as_ref(), &roots, &mut candidates);
     denied::apply(site, &settings.rules, &roots, &mut candidates);
     let Worktree { top, in_git, foreign, repository } = worktree;
     Resolution {

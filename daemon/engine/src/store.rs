@@ -26,6 +26,7 @@ use tokio::sync::oneshot;
 use crate::view::Health;
 
 pub use grant::Grant;
+pub use trust::Content;
 pub use usage::Usage;
 
 pub(crate) use session::{
@@ -93,6 +94,11 @@ impl Store {
         if self.shared.path.as_ref().is_some_and(|it| it.exists()) {
             self.jobs();
         }
+    }
+
+    /// Whether anything is kept already, or would be kept in memory alone.
+    fn is_there(&self) -> bool {
+        self.shared.jobs.get().is_some() || self.shared.path.as_ref().is_some_and(|it| it.exists())
     }
 
     /// Returns what is not well.

@@ -13,16 +13,20 @@ use crate::wire::{
     CancelParams, CatalogParams, CatalogResult, CheckParams, CheckResult, DirsParams, DirsResult,
     EventParams, ExplainParams, ExplainResult, GetParams, GetResult, InitializeParams,
     InitializeResult, ListParams, ListResult, LoadParams, LoadResult, PathsMatchParams,
-    PathsMatchResult, ReadParams, ReadResult, ReferencesParams, ReferencesResult, ResourcesParams,
-    ResourcesResult, RunParams, RunResult, SearchParams, SearchResult, SessionAgentEndParams,
-    SessionAgentEndResult, SessionCloseParams, SessionCloseResult, SessionCompactedParams,
-    SessionCompactedResult, SessionGetParams, SessionInvokedParams, SessionInvokedResult,
-    SessionListParams, SessionListResult, SessionOpenParams, SessionResult, SessionTouchParams,
-    SessionTouchResult, ShutdownParams, ShutdownResult, SnapshotParams, SnapshotResult,
-    StatusParams, StatusResult, SubscribeParams, SubscribeResult, SyncParams, SyncResult,
-    ToolParams, ToolResult, UnsubscribeParams, UnsubscribeResult, WorktreeCloseParams,
-    WorktreeCloseResult, WorktreeListParams, WorktreeListResult, WorktreeOpenParams,
-    WorktreeOpenResult,
+    PathsMatchResult, PermissionCheckParams, PermissionCheckResult, PermissionGrantedParams,
+    PermissionGrantedResult, PermissionPendingParams, PermissionPendingResult,
+    PermissionReplyParams, PermissionReplyResult, PermissionRequestParams, PermissionRequestResult,
+    PermissionRevokeParams, PermissionRevokeResult, ReadParams, ReadResult, ReferencesParams,
+    ReferencesResult, ResourcesParams, ResourcesResult, RunParams, RunResult, SearchParams,
+    SearchResult, SessionAgentEndParams, SessionAgentEndResult, SessionCloseParams,
+    SessionCloseResult, SessionCompactedParams, SessionCompactedResult, SessionGetParams,
+    SessionInvokedParams, SessionInvokedResult, SessionListParams, SessionListResult,
+    SessionOpenParams, SessionResult, SessionTouchParams, SessionTouchResult, ShutdownParams,
+    ShutdownResult, SnapshotParams, SnapshotResult, StatusParams, StatusResult, SubscribeParams,
+    SubscribeResult, SyncParams, SyncResult, ToolParams, ToolResult, TrustGetParams,
+    TrustGetResult, TrustSetParams, TrustSetResult, UnsubscribeParams, UnsubscribeResult,
+    WorktreeCloseParams, WorktreeCloseResult, WorktreeListParams, WorktreeListResult,
+    WorktreeOpenParams, WorktreeOpenResult,
 };
 
 /// A row of the table: what the reference says about one method.
@@ -99,6 +103,14 @@ pub mod names {
         SESSION_INVOKED = "session/invoked",
         SESSION_COMPACTED = "session/compacted",
         SESSION_AGENT_END = "session/agentEnd",
+        PERMISSION_CHECK = "permission/check",
+        PERMISSION_REQUEST = "permission/request",
+        PERMISSION_REPLY = "permission/reply",
+        PERMISSION_PENDING = "permission/pending",
+        PERMISSION_GRANTED = "permission/granted",
+        PERMISSION_REVOKE = "permission/revoke",
+        TRUST_GET = "trust/get",
+        TRUST_SET = "trust/set",
         EVENTS_SUBSCRIBE = "events/subscribe",
         EVENTS_UNSUBSCRIBE = "events/unsubscribe",
         EVENTS_EVENT = "events/event",
@@ -205,6 +217,22 @@ requests! {
     "Tells that an agent's conversation was shortened, and gives what its profile gives a model again then; everything else counts as not loaded.";
     SessionAgentEnd, SESSION_AGENT_END, SessionAgentEndParams => SessionAgentEndResult, "1.0", AGAIN,
     "Tells that an agent inside the conversation has ended; what it has loaded is forgotten.";
+    PermissionCheck, PERMISSION_CHECK, PermissionCheckParams => PermissionCheckResult, "1.0", AGAIN,
+    "Says whether something may be done, by the rules of the agent, of the user and of the repository and by what the user has allowed for good, and names the rule. Of `skill` the patterns are names of skills; of any other permission nothing is known but what was allowed for good, and the user is asked.";
+    PermissionRequest, PERMISSION_REQUEST, PermissionRequestParams => PermissionRequestResult, "1.0", ONCE,
+    "Decides as `permission/check` does, and where the user has to be asked waits for the answer that any client gives with `permission/reply`, for a limited time. A request that waits does not count against the requests of its connection.";
+    PermissionReply, PERMISSION_REPLY, PermissionReplyParams => PermissionReplyResult, "1.0", ONCE,
+    "Answers a request, whichever connection asked. `always` is on disk before the answer, holds in that worktree, and answers other requests that it covers. Where nobody waits, as after -32003, the answer counts for the next call of the same kind.";
+    PermissionPending, PERMISSION_PENDING, PermissionPendingParams => PermissionPendingResult, "1.0", AGAIN,
+    "Lists the requests that wait for the user's answer. `permission/asked` and `permission/replied` tell when to look.";
+    PermissionGranted, PERMISSION_GRANTED, PermissionGrantedParams => PermissionGrantedResult, "1.0", AGAIN,
+    "Lists what an `always` has allowed in a worktree.";
+    PermissionRevoke, PERMISSION_REVOKE, PermissionRevokeParams => PermissionRevokeResult, "1.0", AGAIN,
+    "Takes back what an `always` has allowed in a worktree.";
+    TrustGet, TRUST_GET, TrustGetParams => TrustGetResult, "1.0", AGAIN,
+    "Says whether what comes with a directory is trusted, which directory decided that, and of which directories the user has said something.";
+    TrustSet, TRUST_SET, TrustSetParams => TrustSetResult, "1.0", AGAIN,
+    "Trusts a directory and what is below it, or does not, or forgets it. It is bound to the path without links on the way and kept in the user's own state. Skills may run things as they are at this moment; one that is changed later asks first.";
     EventsSubscribe, EVENTS_SUBSCRIBE, SubscribeParams => SubscribeResult, "1.0", AGAIN,
     "Has the daemon tell of changes by `events/event`, without being asked: of one view with `cwd`, else of everything. A subscription ends with its connection; whoever connects again subscribes again and asks `skills/list` with `since`.";
     EventsUnsubscribe, EVENTS_UNSUBSCRIBE, UnsubscribeParams => UnsubscribeResult, "1.0", AGAIN,
@@ -380,6 +408,30 @@ mod tests {
             session/agentEnd
               (cwd profile session agent freshness additionalDirs environment pathEncoding)
               {session agent forgotten health}
+            permission/check
+              (permission patterns cwd profile session agent freshness additionalDirs environment pathEncoding)
+              {clock health action rule reason suggestions}
+            permission/request
+              (permission patterns always metadata timeoutMs cwd profile session agent freshness additionalDirs environment pathEncoding)
+              {action reply message timedOut rule reason health}
+            permission/reply
+              (id reply message always)
+              {id also health}
+            permission/pending
+              (session)
+              {requests health}
+            permission/granted
+              (cwd profile session agent freshness additionalDirs environment pathEncoding)
+              {grants health}
+            permission/revoke
+              (permission pattern cwd profile session agent freshness additionalDirs environment pathEncoding)
+              {revoked health}
+            trust/get
+              (dir cwd profile session agent freshness additionalDirs environment pathEncoding)
+              {dir pathEncoding trusted decided all health}
+            trust/set
+              (dir trusted cwd profile session agent freshness additionalDirs environment pathEncoding)
+              {dir pathEncoding trusted skills health}
             events/subscribe
               (kinds cwd profile session agent freshness additionalDirs environment pathEncoding)
               {subscription kinds clock health}
@@ -387,7 +439,7 @@ mod tests {
               (subscription)
               {ended}
             skills/run
-              (name path relative args timeoutMs cwd profile session agent freshness additionalDirs environment pathEncoding)
+              (name path relative args timeoutMs wait cwd profile session agent freshness additionalDirs environment pathEncoding)
               {clock health exitCode stdout stderr truncated}
             catalog/render
               (format contextTokens budgetChars onlyNew emptyText cwd profile session agent freshness additionalDirs environment pathEncoding)

@@ -16,10 +16,12 @@ mod explain;
 mod health;
 mod index;
 mod load;
+mod permission;
 mod position;
 mod server;
 mod session;
 mod skills;
+mod trust;
 mod worktree;
 
 pub use catalog::{CatalogFormat, CatalogParams, CatalogResult, SkillTool, ToolParams, ToolResult};
@@ -44,6 +46,12 @@ pub use load::{
     By, LoadFormat, LoadMetadata, LoadParams, LoadResult, LoadStatus, PromptMessage, RunParams,
     RunResult, Shell, ShellCommand, ShellResult,
 };
+pub use permission::{
+    PendingPermission, PermissionAction, PermissionCheckParams, PermissionCheckResult,
+    PermissionGrant, PermissionGrantedParams, PermissionGrantedResult, PermissionPendingParams,
+    PermissionPendingResult, PermissionReplyParams, PermissionReplyResult, PermissionRequestParams,
+    PermissionRequestResult, PermissionRevokeParams, PermissionRevokeResult, Reply,
+};
 pub use position::{Diagnostic, FieldRanges, Position, Range, Severity};
 pub use server::{
     CancelParams, ClientInfo, ConfigState, ConfigStatus, InitializeParams, InitializeResult,
@@ -62,6 +70,7 @@ pub use skills::{
     ReadParams, ReadResult, Removed, Resource, ResourcesParams, ResourcesResult, SearchHit,
     SearchParams, SearchResult,
 };
+pub use trust::{TrustGetParams, TrustGetResult, TrustSetParams, TrustSetResult, TrustedDir};
 pub use worktree::{
     SkillCounts, Worktree, WorktreeCloseParams, WorktreeCloseResult, WorktreeListParams,
     WorktreeListResult, WorktreeOpenParams, WorktreeOpenResult,

@@ -13,10 +13,10 @@ use skills_protocol::path::{PathEncoding, decode, encode, encoding_of};
 use skills_protocol::wire::{
     Contextual, Only, ReadParams, ReadResult, Resource, ResourcesParams, ResourcesResult,
 };
-use tokio::task::spawn_blocking;
 
 use crate::answer::{Answer, Outcome};
 use crate::beneath::{Beneath, BeneathError, Found, Listing};
+use crate::blocking::blocking;
 use crate::from_wire::target;
 use crate::gate;
 use crate::handlers::get::{Files, files, find};
@@ -152,16 +152,6 @@ fn text_or_base64(bytes: Vec<u8>, offset: u64, size: u64) -> (Option<String>, Op
             (None, Some(STANDARD.encode(bytes)), end)
         }
     }
-}
-
-/// Runs work that waits for the disk where it keeps no call from its turn.
-pub(crate) async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, RpcError> + Send + 'static,
-) -> Result<T, RpcError> {
-    spawn_blocking(work).await.unwrap_or_else(|error| {
-        tracing::error!(%error, "reading files failed");
-        Err(crate::refusal::panicked())
-    })
 }
 
 /// Returns why a file of a skill is not served.

@@ -27,10 +27,10 @@ use tokio::time::Instant;
 use self::choose::{Choice, choose};
 use self::read::{Material, read};
 use crate::answer::{Answer, Outcome};
+use crate::blocking::blocking;
 use crate::child::{self, Job, Ran};
 use crate::from_wire::format;
 use crate::gate::{self, Act, Asking};
-use crate::handlers::files::blocking;
 use crate::handlers::get::extract;
 use crate::peer::Peer;
 use crate::service::Service;
@@ -47,6 +47,10 @@ pub(crate) async fn load(
     let mut context = params.take_context();
     let (agent, session) = (context.agent.clone(), context.session.clone());
     let by = format::by(params.by);
+    let wait = params.wait.unwrap_or_default();
+    let continues = !params.shell_results.is_empty();
+    // What the user was asked about in this call is not asked again for the same skill.
+    let mut agreed = None;
     let mut tries = 0;
     let (view, choice, material) = loop {
         tries += 1;
@@ -55,9 +59,20 @@ pub(crate) async fn load(
         let choice = choose(&view, &params, by)?;
         let candidate = &view.resolution.candidates[choice.candidate_idx];
         let (agent, session) = (agent.as_deref(), session.as_deref());
-        let wait = params.wait.unwrap_or_default();
-        let asking = Asking { view: &view, candidate, agent, session, by, wait };
+        let is_agreed = agreed.as_ref() == Some(&candidate.path);
+        let asking = Asking {
+            peer: &peer,
+            view: &view,
+            candidate,
+            agent,
+            session,
+            by,
+            wait,
+            agreed: is_agreed,
+            continues,
+        };
         let permit = gate::load(&service, asking).await?;
+        agreed = Some(candidate.path.clone());
         match view.resolution.roots[candidate.root].scope {
             Scope::Mcp => {
                 let loaded = prompt::load(&service, &view, candidate, &params, &permit).await?;
@@ -92,7 +107,18 @@ pub(crate) async fn load(
     if params.shell == Some(wire::Shell::Execute) && !loaded.commands.is_empty() {
         let candidate = &view.resolution.candidates[choice.candidate_idx];
         let (agent, session) = (agent.as_deref(), session.as_deref());
-        let asking = Asking { view: &view, candidate, agent, session, by, wait: false };
+        let peer = &*peer;
+        let asking = Asking {
+            peer,
+            view: &view,
+            candidate,
+            agent,
+            session,
+            by,
+            wait,
+            agreed: false,
+            continues: false,
+        };
         let warnings = asked.execute(asking, &loaded, &mut results).await?;
         loaded = asked.render(&results);
         loaded.warnings.extend(warnings);

@@ -13,10 +13,11 @@ use skills_protocol::wire::{Contextual, RunParams, RunResult};
 
 use crate::answer::{Answer, Outcome};
 use crate::beneath::Beneath;
+use crate::blocking::blocking;
 use crate::child::{self, Job};
 use crate::from_wire::target;
 use crate::gate::{self, Act, Asking};
-use crate::handlers::files::{blocking, directory_gone, refused};
+use crate::handlers::files::{directory_gone, refused};
 use crate::handlers::get::find;
 use crate::peer::Peer;
 use crate::service::Service;
@@ -31,7 +32,17 @@ pub(crate) async fn run(service: Arc<Service>, peer: Arc<Peer>, mut params: RunP
     let view = service.view(&peer, context).await?;
     let candidate = &view.resolution.candidates[find(&view, &target)?];
     let (agent, session) = (agent.as_deref(), session.as_deref());
-    let asking = Asking { view: &view, candidate, agent, session, by: By::Model, wait: false };
+    let asking = Asking {
+        peer: &peer,
+        view: &view,
+        candidate,
+        agent,
+        session,
+        by: By::Model,
+        wait: params.wait.unwrap_or_default(),
+        agreed: false,
+        continues: false,
+    };
     gate::run(&service, asking, Act::Script).await?;
     let dir = candidate.dir().into_path_buf();
     let program = blocking({

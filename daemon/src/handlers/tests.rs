@@ -125,10 +125,17 @@ async fn every_method_of_the_protocol_is_answered() {
         _ => 1,
     });
     for method in expected {
-        let params = json!({"name": "a", "relative": "SKILL.md", "query": "a", "subscription": "1", "session": "s"});
+        let params = json!({
+            "name": "a", "relative": "SKILL.md", "query": "a", "subscription": "1", "session": "s",
+            "permission": "skill", "patterns": ["a"], "pattern": "a", "id": "1", "reply": "once",
+            "event": "Stop", "ok": true,
+        });
         if method == "skills/run" {
             // Off, as long as nobody has switched it on.
             assert_eq!(rig.try_call(method, params).await.unwrap_err()["code"], -32005);
+        } else if method == "permission/reply" {
+            // Nothing was asked.
+            assert_eq!(rig.try_call(method, params).await.unwrap_err()["code"], -32602);
         } else {
             rig.call(method, params).await;
         }

@@ -25,7 +25,7 @@ Ann
 fn a_command_line_is_put_in() {
     let live = Live::start();
     let top = live.home.worktree("w", SKILLS);
-    let args = ["load", "greet", "the whole world", "--profile", "claude-code"];
+    let args = ["load", "greet", "the whole world", "--by", "user", "--profile", "claude-code"];
     let output = run(&live.home, &top, &args);
     let expected = "Base directory for this skill: $WORK/w/.claude/skills/greet\n\n\
                     Greet the whole world from $WORK/w.\n\n- !`git log -1`\n";
@@ -43,12 +43,17 @@ fn results_of_commands_are_put_in_by_a_second_call() {
     let mut live = Live::start();
     let top = live.home.worktree("w", SKILLS);
     let mut params = json!({"cwd": top, "profile": "claude-code", "name": "/greet"});
+    // Claude Code asks before it loads what has `allowed-tools`, once for both calls.
+    let asked = live.wire.try_call("skills/load", &params).expect_err("the user is asked");
+    let once = json!({"id": asked.data["requestId"], "reply": "once"});
+    live.wire.call("permission/reply", &once);
     let first = live.wire.call("skills/load", &params);
     let id = first["commands"][0]["id"].clone();
     params["shellResults"] = json!([{"id": id, "output": "!`rm -rf` $who"}]);
     let second = live.wire.call("skills/load", &params);
     assert!(second["output"].as_str().is_some_and(|it| it.ends_with("- !`rm -rf` $who\n")));
     assert_eq!(second["commands"], json!([]));
+    assert_eq!(live.wire.try_call("skills/load", &params).expect_err("asked again").code, -32003);
 }
 
 #[test]
@@ -118,7 +123,7 @@ fn no_answer_is_of_two_versions() {
 fn what_a_rule_denies_is_not_loaded_and_the_rule_is_named() {
     let mut live = Live::start();
     let top = live.home.worktree("w", SKILLS);
-    let params = json!({"cwd": top, "profile": "claude-code", "name": "greet"});
+    let params = json!({"cwd": top, "profile": "claude-code", "name": "greet", "by": "user"});
     live.wire.call("skills/load", &params);
     let settings = top.join(".claude/settings.json");
     fs::write(&settings, "{\n  \"permissions\": {\n    \"deny\": [\"Skill(greet)\"]\n  }\n}\n")

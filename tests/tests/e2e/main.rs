@@ -10,6 +10,7 @@ mod sources;
 
 mod corpus;
 
+mod permissions;
 mod rounds;
 
 mod since;
@@ -42,6 +43,7 @@ mod golden;
 
 mod load;
 
+mod trust;
 mod views;
 
 mod sessions;

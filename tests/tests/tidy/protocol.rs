@@ -56,7 +56,8 @@ fn example(method: &str) -> Option<Value> {
             "clientInfo": {"name": "example", "version": "1.0"},
             "protocolVersion": PROTOCOL_VERSION,
         }),
-        "server/status" | "server/shutdown" | "worktree/list" | "session/list" => json!({}),
+        "server/status" | "server/shutdown" | "worktree/list" | "session/list"
+        | "permission/pending" => json!({}),
         "server/sync" | "worktree/open" | "worktree/close" | "skills/list" | "skills/dirs" => {
             json!({"cwd": null})
         }
@@ -75,6 +76,15 @@ fn example(method: &str) -> Option<Value> {
         "index/snapshot" => json!({"profiles": ["agentskills"], "cwd": null}),
         "paths/match" => json!({"patterns": ["*.md"], "limit": 2, "cwd": null}),
         "skills/read" => json!({"name": "commit", "relative": "references/style.md", "cwd": null}),
+        "permission/check" | "permission/request" => {
+            json!({"permission": "skill", "patterns": ["commit"], "cwd": null})
+        }
+        "permission/reply" => json!({"id": "", "reply": "once"}),
+        "permission/granted" | "trust/get" => json!({"cwd": null}),
+        "permission/revoke" => {
+            json!({"permission": "skill", "pattern": "commit", "cwd": null})
+        }
+        "trust/set" => json!({"dir": "", "trusted": true}),
         "session/open" => {
             json!({"session": "5f0c", "cwd": null, "profile": "claude-code"})
         }
@@ -219,9 +229,12 @@ fn settle(value: &mut Value, home: &Home) {
                 match name.as_str() {
                     "clock" if value.is_string() => *value = json!("18c0-1:1:7:2"),
                     "bootId" => *value = json!("18c0-1"),
+                    "id" if value.as_str().is_some_and(|it| it.contains('-')) => {
+                        *value = json!("18c0-1");
+                    }
                     "pid" => *value = json!(4711),
                     "uptime" => *value = json!(3600),
-                    "created" | "used" | "at" if value.is_u64() => {
+                    "created" | "used" | "at" | "expires" if value.is_u64() => {
                         *value = json!(1_795_268_700_000_u64);
                     }
                     "rss" => *value = json!(20_000_000),
@@ -258,6 +271,12 @@ fn push_example(method: &Method, wire: &mut Wire, home: &Home, text: &mut String
         open["cwd"] = json!(home.work().join("w"));
         wire.call("session/open", &open);
     }
+    if name == "trust/set" {
+        params["dir"] = json!(home.work().join("w"));
+    }
+    if matches!(name, "permission/reply" | "permission/pending") {
+        params = asked(name, wire, home, params);
+    }
     if name == "worktree/list" {
         // The example before has closed the only one.
         wire.call("worktree/open", &json!({"cwd": home.work().join("w")}));
@@ -273,6 +292,22 @@ fn push_example(method: &Method, wire: &mut Wire, home: &Home, text: &mut String
     let call = json!({"jsonrpc": "2.0", "id": 1, "method": name, "params": params});
     let result = serde_json::to_string_pretty(&result).expect("JSON can be written");
     let _ = write!(text, "\n```json\n{call}\n```\n\nResult:\n\n```json\n{result}\n```\n");
+}
+
+/// Has something asked that is then answered or listed, and returns the parameters for that.
+fn asked(name: &str, wire: &mut Wire, home: &Home, mut params: Value) -> Value {
+    let top = home.work().join("w");
+    std::fs::write(top.join(".skillsd.toml"), "[permission.skill]\ncommit = \"ask\"\n")
+        .expect("it can be written");
+    let load = json!({"cwd": top, "name": "commit"});
+    // What the example before has answered counts for one call.
+    let error = (0..2).find_map(|_| wire.try_call("skills/load", &load).err());
+    let error = error.expect("the user is asked");
+    if name == "permission/reply" {
+        params["id"] = error.data["requestId"].clone();
+    }
+    std::fs::remove_file(top.join(".skillsd.toml")).expect("it is there");
+    params
 }
 
 fn page() -> String {

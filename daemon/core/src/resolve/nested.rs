@@ -32,6 +32,8 @@ pub(super) fn walk(site: &Site, walker: &mut Walker<'_>, roots: &mut Vec<Root>) 
             candidates,
             skips,
             origin: String::new(),
+            place: None,
+            said: None,
             plugin: None,
         });
     }

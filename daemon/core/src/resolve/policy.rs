@@ -6,6 +6,7 @@
 
 use super::settings::Settings;
 use super::tree::{Place, Tree};
+use super::trust::Trusts;
 use super::{Consultation, Consulted, Worktree};
 use crate::config::{self, REPOSITORY_FILE, SkillRule};
 use crate::path::AbsPath;
@@ -16,12 +17,16 @@ use crate::permission::{Author, Rule, Source};
 pub struct Policy {
     /// The rules of the user's configuration, in its order.
     pub rules: Vec<Rule>,
+    /// What the user has said about directories.
+    pub trusts: Trusts,
+    /// Whether what comes with a worktree waits for trust in every profile.
+    pub requires_trust: bool,
 }
 
 impl Policy {
-    /// Returns what a configuration says that was read from `file`.
-    pub fn of(rules: &[SkillRule], file: &AbsPath) -> Self {
-        Self { rules: rules.iter().map(|it| rule(it, Author::User, file)).collect() }
+    /// Returns the rules of the user's configuration, which was read from `file`.
+    pub fn rules(rules: &[SkillRule], file: &AbsPath) -> Vec<Rule> {
+        rules.iter().map(|it| rule(it, Author::User, file)).collect()
     }
 }
 

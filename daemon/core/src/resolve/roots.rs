@@ -119,6 +119,8 @@ impl Search<'_, '_> {
             candidates,
             skips,
             origin: String::new(),
+            place: None,
+            said: None,
         });
     }
 

@@ -265,6 +265,8 @@ impl<'a> Walker<'a> {
             candidates,
             skips,
             origin,
+            place: None,
+            said: None,
         }
     }
 

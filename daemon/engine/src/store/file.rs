@@ -18,7 +18,7 @@ use crate::view::Health;
 
 /// The number of the tables below. A change of them takes the next one, and a step that brings the
 /// last one there.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 /// How long another daemon of the same user may hold the file.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -87,6 +87,29 @@ CREATE TABLE trust (
     trusted INTEGER NOT NULL,
     at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+";
+
+/// What the second version has besides: files as the user trusts them, and hooks of conversations.
+const SECOND: &str = "
+CREATE TABLE trusted_content (
+    path BLOB PRIMARY KEY,
+    hash BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE hook (
+    number INTEGER PRIMARY KEY,
+    session INTEGER NOT NULL REFERENCES session ON DELETE CASCADE,
+    id TEXT NOT NULL UNIQUE,
+    agent TEXT NOT NULL,
+    path BLOB NOT NULL,
+    name TEXT NOT NULL,
+    plugin BLOB,
+    place BLOB,
+    event TEXT NOT NULL,
+    matcher TEXT NOT NULL,
+    handler TEXT NOT NULL,
+    once INTEGER NOT NULL
+) STRICT;
+CREATE INDEX hook_session ON hook (session);
 ";
 
 /// What came of opening.
@@ -225,6 +248,10 @@ fn prepare(connection: &Connection) -> Result<(), Refusal> {
     let made = match version {
         0 => connection
             .execute_batch(TABLES)
+            .and_then(|()| connection.execute_batch(SECOND))
+            .and_then(|()| connection.pragma_update(None, "user_version", VERSION)),
+        1 => connection
+            .execute_batch(SECOND)
             .and_then(|()| connection.pragma_update(None, "user_version", VERSION)),
         VERSION => Ok(()),
         newer => {

@@ -1,27 +1,101 @@
-//! Which directories the user trusts, by their canonical paths.
+//! Which directories the user trusts, by their canonical paths, and which files as they were then.
+//!
+//! Trust is for a directory. What runs is bound to more: to the content that a SKILL.md had when
+//! the user gave trust, or agreed to it since.
 
+use std::fs;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use rusqlite::{OptionalExtension, params};
+use ignore::WalkBuilder;
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::session::path_of;
 use super::{Store, StoreError, now};
+use crate::disk::content_hash;
+
+/// How many entries of a directory are looked at for skills. What lies beyond is not known, and
+/// asks before it runs.
+const MOST: usize = 1_000_000;
+
+/// A file and what it holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Content {
+    /// Its canonical path.
+    pub path: PathBuf,
+    /// The hash of what is read of it.
+    pub hash: [u8; 32],
+}
+
+impl Content {
+    /// Reads a file, of which at most `limit` bytes count. Blocks on the disk.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn read(path: &Path, limit: u64) -> io::Result<Self> {
+        let path = fs::canonicalize(path)?;
+        if !fs::metadata(&path)?.is_file() {
+            return Err(io::Error::other("it is not a regular file"));
+        }
+        let mut bytes = Vec::new();
+        io::Read::read_to_end(&mut io::Read::take(fs::File::open(&path)?, limit), &mut bytes)?;
+        Ok(Self { hash: content_hash(&bytes), path })
+    }
+
+    /// Returns the skills and commands in a directory as they are. Blocks on the disk.
+    pub fn below(dir: &Path, limit: u64) -> Vec<Self> {
+        let walk = WalkBuilder::new(dir)
+            .standard_filters(false)
+            .filter_entry(|it| it.file_name() != ".git")
+            .build();
+        let mut found = Vec::new();
+        for entry in walk.flatten().take(MOST) {
+            let path = entry.path();
+            let is_link = entry.path_is_symlink();
+            let skill = match path.file_name().and_then(|it| it.to_str()) {
+                Some("SKILL.md") => path.to_owned(),
+                Some(_) if path.extension().is_some_and(|it| it == "md") && in_commands(path) => {
+                    path.to_owned()
+                }
+                // A directory of a skill may be a link; what is deeper in it is not followed.
+                Some(_) if is_link => path.join("SKILL.md"),
+                Some(_) | None => continue,
+            };
+            // One that is not there or cannot be read is no skill.
+            found.extend(Self::read(&skill, limit));
+        }
+        found
+    }
+}
+
+fn in_commands(path: &Path) -> bool {
+    path.components().any(|it| it.as_os_str() == "commands")
+}
 
 impl Store {
     /// Remembers whether the user trusts a directory, or forgets it. The path is the canonical one.
-    pub async fn set_trust(&self, dir: &Path, trusted: Option<bool>) -> Result<(), StoreError> {
+    /// With trust go the files in it as they are: `contents`.
+    pub async fn set_trust(
+        &self,
+        dir: &Path,
+        trusted: Option<bool>,
+        contents: Vec<Content>,
+    ) -> Result<(), StoreError> {
         let dir = dir.as_os_str().as_bytes().to_vec();
         self.perform(move |connection| {
+            let below = [&dir[..], b"/"].concat();
+            let query = "DELETE FROM trusted_content WHERE substr(path, 1, length(?1)) = ?1";
+            connection.execute(query, [below])?;
             match trusted {
                 Some(trusted) => connection.execute(
                     "INSERT INTO trust VALUES (?1, ?2, ?3)
                      ON CONFLICT DO UPDATE SET trusted = ?2, at = ?3",
                     params![dir, trusted, now().cast_signed()],
-                ),
-                None => connection.execute("DELETE FROM trust WHERE dir = ?1", [dir]),
-            }
-            .map(drop)
+                )?,
+                None => connection.execute("DELETE FROM trust WHERE dir = ?1", [&dir])?,
+            };
+            insert(connection, contents)
         })
         .await
     }
@@ -33,8 +107,12 @@ impl Store {
         self.perform(move |it| it.query_row(query, [dir], |row| row.get(0)).optional()).await
     }
 
-    /// Returns every directory of which something was said, by path.
+    /// Returns every directory of which something was said, by path. Where nothing is kept yet the
+    /// file is not made for it.
     pub async fn trusts(&self) -> Result<Vec<(PathBuf, bool)>, StoreError> {
+        if !self.is_there() {
+            return Ok(Vec::new());
+        }
         self.perform(|connection| {
             let mut query = connection.prepare("SELECT dir, trusted FROM trust ORDER BY dir")?;
             let rows = query.query_map((), |row| Ok((path_of(row, 0)?, row.get(1)?)))?;
@@ -42,4 +120,28 @@ impl Store {
         })
         .await
     }
+
+    /// Trusts files as they are.
+    pub async fn trust_content(&self, contents: Vec<Content>) -> Result<(), StoreError> {
+        self.perform(move |connection| insert(connection, contents)).await
+    }
+
+    /// Returns whether a file is as the user has trusted it.
+    pub async fn is_trusted_content(&self, content: Content) -> Result<bool, StoreError> {
+        let query = "SELECT 1 FROM trusted_content WHERE path = ?1 AND hash = ?2";
+        let path = content.path.as_os_str().as_bytes().to_vec();
+        let found = self.perform(move |it| {
+            it.query_row(query, params![path, content.hash], |_| Ok(())).optional()
+        });
+        Ok(found.await?.is_some())
+    }
+}
+
+fn insert(connection: &Connection, contents: Vec<Content>) -> rusqlite::Result<()> {
+    let query = "INSERT OR REPLACE INTO trusted_content VALUES (?1, ?2)";
+    let mut query = connection.prepare_cached(query)?;
+    for Content { path, hash } in contents {
+        query.execute(params![path.as_os_str().as_bytes(), hash])?;
+    }
+    Ok(())
 }

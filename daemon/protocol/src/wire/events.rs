@@ -5,9 +5,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::path::PathEncoding;
-use crate::wire::Health;
 use crate::wire::context::skills_params;
 use crate::wire::entry::word_enum;
+use crate::wire::{Health, Reply};
 
 word_enum! {
     /// What an event is about.
@@ -107,6 +107,9 @@ pub struct Event {
     /// The id of the request for permission.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
+    /// What the request was answered with; absent where nobody answered it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply: Option<Reply>,
     /// The skill's name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
@@ -116,7 +119,7 @@ pub struct Event {
     /// How `cwd` and `path` are written; absent when they are plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
-    /// What there is to say about it, as a sentence: why a skill is invalid.
+    /// What there is to say about it, as a sentence: why a skill is invalid, why the user is asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
@@ -132,6 +135,7 @@ impl Event {
             session: None,
             agent: None,
             request: None,
+            reply: None,
             name: None,
             path: None,
             path_encoding: None,

@@ -246,6 +246,9 @@ skills_params! {
         /// How long it may take, in milliseconds; at most what the configuration allows.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         timeout_ms: Option<u64>,
+        /// Whether to wait for the user's answer where a rule wants one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        wait: Option<bool>,
     }
 }
 

@@ -9,6 +9,7 @@ use skills_protocol::error::{NOT_INVOCABLE, RpcError};
 use skills_protocol::wire::LoadParams;
 
 use crate::from_wire::{Target, target};
+use crate::gate;
 use crate::handlers::get::find;
 
 /// Claude Code's numbers for what is wrong with a call.
@@ -46,8 +47,8 @@ pub(super) fn choose(view: &View, params: &LoadParams, by: By) -> Result<Choice,
         State::Denied => return Ok(Choice { candidate_idx: found }),
         State::Conditional => waits(view, candidate, &target)?,
         State::Untrusted => {
-            let error = RpcError::untrusted(said(view, candidate, "is not loaded"));
-            return Err(error.with_hint(next(candidate)));
+            let name = &candidate.name;
+            return Err(gate::untrusted(view, candidate, &format!("`{name}` is not loaded")));
         }
         State::Ignored => return Err(missing(view, candidate, "is switched off")),
         State::Invalid => return Err(missing(view, candidate, "is dropped")),

@@ -1,0 +1,111 @@
+//! `skillsd trust`: which worktrees may run what comes with them.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use clap::Args;
+use skills_protocol::method::{TrustGet, TrustSet};
+use skills_protocol::wire::{
+    Health, TrustGetParams, TrustGetResult, TrustSetParams, TrustSetResult,
+};
+
+use crate::cli::Cx;
+use crate::cli::exit::Exit;
+use crate::cli::failure::CommandError;
+use crate::cli::link::ask;
+use crate::cli::place::Place;
+use crate::cli::style::{self, paint};
+use crate::cli::terminal::Terminal;
+use crate::cli::text::count;
+
+/// What to trust.
+#[derive(Debug, Clone, Args)]
+pub struct TrustArgs {
+    /// The directory to trust [default: the worktree this is in]
+    #[arg(value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// Take trust back: forget what was said of it
+    #[arg(long, conflicts_with = "list")]
+    revoke: bool,
+    /// Say what is trusted, and change nothing
+    #[arg(long)]
+    list: bool,
+}
+
+pub(super) fn run(cx: &Cx<'_>, args: &TrustArgs) -> Result<Exit, CommandError> {
+    let place = Place::of(cx.global, None)?.single_profile()?;
+    let dir = args.dir.as_deref().map(|it| place.file(it));
+    if args.list {
+        let mut params = TrustGetParams::default();
+        params.dir = place.fill(&mut params, dir.as_deref());
+        return ask::<TrustGet>(cx, &params, listed);
+    }
+    let trusted = (!args.revoke).then_some(true);
+    let mut params = TrustSetParams { trusted, ..TrustSetParams::default() };
+    params.dir = place.fill(&mut params, dir.as_deref());
+    ask::<TrustSet>(cx, &params, set)
+}
+
+fn set(result: &TrustSetResult, terminal: &Terminal) -> (String, Vec<Health>) {
+    let dir = terminal.path(&result.dir, result.path_encoding);
+    let text = if result.trusted {
+        let skills = count(result.skills, "skill");
+        format!("{} trusted: {dir}, with {skills} as they are\n", paint(style::GOOD, "✓"))
+    } else {
+        format!("{} not trusted: {dir}\n", paint(style::WAITING, "○"))
+    };
+    (text, result.health.clone())
+}
+
+fn listed(result: &TrustGetResult, terminal: &Terminal) -> (String, Vec<Health>) {
+    let mut text = String::new();
+    if let Some(dir) = &result.dir {
+        let word = if result.trusted {
+            paint(style::GOOD, "✓ trusted")
+        } else {
+            paint(style::WAITING, "○ not trusted")
+        };
+        let dir = terminal.path(dir, result.path_encoding);
+        let _ = writeln!(text, "{word}: {dir}");
+    }
+    if result.all.is_empty() {
+        text.push_str("No directory is trusted\n");
+        return (text, result.health.clone());
+    }
+    let _ = writeln!(text, "{}", paint(style::HEADING, "All that was said"));
+    for it in &result.all {
+        let mark = if it.trusted { paint(style::GOOD, "✓") } else { paint(style::BAD, "✗") };
+        let _ = writeln!(text, "  {mark} {}", terminal.path(&it.dir, it.path_encoding));
+    }
+    (text, result.health.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use skills_protocol::wire::TrustedDir;
+
+    use super::*;
+    use crate::cli::sample::{terminal, uncolored};
+
+    #[test]
+    fn what_is_trusted_is_listed() {
+        let said =
+            |dir: &str, trusted| TrustedDir { dir: dir.into(), path_encoding: None, trusted };
+        let result = TrustGetResult {
+            dir: Some("/home/ann/shop".into()),
+            path_encoding: None,
+            trusted: true,
+            decided: Some("/home/ann/shop".into()),
+            all: vec![said("/home/ann/shop", true), said("/home/ann/shop/vendor", false)],
+            health: Vec::new(),
+        };
+        expect![[r#"
+            ✓ trusted: ~/shop
+            All that was said
+              ✓ ~/shop
+              ✗ ~/shop/vendor
+        "#]]
+        .assert_eq(&uncolored(&listed(&result, &terminal(None)).0));
+    }
+}

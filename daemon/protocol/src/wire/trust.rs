@@ -1,0 +1,80 @@
+//! The types of `trust/*`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::path::PathEncoding;
+use crate::wire::Health;
+use crate::wire::context::skills_params;
+
+skills_params! {
+    /// Which directory is meant: `dir`, or the worktree of `cwd`; without both all are listed.
+    TrustGetParams {
+        /// The directory, absolute.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        dir: Option<String>,
+    }
+}
+
+/// What the user has said about directories.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TrustGetResult {
+    /// The directory that was meant, without links on the way; null where none was.
+    pub dir: Option<String>,
+    /// How `dir` and `decided` are written; absent when they are plain text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path_encoding: Option<PathEncoding>,
+    /// Whether what comes with it is trusted.
+    pub trusted: bool,
+    /// The directory of which the user has said so: it, or one above it; null where nothing was
+    /// said.
+    pub decided: Option<String>,
+    /// All directories of which the user has said something, by path.
+    pub all: Vec<TrustedDir>,
+    /// What is unwell.
+    #[serde(default)]
+    pub health: Vec<Health>,
+}
+
+/// What the user has said about a directory and what is below it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TrustedDir {
+    /// The directory, without links on the way.
+    pub dir: String,
+    /// How `dir` is written; absent when it is plain text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path_encoding: Option<PathEncoding>,
+    /// Whether it is trusted.
+    pub trusted: bool,
+}
+
+skills_params! {
+    /// Which directory is trusted from now on, or not: `dir`, or the worktree of `cwd`.
+    TrustSetParams {
+        /// The directory, absolute.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        dir: Option<String>,
+        /// Whether it is trusted; null forgets what was said of it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        trusted: Option<bool>,
+    }
+}
+
+/// What holds from now on; it is on disk.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TrustSetResult {
+    /// The directory, without links on the way.
+    pub dir: String,
+    /// How `dir` is written; absent when it is plain text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path_encoding: Option<PathEncoding>,
+    /// Whether what comes with it is trusted now.
+    pub trusted: bool,
+    /// How many skills may run things as they are; one that is changed later asks before it does.
+    pub skills: u64,
+    /// What is unwell.
+    #[serde(default)]
+    pub health: Vec<Health>,
+}

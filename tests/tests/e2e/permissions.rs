@@ -1,0 +1,344 @@
+//! Asking the user: by an event, answered by any client, remembered for good where it is said so.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use skills_testkit::{Daemon, Framing, Home, Wire, wait_for};
+
+use crate::configured::configure;
+use crate::support::{Live, exe, run, run_json, stderr, stdout};
+
+/// For Claude Code one that can do no harm and two that it asks about.
+const SKILLS: &str = "//- /.git/HEAD
+ref: refs/heads/main
+//- /.claude/skills/read/SKILL.md
+---
+name: read
+description: Reads.
+---
+Read.
+//- /.claude/skills/deploy/SKILL.md
+---
+name: deploy
+description: Deploys.
+allowed-tools: Bash
+---
+Deploy.
+//- /.claude/skills/deploy-prod/SKILL.md
+---
+name: deploy-prod
+description: Deploys for all.
+allowed-tools: Bash
+---
+Deploy for all.
+";
+
+fn load(top: &Path, name: &str) -> Value {
+    json!({"cwd": top, "profile": "claude-code", "name": name})
+}
+
+fn with(mut params: Value, more: &Value) -> Value {
+    for (name, value) in more.as_object().expect("an object") {
+        params[name] = value.clone();
+    }
+    params
+}
+
+fn scene() -> (Live, PathBuf) {
+    let live = Live::start();
+    let top = live.home.worktree("w", SKILLS);
+    (live, top)
+}
+
+fn pending(wire: &mut Wire) -> Vec<Value> {
+    let result = wire.call("permission/pending", &json!({}));
+    result["requests"].as_array().expect("a list").clone()
+}
+
+/// Returns the one request that waits, once it does.
+fn the_one(wire: &mut Wire) -> Value {
+    wait_for("somebody to be asked", || pending(wire).into_iter().next())
+}
+
+fn answer(wire: &mut Wire, id: &Value, reply: &str) -> Value {
+    wire.call("permission/reply", &json!({"id": id, "reply": reply}))
+}
+
+#[test]
+fn an_ask_is_refused_at_once_and_the_answer_counts_for_the_next_call() {
+    let (mut live, top) = scene();
+    let wire = &mut live.wire;
+    wire.call("skills/load", &load(&top, "read"));
+    let params = load(&top, "deploy");
+    let error = wire.try_call("skills/load", &params).expect_err("the user is asked");
+    assert_eq!(error.code, -32003, "{error}");
+    assert!(
+        error.message.contains("`deploy` is loaded") && error.message.contains("`allowed-tools`")
+    );
+    let id = &error.data["requestId"];
+    assert!(error.data["hint"].as_str().expect("a hint").contains("skillsd permission reply"));
+    let again = wire.try_call("skills/load", &params).expect_err("it is asked already");
+    assert_eq!((&again.data["requestId"], pending(wire).len()), (id, 1));
+    let one = the_one(wire);
+    assert_eq!((&one["permission"], &one["patterns"]), (&json!("skill"), &json!(["deploy"])));
+    assert_eq!(one["suggestions"], json!(["deploy", "deploy *"]));
+    assert_eq!((&one["metadata"]["act"], &one["waiting"]), (&json!("load"), &json!(false)));
+    answer(wire, id, "once");
+    assert!(
+        wire.call("skills/load", &params)["output"].as_str().expect("text").contains("Deploy.")
+    );
+    // Once is once.
+    let error = wire.try_call("skills/load", &params).expect_err("the user is asked again");
+    assert_eq!(error.code, -32003);
+    let reject = json!({"id": error.data["requestId"], "reply": "reject", "message": "not today"});
+    wire.call("permission/reply", &reject);
+    let error = wire.try_call("skills/load", &params).expect_err("the user said no");
+    assert_eq!(error.code, -32002, "{error}");
+    assert!(error.message.contains("not today") && error.data["rule"]["action"] == "ask");
+    // What the user starts by its name is not asked about.
+    wire.call("skills/load", &with(params, &json!({"by": "user"})));
+    let stale = wire.try_call("permission/reply", &json!({"id": id, "reply": "once"}));
+    assert_eq!(stale.expect_err("it is answered").code, -32602);
+}
+
+#[test]
+fn who_waits_is_answered_by_any_client_and_events_tell() {
+    let (mut live, top) = scene();
+    let mut user = live.daemon.connect(Framing::Lines);
+    let kinds = json!(["permission/asked", "permission/replied"]);
+    user.call("events/subscribe", &json!({"kinds": kinds, "cwd": top}));
+    for (reply, code) in [("once", None), ("reject", Some(-32002))] {
+        let params = with(load(&top, "deploy"), &json!({"wait": true, "session": "s"}));
+        let call = live.wire.start("skills/load", &params);
+        let asked = user.note()["params"]["result"].clone();
+        assert_eq!(
+            (&asked["kind"], &asked["name"]),
+            (&json!("permission/asked"), &json!("deploy"))
+        );
+        let one = the_one(&mut user);
+        assert_eq!((&one["id"], &one["waiting"]), (&asked["request"], &json!(true)));
+        assert_eq!(one["session"], "s");
+        answer(&mut user, &asked["request"], reply);
+        let replied = user.note()["params"]["result"].clone();
+        assert_eq!(
+            (&replied["kind"], &replied["reply"]),
+            (&json!("permission/replied"), &json!(reply))
+        );
+        assert_eq!(replied["request"], asked["request"]);
+        let outcome = live.wire.answer(call);
+        assert_eq!(outcome.as_ref().err().map(|it| it.code), code, "{outcome:?}");
+    }
+    // One that gives up withdraws its question.
+    let mut gone = live.daemon.connect(Framing::Lines);
+    gone.start("skills/load", &with(load(&top, "deploy"), &json!({"wait": true})));
+    let asked = user.note()["params"]["result"]["request"].clone();
+    drop(gone);
+    let replied = user.note()["params"]["result"].clone();
+    assert_eq!((&replied["request"], &replied["reply"]), (&asked, &Value::Null));
+    assert_eq!(pending(&mut user), [Value::Null; 0]);
+}
+
+#[test]
+fn who_waits_takes_no_place_and_answers_on_its_own_connection() {
+    let home = Home::new();
+    configure(&home, "limits.requests_in_flight = 1\n");
+    let top = home.worktree("w", SKILLS);
+    let daemon = Daemon::start(&home, exe());
+    let mut wire = daemon.connect(Framing::Header);
+    let params = json!({
+        "cwd": top, "profile": "opencode", "permission": "bash", "patterns": ["git push"],
+        "always": ["git *"], "metadata": {"why": "to publish"},
+    });
+    let first = wire.start("permission/request", &params);
+    let second = wire.start("permission/request", &params);
+    // With a place taken by each, this would never be read.
+    let listed = wire.start("permission/pending", &json!({}));
+    let listed = wire.answer(listed).expect("it is answered");
+    let requests = listed["requests"].as_array().expect("a list");
+    assert_eq!(requests.len(), 2, "{listed}");
+    assert_eq!(requests[0]["metadata"], json!({"why": "to publish"}));
+    let reply = json!({"id": requests[0]["id"], "reply": "always"});
+    let reply = wire.start("permission/reply", &reply);
+    let mut answers = Vec::new();
+    for _ in 0..3 {
+        let message = wire.receive().expect("an answer");
+        answers.push((message["id"].as_u64().expect("a number"), message["result"].clone()));
+    }
+    answers.sort_by_key(|it| it.0);
+    assert_eq!((answers[0].0, answers[1].0, answers[2].0), (first, second, reply));
+    // What is allowed for good answers the other one as well.
+    assert_eq!(answers[2].1["also"], json!([requests[1]["id"]]));
+    for (_, result) in &answers[..2] {
+        assert_eq!((&result["action"], &result["reply"]), (&json!("allow"), &json!("always")));
+    }
+    let more = with(params, &json!({"patterns": ["git pull"]}));
+    assert_eq!(wire.call("permission/request", &more)["action"], "allow", "it is remembered");
+    let check = wire.call("permission/check", &more);
+    assert_eq!((&check["action"], &check["rule"]["pattern"]), (&json!("allow"), &json!("git *")));
+}
+
+#[test]
+fn a_timeout_is_a_no() {
+    let (mut live, top) = scene();
+    configure(&live.home, "permission.timeout = 1\n");
+    let params = json!({"cwd": top, "profile": "claude-code", "permission": "skill",
+        "patterns": ["deploy"], "timeoutMs": 30});
+    let result = live.wire.call("permission/request", &params);
+    let shown = (&result["action"], &result["timedOut"], &result["reply"]);
+    assert_eq!(shown, (&json!("deny"), &json!(true), &Value::Null), "{result}");
+    let wait = with(load(&top, "deploy"), &json!({"wait": true}));
+    let error = live.wire.try_call("skills/load", &wait).expect_err("nobody answers");
+    assert_eq!(error.code, -32002);
+    assert!(error.message.contains("nobody has answered within 1 seconds"), "{error}");
+    assert_eq!(pending(&mut live.wire), [Value::Null; 0]);
+}
+
+#[test]
+fn check_names_the_rule_and_asks_nobody() {
+    let (mut live, top) = scene();
+    let settings = "{\"permissions\": {\n\"deny\": [\"Skill(deploy-prod)\"],\n\"allow\": [\"Skill(deploy *)\"]}}";
+    fs::write(top.join(".claude/settings.json"), settings).expect("written");
+    let mut check = |names: &[&str]| {
+        let params =
+            json!({"cwd": top, "profile": "claude-code", "permission": "skill", "patterns": names});
+        let result = live.wire.call("permission/check", &params);
+        (
+            result["action"].as_str().expect("a word").to_owned(),
+            result["rule"]["source"]["line"].clone(),
+        )
+    };
+    assert_eq!(check(&["read"]), ("allow".to_owned(), Value::Null));
+    assert_eq!(check(&["deploy"]), ("allow".to_owned(), json!(3)));
+    assert_eq!(
+        check(&["read", "deploy-prod", "deploy"]),
+        ("deny".to_owned(), json!(2)),
+        "the strictest"
+    );
+    assert_eq!(check(&["nothing"]), ("ask".to_owned(), Value::Null), "nothing is known of it");
+    assert_eq!(pending(&mut live.wire), [Value::Null; 0]);
+    let empty = json!({"cwd": top, "permission": "skill", "patterns": []});
+    assert_eq!(
+        live.wire.try_call("permission/check", &empty).expect_err("of nothing").code,
+        -32602
+    );
+}
+
+/// What is allowed for good before the daemon is killed, and what follows from it afterwards:
+/// profile | rules of the agent's own file | answered with | allowed | asked about | what follows
+const ALWAYS: &str = "
+claude-code |  | deploy | | deploy | allow
+claude-code |  | deploy | | deploy-prod | ask
+claude-code |  | deploy | deploy * | deploy-prod | allow
+claude-code |  | deploy | deploy * | deploy | allow
+claude-code |  | deploy | deploy * | undeploy | ask
+claude-code | {\"permissions\":{\"ask\":[\"Skill(read)\"]}} | read | | read | allow
+claude-code | {\"permissions\":{\"ask\":[\"Skill(*)\"]}} | read | | deploy | ask
+claude-code | {\"permissions\":{\"ask\":[\"Skill(*)\"]}} | read | read * | readme | allow
+claude-code | {\"permissions\":{\"ask\":[\"Skill(*)\"]}} | read | | /read | allow
+claude-code |  | deploy-prod | | deploy | ask
+claude-code |  | deploy-prod | | deploy-prod | allow
+opencode | {\"permission\":{\"skill\":\"ask\"}} | read | | read | allow
+opencode | {\"permission\":{\"skill\":\"ask\"}} | read | | deploy | ask
+opencode | {\"permission\":{\"skill\":\"ask\"}} | read | | reader | ask
+opencode | {\"permission\":{\"skill\":{\"dep*\":\"ask\"}}} | deploy | | deploy | allow
+opencode | {\"permission\":{\"skill\":{\"dep*\":\"ask\"}}} | deploy | | deploy-prod | ask
+opencode | {\"permission\":{\"skill\":{\"dep*\":\"ask\"}}} | deploy | | read | allow
+";
+
+/// What a rule that comes later says against it.
+const DENIED_SINCE: &str = "
+claude-code | {\"permissions\":{\"deny\":[\"Skill(deploy)\"]}} | deploy | deny
+opencode | {\"permission\":{\"skill\":{\"deploy\":\"deny\"}}} | deploy | deny
+";
+
+fn rules_of(profile: &str, top: &Path) -> PathBuf {
+    top.join(if profile == "opencode" { "opencode.json" } else { ".claude/settings.json" })
+}
+
+#[test]
+fn always_outlives_a_kill_and_is_what_the_agent_means_by_it() {
+    let home = Home::new();
+    let cases: Vec<Vec<&str>> = ALWAYS
+        .lines()
+        .filter(|it| !it.is_empty())
+        .map(|it| it.split('|').map(str::trim).collect())
+        .collect();
+    assert!(cases.len() >= 15, "{}", cases.len());
+    let daemon = Daemon::start(&home, exe());
+    let mut wire = daemon.connect(Framing::Lines);
+    for (n, case) in cases.iter().enumerate() {
+        let top = home.worktree(&format!("w{n}"), SKILLS);
+        let [profile, rules, name, pattern, ..] = case[..] else { panic!("{case:?}") };
+        if !rules.is_empty() {
+            fs::write(rules_of(profile, &top), rules).expect("written");
+        }
+        let params = json!({"cwd": top, "profile": profile, "name": name});
+        let error = wire.try_call("skills/load", &params).expect_err("the user is asked");
+        let id = &error.data["requestId"];
+        let patterns: Vec<_> = Some(pattern).filter(|it| !it.is_empty()).into_iter().collect();
+        let reply = json!({"id": id, "reply": "always", "always": patterns});
+        wire.call("permission/reply", &reply);
+    }
+    drop(wire);
+    // Nothing is left to chance or to an orderly end.
+    daemon.kill();
+    let daemon = Daemon::start(&home, exe());
+    let mut wire = daemon.connect(Framing::Lines);
+    let action = |wire: &mut Wire, top: &Path, profile: &str, name: &str| {
+        let params =
+            json!({"cwd": top, "profile": profile, "permission": "skill", "patterns": [name]});
+        wire.call("permission/check", &params)["action"].as_str().expect("a word").to_owned()
+    };
+    for (n, case) in cases.iter().enumerate() {
+        let top = home.work().join(format!("w{n}"));
+        let [profile, _, _, _, name, expected] = case[..] else { panic!("{case:?}") };
+        assert_eq!(action(&mut wire, &top, profile, name), expected, "{case:?}");
+    }
+    // What was allowed elsewhere says nothing here.
+    let other = home.worktree("other", SKILLS);
+    assert_eq!(action(&mut wire, &other, "claude-code", "deploy"), "ask");
+    for line in DENIED_SINCE.lines().filter(|it| !it.is_empty()) {
+        let case: Vec<_> = line.split('|').map(str::trim).collect();
+        let [profile, rules, name, expected] = case[..] else { panic!("{line}") };
+        let n = cases.iter().position(|it| it[0] == profile && it[4] == name && it[5] == "allow");
+        let top = home.work().join(format!("w{}", n.expect("there is one")));
+        fs::write(rules_of(profile, &top), rules).expect("written");
+        assert_eq!(action(&mut wire, &top, profile, name), expected, "{line}");
+    }
+    let top = home.work().join("w10");
+    let at = json!({"cwd": top, "profile": "claude-code"});
+    let granted = wire.call("permission/granted", &at);
+    assert_eq!(granted["grants"], json!([{"permission": "skill", "pattern": "deploy-prod"}]));
+    let revoke = with(at, &json!({"permission": "skill", "pattern": "deploy-prod"}));
+    assert_eq!(wire.call("permission/revoke", &revoke)["revoked"], true);
+    assert_eq!(wire.call("permission/revoke", &revoke)["revoked"], false);
+    assert_eq!(action(&mut wire, &top, "claude-code", "deploy-prod"), "ask");
+}
+
+#[test]
+fn the_command_line_tells_how_to_answer_and_answers() {
+    let home = Home::new();
+    let top = home.worktree("w", SKILLS);
+    let load = ["load", "deploy", "--profile", "claude-code"];
+    let refused = run(&home, &top, &load);
+    assert_eq!(refused.status.code(), Some(5), "{}", stderr(&refused));
+    let said = stderr(&refused);
+    let id = said.split("skillsd permission reply ").nth(1).expect("it says how").split(' ').next();
+    let id = id.expect("an id");
+    let listed = stdout(&run(&home, &top, &["permission", "pending"]));
+    assert!(listed.starts_with(id) && listed.contains("skill deploy"), "{listed}");
+    let odd = run(&home, &top, &["permission", "reply", id, "always", "--pattern", "*"]);
+    assert_eq!(odd.status.code(), Some(2), "{}", stderr(&odd));
+    let answered = run(&home, &top, &["permission", "reply", id, "always"]);
+    assert!(stdout(&answered).contains("answered"), "{}", stderr(&answered));
+    assert!(run(&home, &top, &load).status.success());
+    let check = ["permission", "check", "deploy", "--profile", "claude-code"];
+    assert_eq!(run_json(&home, &top, &check)["action"], "allow");
+    assert!(stdout(&run(&home, &top, &check)).contains("always allowed `deploy`"));
+    assert!(stdout(&run(&home, &top, &["permission", "granted"])).contains("deploy"));
+    assert!(stdout(&run(&home, &top, &["permission", "revoke", "deploy"])).contains("taken back"));
+    assert_eq!(run(&home, &top, &load).status.code(), Some(5));
+    let user = run(&home, &top, &[&load[..], &["--by", "user"]].concat());
+    assert!(user.status.success(), "{}", stderr(&user));
+}

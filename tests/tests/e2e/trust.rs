@@ -1,0 +1,178 @@
+//! Trust: given to a worktree by its canonical path, kept in the user's state, asked by whatever
+//! runs.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use skills_testkit::{Daemon, Framing, Home};
+
+use crate::configured::configure;
+use crate::support::{Live, entry, exe, run, run_json, stderr, stdout};
+
+const SKILLS: &str = "//- /.git/HEAD
+ref: refs/heads/main
+//- /.agents/skills/tidy/SKILL.md
+---
+name: tidy
+description: Tidies up.
+---
+Tidy.
+//- /.agents/skills/tidy/count mode=0755
+#!/bin/sh
+echo counted
+//- /.gemini/skills/plan/SKILL.md
+---
+name: plan
+description: Plans.
+---
+Plan.
+";
+
+fn script(top: &Path) -> Value {
+    json!({"cwd": top, "name": "tidy", "relative": "count"})
+}
+
+fn trust(top: &Path, trusted: Option<bool>) -> Value {
+    json!({"dir": top, "trusted": trusted})
+}
+
+#[test]
+fn what_runs_waits_for_trust_which_is_the_users_and_outlives_a_kill() {
+    let home = Home::new();
+    configure(&home, "run.scripts = true\n");
+    let top = home.worktree("w", SKILLS);
+    let daemon = Daemon::start(&home, exe());
+    let mut wire = daemon.connect(Framing::Lines);
+    let error = wire.try_call("skills/run", &script(&top)).expect_err("it is not trusted");
+    assert_eq!(error.code, -32004, "{error}");
+    let hint = error.data["hint"].as_str().expect("a hint").to_owned();
+    assert!(hint.contains(&format!("skillsd trust {}", top.display())), "{hint}");
+    let list = json!({"cwd": top});
+    assert_eq!(wire.call("skills/list", &list)["skills"][0]["trusted"], false);
+    let got = wire.call("trust/get", &json!({"dir": top}));
+    assert_eq!((&got["trusted"], &got["all"]), (&json!(false), &json!([])));
+    let set = wire.call("trust/set", &trust(&top, Some(true)));
+    assert_eq!(
+        (&set["dir"], &set["trusted"], &set["skills"]),
+        (&json!(top), &json!(true), &json!(2))
+    );
+    drop(wire);
+    daemon.kill();
+    let daemon = Daemon::start(&home, exe());
+    let mut wire = daemon.connect(Framing::Lines);
+    assert_eq!(wire.call("skills/run", &script(&top))["stdout"], "counted\n");
+    assert_eq!(wire.call("skills/list", &list)["skills"][0]["trusted"], true);
+    // Nothing of it is in the worktree.
+    let names: Vec<_> =
+        fs::read_dir(&top).expect("there").flatten().map(|it| it.file_name()).collect();
+    assert_eq!(names.len(), 3, "{names:?}");
+    // A link to it is the same place, and another place is another one.
+    let link = home.work().join("link");
+    symlink(&top, &link).expect("made");
+    assert_eq!(wire.call("skills/run", &script(&link))["exitCode"], 0);
+    let other = home.worktree("w2", SKILLS);
+    assert_eq!(wire.try_call("skills/run", &script(&other)).expect_err("another").code, -32004);
+    wire.call("trust/set", &trust(&link, None));
+    assert_eq!(wire.try_call("skills/run", &script(&top)).expect_err("taken back").code, -32004);
+    let root = wire.try_call("trust/set", &trust(Path::new("/"), Some(true)));
+    assert_eq!(root.expect_err("not everything").code, -32602);
+}
+
+#[test]
+fn an_edited_skill_is_listed_and_loaded_and_asks_before_it_runs() {
+    let home = Home::new();
+    configure(&home, "run.scripts = true\n");
+    let top = home.worktree("w", SKILLS);
+    let daemon = Daemon::start(&home, exe());
+    let mut wire = daemon.connect(Framing::Lines);
+    wire.call("trust/set", &trust(&top, Some(true)));
+    let file = top.join(".agents/skills/tidy/SKILL.md");
+    let edit = |body: &str| {
+        let text = format!("---\nname: tidy\ndescription: Tidies up.\n---\n{body}\n");
+        fs::write(&file, text).expect("written");
+    };
+    edit("Tidy all.");
+    let load = json!({"cwd": top, "name": "tidy"});
+    assert!(
+        wire.call("skills/load", &load)["output"].as_str().expect("text").contains("Tidy all.")
+    );
+    assert_eq!(wire.call("skills/list", &load)["skills"][0]["trusted"], true);
+    let error = wire.try_call("skills/run", &script(&top)).expect_err("it has changed");
+    assert_eq!(error.code, -32003, "{error}");
+    assert!(error.message.contains("it has changed since its worktree was trusted"), "{error}");
+    let once = json!({"id": error.data["requestId"], "reply": "once"});
+    wire.call("permission/reply", &once);
+    wire.call("skills/run", &script(&top));
+    let error = wire.try_call("skills/run", &script(&top)).expect_err("once is once");
+    wire.call("permission/reply", &json!({"id": error.data["requestId"], "reply": "always"}));
+    wire.call("skills/run", &script(&top));
+    edit("Tidy more.");
+    assert_eq!(wire.try_call("skills/run", &script(&top)).expect_err("changed again").code, -32003);
+    // Trust that is given again is given to what is there now.
+    wire.call("trust/set", &trust(&top, Some(true)));
+    wire.call("skills/run", &script(&top));
+}
+
+#[test]
+fn an_agent_that_asks_for_trust_is_given_it_and_so_is_a_user_who_does() {
+    let mut live = Live::start();
+    let top = live.home.worktree("w", SKILLS);
+    let state = |live: &mut Live, profile: &str, name: &str| {
+        let all = live.list_all(&top, profile);
+        entry(&all, &format!("{name}/SKILL.md"))["state"].as_str().expect("a state").to_owned()
+    };
+    assert_eq!(state(&mut live, "gemini-cli", "plan"), "untrusted");
+    let load = json!({"cwd": top, "profile": "gemini-cli", "name": "plan"});
+    let error = live.wire.try_call("skills/load", &load).expect_err("it waits");
+    assert_eq!(error.code, -32004);
+    assert!(error.data["hint"].as_str().expect("a hint").contains("skillsd trust"));
+    let read = json!({"cwd": top, "profile": "gemini-cli", "name": "plan", "relative": "SKILL.md"});
+    assert_eq!(live.wire.try_call("skills/read", &read).expect_err("nor read").code, -32004);
+    let subscription = json!({"cwd": top, "profile": "gemini-cli", "kinds": ["skills/changed"]});
+    live.wire.call("events/subscribe", &subscription);
+    live.wire.call("trust/set", &trust(&top, Some(true)));
+    assert_eq!(live.wire.note()["params"]["result"]["kind"], "skills/changed");
+    assert_eq!(state(&mut live, "gemini-cli", "plan"), "active");
+    live.wire.call("skills/load", &load);
+    // Elsewhere trust is a flag, unless the user asks for it.
+    live.wire.call("trust/set", &trust(&top, None));
+    assert_eq!(state(&mut live, "agentskills", "tidy"), "active");
+    configure(&live.home, "require_trust = true\n");
+    assert_eq!(state(&mut live, "agentskills", "tidy"), "untrusted");
+    let explained = live.wire.call("skills/explain", &json!({"cwd": top, "name": "tidy"}));
+    assert!(explained["verdict"]["next"].as_str().expect("advice").contains("skillsd trust"));
+    live.wire.call("trust/set", &trust(&top, Some(true)));
+    assert_eq!(state(&mut live, "agentskills", "tidy"), "active");
+    // What is below a directory goes with it, and the nearest word counts.
+    let inner = top.join(".agents");
+    live.wire.call("trust/set", &trust(&inner, Some(false)));
+    assert_eq!(state(&mut live, "agentskills", "tidy"), "untrusted");
+    assert_eq!(state(&mut live, "gemini-cli", "plan"), "active");
+    let got = live.wire.call("trust/get", &json!({"dir": inner}));
+    assert_eq!((&got["trusted"], &got["decided"]), (&json!(false), &json!(inner)));
+}
+
+#[test]
+fn the_command_line_trusts_lists_and_takes_back() {
+    let home = Home::new();
+    let top = home.worktree("w", SKILLS);
+    let sub = top.join("sub");
+    fs::create_dir(&sub).expect("made");
+    let said = stdout(&run(&home, &sub, &["trust"]));
+    assert!(said.contains("trusted") && said.contains("with 2 skills as they are"), "{said}");
+    let listed = run_json(&home, &sub, &["trust", "--list"]);
+    assert_eq!((&listed["dir"], &listed["trusted"]), (&json!(top), &json!(true)));
+    assert_eq!(run_json(&home, &top, &["list"])["skills"][0]["trusted"], true);
+    let text = stdout(&run(&home, &top, &["trust", "--list"]));
+    assert!(text.contains("✓ trusted"), "{text}");
+    // Without a daemon it is the same.
+    assert!(run(&home, &top, &["stop"]).status.success());
+    assert_eq!(run_json(&home, &top, &["list", "--no-daemon"])["skills"][0]["trusted"], true);
+    let back = run(&home, &home.work(), &["trust", "w", "--revoke"]);
+    assert!(stdout(&back).contains("not trusted"), "{}", stderr(&back));
+    assert_eq!(run_json(&home, &top, &["trust", "--list"])["all"], json!([]));
+    let gone = run(&home, &top, &["trust", "nowhere"]);
+    assert!(stderr(&gone).contains("is no directory"), "{}", stderr(&gone));
+}
