@@ -12,6 +12,7 @@ mod doctor;
 mod explain;
 mod failure;
 mod hook;
+mod install;
 mod link;
 mod list;
 mod load;
@@ -29,6 +30,7 @@ mod style;
 mod sync;
 mod terminal;
 mod text;
+mod top;
 mod touch;
 mod trust;
 mod watch;
@@ -167,6 +169,11 @@ pub enum Command {
     /// the first line is the whole list, the others what changed since the line before, as
     /// `skills/list` gives them, and events of other kinds.
     Watch(watch::WatchArgs),
+    /// Show the daemon, its worktrees and what happens in them, live
+    ///
+    /// Worktrees with their skills by state, agents' conversations, which files have activated which
+    /// skills, and what happened last. `q` ends it.
+    Top,
     /// Tell that an agent has touched files, and show what that brings
     ///
     /// Skill directories near the files are found, and skills that wait for such files are
@@ -197,6 +204,14 @@ pub enum Command {
     ///
     /// One that systemd runs logs to the journal: `journalctl --user -u skillsd`.
     Logs(logs::LogsArgs),
+    /// Register with systemd and with the agents that are there
+    ///
+    /// Shows each change as a difference and asks before it is written: units of systemd's user
+    /// manager, hooks and the MCP server of Claude Code, Codex, Gemini CLI and opencode. A copy of each
+    /// file that is changed is kept beside it.
+    Install(install::InstallArgs),
+    /// Take out what `install` has put in, and nothing else
+    Uninstall(install::InstallArgs),
     /// Tell the daemon what an agent's tools do, as the agent's hook
     ///
     /// Reads the hook's JSON on standard input and touches the files that it names, also those in
@@ -263,6 +278,7 @@ fn perform(cx: &Cx<'_>, command: &Command) -> Result<Exit, CommandError> {
         Command::Status => status::run(cx),
         Command::Sync => sync::run(cx),
         Command::Watch(args) => watch::run(cx, args),
+        Command::Top => top::run(cx),
         Command::Touch(args) => touch::run(cx, args),
         Command::Session(args) => session::run(cx, args),
         Command::Permission(args) => permission::run(cx, args),
@@ -270,6 +286,8 @@ fn perform(cx: &Cx<'_>, command: &Command) -> Result<Exit, CommandError> {
         Command::Stop => stop::run(cx),
         Command::Doctor(args) => doctor::run(cx, args),
         Command::Logs(args) => logs::run(cx, args),
+        Command::Install(args) => install::install(cx, args),
+        Command::Uninstall(args) => install::uninstall(cx, args),
         Command::Hook(args) => Ok(hook::run(cx, args)),
         Command::Completions(args) => manual::completions(cx, args),
         Command::Man(args) => manual::pages(cx, args),

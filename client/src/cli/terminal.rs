@@ -1,6 +1,6 @@
 //! The terminal, or whatever is in its place: how wide, coloured or not, where `~` is.
 //!
-//! The only file here that prints. Commands build their whole output first, so it leaves in one
+//! The only file here that prints, besides the view of `top`, which has the screen to itself. Commands build their whole output first, so it leaves in one
 //! write, and one that nobody reads any more is no error.
 
 use std::cell::RefCell;
@@ -81,6 +81,11 @@ impl Terminal {
         let sink = |stream| Sink { stream: RefCell::new(stream), colored: false };
         let (out, err) = (sink(Box::new(out) as Box<dyn Write>), sink(Box::new(err)));
         Self { width, home: Some(home.into()), out, err }
+    }
+
+    /// Returns whether output may have colours.
+    pub(super) fn is_colored(&self) -> bool {
+        self.out.colored
     }
 
     /// Returns whether a line that is taken back again can be shown: on a terminal alone.

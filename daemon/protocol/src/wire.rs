@@ -15,6 +15,7 @@ mod events;
 mod explain;
 mod health;
 mod index;
+mod install;
 mod load;
 mod permission;
 mod position;
@@ -42,6 +43,7 @@ pub use index::{
     PathMatches, PathsMatchParams, PathsMatchResult, ReferencesParams, ReferencesResult, RuleLevel,
     SkillReference, SnapshotParams, SnapshotPlace, SnapshotProfile, SnapshotResult, SnapshotSkill,
 };
+pub use install::{InstallAction, InstallChange, InstallPart, InstallResult};
 pub use load::{
     By, LoadFormat, LoadMetadata, LoadParams, LoadResult, LoadStatus, PromptMessage, RunParams,
     RunResult, Shell, ShellCommand, ShellResult,

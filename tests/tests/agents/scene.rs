@@ -1,11 +1,12 @@
 //! One agent at work in a home of its own: its configuration, its model and how it is run.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use skills_testkit::wait::within;
 use skills_testkit::{Home, Model, Turn};
 
@@ -144,24 +145,18 @@ impl Scene {
         }
     }
 
-    /// Registers our hooks with the agent, as `editors/agents` says.
+    /// Registers our hooks with the agent, as `skillsd install` does where `skillsd` is on the path.
+    #[track_caller]
     pub(crate) fn register(&self) {
-        let agents = Path::new(env!("CARGO_MANIFEST_DIR")).join("../editors/agents");
-        let read = |path: &str| fs::read_to_string(agents.join(path)).unwrap();
-        match self.agent {
-            Agent::OpenCode => {
-                self.write(".config/opencode/plugins/skillsd.js", &read("opencode/skillsd.js"));
-            }
-            Agent::Codex => self.write(".codex/hooks.json", &read("codex/hooks.json")),
-            Agent::GeminiCli => {
-                let path = self.home.path().join(".gemini/settings.json");
-                let mut settings: Value =
-                    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
-                let ours: Value = serde_json::from_str(&read("gemini-cli/settings.json")).unwrap();
-                settings["hooks"] = ours["hooks"].clone();
-                self.write(".gemini/settings.json", &settings.to_string());
-            }
-        }
+        let bin = self.home.path().join("installer");
+        fs::create_dir(&bin).unwrap();
+        let program = bin.join("skillsd");
+        symlink(env!("CARGO_BIN_EXE_test-skillsd"), &program).unwrap();
+        let mut command = self.home.command(program);
+        command.args(["install", "--yes", "--only", "hooks"]).env("PATH", bin);
+        let output = command.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && said.contains(self.agent.name()), "{output:?}");
     }
 
     /// Writes a file beneath HOME.

@@ -35,6 +35,12 @@ mod ends;
 mod manual;
 
 mod denied;
+
+mod install;
+
+mod screen;
+mod top;
+
 mod doctor;
 
 mod wire;

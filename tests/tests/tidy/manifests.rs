@@ -47,7 +47,8 @@ const HOLDERS: &[(&str, &[&str])] = &[
 ];
 
 /// How many packages the lock file may hold; raise it on purpose, with the reason in the commit.
-const PACKAGES: usize = 340;
+/// 42 came with ratatui, toml_edit and similar, for `top` and `install`.
+const PACKAGES: usize = 390;
 
 fn metadata(args: &[&str]) -> Value {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());

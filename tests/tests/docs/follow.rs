@@ -1,0 +1,184 @@
+//! Following a document: its commands in one shell, and what came of each.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use skills_testkit::Home;
+
+use crate::blocks::{Block, Run, blocks, missing};
+use crate::{documents, top};
+
+/// What of the checkout the documents use.
+const CHECKOUT: [&str; 7] = [
+    "README.md",
+    "tests/samples",
+    "systemd",
+    "packaging",
+    "editors/agents",
+    "editors/neovim",
+    "docs",
+];
+
+/// Stands before what each command prints, and after it with its exit code.
+const BEGIN: &str = "==8<== begin";
+const END: &str = "==8<== end";
+
+/// A home with a checkout, and `skillsd` on the path.
+fn home() -> Home {
+    let home = Home::new();
+    let checkout = home.path().join("skillsd");
+    for part in CHECKOUT {
+        let target = checkout.join(part);
+        fs::create_dir_all(target.parent().unwrap()).unwrap();
+        let mut copy = home.command("cp");
+        assert!(copy.arg("-R").arg(top().join(part)).arg(target).status().unwrap().success());
+    }
+    home.git(&checkout, &["init", "-q", "-b", "main", "--template="]);
+    let bin = home.path().join("bin");
+    fs::create_dir(&bin).unwrap();
+    symlink(env!("CARGO_BIN_EXE_test-skillsd"), bin.join("skillsd")).unwrap();
+    home
+}
+
+fn is_run(run: &Run) -> bool {
+    match run {
+        Run::Here => true,
+        Run::With(program) => is_installed(program),
+        Run::By(_) | Run::Not(_) => false,
+    }
+}
+
+fn is_installed(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap();
+    std::env::split_paths(&path).any(|dir| dir.join(program).is_file())
+}
+
+/// Runs the blocks of one document that are run here, and returns what is wrong.
+fn follow(name: &str, blocks: &[Block]) -> Vec<String> {
+    let here: Vec<&Block> = blocks.iter().filter(|it| is_run(&it.run)).collect();
+    if here.is_empty() {
+        return Vec::new();
+    }
+    let home = home();
+    let commands =
+        || here.iter().flat_map(|block| block.commands.iter().map(|it| (block.line, it)));
+    let mut script = String::new();
+    for (nth, (_, command)) in commands().enumerate() {
+        script += &format!(
+            "printf '%s\\n' '{BEGIN} {nth}'\n{}\nprintf '\\n%s %s\\n' '{END} {nth}' $?\n",
+            command.text
+        );
+    }
+    let file = home.work().join("script");
+    fs::write(&file, format!("exec 2>&1\nset -o pipefail\n{script}")).unwrap();
+    let mut shell = home.command("bash");
+    let path = std::env::join_paths(
+        std::iter::once(home.path().join("bin"))
+            .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
+    );
+    shell.arg(&file).current_dir(home.path().join("skillsd")).env("PATH", path.unwrap());
+    let output = String::from_utf8(shell.output().unwrap().stdout).unwrap();
+    let mut wrong = Vec::new();
+    for (nth, (line, command)) in commands().enumerate() {
+        let begin = format!("{BEGIN} {nth}\n");
+        let end = format!("\n{END} {nth} ");
+        let came = output.split_once(&begin).and_then(|(_, rest)| rest.split_once(&end));
+        let Some((came, rest)) = came else {
+            wrong.push(format!("{name}:{line}: `{}` was not run", command.text));
+            continue;
+        };
+        let code = rest.lines().next().unwrap_or_default();
+        // 1 says that something was found, which may be what is shown.
+        let is_good = code == "0" || (code == "1" && !command.shown.is_empty());
+        if !is_good {
+            wrong.push(format!("{name}:{line}: `{}` ended with {code}: {came}", command.text));
+        } else if let Some(missed) = missing(&command.shown, came) {
+            let text = &command.text;
+            wrong.push(format!("{name}:{line}: `{text}` does not show `{missed}`, but:\n{came}"));
+        }
+    }
+    wrong
+}
+
+/// Finds fault with blocks that are said to be run elsewhere.
+fn unkept(name: &str, blocks: &[Block]) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for block in blocks {
+        match &block.run {
+            Run::Here => {}
+            Run::With(program) => {
+                let is_ci = std::env::var_os("CI").is_some_and(|it| it == "true");
+                if !is_installed(program) {
+                    println!("left out: {name}:{}, because {program} is not installed", block.line);
+                    if is_ci {
+                        wrong.push(format!("{name}:{}: {program} is not installed", block.line));
+                    }
+                }
+            }
+            Run::By(file) => {
+                let text = fs::read_to_string(top().join(file)).unwrap_or_default();
+                for command in block.commands.iter().filter(|it| !text.contains(&it.text)) {
+                    let line = block.line;
+                    wrong.push(format!("{name}:{line}: `{file}` has no `{}`", command.text));
+                }
+            }
+            Run::Not(reason) if reason.len() < 15 => {
+                wrong.push(format!("{name}:{}: `{reason}` is no reason", block.line));
+            }
+            Run::Not(_) => {}
+        }
+    }
+    wrong
+}
+
+#[test]
+fn each_command_in_the_documents_does_what_is_shown() {
+    let mut wrong = Vec::new();
+    let mut n_run = 0;
+    for name in documents() {
+        let text = fs::read_to_string(top().join(Path::new(&name))).unwrap();
+        let blocks = blocks(&text);
+        let here = blocks.iter().filter(|it| is_run(&it.run));
+        n_run += here.map(|it| it.commands.len()).sum::<usize>();
+        wrong.extend(unkept(&name, &blocks));
+        wrong.extend(follow(&name, &blocks));
+    }
+    assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
+    println!("{n_run} commands of the documents were run");
+    assert!(n_run >= 20, "{n_run}");
+}
+
+/// Returns the commands of ours that a line names in its prose.
+fn named(line: &str) -> Vec<Vec<String>> {
+    let code = line.split('`').skip(1).step_by(2).filter_map(|it| it.strip_prefix("skillsd "));
+    let words = |it: &str| -> Vec<String> {
+        let is_over = |word: &&str| {
+            !["|", ">", "<", "||", "&&", ";"].contains(word) && !word.contains(['…', '|', ';'])
+        };
+        it.split_whitespace().take_while(is_over).map(str::to_owned).collect()
+    };
+    code.map(words).filter(|it| !it.is_empty()).collect()
+}
+
+#[test]
+fn each_command_that_is_named_is_one() {
+    let mut wrong = Vec::new();
+    let mut known = std::collections::BTreeMap::new();
+    for name in documents() {
+        let text = fs::read_to_string(top().join(Path::new(&name))).unwrap();
+        for words in text.lines().flat_map(named) {
+            let is_good = *known.entry(words.clone()).or_insert_with(|| {
+                // With `--help` last, all that stands before it is still read and refused.
+                let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_test-skillsd"));
+                command.args(&words).arg("--help").output().unwrap().status.success()
+            });
+            if !is_good {
+                wrong.push(format!("{name}: `skillsd {}`", words.join(" ")));
+            }
+        }
+    }
+    wrong.dedup();
+    assert!(known.len() > 40, "{known:?}");
+    assert!(wrong.is_empty(), "no such command or option:\n{}", wrong.join("\n"));
+}

@@ -1,0 +1,83 @@
+//! Troubleshooting by message: what it explains can be met, and each code that can be met is explained.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use crate::top;
+
+const PAGE: &str = "docs/troubleshooting.md";
+
+/// Returns the text of all files of the product.
+fn product() -> String {
+    let mut text = String::new();
+    for dir in ["client/src", "daemon/src", "daemon/engine/src", "daemon/protocol/src"] {
+        gather(&top().join(dir), &mut text);
+    }
+    text
+}
+
+fn gather(dir: &Path, text: &mut String) {
+    for entry in fs::read_dir(dir).unwrap().map(Result::unwrap) {
+        let path = entry.path();
+        if path.is_dir() {
+            gather(&path, text);
+        } else if path.extension().is_some_and(|it| it == "rs") {
+            let file = fs::read_to_string(&path).unwrap();
+            // Its tests may say what it does not.
+            let file = file.split("#[cfg(test)]\nmod tests").next().unwrap();
+            text.push_str(file);
+        }
+    }
+}
+
+/// Returns the first cells of the tables in a page, without their backticks.
+fn explained(page: &str) -> Vec<String> {
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` |"));
+    rows.map(|(cell, _)| cell.to_owned()).collect()
+}
+
+/// Returns the words that stand right after `before` in a text, up to the next quote.
+fn words_after(text: &str, before: &str) -> BTreeSet<String> {
+    let found = text.split(before).skip(1).filter_map(|rest| rest.trim_start().split('"').nth(1));
+    let is_code =
+        |it: &&str| !it.is_empty() && it.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+    found.filter(is_code).map(str::to_owned).collect()
+}
+
+// Without what a message quotes, and the marks that it quotes it with.
+fn bare(text: &str) -> String {
+    text.chars().filter(|c| *c != '`' && *c != '\\').collect()
+}
+
+#[test]
+fn each_code_that_can_be_met_is_explained() {
+    let page = fs::read_to_string(top().join(PAGE)).unwrap();
+    let explained: BTreeSet<String> = explained(&page).into_iter().collect();
+    let source = product();
+    let mut codes = words_after(&source, "Finding::error(");
+    codes.extend(words_after(&source, "Finding::warning("));
+    codes.extend(words_after(&source, "            code: "));
+    codes.extend(words_after(&source, "        code: "));
+    let protocol = fs::read_to_string(top().join("daemon/protocol/src/error.rs")).unwrap();
+    let numbers = protocol.lines().filter_map(|line| line.split_once(": i32 = "));
+    codes.extend(numbers.map(|(_, it)| it.trim_end_matches(';').to_owned()));
+    assert!(codes.len() > 40, "{codes:?}");
+    let missing: Vec<_> = codes.difference(&explained).collect();
+    assert!(missing.is_empty(), "{PAGE} does not explain {missing:?}");
+}
+
+#[test]
+fn each_message_that_is_explained_can_be_met() {
+    let page = fs::read_to_string(top().join(PAGE)).unwrap();
+    let source = bare(&product());
+    let mut stale = Vec::new();
+    for message in explained(&page).iter().filter(|it| it.contains(' ')) {
+        let parts = message.split('…').map(|it| bare(it.trim()));
+        let long = parts.filter(|it| it.len() > 6);
+        for part in long.filter(|it| !source.contains(it.as_str())) {
+            stale.push(format!("`{part}` of `{message}`"));
+        }
+    }
+    assert!(stale.is_empty(), "{PAGE} explains what nobody says:\n{}", stale.join("\n"));
+}

@@ -1,0 +1,353 @@
+//! `skillsd install` and `uninstall` in homes where nothing or much was there before.
+
+#![expect(clippy::unwrap_used, reason = "a test that meets the unexpected fails")]
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+use skills_testkit::Home;
+
+use crate::screen::Screen;
+use crate::support::{exe, stderr, stdout};
+
+/// Files as their owners have them: with comments, an order of their own, and hooks of others.
+const FILES: &str = r#"
+//- /home/.claude/settings.json
+{
+    "model": "opus",
+    "hooks": {
+        "PostToolUse": [ { "matcher": "Edit", "hooks": [ { "type": "command", "command": "fmt" } ] } ]
+    },
+    "permissions": {"deny": []}
+}
+//- /home/.claude.json
+{"numStartups": 3, "oauthAccount": {"x": 1}}
+//- /home/.codex/config.toml
+# Mine.
+model = "x" # why
+
+[mcp_servers.docs]
+command = "docs"
+//- /home/.gemini/settings.json
+{
+  // Dark.
+  "theme": "x",
+}
+//- /home/.config/opencode/opencode.jsonc
+{
+  /* mine */ "model": "a/b", "mcp": {}
+}
+"#;
+
+/// A home in which `skillsd` is on the path, beside nothing or a manager of systemd's kind.
+struct Place {
+    home: Home,
+    bin: PathBuf,
+}
+
+impl Place {
+    fn new(files: &str) -> Place {
+        let home = Home::new();
+        home.lay_out(files);
+        let bin = home.path().join("bin");
+        fs::create_dir(&bin).unwrap();
+        symlink(exe(), bin.join("skillsd")).unwrap();
+        Place { home, bin }
+    }
+
+    /// Adds a `systemctl` that notes what it is asked, and does as it is told by its exit code.
+    fn with_manager(self, code: u8) -> Place {
+        let log = self.home.runtime_dir().join("asked");
+        let text = format!("#!/bin/sh\necho \"$@\" >>'{}'\nexit {code}\n", log.display());
+        let program = self.bin.join("systemctl");
+        fs::write(&program, text).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        self
+    }
+
+    fn asked(&self) -> String {
+        fs::read_to_string(self.home.runtime_dir().join("asked")).unwrap_or_default()
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = self.home.command(self.bin.join("skillsd"));
+        // The shell of the pretended manager needs none of the system's programs.
+        command.args(args).env("PATH", OsString::from(&self.bin));
+        command
+    }
+
+    #[track_caller]
+    fn run(&self, args: &[&str], code: i32) -> Output {
+        let output = self.command(args).output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{}{}", stdout(&output), stderr(&output));
+        output
+    }
+
+    fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.home.path().join(path)).unwrap()
+    }
+
+    fn json(&self, path: &str) -> Value {
+        serde_json::from_str(&self.read(path)).unwrap()
+    }
+
+    /// Returns each file and directory of the home, with what is in it.
+    fn all(&self) -> BTreeMap<PathBuf, Option<String>> {
+        let mut all = BTreeMap::new();
+        gather(self.home.path(), &mut all);
+        // It is made by whichever command comes first.
+        all.retain(|path, _| !path.starts_with(self.home.state_dir()));
+        all
+    }
+}
+
+fn gather(dir: &Path, all: &mut BTreeMap<PathBuf, Option<String>>) {
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        let is_dir = path.is_dir();
+        all.insert(path.clone(), (!is_dir).then(|| fs::read_to_string(&path).unwrap_or_default()));
+        if is_dir {
+            gather(&path, all);
+        }
+    }
+}
+
+#[test]
+fn what_is_installed_is_removed_to_the_byte() {
+    for files in [FILES, "//- /home/.claude/CLAUDE.md\nMine.\n//- /home/.codex/AGENTS.md\nMine.\n"]
+    {
+        let place = Place::new(files).with_manager(1);
+        let before = place.all();
+        let shown = stdout(&place.run(&["install", "--dry-run"], 0));
+        assert_eq!(place.all(), before);
+        assert!(shown.contains("~/.claude/settings.json  claude-code hooks"), "{shown}");
+        assert!(shown.contains("skillsd hook codex || true"), "{shown}");
+
+        place.run(&["install", "--yes"], 0);
+        let installed = place.all();
+        assert!(installed.len() > before.len());
+        let again = stdout(&place.run(&["install", "--yes"], 0));
+        assert!(again.contains("nothing is to be changed"), "{again}");
+        assert_eq!(place.all(), installed);
+
+        place.run(&["uninstall", "--yes"], 0);
+        assert_eq!(place.all(), before);
+        let nothing = stdout(&place.run(&["uninstall", "--yes"], 0));
+        assert!(nothing.contains("nothing is to be changed"), "{nothing}");
+        assert!(!place.home.state_dir().join("skillsd/installed.json").exists());
+    }
+}
+
+#[test]
+fn each_agent_is_registered_beside_what_it_has() {
+    let place = Place::new(FILES);
+    let result = place.run(&["install", "--yes", "--json"], 0);
+    let result: Value = serde_json::from_slice(&result.stdout).unwrap();
+    assert_eq!(result["written"], true);
+    assert_eq!(result["changes"].as_array().unwrap().len(), 8, "{result:#}");
+
+    let claude = place.json(".claude/settings.json");
+    let after = claude["hooks"]["PostToolUse"].as_array().unwrap();
+    assert_eq!(after.len(), 2);
+    assert_eq!(after[0]["hooks"][0]["command"], "fmt");
+    assert_eq!(after[1]["hooks"][0]["command"], "skillsd hook claude-code || true");
+    assert_eq!(claude["hooks"]["SessionEnd"].as_array().unwrap().len(), 1);
+    let server = json!({"type": "stdio", "command": "skillsd", "args": ["mcp"]});
+    assert_eq!(place.json(".claude.json")["mcpServers"]["skillsd"], server);
+    let codex = place.read(".codex/config.toml");
+    assert!(codex.starts_with("# Mine.\nmodel = \"x\" # why\n"), "{codex}");
+    assert!(codex.contains("[mcp_servers.skillsd]\ncommand = \"skillsd\"\n"), "{codex}");
+    assert!(place.json(".codex/hooks.json")["hooks"]["PreToolUse"].is_array());
+    let gemini = place.read(".gemini/settings.json");
+    assert!(gemini.starts_with("{\n  // Dark.\n  \"theme\": \"x\",\n"), "{gemini}");
+    assert!(
+        gemini.contains("skillsd hook gemini-cli") && gemini.contains("mcpServers"),
+        "{gemini}"
+    );
+    let opencode = place.read(".config/opencode/opencode.jsonc");
+    assert!(opencode.contains("/* mine */ \"model\": \"a/b\""), "{opencode}");
+    assert!(opencode.contains("[\"skillsd\", \"mcp\"]"), "{opencode}");
+    let plugin = concat!(env!("CARGO_MANIFEST_DIR"), "/../editors/agents/opencode/skillsd.js");
+    let plugin = fs::read_to_string(plugin).unwrap();
+    assert_eq!(place.read(".config/opencode/plugins/skillsd.js"), plugin);
+
+    // What it was is beside it.
+    assert!(FILES.contains(&place.read(".claude.json.before-skillsd")));
+}
+
+#[test]
+fn what_a_user_has_changed_since_stays() {
+    let place = Place::new(FILES).with_manager(1);
+    place.run(&["install", "--yes"], 0);
+    let edit = |path: &str, from: &str, to: &str| {
+        let text = place.read(path);
+        assert!(text.contains(from), "{text}");
+        fs::write(place.home.path().join(path), text.replace(from, to)).unwrap();
+    };
+    edit(".config/systemd/user/skillsd.service", "RestartSec=1", "RestartSec=7");
+    edit(".codex/config.toml", "command = \"skillsd\"", "command = \"mine\"");
+    edit(".claude/settings.json", "\"opus\"", "\"haiku\"");
+    edit(".claude/settings.json", "\"Edit\"", "\"Write\"");
+    edit(".gemini/settings.json", "hook gemini-cli ||", "hook gemini-cli --profile codex ||");
+    // Another install leaves all of it too.
+    let again = stdout(&place.run(&["install", "--yes"], 0));
+    assert!(again.contains("are there in other words, and stay so"), "{again}");
+    let shown = stdout(&place.run(&["uninstall", "--yes"], 0));
+    assert!(shown.contains("It was changed since, and stays."), "{shown}");
+
+    assert!(place.read(".config/systemd/user/skillsd.service").contains("RestartSec=7"));
+    assert!(!place.home.path().join(".config/systemd/user/skillsd.socket").exists());
+    assert!(place.read(".codex/config.toml").contains("command = \"mine\""));
+    let claude = place.json(".claude/settings.json");
+    assert_eq!(claude["model"], "haiku");
+    assert_eq!(claude["hooks"]["PostToolUse"].as_array().unwrap().len(), 1);
+    assert_eq!(claude["hooks"].as_object().unwrap().len(), 1, "{claude}");
+    let gemini = place.read(".gemini/settings.json");
+    assert!(gemini.contains("--profile codex") && !gemini.contains("mcpServers"), "{gemini}");
+}
+
+#[test]
+fn a_file_that_cannot_be_edited_is_named_and_stops_no_other() {
+    let place = Place::new(
+        "//- /home/.gemini/settings.json\n{\n  \"a\": ]\n}\n//- /home/.codex/config.toml\nx = = 1\n//- /home/.claude/settings.json\n{\"hooks\": 1}\n",
+    );
+    let before = place.all();
+    let shown = stdout(&place.run(&["install", "--yes", "--only", "hooks,mcp"], 1));
+    assert!(
+        shown.contains("~/.gemini/settings.json  gemini-cli hooks · cannot be edited"),
+        "{shown}"
+    );
+    assert!(shown.contains("It cannot be edited at 2:8"), "{shown}");
+    assert!(shown.contains("~/.codex/config.toml  codex MCP server · cannot be edited"), "{shown}");
+    assert!(shown.contains("It cannot be edited at 1:5"), "{shown}");
+    assert!(shown.contains("`hooks` is no object"), "{shown}");
+    for (path, text) in before {
+        assert_eq!(place.all().get(&path), Some(&text), "{}", path.display());
+    }
+    assert!(place.read(".codex/hooks.json").contains("skillsd hook codex"));
+    assert!(place.read(".claude.json").contains("mcpServers"));
+}
+
+#[test]
+fn only_what_is_there_and_asked_for() {
+    let place = Place::new("//- /home/.codex/AGENTS.md\nMine.\n").with_manager(0);
+    let shown = stdout(&place.run(&["install", "--dry-run", "--only", "mcp"], 0));
+    assert!(shown.contains("codex MCP server"), "{shown}");
+    assert!(!shown.contains("hooks.json") && !shown.contains("systemd"), "{shown}");
+    assert!(shown.contains("left out: Claude Code is not there"), "{shown}");
+    assert!(shown.contains("left out: opencode is not there"), "{shown}");
+    place.run(&["install", "--yes", "--only", "mcp"], 0);
+    place.run(&["install", "--yes", "--only", "hooks"], 0);
+    place.run(&["uninstall", "--yes", "--only", "hooks"], 0);
+    place.run(&["install", "--yes", "--only", "hooks"], 0);
+    place.run(&["uninstall", "--yes", "--only", "hooks"], 0);
+    assert!(place.read(".codex/config.toml").contains("skillsd"));
+    assert!(!place.home.path().join(".codex/hooks.json").exists());
+    assert_eq!(place.asked(), "", "units were not asked for");
+    place.run(&["install", "--only", "nothing"], 2);
+}
+
+#[test]
+fn parts_of_one_file_come_and_go_in_any_order() {
+    let place = Place::new("//- /home/.gemini/GEMINI.md\nMine.\n");
+    let before = place.all();
+    for (first, second) in [("hooks", "mcp"), ("mcp", "hooks")] {
+        place.run(&["install", "--yes", "--only", "hooks"], 0);
+        place.run(&["install", "--yes", "--only", "mcp"], 0);
+        place.run(&["uninstall", "--yes", "--only", first], 0);
+        let left = place.read(".gemini/settings.json");
+        assert_eq!(
+            (left.contains("hooks"), left.contains("mcp")),
+            (second == "hooks", second == "mcp")
+        );
+        place.run(&["uninstall", "--yes", "--only", second], 0);
+        assert_eq!(place.all(), before);
+    }
+}
+
+#[test]
+fn the_manager_is_told_and_what_it_cannot_do_is_said() {
+    let place = Place::new("").with_manager(0);
+    place.run(&["list"], 0);
+    let daemon = skills_testkit::daemon::listener(&place.home.socket()).unwrap();
+    place.run(&["install", "--yes", "--only", "units"], 0);
+    assert_eq!(
+        place.asked(),
+        "--user show-environment\n--user daemon-reload\n--user enable --now skillsd.socket\n"
+    );
+    let gone = || skills_testkit::daemon::gone(daemon).then_some(());
+    skills_testkit::wait_for("the daemon to leave its place to the manager's", gone);
+    let service = place.read(".config/systemd/user/skillsd.service");
+    let line = format!("ExecStart={}/skillsd serve\n", place.bin.display());
+    assert!(service.contains(&line), "{service}");
+    place.run(&["uninstall", "--yes"], 0);
+    let asked = place.asked();
+    assert!(asked.ends_with(
+        "--user disable --now skillsd.socket\n--user stop skillsd.service\n--user daemon-reload\n"
+    ));
+    assert!(!place.home.path().join(".config/systemd").exists());
+
+    let place = Place::new("").with_manager(1);
+    let shown = stdout(&place.run(&["install", "--yes", "--only", "units"], 0));
+    assert!(shown.contains("No user manager of systemd runs here"), "{shown}");
+    assert!(shown.contains("systemctl --user enable --now skillsd.socket"), "{shown}");
+    let place = Place::new("");
+    let shown = stdout(&place.run(&["install", "--yes", "--only", "units"], 0));
+    assert!(shown.contains("systemd is not there"), "{shown}");
+    assert!(!place.home.path().join(".config/systemd").exists());
+}
+
+#[test]
+fn nothing_is_changed_without_an_answer() {
+    let place = Place::new(FILES);
+    let before = place.all();
+    let output = place.run(&["install"], 2);
+    assert!(stderr(&output).contains("skillsd install --yes"), "{}", stderr(&output));
+    assert_eq!(place.all(), before);
+    place.run(&["install", "--json"], 2);
+    assert_eq!(place.all(), before);
+}
+
+#[test]
+fn a_program_that_is_not_on_the_path_is_written_whole() {
+    let place = Place::new("//- /home/.codex/AGENTS.md\nMine.\n");
+    let odd = place.home.path().join("my programs/skillsd");
+    fs::create_dir(odd.parent().unwrap()).unwrap();
+    // Another file, because the path of a link's target would be told.
+    fs::hard_link(exe(), &odd).or_else(|_| fs::copy(exe(), &odd).map(drop)).unwrap();
+    let run = |args: &[&str]| {
+        let mut command = place.home.command(&odd);
+        assert!(command.args(args).env("PATH", "/nowhere").status().unwrap().success());
+    };
+    run(&["install", "--yes"]);
+    let hooks = place.read(".codex/hooks.json");
+    let line = format!("\"command\": \"'{}' hook codex || true\"", odd.display());
+    assert!(hooks.contains(&line), "{hooks}");
+    assert!(place.read(".codex/config.toml").contains(odd.to_str().unwrap()));
+    // From where it is on the path, the lines are written anew, and once.
+    place.run(&["install", "--yes"], 0);
+    let hooks = place.read(".codex/hooks.json");
+    assert!(hooks.contains("\"command\": \"skillsd hook codex || true\""), "{hooks}");
+    assert!(!hooks.contains("my programs"), "{hooks}");
+    place.run(&["uninstall", "--yes"], 0);
+    assert!(!place.home.path().join(".codex/hooks.json").exists());
+}
+
+#[test]
+fn a_person_is_asked_and_the_answer_counts() {
+    for (answer, is_written) in [("n\r", false), ("\r", false), ("y\r", true)] {
+        let place = Place::new("//- /home/.codex/AGENTS.md\nMine.\n");
+        let command = place.command(&["install", "--only", "hooks"]);
+        let mut screen = Screen::start(&command, 60, 100);
+        screen.wait_for("Make these changes? [y/N]");
+        screen.type_in(answer);
+        assert!(screen.wait().success());
+        screen.wait_for(if is_written { "1 file changed" } else { "Nothing was changed." });
+        assert_eq!(place.home.path().join(".codex/hooks.json").exists(), is_written);
+    }
+}

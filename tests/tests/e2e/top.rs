@@ -1,0 +1,98 @@
+//! `skillsd top` on a terminal: what it shows, and when.
+
+#![expect(clippy::unwrap_used, reason = "a test that meets the unexpected fails")]
+
+use std::fs;
+use std::path::PathBuf;
+
+use skills_testkit::Home;
+use skills_testkit::daemon::{kill, listener};
+use skills_testkit::fixture::write_skill;
+
+use crate::screen::Screen;
+use crate::support::{run, skillsd, stderr, stdout};
+
+const TREE: &str = "//- /.agents/skills/commit/SKILL.md\n---\nname: commit\ndescription: Commits.\n---\n\
+//- /.claude/skills/docs/SKILL.md\n---\nname: docs\ndescription: Writes.\npaths: docs/**\n---\n\
+//- /docs/a.md\nText.\n";
+
+fn set() -> (Home, PathBuf) {
+    let home = Home::new();
+    let top = home.worktree("shop", TREE);
+    (home, top)
+}
+
+#[test]
+fn what_happens_is_on_the_screen() {
+    let (home, top) = set();
+    let mut screen = Screen::start(skillsd(&home, &["top"]).current_dir(&top), 40, 120);
+    screen.wait_for("none is open; `skillsd list` opens one");
+    assert!(screen.is_taken_over());
+    assert!(screen.text().contains("q quit"), "{}", screen.text());
+
+    run(&home, &top, &["touch", "docs/a.md", "--session", "talk-1", "--profile", "claude-code"]);
+    let text = screen.wait_for("docs by ");
+    assert!(text.contains("work/shop"), "{text}");
+    assert!(text.contains("session/changed"), "{text}");
+    assert!(text.contains("1 activated · 0 loaded"), "{text}");
+    assert!(text.contains("docs by ") && text.contains("shop/docs/a.md in talk-1"), "{text}");
+
+    write_skill(&top.join(".agents/skills/release"), "release", "Releases.");
+    run(&home, &top, &["list", "--profile", "claude-code"]);
+    // Of another view than the one that is followed.
+    write_skill(&top.join(".claude/skills/triage"), "triage", "Triages.");
+    run(&home, &top, &["list", "--profile", "claude-code"]);
+    screen.wait_for("skills/changed");
+
+    screen.resize(12, 60);
+    let text = screen.wait_for("q quit");
+    assert!(text.lines().count() <= 12 && text.contains("Recent"), "{text}");
+    screen.resize(40, 120);
+    screen.wait_for("Activations");
+
+    // The next daemon is followed, and remembers the conversation.
+    kill(listener(&home.socket()).unwrap());
+    screen.wait_for("0 events");
+    screen.type_in("q");
+    assert!(screen.wait().success());
+    assert!(!screen.is_taken_over());
+}
+
+#[test]
+fn it_works_without_colour_and_ends_as_it_should() {
+    let (home, top) = set();
+    run(&home, &top, &["list"]);
+    let command = |color| {
+        let mut command = skillsd(&home, &["top", "--color", color]);
+        command.current_dir(&top);
+        command
+    };
+    // Colours of text: `ESC [ 3x m`, and in ratatui's words `ESC [ 38;5;x m`.
+    let is_colored = |text: &str| text.contains("\u{1b}[38;5;");
+    let mut plain = Screen::start(&command("never"), 30, 100);
+    let text = plain.wait_for("1 active");
+    assert!(text.contains("Worktrees") && text.contains("1 conditional"), "{text}");
+    plain.type_in("\u{3}");
+    assert!(plain.wait().success());
+    assert!(!is_colored(&plain.written()), "{:?}", plain.written());
+    let mut colored = Screen::start(&command("always"), 30, 100);
+    colored.wait_for("1 active");
+    colored.type_in("q");
+    assert!(colored.wait().success());
+    assert!(is_colored(&colored.written()), "{:?}", colored.written());
+}
+
+#[test]
+fn where_it_cannot_be_shown_it_says_what_can() {
+    let (home, top) = set();
+    for (args, hint) in [
+        (&["top"][..], "skillsd watch"),
+        (&["top", "--json"], "skillsd status --json"),
+        (&["top", "--no-daemon"], "Leave out `--no-daemon`"),
+    ] {
+        let output = run(&home, &top, args);
+        assert_eq!(output.status.code(), Some(2), "{}", stdout(&output));
+        assert!(stderr(&output).contains(hint), "{}", stderr(&output));
+    }
+    assert!(fs::metadata(home.socket()).is_err(), "nobody was started for nothing");
+}
