@@ -1,7 +1,5 @@
 //! `skillsd top` on a terminal: what it shows, and when.
 
-#![expect(clippy::unwrap_used, reason = "a test that meets the unexpected fails")]
-
 use std::fs;
 use std::path::PathBuf;
 
@@ -52,7 +50,8 @@ fn what_happens_is_on_the_screen() {
 
     // The next daemon is followed, and remembers the conversation.
     kill(listener(&home.socket()).unwrap());
-    screen.wait_for("0 events");
+    let text = screen.wait_for("none is open");
+    assert!(text.contains("talk-1"), "{text}");
     screen.type_in("q");
     assert!(screen.wait().success());
     assert!(!screen.is_taken_over());
