@@ -1,5 +1,6 @@
 //! Following a document: its commands in one shell, and what came of each.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -65,9 +66,10 @@ fn follow(name: &str, blocks: &[Block]) -> Vec<String> {
         || here.iter().flat_map(|block| block.commands.iter().map(|it| (block.line, it)));
     let mut script = String::new();
     for (nth, (_, command)) in commands().enumerate() {
-        script += &format!(
-            "printf '%s\\n' '{BEGIN} {nth}'\n{}\nprintf '\\n%s %s\\n' '{END} {nth}' $?\n",
-            command.text
+        let text = &command.text;
+        let _ = write!(
+            script,
+            "printf '%s\\n' '{BEGIN} {nth}'\n{text}\nprintf '\\n%s %s\\n' '{END} {nth}' $?\n"
         );
     }
     let file = home.work().join("script");
@@ -106,7 +108,10 @@ fn unkept(name: &str, blocks: &[Block]) -> Vec<String> {
     let mut wrong = Vec::new();
     for block in blocks {
         match &block.run {
-            Run::Here => {}
+            Run::Not(reason) if reason.len() < 15 => {
+                wrong.push(format!("{name}:{}: `{reason}` is no reason", block.line));
+            }
+            Run::Here | Run::Not(_) => {}
             Run::With(program) => {
                 let is_ci = std::env::var_os("CI").is_some_and(|it| it == "true");
                 if !is_installed(program) {
@@ -123,10 +128,6 @@ fn unkept(name: &str, blocks: &[Block]) -> Vec<String> {
                     wrong.push(format!("{name}:{line}: `{file}` has no `{}`", command.text));
                 }
             }
-            Run::Not(reason) if reason.len() < 15 => {
-                wrong.push(format!("{name}:{}: `{reason}` is no reason", block.line));
-            }
-            Run::Not(_) => {}
         }
     }
     wrong

@@ -6,7 +6,11 @@
 //! file has the very command, `<!-- run with PROGRAM -->` where it wants one that may not be there,
 //! `<!-- not run: REASON -->` where none can.
 
-#![expect(clippy::unwrap_used, reason = "a test that meets the unexpected fails")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test that meets the unexpected fails, and says what it has left out"
+)]
 
 mod blocks;
 mod book;
