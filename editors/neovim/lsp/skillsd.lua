@@ -10,6 +10,7 @@ return {
   root_dir = function(buffer, on_dir)
     local path = vim.api.nvim_buf_get_name(buffer)
     if vim.fn.fnamemodify(path, ":t") == "SKILL.md" and skillsd.is_installed() then
+      require("skillsd.session").begin()
       on_dir(skillsd.root(path))
     end
   end,

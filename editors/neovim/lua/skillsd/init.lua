@@ -20,6 +20,11 @@ function M.setup(options)
   settings = vim.tbl_extend("force", defaults, vim.g.skillsd or {}, options or {})
 end
 
+--- Returns the program with the arguments that come before a command.
+function M.program()
+  return settings.cmd
+end
+
 --- Returns the command that starts the language server.
 function M.server_command()
   local command = vim.list_extend({}, settings.cmd)
@@ -74,6 +79,7 @@ function M.attach(buffer)
     warn_missing()
     return nil
   end
+  require("skillsd.session").begin()
   local root = M.root(vim.api.nvim_buf_get_name(buffer))
   local config = {
     name = "skillsd",
@@ -85,7 +91,9 @@ function M.attach(buffer)
   if vim.lsp.start then
     return vim.lsp.start(config, { bufnr = buffer })
   end
-  -- 0.7 has no `vim.lsp.start`, which would find the client of the same root.
+  -- 0.7 has no `vim.lsp.start`, which would find the client of the same root, and leaves
+  -- completion to the file type's plugin.
+  vim.bo[buffer].omnifunc = "v:lua.vim.lsp.omnifunc"
   local id = clients[root]
   if not (id and vim.lsp.get_client_by_id(id)) then
     config.on_exit = function()
@@ -126,17 +134,22 @@ function M.restart()
 end
 
 --- Runs the program in the worktree of the current file and shows what it says in a split.
-function M.show(args)
+--- With `seen`, as the editor's conversation sees it.
+function M.show(args, seen)
   if not M.is_installed() then
     warned = false
     warn_missing()
     return
   end
   local path = vim.api.nvim_buf_get_name(0)
-  local dir = path ~= "" and vim.fn.fnamemodify(path, ":p:h") or vim.fn.getcwd()
+  local is_file = path ~= "" and vim.bo.buftype == ""
+  local root = M.root(is_file and path or vim.fn.getcwd() .. "/")
   local command = vim.list_extend({}, settings.cmd)
-  vim.list_extend(command, { "--cwd", dir, "--color", "never" })
+  vim.list_extend(command, { "--cwd", root, "--color", "never" })
   vim.list_extend(command, args)
+  if seen then
+    vim.list_extend(command, require("skillsd.session").args(root))
+  end
   local lines = vim.fn.systemlist(command)
   vim.cmd("new")
   vim.bo.buftype, vim.bo.bufhidden, vim.bo.swapfile = "nofile", "wipe", false
@@ -149,7 +162,21 @@ function M.explain(name)
   if name == "" then
     name = vim.api.nvim_buf_get_name(0)
   end
-  M.show({ "explain", name })
+  M.show({ "explain", name }, true)
+end
+
+--- Shows what an agent's prompt is told of the skills; without a profile that of the configuration.
+function M.catalog(profile)
+  M.show(profile == "" and { "catalog" } or { "catalog", "--profile", profile }, true)
+end
+
+--- Trusts the skills of the worktree, after asking.
+function M.trust()
+  local root = M.root(vim.api.nvim_buf_get_name(0))
+  local question = ("Trust the skills of %s? Their scripts, commands and hooks may then be run."):format(root)
+  if vim.fn.confirm(question, "&Trust\n&Cancel", 2) == 1 then
+    M.show({ "trust", root })
+  end
 end
 
 return M

@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# Drives a real Neovim with the plugin of this repository, by keystrokes, and reads what it shows.
+# Wants NAME, EDITORS, SHOTS and SKILL_FILE, and the program to run as its argument.
+here=$(cd "$(dirname "$0")" && pwd)
+source "$here/screen.sh"
+
+# Runs a command of the editor.
+run() {
+	keys Escape
+	enter ":$1"
+	keys Enter
+}
+
+start "$1" --clean \
+	--cmd "'set rtp^=$EDITORS/neovim noswapfile nomore shortmess+=AFI'" \
+	--cmd "'lua vim.diagnostic.config{ virtual_text = true }'" "'$SKILL_FILE'"
+await "the finding is shown on the line of the description" 'description: Deploys: to staging.*■'
+shot 1-finding
+
+run 3
+keys O
+enter mode
+keys C-x C-o
+await "a key is completed as a key" '^model:'
+shot 2-completion
+keys Escape u
+await_gone "and taken back" '^model:'
+
+run 3
+run 'lua vim.lsp.buf.code_action()'
+await "the quick fix is offered" '1: .*[Qq]uot'
+shot 3-quick-fix
+enter 1
+keys Enter
+await "it puts the value in quotes" "description: [\"']Deploys: to staging"
+await_gone "and the finding goes" '■'
+run w
+
+run SkillsdList
+await ":SkillsdList says what a skill waits for" 'waits until a file is touched that matches'
+run bwipeout!
+run 'edit src/main.rs'
+ready 'fn main'
+run SkillsdList
+await "opening a matching file activates the skill" 'rust +activated'
+shot 4-activated
+run bwipeout!
+run 'SkillsdCatalog claude-code'
+await ":SkillsdCatalog shows what the prompt is told, with what is activated" '- rust: How Rust'
+shot 5-catalog
+run bwipeout!
+run "edit $SKILL_FILE"
+ready '# Deploy'
+run SkillsdExplain
+await ":SkillsdExplain explains the current file" 'shows `deploy` to its model'
+run bwipeout!
+run SkillsdStatus
+await ":SkillsdStatus says how the daemon is" 'pid'
+run bwipeout!
+run SkillsdLog
+await ":SkillsdLog shows the log" 'daemon|listening|serving|session/touch'
+run bwipeout!
+
+run 'checkhealth skillsd'
+await ":checkhealth finds the program" 'skillsd [0-9]'
+await ":checkhealth finds the language server" 'the language server runs'
+shot 6-health
+run bwipeout!
+
+run SkillsdRestart
+run 'call setline(3, "description: Deploys: again.")'
+await "the server works after :SkillsdRestart" 'description: Deploys: again.*■'
+run qa!
