@@ -87,6 +87,7 @@ Nil takes eglot, or lsp-mode when only that is there."
     (unless (executable-find (car skillsd-command))
       (user-error "`%s' is not found; install skillsd, or set `skillsd-command'"
                   (car skillsd-command)))
+    (skillsd--begin)
     (pcase (skillsd--client)
       ('eglot (eglot-ensure))
       ('lsp-mode (lsp-deferred))
@@ -103,9 +104,65 @@ Nil takes eglot, or lsp-mode when only that is there."
   (dolist (hook '(markdown-mode-hook skillsd-skill-mode-hook))
     (add-hook hook #'skillsd--start)))
 
+;; The editor's own conversations with the daemon, one for each worktree.  Files that are visited and
+;; saved count as touched, so that the skills that wait for them are activated as for an agent.  None is
+;; begun, and no daemon started, before a SKILL.md is visited or something is asked for.
+
+(defvar skillsd--conversation nil
+  "What tells this Emacs' conversations from others; nil before the first.")
+
+(defvar skillsd--pending nil
+  "Processes that tell of touched files and may not have ended.")
+
+(defun skillsd--root ()
+  "Return the worktree of the current buffer, else its directory."
+  (directory-file-name
+   (expand-file-name (or (locate-dominating-file default-directory ".git")
+                         (locate-dominating-file default-directory ".skillsd.toml")
+                         default-directory))))
+
+(defun skillsd--session ()
+  "Return the flags that name the conversation about this worktree."
+  (list "--session" (concat skillsd--conversation ":" (skillsd--root))))
+
+(defun skillsd--touch (operation)
+  "Tell that OPERATION was done to the current buffer's file, without waiting."
+  (when (and buffer-file-name (not (file-remote-p buffer-file-name))
+             (file-exists-p buffer-file-name))
+    (push (make-process
+           :name "skillsd-touch" :noquery t :connection-type 'pipe
+           :command (append skillsd-command
+                            (list "touch" "--cwd" (skillsd--root) "--op" operation)
+                            (skillsd--session) (list "--" buffer-file-name)))
+          skillsd--pending)))
+
+(defun skillsd--visited () "Touch the file that was visited." (skillsd--touch "read"))
+
+(defun skillsd--saved () "Touch the file that was saved." (skillsd--touch "write"))
+
+(defun skillsd--begin ()
+  "Begin the conversation, with the files that are visited now."
+  (when (and (null skillsd--conversation) (executable-find (car skillsd-command)))
+    (setq skillsd--conversation (format "emacs-%d-%d" (emacs-pid) (float-time)))
+    (add-hook 'find-file-hook #'skillsd--visited)
+    (add-hook 'after-save-hook #'skillsd--saved)
+    (dolist (buffer (buffer-list))
+      (with-current-buffer buffer (skillsd--visited)))))
+
+(defun skillsd--seen ()
+  "Return the flags that show things as this worktree's conversation sees them."
+  (skillsd--begin)
+  (let ((end (+ (float-time) 2)))
+    (while (and (< (float-time) end)
+                (setq skillsd--pending (seq-filter #'process-live-p skillsd--pending)))
+      (accept-process-output nil 0.02)))
+  (and skillsd--conversation (skillsd--session)))
+
 (defun skillsd--show (name &rest arguments)
   "Run the program with ARGUMENTS here and show what it says in the buffer NAME."
-  (let ((dir default-directory))
+  (unless (executable-find (car skillsd-command))
+    (user-error "`%s' is not found; install skillsd, or set `skillsd-command'" (car skillsd-command)))
+  (let ((dir (file-name-as-directory (skillsd--root))))
     (with-current-buffer (get-buffer-create name)
       (let ((inhibit-read-only t)
             (default-directory dir))
@@ -122,13 +179,36 @@ Nil takes eglot, or lsp-mode when only that is there."
   (interactive
    (list (let ((name (read-string "Skill (default: this file): ")))
            (if (string-empty-p name) buffer-file-name name))))
-  (skillsd--show "*skillsd explain*" "explain" skill))
+  (apply #'skillsd--show "*skillsd explain*" "explain" skill (skillsd--seen)))
 
 ;;;###autoload
 (defun skillsd-list ()
   "List the skills an agent would see here, and the others with the reason."
   (interactive)
-  (skillsd--show "*skillsd list*" "list" "--all"))
+  (apply #'skillsd--show "*skillsd list*" "list" "--all" (skillsd--seen)))
+
+;;;###autoload
+(defun skillsd-catalog (&optional profile)
+  "Show what an agent's prompt is told of the skills here.
+PROFILE is the agent's; without one that of the configuration counts."
+  (interactive (list (read-string "Profile (default: that of the configuration): ")))
+  (apply #'skillsd--show "*skillsd catalog*" "catalog"
+         (append (unless (string-empty-p (or profile "")) (list "--profile" profile))
+                 (skillsd--seen))))
+
+;;;###autoload
+(defun skillsd-trust ()
+  "Trust the skills of this worktree, after asking."
+  (interactive)
+  (when (yes-or-no-p (format "Trust the skills of %s, so that what is in them may be run? "
+                             (skillsd--root)))
+    (skillsd--show "*skillsd trust*" "trust" (skillsd--root))))
+
+;;;###autoload
+(defun skillsd-log ()
+  "Show the log of the daemon."
+  (interactive)
+  (skillsd--show "*skillsd log*" "logs"))
 
 (provide 'skillsd)
 ;;; skillsd.el ends here

@@ -33,12 +33,46 @@ augroup skillsd
   autocmd FileType markdown if expand('%:t') ==# 'SKILL.md' | setlocal omnifunc=ale#completion#OmniFunc | endif
 augroup END
 
-command! -nargs=? SkillsdExplain call s:show(['explain', empty(<q-args>) ? expand('%:p') : <q-args>])
-command! SkillsdList call s:show(['list', '--all'])
+command! -nargs=? SkillsdExplain call s:show(['explain', empty(<q-args>) ? expand('%:p') : <q-args>] + s:seen())
+command! SkillsdList call s:show(['list', '--all'] + s:seen())
+command! -nargs=? SkillsdCatalog call s:show(['catalog'] + (empty(<q-args>) ? [] : ['--profile', <q-args>]) + s:seen())
+command! SkillsdLog call s:show(['logs'])
+command! SkillsdRestart ALEStopAllLSPs | ALELint
+
+function! s:program(arguments) abort
+  let l:command = [get(g:, 'skillsd_executable', 'skillsd')] + a:arguments
+  return join(map(l:command, 'shellescape(v:val)'), ' ')
+endfunction
+
+" The editor's own conversation about the worktree of the current file. It begins with the first command
+" that shows something: all files of the worktree that are open then, and each that is opened or saved
+" after it, count as touched, so that the skills that wait for them are activated.
+let s:session = ''
+
+function! s:seen() abort
+  let l:root = SkillsdRoot(bufnr(''))
+  if empty(s:session)
+    let s:session = printf('vim-%d-%d', getpid(), localtime())
+    augroup skillsd_session
+      autocmd!
+      autocmd BufReadPost * call s:touch([bufnr('')], 'read')
+      autocmd BufWritePost * call s:touch([bufnr('')], 'write')
+    augroup END
+    call s:touch(map(getbufinfo({'bufloaded': 1}), 'v:val.bufnr'), 'read')
+  endif
+  return ['--session', s:session . ':' . l:root]
+endfunction
+
+function! s:touch(buffers, op) abort
+  for l:buffer in filter(copy(a:buffers), 'empty(getbufvar(v:val, "&buftype")) && filereadable(bufname(v:val))')
+    let l:root = SkillsdRoot(l:buffer)
+    let l:place = ['--cwd', l:root, '--session', s:session . ':' . l:root]
+    call system(s:program(['touch'] + l:place + ['--op', a:op, '--', fnamemodify(bufname(l:buffer), ':p')]))
+  endfor
+endfunction
 
 function! s:show(arguments) abort
-  let l:command = [get(g:, 'skillsd_executable', 'skillsd'), '--cwd', expand('%:p:h'), '--color', 'never']
-  let l:lines = systemlist(join(map(l:command + a:arguments, 'shellescape(v:val)'), ' '))
+  let l:lines = systemlist(s:program(['--cwd', SkillsdRoot(bufnr('')), '--color', 'never'] + a:arguments))
   new
   setlocal buftype=nofile bufhidden=wipe noswapfile
   call setline(1, l:lines)

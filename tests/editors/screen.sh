@@ -34,35 +34,35 @@ give_up() {
 	exit 1
 }
 
-# Waits until the screen shows a pattern: what that means, the pattern.
-await() {
+# Returns whether the screen comes to show a pattern, or with `no` before it comes to show it no more.
+comes() {
 	local turn
 	for turn in $(seq 300); do
-		if screen | grep -qE -- "$2"; then
-			echo "ok   $1"
-			return
+		if [[ $1 == no ]]; then
+			screen | grep -qE -- "$2" || return 0
+		elif screen | grep -qE -- "$1"; then
+			return 0
 		fi
 		sleep 0.1
 	done
-	give_up "$1"
+	return 1
+}
+
+# Waits until the screen shows a pattern: what that means, the pattern.
+await() {
+	comes "$2" || give_up "$1"
+	echo "ok   $1"
 }
 
 # Waits until the screen shows a pattern no more.
 await_gone() {
-	local turn
-	for turn in $(seq 300); do
-		if ! screen | grep -qE -- "$2"; then
-			echo "ok   $1"
-			return
-		fi
-		sleep 0.1
-	done
-	give_up "$1"
+	comes no "$2" || give_up "$1"
+	echo "ok   $1"
 }
 
-# Waits for what has to be there before the next key, without a word.
+# Waits for what has to be there before the next key.
 ready() {
-	await "$1" "$1" >/dev/null
+	comes "$1" || give_up "there is no \`$1\`"
 }
 
 # Keeps what the screen shows.

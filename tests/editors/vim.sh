@@ -1,52 +1,67 @@
 #!/usr/bin/env bash
 # Drives a real Vim with ALE in a terminal, by keystrokes, and reads what the screen shows.
-# Wants SKILL_FILE; prints a line for each step and stops at the first that fails.
-set -euo pipefail
-repository=$(cd "$(dirname "$0")/../.." && pwd)
-here=$(mktemp -d)
-screen=(tmux -L "skillsd-vim-$$")
-trap '"${screen[@]}" kill-server 2>/dev/null || true; rm -rf "$here"' EXIT
+# Wants NAME, EDITORS, SHOTS and SKILL_FILE.
+here=$(cd "$(dirname "$0")" && pwd)
+source "$here/screen.sh"
 
-cat >"$here/vimrc" <<VIM
-set nocompatible hidden noswapfile nomore signcolumn=yes
+cat >"$HOME/vimrc" <<VIM
+set nocompatible hidden noswapfile nomore signcolumn=yes completeopt=menu,menuone shortmess+=AFI
 filetype plugin on
 packadd ale
 let g:ale_linters = {'markdown': ['skillsd']} | let g:ale_linters_explicit = 1
 let g:ale_lint_delay = 50
-source $repository/editors/vim/ale.vim
+source $EDITORS/vim/ale.vim
 VIM
 
-await() { # name, pattern
-	for _ in $(seq 200); do
-		if "${screen[@]}" capture-pane -p | grep -qE "$2"; then
-			echo "ok   $1"
-			return
-		fi
-		sleep 0.1
-	done
-	echo "FAIL $1: the screen shows"
-	"${screen[@]}" capture-pane -p
-	exit 1
+# Runs a command of the editor.
+run() {
+	keys Escape
+	enter ":$1"
+	keys Enter
 }
 
-await_gone() { # name, pattern
-	for _ in $(seq 100); do
-		if ! "${screen[@]}" capture-pane -p | grep -qE "$2"; then
-			echo "ok   $1"
-			return
-		fi
-		sleep 0.1
-	done
-	echo "FAIL $1: the screen shows"
-	"${screen[@]}" capture-pane -p
-	exit 1
-}
+marked='^(>>|E |W |--).*description: Deploys'
 
-"${screen[@]}" -f /dev/null new-session -d -x 110 -y 30 "vim -N -u '$here/vimrc' -i NONE '$SKILL_FILE'"
-"${screen[@]}" send-keys 3G
-await "the finding is marked on the line of the description" '^(>>|E |W |--).*description: Deploys'
+start vim -N -u "'$HOME/vimrc'" -i NONE "'$SKILL_FILE'"
+run 3
+await "the finding is marked on the line of the description" "$marked"
 await "its text is shown for the line under the cursor" '^yaml/unquoted-colon: '
-"${screen[@]}" send-keys ':call setline(3, "description: Deploys to staging. Use it before a release.")' Enter
-await_gone "the mark goes when the text is mended" '^(>>|E |W |--).*description: Deploys'
-"${screen[@]}" send-keys ':SkillsdList' Enter
-await ":SkillsdList lists the skill" '1 skill · 2 not shown'
+shot 1-finding
+
+keys O
+enter mode
+keys C-x C-o
+ready 'model: '
+shot 2-completion
+keys C-y
+await "a key is completed" '^..model:'
+keys Escape u
+await_gone "and taken back" '^..model:'
+await "the finding is still there" "$marked"
+
+run 'call cursor(3, 21)'
+run ALECodeAction
+await "the quick fix is offered" '1[):] .*[Qq]uot'
+shot 3-quick-fix
+enter 1
+keys Enter
+await "it puts the value in quotes" "description: [\"']Deploys: to staging"
+await_gone "and the mark goes" "$marked"
+run w
+
+run SkillsdList
+await ":SkillsdList says what a skill waits for" 'waits until a file is touched that matches'
+run bwipeout!
+run 'edit src/main.rs'
+ready 'fn main'
+run SkillsdList
+await "opening a matching file activates the skill" 'rust +activated'
+shot 4-activated
+run bwipeout!
+run "edit $SKILL_FILE"
+ready '# Deploy'
+run SkillsdExplain
+await ":SkillsdExplain explains the current file" 'shows `deploy` to its model'
+run bwipeout!
+run SkillsdCatalog
+await ":SkillsdCatalog shows what the prompt is told" '<name>deploy</name>'

@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# Drives a real Emacs with editors/emacs/skillsd.el in a terminal, by keystrokes, and reads what it shows.
+# Wants NAME, EDITORS, SHOTS, SKILL_FILE and SKILL_ROOT; its argument is the client: eglot or lsp-mode.
+here=$(cd "$(dirname "$0")" && pwd)
+source "$here/screen.sh"
+export SKILLSD_CLIENT=$1
+case $SKILLSD_CLIENT in
+	eglot) quick_fix=eglot-code-actions rename=eglot-rename ;;
+	lsp-mode) quick_fix=lsp-execute-code-action rename=lsp-rename ;;
+esac
+
+# Runs a command by its name.
+run() {
+	keys M-x
+	ready '^M-x'
+	enter "$1"
+	keys Enter
+}
+
+# Goes to a line and a column.
+go() {
+	keys M-:
+	ready '^Eval:'
+	enter "(progn (goto-char (point-min)) (forward-line $(($1 - 1))) (move-to-column $2))"
+	keys Enter
+	ready "L$1 "
+}
+
+# Visits a file of the worktree.
+visit() {
+	keys C-x C-f
+	ready '^Find file:'
+	keys C-a C-k
+	enter "$SKILL_ROOT/$1"
+	keys Enter
+}
+
+start emacs -nw -Q -l "'$here/emacs-init.el'" "'$SKILL_FILE'"
+await "the finding is counted" 'Flymake\[[0-9]+ *[0-9]*\]'
+run flymake-show-buffer-diagnostics
+await "it is listed, on the line of the description" '^ *3 +[0-9]+ +(warning|error) .*inside a value without quotes'
+shot 1-finding
+keys C-x 1
+
+go 3 0
+keys C-o
+enter mode
+run completion-at-point
+if [[ $SKILLSD_CLIENT == lsp-mode ]]; then
+	# It shows all that the server offers for the word, the nearest first.
+	ready '^model '
+	shot 2-completion
+	run switch-to-completions
+	keys Enter
+fi
+await "a key is completed as a key" '^model:'
+keys C-x 1 C-a C-k C-k
+await_gone "and taken back" '^model:'
+
+go 3 20
+run "$quick_fix"
+ready 'Pick an action|Select code action'
+enter Quote
+keys Tab
+await "the quick fix is offered" 'action.*: Quote the value'
+shot 3-quick-fix
+keys Enter
+await "it puts the value in quotes" "description: [\"']Deploys: to staging"
+await "and the finding goes" 'Flymake\[0 0\]|Flymake '
+keys C-x C-s
+
+run skillsd-list
+await "M-x skillsd-list says what a skill waits for" 'waits until a file is touched that matches'
+keys C-x 1
+visit src/main.rs
+ready 'fn main'
+run skillsd-list
+await "visiting a matching file activates the skill" 'rust +activated'
+shot 4-activated
+keys C-x 1
+run skillsd-catalog
+ready '^Profile'
+enter claude-code
+keys Enter
+await "M-x skillsd-catalog shows what the prompt is told" '- rust: How Rust'
+keys C-x 1
+visit .claude/skills/deploy/SKILL.md
+ready '# Deploy'
+run skillsd-explain
+ready '^Skill'
+keys Enter
+await "M-x skillsd-explain explains the current file" 'shows `deploy` to its model'
