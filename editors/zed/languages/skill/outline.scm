@@ -1,0 +1,2 @@
+(section
+  (atx_heading . (_) @context . heading_content: (_) @name)) @item
