@@ -131,6 +131,15 @@ impl Node {
         }
     }
 
+    /// Returns a text, a number or a boolean as it is written; nothing of what has parts.
+    pub fn plain(&self) -> Option<String> {
+        match &self.value {
+            Value::Flag(flag) => Some(flag.to_string()),
+            Value::Other(text) | Value::Text(text) => Some(text.to_string()),
+            Value::Null | Value::List(_) | Value::Map(_) => None,
+        }
+    }
+
     /// Returns what it is, for a sentence.
     pub fn kind(&self) -> &'static str {
         match &self.value {

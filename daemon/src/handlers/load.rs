@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use skills_core::path::AbsPath;
 use skills_core::profile::Scope;
 use skills_core::render::{
     Format, Loaded, Loading, Shell, ShellResults, Variables, load as render,
@@ -153,13 +154,17 @@ impl Asked<'_> {
     fn render(&self, results: &ShellResults) -> Loaded {
         let Self { params, material, view, .. } = self;
         let candidate = &view.resolution.candidates[self.choice.candidate_idx];
+        let plugin = material.plugin.as_deref();
+        let shown = |path: &AbsPath| path.to_string_lossy().into_owned();
+        let mut user_config = plugin.map(|it| it.config.clone()).unwrap_or_default();
+        user_config.extend(params.user_config.clone());
         let variables = Variables {
             project_dir: Some(view.resolution.worktree.to_string_lossy().into_owned()),
             session_id: self.session.map(str::to_owned),
             effort: params.effort.clone(),
-            plugin_root: material.plugin.as_ref().map(|it| it.to_string_lossy().into_owned()),
-            plugin_data: None,
-            user_config: params.user_config.clone(),
+            plugin_root: plugin.map(|it| shown(&it.root)),
+            plugin_data: plugin.and_then(|it| it.data.as_ref()).map(shown),
+            user_config,
         };
         let shell = match params.shell {
             Some(wire::Shell::None) => Shell::Disabled,

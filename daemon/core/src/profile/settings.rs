@@ -106,13 +106,17 @@ pub(super) fn claude_code() -> Vec<SettingsRule> {
         Reads::BundledSwitch,
         Reads::EnabledPlugins,
     ];
-    let rule = |base: Base, relative: &[&'static str]| rule(base, relative, Syntax::Json, &reads);
+    let own = reads.into_iter().chain([Reads::PluginConfigs]).collect::<Vec<_>>();
+    let rule = |base: Base, relative: &[&'static str], reads: &[Reads]| {
+        rule(base, relative, Syntax::Json, reads)
+    };
     vec![
-        rule(variable("CLAUDE_CONFIG_DIR", ".claude"), &["settings.json"]),
+        rule(variable("CLAUDE_CONFIG_DIR", ".claude"), &["settings.json"], &own),
         rule(
             Base::Ancestors { stop: Stop::Cwd },
             &[".claude/settings.json", ".claude/settings.local.json"],
+            &reads,
         ),
-        rule(Base::Absolute("/etc/claude-code".into()), &["managed-settings.json"]),
+        rule(Base::Absolute("/etc/claude-code".into()), &["managed-settings.json"], &own),
     ]
 }

@@ -43,6 +43,9 @@ pub enum Reads {
     BundledSwitch,
     /// `enabledPlugins`: which plugins count.
     EnabledPlugins,
+    /// `pluginConfigs`: what is set for plugins. The user's and the machine's files alone: a value
+    /// may stand in a command.
+    PluginConfigs,
     /// `skills.disabled`: names in any case, from all files; `skills.enabled`: all of them.
     DisabledSkills,
     /// `[[skills.config]]`: single skills on or off, by path or name.

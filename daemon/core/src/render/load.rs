@@ -118,7 +118,9 @@ pub fn load(loading: &Loading<'_>) -> Loaded {
         Format::Plugin => plugin(loading),
         Format::Raw => body.to_owned(),
     };
-    let takes_arguments = loading.format.is_claude() || (loading.format.is_opencode() && is_slash);
+    let takes_arguments = loading.format.is_claude()
+        || loading.format == Format::AgentSkills
+        || (loading.format.is_opencode() && is_slash);
     if !takes_arguments && !loading.arguments.trim().is_empty() {
         warnings.push("The arguments are not used: this format has no place for them.".to_owned());
     }
@@ -180,8 +182,13 @@ fn standard(loading: &Loading<'_>) -> String {
     let Loading { dir, files, .. } = loading;
     let name = xml::escape_html(loading.name);
     let body = loading.body.body().trim();
+    // The standard knows no placeholders; what a model is told of arguments stands behind the body.
+    let arguments = match loading.arguments.trim() {
+        "" => String::new(),
+        arguments => format!("\n\nARGUMENTS: {arguments}"),
+    };
     let mut text = format!(
-        "<skill_content name=\"{name}\">\n{body}\n\nSkill directory: {dir}\nRelative paths in this skill are relative to the skill directory.\n"
+        "<skill_content name=\"{name}\">\n{body}{arguments}\n\nSkill directory: {dir}\nRelative paths in this skill are relative to the skill directory.\n"
     );
     if !files.paths.is_empty() {
         text.push_str("\n<skill_resources>\n");

@@ -135,6 +135,16 @@ fn the_standard_wraps_the_body() {
 }
 
 #[test]
+fn arguments_stand_behind_what_has_no_place_for_them_or_are_told() {
+    let loaded = Case::new(Format::AgentSkills, SKILL).with(" a 'b c' ").loaded();
+    let expected = "Do $1 & <it>.\n\nARGUMENTS: a 'b c'\n\nSkill directory: ";
+    assert!(loaded.output.contains(expected), "{}", loaded.output);
+    assert_eq!(loaded.warnings, [""; 0]);
+    let loaded = Case::new(Format::Codex, SKILL).with("a").loaded();
+    assert_eq!(loaded.warnings, ["The arguments are not used: this format has no place for them."]);
+}
+
+#[test]
 fn codex_gives_the_file_as_it_is() {
     check(
         Format::Codex,

@@ -5,6 +5,7 @@
 //! list, in the plugin's own manifest, or simply in its `skills` directory. Each of these files
 //! is consulted like a configuration file, with what it decides and where.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Site;
@@ -25,6 +26,11 @@ pub struct Plugin {
     pub key: String,
     /// Its directory: what skills know as `${CLAUDE_PLUGIN_ROOT}`.
     pub root: AbsPath,
+    /// Where it keeps what outlives an update: `${CLAUDE_PLUGIN_DATA}`.
+    pub data: Option<AbsPath>,
+    /// What the user has set for it, or else its own defaults, as `${user_config.X}`; nothing that
+    /// its manifest calls sensitive.
+    pub config: BTreeMap<String, String>,
 }
 
 /// A directory or file of a plugin.
@@ -56,16 +62,20 @@ pub(super) fn find(
     tree: &dyn Tree,
     settings: &mut Settings,
 ) -> Vec<Holding> {
-    let named = rule.variable.as_ref().and_then(|it| variable(site, it).ok());
-    let home = named.or_else(|| Some(variable(site, "HOME").ok()?.child(".claude")));
-    let Some(home) = home else { return Vec::new() };
-    let mut finder =
-        Finder { site, rule, tree, settings, home: home.child("plugins"), found: Vec::new() };
+    let Some(home) = home(site, rule) else { return Vec::new() };
+    let mut finder = Finder { site, rule, tree, settings, home, found: Vec::new() };
     if rule.cache {
         finder.cache();
     }
     finder.installed();
     finder.found
+}
+
+/// Returns Claude Code's directory of plugins.
+fn home(site: &Site, rule: &PluginRule) -> Option<AbsPath> {
+    let named = rule.variable.as_ref().and_then(|it| variable(site, it).ok());
+    let home = named.or_else(|| Some(variable(site, "HOME").ok()?.child(".claude")))?;
+    Some(home.child("plugins"))
 }
 
 /// Finds what a directory in a directory of skills holds that is a plugin by its manifest.
@@ -169,12 +179,8 @@ impl Finder<'_> {
         let name = named.and_then(|it| Some(it.file_name()?.to_string_lossy().into_owned()));
         let name = name.unwrap_or_default();
         let key = format!("{name}@{market}");
-        self.hold(
-            skills,
-            Seeks::Skills,
-            Form::Holder,
-            &Arc::new(Plugin { name, key, root: root.clone() }),
-        );
+        let plugin = self.described(name, key, root, None);
+        self.hold(skills, Seeks::Skills, Form::Holder, &Arc::new(plugin));
     }
 
     fn installed(&mut self) {
@@ -269,7 +275,7 @@ impl Finder<'_> {
         let document = manifest.as_ref().and_then(|it| it.document(Syntax::Json).ok());
         let own = document.and_then(|it| it.get("name")?.text());
         let name = own.filter(|it| !it.is_empty()).unwrap_or(name).to_owned();
-        let plugin = Arc::new(Plugin { name, key, root: root.clone() });
+        let plugin = Arc::new(self.described(name, key, root, document));
         let first = self.found.len();
         match offer.and_then(|it| it.skills) {
             Some(skills) => {
@@ -301,6 +307,32 @@ impl Finder<'_> {
         for it in &mut self.found[first..] {
             it.off.clone_from(&off);
         }
+    }
+
+    /// Returns a plugin with what its skills may ask for.
+    fn described(
+        &self,
+        name: String,
+        key: String,
+        root: &AbsPath,
+        manifest: Option<&Node>,
+    ) -> Plugin {
+        let declared = manifest.and_then(|it| it.get("userConfig")).map(Node::entries);
+        let declared = declared.unwrap_or_default();
+        let is_sensitive = |name: &str| {
+            let of = declared.iter().find(|it| &*it.key == name);
+            of.and_then(|it| it.node.get("sensitive")?.flag()).unwrap_or_default()
+        };
+        let defaults = declared
+            .iter()
+            .filter_map(|it| Some((it.key.to_string(), it.node.get("default")?.plain()?)));
+        let mut config: BTreeMap<_, _> = defaults.collect();
+        config.extend(self.settings.plugin_options.get(&key).cloned().unwrap_or_default());
+        config.retain(|name, _| !is_sensitive(name));
+        let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
+        let id: String = key.chars().map(plain).collect();
+        let data = home(self.site, self.rule).map(|it| it.child("data").child(&id));
+        Plugin { name, key, root: root.clone(), data, config }
     }
 
     /// Returns why a plugin does not count; `on` is what holds where no file says.

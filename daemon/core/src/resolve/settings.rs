@@ -10,6 +10,7 @@ mod rules;
 mod switch;
 mod trust;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::roots::{bases, named, switched_off};
@@ -111,6 +112,8 @@ pub(super) struct Settings {
     switched: Vec<Switched>,
     /// The plugins that are named, and whether they are on; the last word on each counts.
     pub(super) plugins: Vec<(Named, bool)>,
+    /// What is set for plugins, by plugin and option; the last word on each counts.
+    pub(super) plugin_options: BTreeMap<String, BTreeMap<String, String>>,
     /// Where the agent's own skills are switched off.
     pub(super) bundled_off: Option<Source>,
     /// Whether the working directory is trusted, where a file says so.
@@ -296,6 +299,7 @@ impl Reader<'_> {
                 }
             }
             Reads::EnabledPlugins => self.plugins(document, file),
+            Reads::PluginConfigs => self.plugin_configs(document, file),
             Reads::FolderTrust => trust::asked(document, file, &mut self.settings),
             Reads::TrustedFolders => {
                 trust::folders(document, file, &self.site.cwd, self.tree, &mut self.settings);
@@ -338,6 +342,24 @@ impl Reader<'_> {
             let word = if on { "on" } else { "off" };
             self.settings.note(&source, format!("plugin `{}` is {word}", entry.key), None);
             self.settings.plugins.push((Named { text: entry.key.clone(), source }, on));
+        }
+    }
+
+    fn plugin_configs(&mut self, document: &Node, file: &AbsPath) {
+        for entry in document.get("pluginConfigs").map(Node::entries).unwrap_or_default() {
+            let options = entry.node.get("options").map(Node::entries).unwrap_or_default();
+            let names: Vec<_> = options.iter().map(|it| format!("`{}`", it.key)).collect();
+            if names.is_empty() {
+                continue;
+            }
+            // The values are the user's: who sets them is enough.
+            let source = Source { file: file.clone(), at: entry.at };
+            let message = format!("plugin `{}` is given {}", entry.key, names.join(", "));
+            self.settings.note(&source, message, None);
+            let kept = self.settings.plugin_options.entry(entry.key.to_string()).or_default();
+            kept.extend(
+                options.iter().filter_map(|it| Some((it.key.to_string(), it.node.plain()?))),
+            );
         }
     }
 }

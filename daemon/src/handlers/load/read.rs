@@ -1,7 +1,7 @@
 //! What a load reads from the disk: the file, and those beside it that the format shows.
 
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use skills_core::catalog;
@@ -9,7 +9,7 @@ use skills_core::fields::Fields;
 use skills_core::profile::{Profile, Scope};
 use skills_core::render::resources::{MANY, is_plugin_file, is_script, opencode_sample, tree};
 use skills_core::render::{Body, By, Files, Format};
-use skills_core::resolve::Candidate;
+use skills_core::resolve::{Candidate, Plugin};
 use skills_core::skill::FileFacts;
 use skills_engine::disk::content_hash;
 use skills_engine::{View, unignored};
@@ -31,8 +31,8 @@ pub(super) struct Material {
     pub(super) files: Files,
     /// What the agent calls the place that it comes from.
     pub(super) label: Option<String>,
-    /// The directory of the plugin that it is part of.
-    pub(super) plugin: Option<PathBuf>,
+    /// The plugin that it is part of.
+    pub(super) plugin: Option<Arc<Plugin>>,
     /// Whether it is a command file, which has no directory of its own.
     pub(super) is_command: bool,
     /// The shell that the skill names.
@@ -73,7 +73,7 @@ pub(super) fn read(
     let fields = body.document.frontmatter.as_ref().map(|it| Fields::new(it, &body.record.head));
     let shell = fields.and_then(|it| it.text(&catalog::SHELL)).filter(|_| body.has_fields());
     let label = root.label.as_ref().map(ToString::to_string);
-    let plugin = root.plugin.as_ref().map(|it| it.root.to_path_buf());
+    let plugin = root.plugin.clone();
     let is_command = root.scope == Scope::Command;
     Ok(Material { format, body, files, label, plugin, is_command, shell, warnings, is_as_listed })
 }

@@ -219,3 +219,49 @@ async fn a_catalog_follows_the_profile_and_the_format() {
     assert_eq!((&tool["tool"]["name"], names), (&json!("Skill"), &json!(["a", "inner"])));
     assert_eq!(rig.call("catalog/tool", json!({"profile": "codex"})).await["tool"], Value::Null);
 }
+
+#[tokio::test]
+async fn a_skill_of_a_plugin_is_given_what_the_user_has_set() {
+    let mut rig = Rig::new(&[]);
+    let plugins = "home/.claude/plugins";
+    let root = rig.path(&format!("{plugins}/cache/m.x/tools/1"));
+    let set = json!({"endpoint": "e1", "retries": 3, "token": "secret"});
+    let settings = json!({
+        "enabledPlugins": {"tools@m.x": true},
+        "pluginConfigs": {"tools@m.x": {"options": set}},
+    });
+    let installed = json!({"tools@m.x": [{"scope": "user", "installPath": root}]});
+    let declared = json!({
+        "endpoint": {"type": "string"},
+        "token": {"type": "string", "sensitive": true},
+        "mode": {"type": "string", "default": "fast"},
+    });
+    // What a repository says of a plugin of the user's is not heard.
+    let foreign = json!({"pluginConfigs": {"tools@m.x": {"options": {"endpoint": "theirs"}}}});
+    let files = [
+        ("w/.claude/settings.json".to_owned(), foreign),
+        ("home/.claude/settings.json".to_owned(), settings),
+        (format!("{plugins}/installed_plugins.json"), json!({"version": 2, "plugins": installed})),
+        (
+            format!("{plugins}/cache/m.x/tools/1/.claude-plugin/plugin.json"),
+            json!({"name": "tools", "userConfig": declared}),
+        ),
+    ];
+    for (path, text) in &files {
+        rig.write(path, &text.to_string());
+    }
+    let asked = ["endpoint", "retries", "mode", "token", "none"];
+    let asked = asked.map(|it| format!("${{user_config.{it}}}")).join(" ");
+    let text = format!(
+        "---\ndescription: d\n---\n${{CLAUDE_PLUGIN_ROOT}} ${{CLAUDE_PLUGIN_DATA}} {asked}\n"
+    );
+    rig.write(&format!("{plugins}/cache/m.x/tools/1/skills/s/SKILL.md"), &text);
+    let data = rig.path(&format!("{plugins}/data/tools-m-x"));
+    let rest = "${user_config.token} ${user_config.none}\n";
+    let loaded = claude(&mut rig, json!({"name": "tools:s"})).await;
+    assert_eq!(loaded, Ok(format!("{root} {data} e1 3 fast {rest}")));
+    // What the agent knows better counts.
+    let known = json!({"name": "tools:s", "userConfig": {"endpoint": "e2"}});
+    let loaded = claude(&mut rig, known).await;
+    assert_eq!(loaded, Ok(format!("{root} {data} e2 3 fast {rest}")));
+}
