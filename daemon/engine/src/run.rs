@@ -25,7 +25,7 @@ use skills_core::resolve::{Policy, Site};
 use tokio::sync::oneshot;
 
 use crate::Listener;
-use crate::forest::Node;
+use crate::forest::{Node, Serial};
 use crate::ground::Ground;
 use crate::hints::Inbox;
 use crate::holds::Holds;
@@ -319,22 +319,8 @@ impl Engine {
 
     /// Brings forest and views up to date with what is marked and what the waiters demand.
     fn settle(&mut self, waiters: &[Waiter]) {
-        for waiter in waiters {
-            let Waiter::View { request, .. } = waiter else {
-                // Whatever view is asked for next.
-                self.ground.sweep_deaf(|_| true);
-                continue;
-            };
-            // What a new view will depend on is not known yet, nor is it of one that waits.
-            let known = self.views.get(&request.key);
-            let known = known.filter(|_| !self.postponed.contains(&request.key));
-            let depends = known.map(|it| &it.depends);
-            let which = |it: &Node| depends.is_none_or(|set| set.contains(it.serial));
-            match request.freshness {
-                Freshness::Verified => self.ground.sweep(which),
-                Freshness::Cached | Freshness::Synced => self.ground.sweep_deaf(which),
-            }
-        }
+        let mut compared = HashSet::new();
+        self.compare(waiters, &mut compared);
         // Whoever waits is given what is there.
         let patient = waiters.is_empty()
             && (self.postponed.is_empty() || self.postponed_at.elapsed() < WRITING);
@@ -349,7 +335,7 @@ impl Engine {
                 })
                 .map(|(key, it)| (Arc::clone(key), Arc::clone(&it.view.site)))
                 .collect();
-            if stale.is_empty() && changed.is_empty() {
+            if stale.is_empty() && changed.is_empty() && !self.compare(waiters, &mut compared) {
                 break;
             }
             for (key, site) in stale {
@@ -357,6 +343,32 @@ impl Engine {
                 self.resolve(key, site, patient);
             }
         }
+    }
+
+    /// Compares with the disk what the waiters' views depend on, as far as that is demanded and was
+    /// not done yet: a view may have come to depend on what only others have looked at, before.
+    /// Returns whether there was any.
+    fn compare(&mut self, waiters: &[Waiter], compared: &mut HashSet<Serial>) -> bool {
+        let before = compared.len();
+        for waiter in waiters {
+            let Waiter::View { request, .. } = waiter else {
+                // Whatever view is asked for next.
+                self.ground.sweep_deaf(|it| compared.insert(it.serial));
+                continue;
+            };
+            // What a new view will depend on is not known yet, nor is it of one that waits.
+            let known = self.views.get(&request.key);
+            let known = known.filter(|_| !self.postponed.contains(&request.key));
+            let depends = known.map(|it| &it.depends);
+            let which = |it: &Node| {
+                depends.is_none_or(|set| set.contains(it.serial)) && compared.insert(it.serial)
+            };
+            match request.freshness {
+                Freshness::Verified => self.ground.sweep(which),
+                Freshness::Cached | Freshness::Synced => self.ground.sweep_deaf(which),
+            }
+        }
+        compared.len() > before
     }
 
     fn answer(&mut self, waiter: Waiter) {

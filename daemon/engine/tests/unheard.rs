@@ -250,6 +250,21 @@ async fn what_one_agent_finds_changed_the_other_is_shown_too() {
 }
 
 #[tokio::test]
+async fn what_only_another_agent_has_looked_at_is_compared_before_it_is_shown() {
+    let world = World::new();
+    world.write(".agents/skills/a", "as it was");
+    fs::create_dir_all(world.top.join(".claude/skills")).unwrap();
+    let engine = world.engine(&[".agents/skills/a"]);
+    world.synced(&engine, "opencode").await;
+    assert!(world.synced(&engine, "claude-code").await.is_empty());
+    world.write(".agents/skills/a", "as it is");
+    symlink("../../.agents/skills/a", world.top.join(".claude/skills/b")).unwrap();
+    let found = world.synced(&engine, "claude-code").await;
+    assert_eq!(found, [".claude/skills/b/SKILL.md: as it is"]);
+    engine.stop();
+}
+
+#[tokio::test]
 async fn a_sync_counts_for_the_next_cached_answer_without_watches_too() {
     let world = World::new();
     world.write(".agents/skills/a", "as it was");

@@ -77,7 +77,7 @@ impl Ground {
     }
 
     /// Compares nodes that are not watched with the disk, those that `which` chooses.
-    pub(crate) fn sweep_deaf(&mut self, which: impl Fn(&Node) -> bool) {
+    pub(crate) fn sweep_deaf(&mut self, mut which: impl FnMut(&Node) -> bool) {
         if self.deaf {
             self.sweep(|it| it.deaf() && which(it));
             self.deaf = self.forest.iter().any(|(_, it)| it.deaf());
@@ -85,11 +85,11 @@ impl Ground {
     }
 
     /// Compares nodes with the disk without opening anything; marks those that differ.
-    pub(crate) fn sweep(&mut self, which: impl Fn(&Node) -> bool) {
+    pub(crate) fn sweep(&mut self, which: impl FnMut(&Node) -> bool) {
         self.sweep_for(Cause::Swept, which);
     }
 
-    pub(super) fn sweep_for(&mut self, cause: Cause, which: impl Fn(&Node) -> bool) {
+    pub(super) fn sweep_for(&mut self, cause: Cause, mut which: impl FnMut(&Node) -> bool) {
         let chosen = self.forest.iter().filter(|(_, it)| which(it));
         for path in chosen.map(|(path, _)| path.clone()).collect::<Vec<_>>() {
             let unarmed = self.forest.get(&path).is_some_and(|it| it.watch == Watch::Unarmed);
