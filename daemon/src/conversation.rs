@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use skills_core::path::AbsPath;
 use skills_core::profile::Nested;
-use skills_core::resolve::{Overlay, State};
+use skills_core::resolve::{Overlay, Resolution, Site, State};
 use skills_engine::discover::{self, Found, Search};
 use skills_engine::session::{Invocation, Matched, Met, Opening, Session};
-use skills_engine::{Freshness, Health, View};
+use skills_engine::{Freshness, Health, View, ViewKey};
 use skills_protocol::error::RpcError;
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire::{Context, Event, EventKind};
@@ -28,6 +28,16 @@ pub(crate) struct Named {
     pub(crate) asked: Asked,
     /// Whether this call has made it.
     pub(crate) is_new: bool,
+}
+
+/// What a touch may bring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// All that is there: the agent itself says that it has touched something.
+    Everything,
+    /// What is the user's own, and what comes with a worktree that the user trusts: anybody may
+    /// have written a file.
+    Trusted,
 }
 
 /// What a touch has brought.
@@ -86,6 +96,7 @@ impl Service {
             auto,
         };
         let (session, is_new) = self.sessions.open(id, opening).await;
+        self.follow_writes(&session).await;
         asked.key.overlay = Arc::clone(&session.overlay);
         Ok(Named { session, asked, is_new })
     }
@@ -103,10 +114,11 @@ impl Service {
         &self,
         named: Named,
         paths: Vec<AbsPath>,
+        reach: Reach,
     ) -> Result<Touched, RpcError> {
         let Named { session, mut asked, .. } = named;
         let mut view = self.resolved(&asked).await?;
-        let found = self.found(&view, &asked, &session, paths).await?;
+        let mut found = self.found(&view, &asked, &session, paths).await?;
         let is_known = |it: &AbsPath| session.discovered.contains_key(it);
         if !found.roots.iter().all(is_known) {
             // What is found by this touch can be activated by it.
@@ -115,7 +127,17 @@ impl Service {
             asked.key.overlay = Arc::new(Overlay::new(nested, activated));
             view = self.resolved(&asked).await?;
         }
-        let met = Met { activated: self.activated(&view, &found), discovered: found.roots };
+        let mut activated = self.activated(&view, &found);
+        if reach == Reach::Trusted {
+            let Resolution { roots, candidates, .. } = &*view.resolution;
+            let trusted = roots.iter().filter(|it| it.is_trusted());
+            found.roots.retain(|dir| trusted.clone().any(|it| it.path == *dir));
+            let of_trusted = |path: &AbsPath| {
+                candidates.iter().any(|it| it.path == *path && roots[it.root].is_trusted())
+            };
+            activated.retain(|(path, _)| of_trusted(path));
+        }
+        let met = Met { activated, discovered: found.roots };
         let (session, new) = if met.discovered.is_empty() && met.activated.is_empty() {
             (session, Met::default())
         } else {
@@ -128,6 +150,7 @@ impl Service {
             view = self.resolved(&asked).await?;
         }
         if !(new.discovered.is_empty() && new.activated.is_empty()) {
+            self.turn_followers(&session.id).await;
             self.session_changed(&session, &view);
         }
         Ok(Touched { session, view, new })
@@ -138,6 +161,32 @@ impl Service {
     pub(crate) async fn loaded(&self, id: &str, agent: Option<&str>, invocation: Invocation) {
         if self.sessions.get(id).await.is_some() {
             self.sessions.record_invocation(id, agent, invocation).await;
+        }
+    }
+
+    /// Turns those who follow what a conversation sees to what it sees now.
+    pub(crate) async fn turn_followers(&self, id: &str) {
+        // Another touch may have been faster in between, and is behind in the next round.
+        while let Some(session) = self.sessions.get(id).await {
+            let mut all = self.bus.following(id);
+            all.retain(|(_, key)| key.overlay != session.overlay);
+            if all.is_empty() {
+                return;
+            }
+            for (subscription, before) in all {
+                let overlay = Arc::clone(&session.overlay);
+                let key = ViewKey { overlay: Arc::clone(&overlay), ..(*before).clone() };
+                // It is held, and so it is there, unless the subscription is only being made.
+                let Some(before) = self.engine.cached(&before) else { return };
+                let site = Site { overlay, ..(*before.site).clone() };
+                match self.engine.hold(key, site).await {
+                    Ok((view, hold)) => self.bus.turn(subscription, &view, hold, Some(&before)),
+                    Err(error) => {
+                        self.engine_failed(&error);
+                        return;
+                    }
+                }
+            }
         }
     }
 

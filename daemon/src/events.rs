@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use skills_core::path::AbsPath;
-use skills_engine::{Hold, Update, ViewKey};
+use skills_engine::{Hold, Update, View, ViewKey};
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire::{Event, EventKind};
 
@@ -34,6 +34,8 @@ struct Follower {
     kinds: Kinds,
     interest: Interest,
     mailbox: Arc<Mailbox>,
+    /// Keeps the view live; none before it is asked for, and where none is followed.
+    hold: Option<Hold>,
 }
 
 /// What a subscription is about.
@@ -73,8 +75,6 @@ pub(crate) struct Subscription {
     id: u64,
     bus: Arc<Bus>,
     mailbox: Arc<Mailbox>,
-    /// Keeps the view live; none before it is asked for, and where none is followed.
-    hold: Option<Hold>,
 }
 
 impl Bus {
@@ -96,21 +96,13 @@ impl Bus {
             worktree: Some(&view.resolution.worktree),
             session: None,
         };
-        let cwd_encoding = encoding_of([&*view.key.cwd]);
-        let event = |kind| Event {
-            clock: Some(view.clock.clone()),
-            cwd: Some(encode(&view.key.cwd, cwd_encoding)),
-            profile: Some(view.key.profile.clone()),
-            path_encoding: cwd_encoding,
-            ..Event::new(kind)
-        };
         for (happened, kind) in [
             (update.skills, EventKind::SkillsChanged),
             (update.findings, EventKind::DiagnosticsChanged),
             (update.health, EventKind::HealthChanged),
         ] {
             if happened {
-                self.publish(about, &event(kind));
+                self.publish(about, &of_view(view, kind));
             }
         }
         for index in &update.invalid {
@@ -122,10 +114,40 @@ impl Bus {
                 path: Some(encode(&candidate.path, encoding)),
                 path_encoding: encoding,
                 message: Some(to_wire::invalid_message(candidate)),
-                ..event(EventKind::SkillsInvalid)
+                ..of_view(view, EventKind::SkillsInvalid)
             };
             self.publish(about, &event);
         }
+    }
+
+    /// Returns the subscriptions to what a conversation sees, and the view that each follows.
+    pub(crate) fn following(&self, session: &str) -> Vec<(u64, Arc<ViewKey>)> {
+        let table = self.lock();
+        let all = table.followers.iter().filter_map(|(id, it)| match &it.interest {
+            Interest::View { key, session: Some(its), .. } if its == session => {
+                Some((*id, Arc::clone(key)))
+            }
+            Interest::View { .. } | Interest::Everything => None,
+        });
+        all.collect()
+    }
+
+    /// Keeps the view of a subscription live, which is that view from now on. Where it shows
+    /// something else than the one before, that is told.
+    pub(crate) fn turn(&self, id: u64, view: &View, hold: Hold, shows_else: Option<&View>) {
+        let mut table = self.lock();
+        let Some(follower) = table.followers.get_mut(&id) else { return };
+        if let Interest::View { key, .. } = &mut follower.interest {
+            *key = Arc::clone(&view.key);
+        }
+        let before = follower.hold.replace(hold);
+        let is_news = shows_else.is_some_and(|it| it.resolution != view.resolution);
+        if is_news && follower.kinds.has(EventKind::SkillsChanged) {
+            follower.mailbox.put(id, &of_view(view, EventKind::SkillsChanged));
+        }
+        drop(table);
+        // What lets go of a view takes a lock of its own.
+        drop(before);
     }
 
     /// Begins a subscription whose events lie in the mailbox until they may be sent.
@@ -139,9 +161,11 @@ impl Bus {
         table.last += 1;
         let id = table.last;
         let mailbox = Arc::clone(mailbox);
-        table.followers.insert(id, Follower { kinds, interest, mailbox: Arc::clone(&mailbox) });
+        table
+            .followers
+            .insert(id, Follower { kinds, interest, mailbox: Arc::clone(&mailbox), hold: None });
         drop(table);
-        Subscription { id, bus: Arc::clone(self), mailbox, hold: None }
+        Subscription { id, bus: Arc::clone(self), mailbox }
     }
 
     fn lock(&self) -> MutexGuard<'_, Table> {
@@ -150,20 +174,28 @@ impl Bus {
     }
 }
 
+/// Returns an event about a view.
+fn of_view(view: &View, kind: EventKind) -> Event {
+    let encoding = encoding_of([&*view.key.cwd]);
+    Event {
+        clock: Some(view.clock.clone()),
+        cwd: Some(encode(&view.key.cwd, encoding)),
+        profile: Some(view.key.profile.clone()),
+        path_encoding: encoding,
+        ..Event::new(kind)
+    }
+}
+
 impl Subscription {
     pub(crate) fn id(&self) -> u64 {
         self.id
-    }
-
-    /// Keeps the view live as long as the subscription lasts.
-    pub(crate) fn keep(&mut self, hold: Hold) {
-        self.hold = Some(hold);
     }
 }
 
 impl Drop for Subscription {
     fn drop(&mut self) {
-        self.bus.lock().followers.remove(&self.id);
+        let ended = self.bus.lock().followers.remove(&self.id);
+        drop(ended);
         self.mailbox.forget(self.id);
     }
 }

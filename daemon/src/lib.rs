@@ -49,6 +49,8 @@ mod handlers;
 
 mod conversation;
 
+mod automatic;
+
 mod prepared;
 
 mod gate;

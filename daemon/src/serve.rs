@@ -28,6 +28,7 @@ use tokio::runtime::{self, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
+use crate::automatic;
 use crate::events::Bus;
 use crate::log;
 use crate::server::{Server, drain};
@@ -208,6 +209,7 @@ impl Life<'_> {
             spawned: self.spawned,
         };
         tokio::spawn(vigil.keep());
+        tokio::spawn(automatic::keep(Arc::clone(self.service)));
         self.tell_ready();
         if let Some(limit) = sd_notify::watchdog_enabled() {
             tokio::spawn(watchdog::keep(Arc::clone(self.service), limit));

@@ -184,6 +184,9 @@ impl Service {
             None => None,
         };
         let session = session.as_deref();
+        if let Some(session) = session {
+            self.follow_writes(session).await;
+        }
         if context.profile.is_some() || session.is_some() {
             return Ok((self.read(peer, context, session)?, None));
         }

@@ -11,6 +11,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::writes::Writes;
+
 /// How many different paths may wait before they are given up for one "look at everything".
 const MAX_WAITING: usize = 16 * 1024;
 
@@ -68,6 +70,7 @@ impl Hints {
 pub struct Inbox {
     shared: Arc<Mutex<Shared>>,
     wake: Arc<dyn Fn() + Send + Sync>,
+    writes: Writes,
 }
 
 #[derive(Default)]
@@ -81,7 +84,12 @@ struct Shared {
 impl Inbox {
     /// Returns an empty inbox that calls `wake` when something waits in it.
     pub fn new(wake: impl Fn() + Send + Sync + 'static) -> Self {
-        Self { shared: Arc::default(), wake: Arc::new(wake) }
+        Self { shared: Arc::default(), wake: Arc::new(wake), writes: Writes::default() }
+    }
+
+    /// Returns who is told of everything that may have been written.
+    pub(crate) fn writes(&self) -> &Writes {
+        &self.writes
     }
 
     /// Something happened at `path`, or to the entry `path` of a directory.
@@ -125,6 +133,7 @@ impl Inbox {
     }
 
     fn put(&self, path: &Path, set: impl FnOnce(&mut Hints) -> &mut BTreeSet<PathBuf>) {
+        self.writes.hear(path);
         if !self.lock().matters(path) {
             return;
         }

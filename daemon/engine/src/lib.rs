@@ -12,6 +12,8 @@ pub mod disk;
 
 pub mod hints;
 
+mod writes;
+
 pub mod watch;
 
 #[cfg(target_os = "linux")]
@@ -106,6 +108,7 @@ pub use crate::run::Freshness;
 pub use crate::status::{Rebuilds, Status, WorktreeStatus};
 pub use crate::unignored::unignored;
 pub use crate::view::{Health, View, ViewKey};
+pub use crate::writes::Writes;
 
 /// What an engine is made of.
 pub struct Options {
@@ -174,6 +177,7 @@ pub struct Engine {
     news: Arc<News>,
     cache: Option<PathBuf>,
     matchers: Arc<Matchers>,
+    writes: Writes,
 }
 
 impl Engine {
@@ -191,6 +195,7 @@ impl Engine {
             // The engine's thread may have ended.
             let _ = waker.send(Event::Hints);
         });
+        let writes = inbox.writes().clone();
         let watching = options.hints.is_some();
         let source = options.hints.and_then(|it| match it.start(inbox.clone()) {
             Ok(source) => Some(source),
@@ -232,12 +237,17 @@ impl Engine {
             .map_err(EngineError::Start)?;
         let thread = Arc::new(Mutex::new(Some(thread)));
         let (status, matchers, cache) = (Arc::default(), Arc::default(), options.cache);
-        Ok(Self { events, published, turns, status, holds, thread, news, cache, matchers })
+        Ok(Self { events, published, turns, status, holds, thread, news, cache, matchers, writes })
     }
 
     /// Returns the published view without waiting, if there is one.
     pub fn cached(&self, key: &ViewKey) -> Option<Arc<View>> {
         self.published.load().get(key).cloned()
+    }
+
+    /// Returns what the watcher says was written.
+    pub fn writes(&self) -> &Writes {
+        &self.writes
     }
 
     /// Returns what waits in a view for a file to be touched. Made when it is first asked for.

@@ -91,7 +91,7 @@ impl Store {
 
     /// Opens the file now if there is one, so that what is wrong with it is known.
     pub fn look(&self) {
-        if self.shared.path.as_ref().is_some_and(|it| it.exists()) {
+        if self.is_there() {
             self.jobs();
         }
     }

@@ -1,9 +1,12 @@
 //! `catalog/render` and `catalog/tool`: the skills as an agent tells its model of them.
 
+use std::collections::HashSet;
+use std::path::Path;
 use std::sync::Arc;
 
 use skills_core::catalog::WHEN_TO_USE;
 use skills_core::fields::Fields;
+use skills_core::path::AbsPath;
 use skills_core::profile::Scope;
 use skills_core::render::catalog::{Listed, catalog};
 use skills_core::render::tool as describe;
@@ -12,6 +15,7 @@ use skills_engine::View;
 use skills_protocol::wire::{CatalogParams, Contextual, ToolParams, ToolResult};
 
 use crate::answer::{Answer, Outcome};
+use crate::conversation::Named;
 use crate::from_wire::format;
 use crate::peer::Peer;
 use crate::service::Service;
@@ -22,13 +26,42 @@ pub(crate) async fn render(
     peer: Arc<Peer>,
     mut params: CatalogParams,
 ) -> Outcome {
-    let view = service.view(&peer, params.take_context()).await?;
+    let mut context = params.take_context();
+    let only_new = params.only_new == Some(true);
+    if only_new {
+        // Who is told what is new to it is remembered from now on.
+        let Named { session, .. } = service.named(&peer, context.clone()).await?;
+        context.session = Some(session.id.clone());
+    }
+    let agent = context.agent.clone().filter(|it| !it.is_empty());
+    let session = match &context.session {
+        Some(id) => service.sessions.get(id).await,
+        None => None,
+    };
+    let view = service.view(&peer, context).await?;
     let format = params.format.map_or(view.site.profile.output.catalog(), format::catalog);
     let room = format::room(params.context_tokens, params.budget_chars, params.empty_text);
-    let skills = listed(&view);
-    let told = rendered::Told { n_skills: skills.len(), is_initial: true };
-    let catalog = catalog(format, &skills, &room);
-    let health = to_wire::health(&view.health);
+    let skills = listed(&service, &view).await;
+    let known = session.as_deref().and_then(|it| it.announced.get(agent.as_deref().unwrap_or("")));
+    let known: HashSet<&Path> = known.into_iter().flatten().map(|it| &**it).collect();
+    let is_known = |it: &Listed<'_>| known.contains(it.path);
+    let told = rendered::Told { n_skills: skills.len(), is_initial: !skills.iter().any(is_known) };
+    let mut shown: Vec<_> = skills.into_iter().filter(|it| !only_new || !is_known(it)).collect();
+    let mut catalog = catalog(format, &shown, &room);
+    if let Some(session) = &session {
+        // What there was no room for comes last, and is still to be told.
+        let named = shown.iter().take(catalog.n_listed).filter_map(|it| AbsPath::new(it.path).ok());
+        let named = named.collect();
+        let new = service.sessions.announce(&session.id, agent.as_deref(), named).await;
+        if only_new && new.len() < catalog.n_listed {
+            // Another call of the same agent has just told it of the rest.
+            shown.retain(|it| new.iter().any(|new| **new == *it.path));
+            catalog = self::catalog(format, &shown, &room);
+        }
+    }
+    let mut health = view.health.clone();
+    health.extend(service.sessions.store().health());
+    let health = to_wire::health(&health);
     Answer::new(&rendered::catalog(catalog, &told, view.clock.clone(), health))
 }
 
@@ -43,16 +76,21 @@ pub(crate) async fn tool(
     Answer::new(&ToolResult {
         clock: view.clock.clone(),
         health: to_wire::health(&view.health),
-        tool: describe(style, &listed(&view), &room).map(rendered::tool),
+        tool: describe(style, &listed(&service, &view).await, &room).map(rendered::tool),
     })
 }
 
-/// Returns what the model is shown.
-fn listed(view: &View) -> Vec<Listed<'_>> {
-    view.resolution.listed().map(|it| one(view, it)).collect()
+/// Returns what the model is shown, with how often each was used: of two descriptions for which
+/// there is no room, some agents cut that of the less used.
+async fn listed<'v>(service: &Service, view: &'v View) -> Vec<Listed<'v>> {
+    let used = service.sessions.store().usage().await;
+    let used = used.inspect_err(|error| tracing::debug!(%error, "uses are not read"));
+    let used = used.unwrap_or_default();
+    let n_uses = |it: &Candidate| used.get(&*it.path).map_or(0, |it| it.count);
+    view.resolution.listed().map(|it| one(view, it, n_uses(it))).collect()
 }
 
-fn one<'a>(view: &'a View, candidate: &'a Candidate) -> Listed<'a> {
+fn one<'a>(view: &'a View, candidate: &'a Candidate, n_uses: u64) -> Listed<'a> {
     let root = &view.resolution.roots[candidate.root];
     // Settings may leave the name alone.
     let shown = Some(candidate).filter(|it| !it.name_only);
@@ -64,7 +102,7 @@ fn one<'a>(view: &'a View, candidate: &'a Candidate) -> Listed<'a> {
         root: &root.path,
         scope: root.scope,
         is_bundled: root.scope == Scope::Bundled || root.path.ends_with(SYSTEM),
-        n_uses: 0,
+        n_uses,
     }
 }
 

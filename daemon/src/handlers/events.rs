@@ -40,13 +40,17 @@ pub(crate) async fn subscribe(
     let interest = Interest::View {
         key: Arc::clone(&view.key),
         worktree: view.resolution.worktree.clone(),
-        session,
+        session: session.clone(),
     };
     // First this, then the clock: what happens in between is told, if once too often.
-    let mut subscription = service.bus.subscribe(kinds, interest, peer.mailbox());
+    let subscription = service.bus.subscribe(kinds, interest, peer.mailbox());
     let held = service.engine.hold((*view.key).clone(), (*view.site).clone()).await;
     let (view, hold) = held.map_err(|error| service.engine_failed(&error))?;
-    subscription.keep(hold);
+    service.bus.turn(subscription.id(), &view, hold, None);
+    if let Some(session) = &session {
+        // It may have touched something in between.
+        service.turn_followers(session).await;
+    }
     let unwell = service.settings.health(Some(&view.resolution.worktree));
     let view = view.with_health(&unwell);
     Answer::new(&SubscribeResult {

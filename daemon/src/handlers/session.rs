@@ -21,7 +21,7 @@ use skills_protocol::wire::{
 };
 
 use crate::answer::{Answer, Outcome};
-use crate::conversation::{Named, Touched};
+use crate::conversation::{Named, Reach, Touched};
 use crate::from_wire;
 use crate::peer::Peer;
 use crate::prepared::Prepared;
@@ -84,7 +84,7 @@ pub(crate) async fn touch(
     let context = params.take_context();
     let paths = touched(&params.paths, context.path_encoding)?;
     let named = service.named(&peer, context).await?;
-    let Touched { session, view, new } = service.touch(named, paths).await?;
+    let Touched { session, view, new } = service.touch(named, paths, Reach::Everything).await?;
     let mut health = view.health.clone();
     health.extend(service.unwell(&view.resolution.worktree));
     Answer::new(&SessionTouchResult {

@@ -54,6 +54,8 @@ mod views;
 
 mod sessions;
 
+mod automatic;
+
 mod bad_input;
 
 mod cli;

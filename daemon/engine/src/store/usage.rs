@@ -30,6 +30,10 @@ impl Store {
 
     /// Returns how often each skill was used, by its SKILL.md.
     pub async fn usage(&self) -> Result<BTreeMap<PathBuf, Usage>, StoreError> {
+        if !self.is_there() {
+            // Nothing is made for a question.
+            return Ok(BTreeMap::new());
+        }
         self.perform(|connection| {
             let mut query = connection.prepare("SELECT path, count, last FROM usage")?;
             let rows = query.query_map((), |row| {

@@ -60,7 +60,8 @@ skills_params! {
         /// The room in characters, in place of the agent's own rule.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         budget_chars: Option<u64>,
-        /// Whether only skills are named that this session's agent has not been told of.
+        /// Whether only skills are named that this session's agent has not been told of. A session
+        /// that is not there is opened. Whatever is rendered for a session is told then.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         only_new: Option<bool>,
         /// Whether the agent's own sentence stands in place of an empty text, where it has one.

@@ -12,7 +12,9 @@ use crate::wire::{Entry, Health};
 skills_params! {
     /// Which conversation to open: `session`, or a new one where that is absent.
     SessionOpenParams {
-        /// Whether files that change in watched directories below its directory count as touched.
+        /// Whether files that are written in watched directories below its directory count as
+        /// touched, whoever writes them. What comes with a worktree activates that way only where
+        /// the user trusts it. Stays as it is when absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         auto: Option<bool>,
     }

@@ -2,8 +2,11 @@
 
 use skills_core::path::AbsPath;
 use skills_engine::session::Invocation;
+use skills_protocol::wire::Context;
 
 use super::*;
+use crate::conversation::Reach;
+use crate::peer::Peer;
 
 /// A worktree with packages that have skills of their own.
 fn monorepo() -> Rig {
@@ -203,4 +206,30 @@ async fn what_agents_load_is_kept_for_each_and_given_again() {
     assert_eq!(compacted["listAgain"], true);
     let got = rig.call("session/get", json!({"session": "s"})).await;
     assert_eq!(got["invoked"], json!([]));
+}
+
+#[tokio::test]
+async fn what_anybody_may_have_written_brings_nothing_of_a_worktree_before_it_is_trusted() {
+    let mut rig = monorepo();
+    rig.write("home/.claude/skills/own/SKILL.md", &skill("own", "paths: '*.css'\n"));
+    let written = AbsPath::new(Path::new(&rig.path("w/packages/web/ui/a.css"))).unwrap();
+    let mut brought = Vec::new();
+    for trusted in [None, Some(false), Some(true)] {
+        let dir = rig.path("w");
+        if trusted.is_some() {
+            rig.call("trust/set", json!({"dir": dir, "trusted": trusted})).await;
+        }
+        let context = Context {
+            cwd: Some(rig.path("w")),
+            profile: Some("claude-code".to_owned()),
+            session: Some("s".to_owned()),
+            ..Context::default()
+        };
+        let named = rig.service.named(&Peer::new(7), context).await.unwrap();
+        let paths = vec![written.clone()];
+        let touched = rig.service.touch(named, paths, Reach::Trusted).await.unwrap();
+        brought.push((touched.new.activated.len(), touched.new.discovered.len()));
+    }
+    assert_eq!(brought, [(1, 0), (0, 0), (1, 2)]);
+    assert!(rig.seen().await.contains(&"css activated".to_owned()));
 }

@@ -1,0 +1,185 @@
+//! Conversations that take what is written for touched, and what follows a conversation.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use skills_testkit::{Daemon, Framing, Home, Wire};
+
+use crate::support::{entries, exe};
+
+const CONDITIONAL: &str = "---\ndescription: Waits.\npaths: '*.css'\n---\n";
+
+/// A worktree with a package that has skills of its own, and a skill of the user's own, all of
+/// which but one wait for a style sheet.
+fn monorepo(home: &Home) -> PathBuf {
+    let own = home.path().join(".claude/skills/own/SKILL.md");
+    fs::create_dir_all(own.parent().expect("a directory")).expect("made");
+    fs::write(own, CONDITIONAL).expect("written");
+    home.worktree(
+        "w",
+        &format!(
+            "//- /.git/HEAD\nref: refs/heads/main\n\
+             //- /.claude/skills/here/SKILL.md\n{CONDITIONAL}\
+             //- /packages/web/.claude/skills/there/SKILL.md\n---\ndescription: There.\n---\n"
+        ),
+    )
+}
+
+fn place(top: &Path) -> Value {
+    json!({"cwd": top, "profile": "claude-code", "session": "s"})
+}
+
+fn with(mut params: Value, key: &str, value: Value) -> Value {
+    params[key] = value;
+    params
+}
+
+/// Reads events until one of this kind comes.
+#[track_caller]
+fn event(wire: &mut Wire, kind: &str) -> Value {
+    loop {
+        let note = wire.note();
+        if note["params"]["result"]["kind"] == kind {
+            return note["params"]["result"].clone();
+        }
+    }
+}
+
+fn names(list: &Value) -> Vec<Value> {
+    entries(list).iter().map(|it| it["name"].clone()).collect()
+}
+
+fn activated(wire: &mut Wire) -> Vec<String> {
+    let got = wire.call("session/get", &json!({"session": "s"}));
+    let all = got["activated"].as_array().expect("a list").iter();
+    all.map(|it| it["path"].as_str().expect("a path").to_owned()).collect()
+}
+
+#[test]
+fn what_is_written_counts_as_touched_where_that_is_wanted() {
+    let home = Home::new();
+    let top = monorepo(&home);
+    let daemon = Daemon::start(&home, exe());
+    let mut following = daemon.connect(Framing::Header);
+    let mut wire = daemon.connect(Framing::Header);
+    wire.call("session/open", &with(place(&top), "auto", json!(true)));
+    let kinds = json!(["session/changed", "skills/changed"]);
+    following.call("events/subscribe", &with(place(&top), "kinds", kinds));
+    fs::write(top.join("a.css"), "a {}").expect("written");
+    let changed = event(&mut following, "session/changed");
+    assert_eq!(changed["session"], "s", "{changed}");
+    // Anybody can have written it: what comes with the worktree waits until it is trusted.
+    let own = home.path().join(".claude/skills/own/SKILL.md");
+    assert_eq!(activated(&mut wire), [own.to_str().expect("UTF-8")]);
+    let got = wire.call("session/get", &json!({"session": "s"}));
+    assert_eq!(got["activated"][0]["matched"]["path"], json!(top.join("a.css")), "{got}");
+    // The agent itself says so: then it counts.
+    let touch = with(place(&top), "paths", json!([top.join("a.css")]));
+    let touched = wire.call("session/touch", &touch);
+    assert_eq!(touched["activated"][0]["name"], "here", "{touched}");
+    daemon.kill();
+    // The next daemon knows, and goes on hearing once the conversation is heard of again.
+    fs::write(home.path().join(".claude/skills/own/SKILL.md"), CONDITIONAL).expect("written");
+    let late = home.path().join(".claude/skills/late/SKILL.md");
+    fs::create_dir_all(late.parent().expect("a directory")).expect("made");
+    fs::write(&late, CONDITIONAL.replace("css", "html")).expect("written");
+    let daemon = Daemon::start(&home, exe());
+    let mut following = daemon.connect(Framing::Header);
+    let kinds = json!(["session/changed"]);
+    following.call("events/subscribe", &json!({"session": "s", "kinds": kinds}));
+    fs::write(top.join("a.html"), "").expect("written");
+    event(&mut following, "session/changed");
+    let mut wire = daemon.connect(Framing::Header);
+    let now = activated(&mut wire);
+    assert_eq!((now.len(), now.contains(&late.to_str().expect("UTF-8").to_owned())), (3, true));
+}
+
+#[test]
+fn a_subscription_follows_what_its_session_sees() {
+    let home = Home::new();
+    let top = monorepo(&home);
+    let daemon = Daemon::start(&home, exe());
+    let mut following = daemon.connect(Framing::Header);
+    let mut wire = daemon.connect(Framing::Header);
+    wire.call("session/open", &place(&top));
+    let subscribed =
+        following.call("events/subscribe", &with(place(&top), "kinds", json!(["skills/changed"])));
+    let before = subscribed["clock"].clone();
+    let file = top.join("packages/web/src/a.css");
+    wire.call("session/touch", &with(place(&top), "paths", json!([file])));
+    let changed = event(&mut following, "skills/changed");
+    // What it tells of can be had at once; the clock of another view is not known to this one.
+    let cached = with(place(&top), "freshness", json!("cached"));
+    let list = wire.call("skills/list", &with(cached.clone(), "since", before));
+    assert_eq!((&list["fresh"], &list["clock"]), (&json!(true), &changed["clock"]), "{list}");
+    assert_eq!(names(&list), ["own", "here", "there"]);
+    // From now on it is this view that is followed: a change below the found directory is told.
+    let there = top.join("packages/web/.claude/skills/there/SKILL.md");
+    fs::write(&there, "---\ndescription: Changed.\n---\n").expect("written");
+    let changed = event(&mut following, "skills/changed");
+    let list = wire.call("skills/list", &with(cached, "since", list["clock"].clone()));
+    assert_eq!((&list["fresh"], &list["clock"]), (&json!(false), &changed["clock"]), "{list}");
+    assert_eq!(entries(&list)[0]["description"], "Changed.", "{list}");
+}
+
+#[test]
+fn a_catalog_tells_an_agent_of_each_skill_once() {
+    let home = Home::new();
+    let top = monorepo(&home);
+    let daemon = Daemon::start(&home, exe());
+    let mut wire = daemon.connect(Framing::Header);
+    let mut render = |agent: Option<&str>| {
+        let mut params = with(place(&top), "onlyNew", json!(true));
+        if let Some(agent) = agent {
+            params["agent"] = json!(agent);
+        }
+        let it = wire.call("catalog/render", &params);
+        (it["count"].as_u64(), it["skillCount"].as_u64(), it["isInitial"].as_bool())
+    };
+    assert_eq!(render(None), (Some(0), Some(0), Some(true)));
+    let mut other = daemon.connect(Framing::Header);
+    let file = top.join("packages/web/a.css");
+    other.call("session/touch", &with(place(&top), "paths", json!([file])));
+    assert_eq!(render(None), (Some(3), Some(3), Some(true)));
+    assert_eq!(render(None), (Some(0), Some(3), Some(false)));
+    // Another agent of the conversation has been told of nothing.
+    assert_eq!(render(Some("helper")), (Some(3), Some(3), Some(true)));
+    fs::create_dir_all(top.join(".claude/skills/new")).expect("made");
+    fs::write(top.join(".claude/skills/new/SKILL.md"), "---\ndescription: New.\n---\n")
+        .expect("written");
+    drop(other);
+    daemon.kill();
+    let daemon = Daemon::start(&home, exe());
+    let mut wire = daemon.connect(Framing::Header);
+    let params = with(place(&top), "onlyNew", json!(true));
+    let told = wire.call("catalog/render", &params);
+    assert_eq!((&told["count"], &told["skillCount"]), (&json!(1), &json!(4)), "{told}");
+    assert!(told["text"].as_str().is_some_and(|it| it.contains("- new: New.")), "{told}");
+}
+
+#[test]
+fn of_two_descriptions_without_room_that_of_the_less_used_is_cut() {
+    let home = Home::new();
+    let long = |name: &str| {
+        let description = format!("{name} ").repeat(60);
+        format!(
+            "//- /.claude/skills/{name}/SKILL.md\n---\ndescription: {description}\n---\nBody.\n"
+        )
+    };
+    let top = home.worktree("w", &format!("{}{}", long("first"), long("second")));
+    let daemon = Daemon::start(&home, exe());
+    let mut wire = daemon.connect(Framing::Header);
+    let budget = with(place(&top), "budgetChars", json!(600));
+    let whole = |wire: &mut Wire, name: &str| {
+        let catalog = wire.call("catalog/render", &budget);
+        let text = catalog["text"].as_str().expect("a text").to_owned();
+        text.contains(format!("{name} ").repeat(50).trim())
+    };
+    let uses = with(place(&top), "name", json!("second"));
+    wire.call("session/open", &place(&top));
+    let unused = (whole(&mut wire, "first"), whole(&mut wire, "second"));
+    wire.call("skills/load", &uses);
+    let used = (whole(&mut wire, "first"), whole(&mut wire, "second"));
+    assert_eq!((unused, used), ((true, false), (false, true)));
+}
