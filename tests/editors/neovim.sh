@@ -68,7 +68,7 @@ run bwipeout!
 run 'checkhealth skillsd'
 await ":checkhealth finds the program" 'skillsd [0-9]'
 await ":checkhealth finds the language server" 'the language server runs'
-shot 6-health
+shot 7-health
 run bwipeout!
 
 run SkillsdRestart

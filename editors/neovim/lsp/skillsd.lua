@@ -4,6 +4,7 @@ local skillsd = require("skillsd")
 
 return {
   cmd = skillsd.server_command(),
+  capabilities = skillsd.capabilities(),
   -- Newer file type detection calls a SKILL.md `skill`, older `markdown`.
   filetypes = { "markdown", "skill" },
   -- Only for files of that name: other Markdown is none of its business.

@@ -1,7 +1,13 @@
 // The language server: started, and started again.
 
+import * as path from "node:path";
 import * as vscode from "vscode";
-import { LanguageClient, type LanguageClientOptions, type ServerOptions } from "vscode-languageclient/node";
+import {
+  LanguageClient,
+  type LanguageClientOptions,
+  type Middleware,
+  type ServerOptions,
+} from "vscode-languageclient/node";
 import * as program from "./program";
 
 export class Language {
@@ -26,6 +32,7 @@ export class Language {
       // By name and not by language: newer versions call a SKILL.md `skill`, older ones `markdown`.
       documentSelector: [{ scheme: "file", pattern: "**/SKILL.md" }],
       outputChannel: this.output,
+      middleware: this.middleware(),
     };
     const client = new LanguageClient("skillsd", "Agent Skills", server, options);
     try {
@@ -35,6 +42,25 @@ export class Language {
       this.output.error(`the language server did not start: ${String(error)}`);
       void vscode.window.showErrorMessage("Agent Skills: the language server did not start; see the output.");
     }
+  }
+
+  /** Keeps what renames a skill from being asked of a second time, when its directory moves. */
+  private middleware(): Middleware {
+    let renamed: string | undefined;
+    return {
+      provideRenameEdits: async (document, position, name, token, next) => {
+        const edit = await next(document, position, name, token);
+        renamed = edit ? name.trim() : undefined;
+        return edit;
+      },
+      workspace: {
+        willRenameFiles: async (event, next) => {
+          const isOurs = event.files.every((it) => path.basename(it.newUri.fsPath) === renamed);
+          renamed = undefined;
+          return isOurs ? null : next(event);
+        },
+      },
+    };
   }
 
   async stop(): Promise<void> {

@@ -23,6 +23,7 @@ try {
   await view();
   await activation();
   await pages();
+  await trust();
   await restart();
 } catch (error) {
   await it.fail(error);
@@ -56,8 +57,7 @@ async function completion() {
   await it.page.click(".editor-instance .view-line >> nth=2");
   await it.go(3, 1);
   await it.page.keyboard.type("mode");
-  await it.page.keyboard.press("Control+Space");
-  await it.shows(".suggest-widget.visible .monaco-list-row", "model");
+  await it.press("Control+Space", '.suggest-widget.visible .monaco-list-row:has-text("model")');
   await it.shot("2-completion");
   await it.page.keyboard.press("Enter");
   await it.reads("model: ");
@@ -72,8 +72,7 @@ async function quickFix() {
   await it.reads("description: Deploys: to");
   await it.page.waitForSelector(MARKS);
   await it.go(3, 22);
-  await it.page.keyboard.press("Control+.");
-  await it.page.waitForSelector(".action-widget .monaco-list-row.action");
+  await it.press("Control+.", ".action-widget .monaco-list-row.action");
   await it.shot("3-quick-fix");
   const [first] = await it.texts(".action-widget .monaco-list-row.action");
   await it.page.keyboard.press("Enter");
@@ -126,6 +125,16 @@ async function pages() {
   await it.command("Agent Skills: Show the Log");
   await it.shows(".tab.active", "skillsd log");
   check("the log is shown", true);
+}
+
+async function trust() {
+  await it.command("Agent Skills: Trust the Skills Here");
+  await it.shows(".monaco-dialog-box", `Trust the skills of ${SKILL_ROOT}?`);
+  await it.shot("8-trust");
+  await it.page.click('.monaco-dialog-box .monaco-button:has-text("Trust")');
+  await it.shows(".notification-list-item-message", "trusted:");
+  check("the skills of the folder are trusted, after a question", true);
+  await it.command("Notifications: Clear All Notifications");
 }
 
 async function restart() {

@@ -80,17 +80,30 @@ export class Workbench {
   /** Opens a file of the folder by its name. */
   async openFile(name) {
     await this.page.keyboard.press("Control+P");
-    await this.pick(name, path.basename(name));
+    await this.pick(name, path.basename(name), path.dirname(name));
     await this.page.waitForSelector(`.tab.active:has-text("${path.basename(name)}")`);
   }
 
-  /** Types into the box that asks, and takes the row that shows the label. */
-  async pick(text, label) {
+  /** Types into the box that asks, and takes the row that shows all labels. */
+  async pick(text, ...labels) {
     const box = await this.page.waitForSelector(".quick-input-widget:not(.hidden) input");
     await box.fill(text);
-    const row = `.quick-input-list .monaco-list-row:has-text("${label}")`;
+    const shows = labels.map((label) => `:has-text("${label}")`).join("");
+    const row = `.quick-input-list .monaco-list-row${shows}`;
     await this.page.waitForSelector(row);
     await this.page.click(row);
+  }
+
+  /** Presses a key until it has brought an element: a slow machine may not be ready for the first. */
+  async press(key, selector) {
+    for (let turn = 0; turn < 5; turn += 1) {
+      await this.page.keyboard.press(key);
+      const found = await this.page.waitForSelector(selector, { timeout: 6_000 }).catch(() => undefined);
+      if (found !== undefined) {
+        return found;
+      }
+    }
+    throw new Error(`${key} does not bring ${selector}`);
   }
 
   /** Goes to a place in the file. */

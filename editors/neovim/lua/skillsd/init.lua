@@ -73,6 +73,13 @@ end
 --- Clients that this plugin started, by root; for versions without `vim.lsp.enable`.
 local clients = {}
 
+--- Returns what is said of the editor besides what it says itself: that it makes versioned edits, and so
+--- can rename a skill. Older ones fail on a directory; the server refuses them with the reason.
+function M.capabilities()
+  local can_rename = vim.fn.has("nvim-0.11") == 1
+  return { workspace = { workspaceEdit = { documentChanges = can_rename } } }
+end
+
 --- Starts the language server for a buffer, or attaches it to the one of the same worktree.
 function M.attach(buffer)
   if not M.is_installed() then
@@ -86,7 +93,11 @@ function M.attach(buffer)
     cmd = M.server_command(),
     root_dir = root,
     workspace_folders = { { uri = vim.uri_from_fname(root), name = root } },
-    capabilities = vim.lsp.protocol.make_client_capabilities(),
+    capabilities = vim.tbl_deep_extend(
+      "force",
+      vim.lsp.protocol.make_client_capabilities(),
+      M.capabilities()
+    ),
   }
   if vim.lsp.start then
     return vim.lsp.start(config, { bufnr = buffer })

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Drives a real Kakoune with kak-lsp and editors/kakoune/kakrc in a terminal, by keystrokes, and reads what
+# it shows. Wants NAME, EDITORS, SHOTS, HOME and SKILL_FILE; its argument is the directory of kak-lsp.
+here=$(cd "$(dirname "$0")" && pwd)
+source "$here/screen.sh"
+export PATH=$1:$PATH
+
+mkdir -p "$HOME/.config/kak"
+cat >"$HOME/.config/kak/kakrc" <<KAK
+eval %sh{kak-lsp}
+source "$EDITORS/kakoune/kakrc"
+KAK
+
+# Leaves what is under way. What follows an Escape at once would be a key with Alt.
+leave() {
+	keys Escape
+	sleep 0.3
+}
+
+# Runs a command of the editor.
+run() {
+	leave
+	enter ":$1"
+	keys Enter
+}
+
+start kak "'$SKILL_FILE'"
+await "the finding is marked on the line of the description" '^!description: Deploys'
+shot 1-finding
+keys g g j o
+enter mode
+await "a key is completed" 'model'
+shot 2-completion
+leave
+keys u
+await_gone "and taken back" '^.mode$'
+keys g g j j
+enter 20l
+run lsp-code-actions
+await "the quick fix is offered" 'Quote the value'
+shot 3-quick-fix
+keys Enter
+await "it puts the value in quotes" "description: [\"']Deploys: to staging"
+await_gone "and the mark goes" '^!'
