@@ -1,0 +1,199 @@
+//! What is mounted: over a directory of skills, and under the file of the conversations, full or
+//! not to be written.
+//!
+//! Each test runs itself again in a namespace of its own, where everybody may mount. Where there is
+//! none to be had it says so and is left out; under `CI=true` it fails then.
+
+#![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::env;
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use skills_core::path::AbsPath;
+use skills_core::profile;
+use skills_core::resolve::Site;
+use skills_engine::session::{Met, Opening, Sessions};
+use skills_engine::store::Store;
+use skills_engine::watch::recommended;
+use skills_engine::{Engine, Freshness, Options, ViewKey};
+
+/// Set for the process in the namespace.
+const INSIDE: &str = "SKILLSD_TEST_INSIDE";
+
+/// Returns whether this is the process that may mount. If not, it has been run and was right.
+#[expect(clippy::print_stdout, reason = "what is left out is said")]
+fn may_mount(test: &str) -> bool {
+    if env::var_os(INSIDE).is_some() {
+        return true;
+    }
+    let enter = |args: &[&str]| {
+        let mut command = Command::new("unshare");
+        command.args(["--user", "--map-root-user", "--mount"]).args(args).env(INSIDE, "1");
+        command
+    };
+    if !enter(&["true"]).status().is_ok_and(|it| it.success()) {
+        assert!(env::var_os("CI").is_none(), "no namespace to mount in");
+        println!("left out: this system gives no namespace to mount in");
+        return false;
+    }
+    let this = env::current_exe().unwrap();
+    let output = enter(&[this.to_str().unwrap(), "--exact", test]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("1 passed"), "{said}");
+    false
+}
+
+#[track_caller]
+fn run(program: &str, args: &[&str]) {
+    assert!(Command::new(program).args(args).status().unwrap().success(), "{program} {args:?}");
+}
+
+/// A directory that is a file system of its own.
+fn small_disk(size: &str) -> (tempfile::TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let disk = dir.path().canonicalize().unwrap().join("disk");
+    fs::create_dir(&disk).unwrap();
+    run("mount", &["-t", "tmpfs", "-o", &format!("size={size}"), "none", text(&disk)]);
+    (dir, disk)
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+fn sessions(disk: &Path) -> Sessions {
+    Sessions::new(Store::new(Some(disk.join("state/sessions.db"))))
+}
+
+/// Opens a session if it is not there, and finds a directory in it. Returns what it knows then.
+async fn find(sessions: &Sessions, dir: &str) -> Vec<AbsPath> {
+    let opening = Opening {
+        cwd: AbsPath::new("/w".as_ref()).unwrap(),
+        profile: "claude-code".to_owned(),
+        environment: [].into(),
+        additional: Vec::new(),
+        auto: None,
+    };
+    sessions.open(Some("s".to_owned()), opening).await;
+    let discovered = vec![AbsPath::new(dir.as_ref()).unwrap()];
+    let met = Met { discovered, activated: Vec::new() };
+    let (session, _) = sessions.touch("s", met).await;
+    session.discovered.keys().cloned().collect()
+}
+
+fn unwell(sessions: &Sessions) -> Vec<&'static str> {
+    sessions.store().health().iter().map(|it| it.code).collect()
+}
+
+#[tokio::test]
+async fn a_full_disk_is_told_and_stops_nobody() {
+    if !may_mount("a_full_disk_is_told_and_stops_nobody") {
+        return;
+    }
+    let (_dir, disk) = small_disk("4m");
+    let live = sessions(&disk);
+    assert_eq!(find(&live, "/w/a").await.len(), 1);
+    assert_eq!(unwell(&live), [""; 0]);
+    let filler = disk.join("filler");
+    let mut file = File::create(&filler).unwrap();
+    while file.write_all(&[0; 4096]).is_ok() {}
+    // What was written ahead may have room in its file for a while.
+    let mut known = 1;
+    while unwell(&live).is_empty() && known < 4096 {
+        known = find(&live, &format!("/w/full{known}")).await.len().max(known) + 1;
+    }
+    assert_eq!(unwell(&live), ["store"]);
+    assert!(!find(&live, "/w/b").await.is_empty(), "the conversation goes on");
+    drop(file);
+    fs::remove_file(filler).unwrap();
+    find(&live, "/w/c").await;
+    assert_eq!(unwell(&live), [""; 0]);
+    let kept = sessions(&disk).get("s").await.unwrap();
+    assert!(kept.discovered.contains_key(&AbsPath::new("/w/c".as_ref()).unwrap()));
+}
+
+#[tokio::test]
+async fn a_disk_that_may_not_be_written_is_told_and_stops_nobody() {
+    if !may_mount("a_disk_that_may_not_be_written_is_told_and_stops_nobody") {
+        return;
+    }
+    let (_dir, disk) = small_disk("4m");
+    find(&sessions(&disk), "/w/a").await;
+    // The thread of that store ends with it, and its file is closed then.
+    let read_only = || {
+        let remount = ["-o", "remount,ro", text(&disk)];
+        Command::new("mount").args(remount).status().unwrap().success()
+    };
+    while !read_only() {
+        std::thread::yield_now();
+    }
+    let live = sessions(&disk);
+    let known = find(&live, "/w/b").await;
+    assert!(known.contains(&AbsPath::new("/w/b".as_ref()).unwrap()));
+    assert!(unwell(&live).contains(&"store"), "{:?}", live.store().health());
+    assert!(live.store().health().iter().all(|it| !it.hint.is_empty()));
+}
+
+fn skill(dir: &Path, name: &str) {
+    fs::create_dir_all(dir.join(name)).unwrap();
+    let text = format!("---\nname: {name}\ndescription: d\n---\n");
+    fs::write(dir.join(name).join("SKILL.md"), text).unwrap();
+}
+
+async fn shown(engine: &Engine, top: &Path) -> Vec<String> {
+    let site = Site {
+        profile: Arc::clone(profile::find("agentskills").unwrap()),
+        cwd: AbsPath::new(top).unwrap(),
+        additional: Vec::new(),
+        agent: None,
+        environment: [("HOME".to_owned(), top.join("home").into_os_string())].into(),
+        overlay: Arc::default(),
+    };
+    let key = ViewKey {
+        cwd: site.cwd.clone(),
+        profile: "agentskills".into(),
+        environment: site.environment.clone(),
+        additional: Vec::new(),
+        agent: None,
+        overlay: Arc::default(),
+    };
+    let view = engine.view(key, || site, Freshness::Synced).await.unwrap();
+    view.resolution.candidates.iter().map(|it| it.name.clone()).collect()
+}
+
+#[tokio::test]
+async fn what_is_mounted_over_skills_is_what_is_listed() {
+    if !may_mount("what_is_mounted_over_skills_is_what_is_listed") {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let top = dir.path().canonicalize().unwrap();
+    fs::create_dir(top.join(".git")).unwrap();
+    let (root, other) = (top.join(".agents/skills"), top.join("other"));
+    skill(&root, "here");
+    skill(&other, "there");
+    let hints = Some(recommended(top.join("cookies")));
+    let engine = Engine::start(Options { hints, ..Options::new("boot".into()) }).unwrap();
+    assert_eq!(shown(&engine, &top).await, ["here"]);
+    run("mount", &["--bind", text(&other), text(&root)]);
+    assert_eq!(shown(&engine, &top).await, ["there"]);
+    // It is one directory under two names now, and a change by either is seen.
+    skill(&other, "too");
+    assert_eq!(shown(&engine, &top).await, ["there", "too"]);
+    skill(&root, "three");
+    assert_eq!(shown(&engine, &top).await, ["there", "three", "too"]);
+    run("mount", &["-t", "tmpfs", "none", text(&root)]);
+    assert!(shown(&engine, &top).await.is_empty());
+    skill(&root, "new");
+    assert_eq!(shown(&engine, &top).await, ["new"]);
+    run("umount", &[text(&root)]);
+    assert_eq!(shown(&engine, &top).await, ["there", "three", "too"]);
+    run("umount", &[text(&root)]);
+    assert_eq!(shown(&engine, &top).await, ["here"]);
+    engine.stop();
+}
