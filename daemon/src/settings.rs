@@ -67,7 +67,7 @@ struct Stamp(Option<(u64, u64, u64, i64, i64, i64, i64)>);
 impl Settings {
     /// Reads the user's file, at the start.
     pub(crate) fn load(user_file: Option<PathBuf>) -> Arc<Self> {
-        let kept = user_file.as_deref().map(|path| read(path, Source::User, &Kept::default()));
+        let kept = user_file.as_deref().map(|path| read(path, Source::User, &Kept::default(), &[]));
         let user = Mutex::new(kept.unwrap_or_default());
         Arc::new(Self { user_file, user, repositories: Mutex::default() })
     }
@@ -85,12 +85,16 @@ impl Settings {
             return false;
         }
         let (config, faults) = (Arc::clone(&kept.config), kept.faults.clone());
-        let read = read_elsewhere(path.clone(), Source::User, kept).await;
+        let read = read_elsewhere(path.clone(), Source::User, kept, Vec::new()).await;
         let was_read = read.is_some();
         if let Some(kept) = read {
             if (&config, &faults) != (&kept.config, &kept.faults) {
                 tracing::info!(good = kept.faults.is_empty(), "the configuration has changed");
                 log::configure(&kept.config);
+                if config.profiles != kept.config.profiles {
+                    // They may name profiles that are there now, or are not any more.
+                    lock(&self.repositories).clear();
+                }
             }
             *lock(&self.user) = kept;
         }
@@ -104,7 +108,8 @@ impl Settings {
         if kept.is_current(&path) {
             return kept.config;
         }
-        let Some(kept) = read_elsewhere(path, Source::Repository, kept).await else {
+        let own = self.user().profiles.own().map(str::to_owned).collect();
+        let Some(kept) = read_elsewhere(path, Source::Repository, kept, own).await else {
             return Arc::default();
         };
         let config = Arc::clone(&kept.config);
@@ -202,19 +207,25 @@ fn unwell(path: &Path, kept: &Kept) -> Vec<Health> {
     health.collect()
 }
 
-async fn read_elsewhere(path: PathBuf, source: Source, kept: Kept) -> Option<Kept> {
+async fn read_elsewhere(
+    path: PathBuf,
+    source: Source,
+    kept: Kept,
+    own: Vec<String>,
+) -> Option<Kept> {
     // It fails when the runtime ends or the reading panicked, and then all stays as it was.
-    spawn_blocking(move || read(&path, source, &kept)).await.ok()
+    spawn_blocking(move || read(&path, source, &kept, &own)).await.ok()
 }
 
-fn read(path: &Path, source: Source, before: &Kept) -> Kept {
+/// Reads a file that may name the profiles `own` besides those that are built in.
+fn read(path: &Path, source: Source, before: &Kept, own: &[String]) -> Kept {
     // Before the reading: a change after it is one more difference.
     let stamp = Stamp::of(path);
     let fresh = stamp.is_young();
     match text(path) {
         Ok(None) => Kept { stamp, fresh, ..Kept::default() },
         Ok(Some(bytes)) => {
-            let parsed = config::read(&bytes, source);
+            let parsed = config::read_knowing(&bytes, source, own);
             let faults: Vec<_> = parsed.problems.iter().map(fault).collect();
             let good = faults.is_empty().then(|| Arc::new(parsed.config));
             Kept {

@@ -20,7 +20,7 @@ use crate::remote::Address;
 pub use levels::{LevelRow, PathLevels, RuleLevels, check_profiles, level_rows, levels_of};
 pub use page::{page, schema};
 pub use permissions::SkillRule;
-pub use read::{Parsed, Problem, read};
+pub use read::{Parsed, Problem, read, read_knowing};
 pub use server::McpServer;
 
 /// Whose file a text is, and so what it may decide.

@@ -30,7 +30,7 @@ pub use reading::{
 };
 pub use root::{Base, LinkedWorktrees, Links, Provider, RootRule, Scope, Stop, Switch, Walk};
 pub use rule::{CHECKS, RULES, Rule, RuleKind, Setting, check_of, requirement};
-pub use source::{Broken, PluginRule, Reads, Seeks, SettingsRule};
+pub use source::{Broken, ExtensionRule, PluginRule, Reads, Seeks, SettingsRule};
 pub use words::Worded;
 
 /// Text that is either built in or comes from a user's configuration.
@@ -124,12 +124,17 @@ pub struct Difference {
 }
 
 impl Profile {
-    /// Returns the rule by which a directory of skills may hold plugins.
-    pub fn plugins_beside_skills(&self) -> Option<&PluginRule> {
-        self.roots.iter().find_map(|root| match &root.base {
-            Base::Plugins(rule) if rule.beside_skills => Some(rule),
+    /// Returns the rules by which it finds plugins.
+    pub fn plugins(&self) -> impl Iterator<Item = &PluginRule> {
+        self.roots.iter().filter_map(|root| match &root.base {
+            Base::Plugins(rule) => Some(rule),
             _ => None,
         })
+    }
+
+    /// Returns the rule by which a directory of skills may hold plugins.
+    pub fn plugins_beside_skills(&self) -> Option<&PluginRule> {
+        self.plugins().find(|it| it.beside_skills)
     }
 
     /// Returns who acts by these rules, as the subject of a sentence.
@@ -277,6 +282,7 @@ mod tests {
                     Base::Plugins(rule) => {
                         std::iter::once("HOME").chain(rule.variable.as_deref()).collect()
                     }
+                    Base::Extensions(rule) => vec!["HOME", &*rule.variable],
                     Base::Ancestors { .. }
                     | Base::Absolute(_)
                     | Base::Additional
@@ -301,7 +307,8 @@ mod tests {
                     | Base::Additional
                     | Base::Settings
                     | Base::Provided(_)
-                    | Base::Plugins(_) => None,
+                    | Base::Plugins(_)
+                    | Base::Extensions(_) => None,
                 };
                 for name in base.into_iter().chain(rule.switches.iter().map(|it| &*it.variable)) {
                     assert!(profile.environment.iter().any(|it| it == name), "{name}");

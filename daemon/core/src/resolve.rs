@@ -6,6 +6,7 @@
 
 mod denied;
 mod explain;
+mod extensions;
 mod judge;
 mod naming;
 mod nested;

@@ -233,3 +233,40 @@ fn files_that_are_no_configuration_harm_nothing() {
     assert!(place.problems()[0].contains("not JSON"));
     assert_eq!(place.names(), ["a"]);
 }
+
+#[test]
+fn a_name_alone_is_what_a_catalog_says_of_a_skill_that_settings_want_so() {
+    let mut place = Place::new("claude-code", "");
+    write_skill(&place.top.join(".claude/skills/a"), "a", "all of it");
+    write_skill(&place.top.join(".claude/skills/b"), "b", "not this");
+    let mut catalog = || {
+        let params = json!({"cwd": place.top, "profile": place.profile});
+        place.live.wire.call("catalog/render", &params)["text"].to_string()
+    };
+    assert!(catalog().contains("- b: not this"), "{}", catalog());
+    write(&place.top.join(".claude/settings.json"), r#"{"skillOverrides": {"b": "name-only"}}"#);
+    let text = catalog();
+    assert!(text.contains("- a: all of it") && text.contains("- b"), "{text}");
+    assert!(!text.contains("not this"), "{text}");
+}
+
+#[test]
+fn extensions_come_and_go_with_the_files_that_say_so() {
+    let mut place = Place::new("gemini-cli", "");
+    let extensions = place.live.home.path().join(".gemini/extensions");
+    write_skill(&extensions.join("tools/skills/a"), "a", "d");
+    assert!(place.names().is_empty());
+    let manifest = extensions.join("tools/gemini-extension.json");
+    write(&manifest, r#"{"name": "tools", "version": "1"}"#);
+    assert_eq!(place.names(), ["a"]);
+    let enablement = extensions.join("extension-enablement.json");
+    write(&enablement, r#"{"tools": {"overrides": ["!/*"]}}"#);
+    assert!(place.names().is_empty());
+    let explained = place.explain("a");
+    let summary = explained["verdict"]["summary"].to_string();
+    assert!(summary.contains("extension-enablement.json:1:26"), "{summary}");
+    fs::remove_file(&enablement).expect("it is there");
+    assert_eq!(place.names(), ["a"]);
+    fs::remove_file(&manifest).expect("it is there");
+    assert!(place.names().is_empty());
+}

@@ -110,3 +110,21 @@ fn the_log_names_methods_and_durations_and_no_content() {
     run_json(&home, &top, &["list"]);
     assert_eq!(logs(&home).len(), before);
 }
+
+#[test]
+fn a_repository_may_name_a_profile_of_the_users_own() {
+    let home = Home::new();
+    let top = home.worktree("w", ONE_SKILL);
+    std::fs::write(top.join(".skillsd.toml"), "profile = \"house\"\n").expect("it is written");
+    let profile = || run_json(&home, &top, &["explain"])["profile"].clone();
+    let faults = || run_json(&home, &top, &["list"])["health"].to_string();
+    assert_eq!(profile(), "agentskills");
+    assert!(faults().contains("`profile` cannot be `house`"), "{}", faults());
+    // The repository's file is as it was; what it may name is another.
+    configure(&home, "[profiles.house]\nbase = \"codex\"\n");
+    assert_eq!(profile(), "house");
+    assert_eq!(faults(), "[]");
+    configure(&home, "");
+    assert_eq!(profile(), "agentskills");
+    assert!(faults().contains("`profile` cannot be `house`"), "{}", faults());
+}

@@ -62,6 +62,8 @@ mod cli;
 
 mod explain;
 
+mod worktrees;
+
 mod agent_files;
 
 mod check;

@@ -178,8 +178,15 @@ fn setting(
         }
         RuleKind::Names => {
             let found = list(reader, &key, value);
-            let of_variables = rule.name != "nested";
-            let names = if of_variables { variables(reader, found) } else { below(reader, found) };
+            let second = found.get(1).map(|it| it.1);
+            let names = match rule.name {
+                "nested" | "sidecar" => below(reader, found),
+                "plugin_manifest" => found.into_iter().map(|it| it.0).collect(),
+                _ => variables(reader, found),
+            };
+            if let (Some(at), "sidecar") = (second, rule.name) {
+                reader.problem(at, "`sidecar` is one path at most".to_owned(), None);
+            }
             Some(Setting::List(names))
         }
         RuleKind::Check => match value.get_ref() {

@@ -36,13 +36,19 @@ pub struct Problem {
 
 /// Reads a configuration file.
 pub fn read(bytes: &[u8], source: Source) -> Parsed {
+    read_knowing(bytes, source, &[])
+}
+
+/// Reads a configuration file that may name profiles which another one makes: of those `own` are
+/// the names.
+pub fn read_knowing(bytes: &[u8], source: Source, own: &[String]) -> Parsed {
     let decoded = decode(bytes);
     let text = &*decoded.text;
     let mut reader = Reader {
         text,
         lines: LineIndex::new(text),
         source,
-        own: Vec::new(),
+        own: own.to_vec(),
         parsed: Parsed::default(),
     };
     if let Some(span) = decoded.invalid_utf8 {

@@ -131,6 +131,11 @@ impl Profiles {
         self.rows.iter().find(|it| it.id == id)
     }
 
+    /// Returns the names of those that are the user's own.
+    pub fn own(&self) -> impl Iterator<Item = &str> {
+        self.rows.iter().map(|it| &*it.id).filter(|it| super::find(it).is_none())
+    }
+
     /// Returns the built-in profiles with what a user writes, and what is wrong with that.
     ///
     /// `place` tells where an offset is, for a person.
@@ -302,6 +307,12 @@ fn needs(rule: &str, profile: &Profile) -> Option<&'static str> {
         "nested_skips_ignored" | "nested_taken" if profile.nested == Nested::Never => {
             Some("`nested` names no directory")
         }
+        "settings" if profile.settings.is_empty() => {
+            Some("it reads no configuration file of an agent's")
+        }
+        rule if rule.starts_with("plugin") && profile.plugins().next().is_none() => {
+            Some("it looks for no plugins")
+        }
         "trust_variables" if profile.trust == Trust::NotAsked => {
             Some("`requires_trust` is not `true`")
         }
@@ -322,7 +333,8 @@ impl RootDraft {
             | Base::Absolute(_)
             | Base::Provided(_)
             | Base::Settings
-            | Base::Plugins(_) => Scope::User,
+            | Base::Plugins(_)
+            | Base::Extensions(_) => Scope::User,
         };
         let switch = |it: &Text| Switch { variable: it.clone(), relative: None };
         RootRule {
@@ -405,7 +417,8 @@ fn home_prefix(root: &RootRule) -> Option<String> {
         | Base::Additional
         | Base::Provided(_)
         | Base::Settings
-        | Base::Plugins(_) => None,
+        | Base::Plugins(_)
+        | Base::Extensions(_) => None,
     }
 }
 
@@ -426,6 +439,7 @@ fn name_variables(profile: &mut Profile) {
             Base::Home | Base::Ancestors { stop: super::Stop::Home } => named.push("HOME".into()),
             Base::Variable { name, .. } => named.extend(["HOME".into(), name.clone()]),
             Base::IfSet { name } => named.push(name.clone()),
+            Base::Extensions(rule) => named.extend(["HOME".into(), rule.variable.clone()]),
             Base::Ancestors { .. }
             | Base::Absolute(_)
             | Base::Additional

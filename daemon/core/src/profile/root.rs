@@ -1,7 +1,7 @@
 //! Where an agent looks: the values of a row's roots. Statements only; [`crate::resolve`] acts on
 //! them.
 
-use super::{PluginRule, Seeks, Text};
+use super::{ExtensionRule, PluginRule, Seeks, Text};
 
 /// One place, or one family of places, where an agent looks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,6 +63,8 @@ pub enum Base {
     Settings,
     /// The installed plugins of Claude Code; the relative path is not used.
     Plugins(PluginRule),
+    /// Each installed extension of Gemini CLI; the relative path is below its directory.
+    Extensions(ExtensionRule),
 }
 
 /// Who provides skills that are in none of an agent's directories.

@@ -7,8 +7,8 @@
 use super::words::Worded;
 use super::{
     Base, DescriptionRule, Duplicates, Empty, Encoding, LinkedWorktrees, Links, NameCheck,
-    NameForm, NameSource, Nested, Paths, Profile, Provider, RootRule, Rung, Scalars, Seeks, Stop,
-    Taken, Text, Trust, Unreadable, Walk,
+    NameForm, NameSource, Nested, Paths, PluginRule, Profile, Provider, Reads, RootRule, Rung,
+    Scalars, Seeks, Stop, Taken, Text, Trust, Unreadable, Walk,
 };
 use crate::ladder::{Fence, Library, Requirement};
 use crate::render::Format;
@@ -86,6 +86,72 @@ pub const RULES: &[Rule] = &[
         kind: RuleKind::Names,
         lines: |it| texts(&it.environment),
         set: |it, setting| names(&mut it.environment, setting),
+    },
+    Rule {
+        name: "settings",
+        doc: "What counts of the agent's own configuration files, of that which it reads there.\n\nA file of which nothing counts is not read.",
+        kind: RuleKind::Words(Reads::words),
+        lines: |it| {
+            let read = |word: &Reads| it.settings.iter().any(|it| it.reads.contains(word));
+            let all = Reads::WORDS.iter().map(|(_, value)| *value);
+            all.filter(read).flat_map(word).collect()
+        },
+        set: |it, setting| {
+            if let Setting::List(list) = setting {
+                for rule in &mut it.settings {
+                    rule.reads.retain(|it| list.iter().any(|word| *word == it.word()));
+                }
+                it.settings.retain(|it| !it.reads.is_empty());
+            }
+        },
+    },
+    Rule {
+        name: "sidecar",
+        doc: "The file in a skill's directory that says more about it than SKILL.md, as Codex's `agents/openai.yaml` does: one path, or none.",
+        kind: RuleKind::Names,
+        lines: |it| it.sidecar.iter().map(ToString::to_string).collect(),
+        set: |it, setting| {
+            if let Setting::List(list) = setting {
+                it.sidecar = list.into_iter().next().map(Text::Owned);
+            }
+        },
+    },
+    Rule {
+        name: "plugins_enabled_only",
+        doc: "Whether a plugin of Claude Code counts only where its settings enable it.",
+        kind: RuleKind::YesNo,
+        lines: |it| it.plugins().take(1).flat_map(|it| yes_no(it.enabled_only)).collect(),
+        set: |it, setting| each_plugin_rule(it, |it| put_yes_no(&mut it.enabled_only, &setting)),
+    },
+    Rule {
+        name: "plugins_cache",
+        doc: "Whether what lies in Claude Code's cache of plugins counts for itself, before what is installed.",
+        kind: RuleKind::YesNo,
+        lines: |it| it.plugins().take(1).flat_map(|it| yes_no(it.cache)).collect(),
+        set: |it, setting| each_plugin_rule(it, |it| put_yes_no(&mut it.cache, &setting)),
+    },
+    Rule {
+        name: "plugins_prefixed",
+        doc: "Whether plugins' names stand before those of their skills.",
+        kind: RuleKind::YesNo,
+        lines: |it| it.plugins().take(1).flat_map(|it| yes_no(it.prefixed)).collect(),
+        set: |it, setting| each_plugin_rule(it, |it| put_yes_no(&mut it.prefixed, &setting)),
+    },
+    Rule {
+        name: "plugins_beside_skills",
+        doc: "Whether a directory with a plugin's manifest in a directory of skills is a plugin.",
+        kind: RuleKind::YesNo,
+        lines: |it| it.plugins().take(1).flat_map(|it| yes_no(it.beside_skills)).collect(),
+        set: |it, setting| each_plugin_rule(it, |it| put_yes_no(&mut it.beside_skills, &setting)),
+    },
+    Rule {
+        name: "plugin_manifest",
+        doc: "The keys of a plugin's manifest that name more directories of skills, or of commands where the key is `commands`; none for not reading it.",
+        kind: RuleKind::Names,
+        lines: |it| it.plugins().take(1).flat_map(|it| texts(&it.manifest)).collect(),
+        set: |it, setting| {
+            each_plugin_rule(it, |it| names(&mut it.manifest, setting.clone()));
+        },
     },
     Rule {
         name: "name_source",
@@ -374,6 +440,14 @@ fn names(slot: &mut Vec<Text>, setting: Setting) {
     }
 }
 
+fn each_plugin_rule(profile: &mut Profile, mut set: impl FnMut(&mut PluginRule)) {
+    for root in &mut profile.roots {
+        if let Base::Plugins(rule) = &mut root.base {
+            set(rule);
+        }
+    }
+}
+
 fn set_nested(profile: &mut Profile, setting: Setting) {
     let Setting::List(list) = setting else { return };
     if list.is_empty() {
@@ -539,7 +613,10 @@ impl Profile {
 impl RootRule {
     /// Returns whether it names directories of skills by itself.
     pub fn is_of_skills(&self) -> bool {
-        let is_named = !matches!(self.base, Base::Provided(_) | Base::Settings | Base::Plugins(_));
+        let is_named = !matches!(
+            self.base,
+            Base::Provided(_) | Base::Settings | Base::Plugins(_) | Base::Extensions(_)
+        );
         is_named && self.seeks == Seeks::Skills
     }
 
@@ -559,6 +636,7 @@ impl RootRule {
             Base::Provided(provider) => provider.shown().to_owned(),
             Base::Settings => "the directories that its configuration files name".to_owned(),
             Base::Plugins(_) => "the installed plugins of Claude Code".to_owned(),
+            Base::Extensions(_) => format!("{relative} in each extension of Gemini CLI"),
             Base::Ancestors { stop } => match stop {
                 Stop::Cwd => format!("{relative} in the working directory"),
                 Stop::Worktree => format!("{relative} up to the worktree's top"),

@@ -74,6 +74,15 @@ pub enum Seeks {
     Commands,
 }
 
+/// Where Gemini CLI keeps its extensions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExtensionRule {
+    /// The variable that names the directory that is home to the agent; without it the user's.
+    pub variable: Text,
+    /// The directory of all extensions, below that.
+    pub directory: Text,
+}
+
 /// How an agent finds Claude Code's plugins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PluginRule {

@@ -4,10 +4,10 @@
 //! rule of a row has another source it says so beside it.
 
 use super::{
-    Base, Compaction, DescriptionRule, Duplicates, Empty, Encoding, Evidence, LinkedWorktrees,
-    Links, NameCheck, NameForm, NameRule, NameSource, Nested, Paths, PluginRule, Profile, Provider,
-    RootRule, Rung, Scalars, Scope, Seeks, Stop, Switch, Taken, Text, Trust, Unreadable, Walk,
-    settings,
+    Base, Compaction, DescriptionRule, Duplicates, Empty, Encoding, Evidence, ExtensionRule,
+    LinkedWorktrees, Links, NameCheck, NameForm, NameRule, NameSource, Nested, Paths, PluginRule,
+    Profile, Provider, RootRule, Rung, Scalars, Scope, Seeks, Stop, Switch, Taken, Text, Trust,
+    Unreadable, Walk, settings,
 };
 use crate::ladder::{Fence, Library, Quoting, Requirement};
 use crate::render::Format;
@@ -497,6 +497,15 @@ fn gemini_cli() -> Profile {
             provided(Provider::Bundled),
             provided(Provider::Mcp),
             provided(Provider::Remote),
+            root(
+                Base::Extensions(ExtensionRule {
+                    variable: "GEMINI_CLI_HOME".into(),
+                    directory: ".gemini/extensions".into(),
+                }),
+                &["skills"],
+                Scope::Plugin,
+                &walk,
+            ),
             root(home(), &[".gemini/skills"], Scope::User, &walk),
             root(home(), &[".agents/skills"], Scope::User, &walk),
             root(project(), &[".gemini/skills"], Scope::Project, &walk),

@@ -46,7 +46,7 @@ const OPENCODE: &[Row] = &[
 const CLAUDE_CODE: &[Row] = &[
     Row {
         rule: "roots",
-        source: "The document on Claude Code: bundled skills first; managed, then user, then project directories up to HOME, then added ones, then commands; of plugins the commands first, and skills of any depth as `plugin:namespace:skill`, with `skillsPath` and `skillsPaths` in the manifest.",
+        source: "The document on Claude Code: bundled skills first; managed, then user, then project directories up to HOME, then added ones, then commands; of plugins the commands first, and skills of any depth as `plugin:namespace:skill`.",
         change: |it| {
             // Of plugins the commands come first.
             it.roots.sort_by_key(|root| match (&root.base, root.seeks) {
@@ -59,13 +59,21 @@ const CLAUDE_CODE: &[Row] = &[
             for root in &mut it.roots {
                 match &mut root.base {
                     Base::Ancestors { stop } => *stop = Stop::Home,
-                    Base::Plugins(rule) => {
-                        // A plugin's skills may lie deeper, with their namespaces.
-                        root.walk.max_depth = None;
-                        rule.manifest =
-                            ["skillsPath", "skillsPaths", "commands"].map(Text::Borrowed).into();
-                    }
+                    // A plugin's skills may lie deeper, with their namespaces.
+                    Base::Plugins(_) => root.walk.max_depth = None,
                     _ => {}
+                }
+            }
+        },
+    },
+    Row {
+        rule: "plugin_manifest",
+        source: "The document on Claude Code: `skillsPath` and `skillsPaths` in the manifest.",
+        change: |it| {
+            for root in &mut it.roots {
+                if let Base::Plugins(rule) = &mut root.base {
+                    rule.manifest =
+                        ["skillsPath", "skillsPaths", "commands"].map(Text::Borrowed).into();
                 }
             }
         },
@@ -167,7 +175,7 @@ mod tests {
 
     fn copy_rule(rule: &str, base: &Profile, other: &mut Profile) {
         match rule {
-            "roots" => other.roots.clone_from(&base.roots),
+            "roots" | "plugin_manifest" => other.roots.clone_from(&base.roots),
             "description" => other.description = base.description,
             "warns_of_duplicates" => other.tells_duplicates = base.tells_duplicates,
             "output" => other.output = base.output,

@@ -5,7 +5,7 @@
 
 use super::{
     DescriptionRule, Duplicates, Empty, Encoding, LinkedWorktrees, Links, NameForm, NameSource,
-    Paths, Rung, Scalars, Scope, Stop, Taken, Unreadable,
+    Paths, Reads, Rung, Scalars, Scope, Stop, Taken, Unreadable,
 };
 use crate::ladder::{Fence, Library, Quoting};
 use crate::render::Format;
@@ -113,6 +113,19 @@ worded! {
         "as-reached" = Self::AsReached,
         "canonical" = Self::Canonical,
     }
+    Reads {
+        "skill-paths" = Self::SkillPaths,
+        "skill-urls" = Self::SkillUrls,
+        "permission-map" = Self::PermissionMap,
+        "permission-lists" = Self::PermissionLists,
+        "skill-overrides" = Self::SkillOverrides,
+        "bundled-switch" = Self::BundledSwitch,
+        "enabled-plugins" = Self::EnabledPlugins,
+        "disabled-skills" = Self::DisabledSkills,
+        "skills-config" = Self::SkillsConfig,
+        "folder-trust" = Self::FolderTrust,
+        "trusted-folders" = Self::TrustedFolders,
+    }
     Encoding {
         "accept" = Self::Accept,
         "drop" = Self::Drop,
@@ -178,6 +191,7 @@ mod tests {
         check::<Unreadable>();
         check::<Duplicates>();
         check::<Paths>();
+        check::<Reads>();
         check::<Encoding>();
         check::<Links>();
         check::<LinkedWorktrees>();

@@ -9,7 +9,7 @@ use super::provided::{Provided, Stock};
 use super::settings::Settings;
 use super::tree::Tree;
 use super::walk::Walker;
-use super::{Named, Root, RootOutcome, Site, Worktree, trust};
+use super::{Named, Root, RootOutcome, Site, Worktree, extensions, trust};
 use crate::path::AbsPath;
 use crate::profile::{
     Base, Duplicates, LinkedWorktrees, Profile, Provider, RootRule, Scope, Seeks, Stop, Switch,
@@ -41,9 +41,13 @@ pub(super) fn search(
                 let all = plugins.get_or_insert_with(find).iter();
                 all.filter(|it| it.seeks == rule.seeks).map(Located::held).collect()
             }
+            Base::Extensions(of) => {
+                extensions::find(site, of, &rule.relative, tree, search.settings)
+            }
             _ => {
                 let paths = root_paths(site, rule, worktree, &search.settings.paths);
-                paths.into_iter().map(|path| Located { path, held: None }).collect()
+                let located = |path| Located { path, held: None, origin: String::new() };
+                paths.into_iter().map(located).collect()
             }
         };
         // Taken from the end, so that a plugin that is met comes right after where it lies.
@@ -83,7 +87,7 @@ impl Search<'_, '_> {
     }
 
     /// Walks one place of the row at `index`.
-    fn walk(&mut self, Located { path, held }: Located, index: usize) {
+    fn walk(&mut self, Located { path, held, origin }: Located, index: usize) {
         let rule = &self.site.profile.roots[index];
         let walker = &mut *self.walker;
         let (start, root) = (walker.candidates.len(), self.roots.len());
@@ -118,7 +122,7 @@ impl Search<'_, '_> {
             outcome,
             candidates,
             skips,
-            origin: String::new(),
+            origin,
             place: None,
             said: None,
         });
@@ -137,10 +141,12 @@ impl Search<'_, '_> {
 }
 
 /// A root as it is found on a site.
-struct Located {
-    path: RootPath,
+pub(super) struct Located {
+    pub(super) path: RootPath,
     /// What it is, where it belongs to a plugin.
-    held: Option<Holding>,
+    pub(super) held: Option<Holding>,
+    /// What else it belongs to; else empty.
+    pub(super) origin: String,
 }
 
 impl Located {
@@ -149,7 +155,7 @@ impl Located {
             None => Ok(held.path.clone()),
             Some(why) => Err((held.path.clone(), why.clone())),
         };
-        Self { path, held: Some(held.clone()) }
+        Self { path, held: Some(held.clone()), origin: String::new() }
     }
 }
 
@@ -205,6 +211,7 @@ fn is_own(base: &Base, path: &AbsPath, worktree: &Worktree, settings: &Settings)
         | Base::IfSet { .. }
         | Base::Absolute(_)
         | Base::Plugins(_)
+        | Base::Extensions(_)
         | Base::Provided(_) => true,
         Base::Ancestors { .. } | Base::Additional => false,
         // A worktree that names a directory elsewhere makes it no better.
@@ -236,7 +243,7 @@ pub(super) fn bases(site: &Site, base: &Base, worktree: &Worktree) -> Vec<RootPa
             let found = ancestors(site, &worktree.top, worktree.in_git, *stop);
             found.into_iter().map(Ok).collect()
         }
-        Base::Settings | Base::Plugins(_) | Base::Provided(_) => Vec::new(),
+        Base::Settings | Base::Plugins(_) | Base::Extensions(_) | Base::Provided(_) => Vec::new(),
     }
 }
 

@@ -4,6 +4,7 @@
 //! `//- /path fifo` a named pipe, `//- /path denied` something that may not be read.
 
 mod explaining;
+mod extensions;
 mod listing;
 pub(crate) mod memory;
 mod places;

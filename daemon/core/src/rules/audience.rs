@@ -48,7 +48,8 @@ fn root_of(rule: &RootRule, path: &Path) -> Option<(usize, String)> {
         | Base::Absolute(_)
         | Base::Provided(_)
         | Base::Settings
-        | Base::Plugins(_) => return None,
+        | Base::Plugins(_)
+        | Base::Extensions(_) => return None,
     };
     let parts: Vec<&str> = path.parent()?.components().filter_map(name).collect();
     rule.relative

@@ -261,3 +261,58 @@ fn a_prompt_is_had_with_its_arguments_or_told_why_not() {
     let gone = ask(&rig, &["--die", "4"], 20, &daily, Some("x"));
     assert_eq!(gone, "the MCP server `notes` is not available: ended with exit status: 4");
 }
+
+/// The processes of a server that writes them down: its own and its child's.
+fn family(ids: &Path) -> Vec<String> {
+    let text = fs::read_to_string(ids).unwrap_or_default();
+    text.split_whitespace().map(str::to_owned).collect()
+}
+
+/// A server that writes down its processes, in a daemon that has listed its prompts.
+fn with_family(more: &str) -> (Live, PathBuf, PathBuf) {
+    let rig = Rig::new(&[], "");
+    let ids = rig.home.work().join("ids");
+    rig.configure(&["--family", ids.to_str().expect("a plain path")], more);
+    let (mut live, top, _) = rig.start();
+    wait_for_names(&mut live, &top, &LISTED);
+    (live, top, ids)
+}
+
+#[test]
+fn one_that_is_killed_when_it_was_ready_comes_back_and_its_prompts_stay() {
+    let (mut live, top, ids) = with_family("");
+    let first = family(&ids);
+    skills_testkit::daemon::kill(first[0].parse().expect("a number"));
+    wait_for("it to be told or started again", || {
+        assert_eq!(names(&mut live, &top, "agentskills"), LISTED, "what it had stays");
+        let now = family(&ids);
+        (now.len() == 2 && now != first && is_running(&now[0])).then_some(())
+    });
+    wait_for("what it had started to end with it", || (!is_running(&first[1])).then_some(()));
+    wait_for("health to be well again", || {
+        (source(&mut live)["state"] == "ready" && unwell(&mut live, &top).is_empty()).then_some(())
+    });
+}
+
+#[test]
+fn one_that_nobody_needs_is_stopped_and_started_when_it_is_needed() {
+    let (mut live, top, ids) = with_family("mcp.idle = 1");
+    let first = family(&ids);
+    wait_for("both to end", || first.iter().all(|it| !is_running(it)).then_some(()));
+    assert_eq!(names(&mut live, &top, "agentskills"), LISTED);
+    wait_for("another to run", || {
+        let now = family(&ids);
+        names(&mut live, &top, "agentskills");
+        (now.len() == 2 && now != first).then_some(())
+    });
+}
+
+#[test]
+fn a_daemon_that_is_asked_to_end_ends_its_servers() {
+    let (live, _, ids) = with_family("");
+    let all = family(&ids);
+    assert!(all.iter().all(|it| is_running(it)), "{all:?}");
+    let asked = std::process::Command::new("kill").arg(live.daemon.pid().to_string()).status();
+    assert!(asked.is_ok_and(|it| it.success()), "SIGTERM is sent");
+    wait_for("both to end", || all.iter().all(|it| !is_running(it)).then_some(()));
+}

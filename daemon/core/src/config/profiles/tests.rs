@@ -97,9 +97,15 @@ fn every_rule_can_be_set_to_what_another_agent_does() {
                     format!("{lines:?}")
                 }
             };
-            // One that has nested roots and trust, so that no rule is ruled out.
+            // One that has nested roots and trust, so that no rule is ruled out; what is said
+            // of plugins and files counts where there are any.
+            let of_its_own = rule.name.starts_with("plugin") || rule.name == "settings";
+            if of_its_own && lines.is_empty() {
+                continue;
+            }
+            let base = if of_its_own { &*agent.id } else { "agentskills" };
             let text = format!(
-                "[profiles.x]\nbase = \"agentskills\"\n{}{} = {value}\n",
+                "[profiles.x]\nbase = \"{base}\"\n{}{} = {value}\n",
                 if rule.name == "trust_variables" { "requires_trust = true\n" } else { "" },
                 rule.name
             );
@@ -178,4 +184,45 @@ fn the_default_profile_may_be_ones_own_and_a_repository_has_none() {
     );
     let parsed = read_config(b"[profiles.mine]\nbase = \"codex\"\n", Source::Repository);
     assert_eq!(parsed.problems.len(), 1);
+}
+
+#[test]
+fn what_an_agent_reads_besides_skills_may_be_changed() {
+    let text = "[profiles.quiet]\nbase = \"claude-code\"\nsettings = [\"permission-lists\"]\nplugins_enabled_only = false\nplugins_prefixed = false\nplugin_manifest = []\n[profiles.codex]\nsidecar = \"skill.yaml\"\n[profiles.plain]\nbase = \"codex\"\nsidecar = []\nsettings = []\n";
+    let profiles = profiles(text);
+    let quiet = profiles.find("quiet").unwrap();
+    assert_eq!(quiet.settings.len(), 3);
+    assert!(quiet.settings.iter().all(|it| it.reads == [crate::profile::Reads::PermissionLists]));
+    assert!(quiet.plugins().count() == 2 && quiet.plugins().all(|it| !it.enabled_only));
+    assert!(quiet.plugins().all(|it| !it.prefixed && it.manifest.is_empty()));
+    assert_eq!(profiles.find("codex").unwrap().sidecar.as_deref(), Some("skill.yaml"));
+    let plain = profiles.find("plain").unwrap();
+    assert_eq!((plain.sidecar.as_deref(), plain.settings.len()), (None, 0));
+    expect![[r#"
+        settings: skill-overrides, bundled-switch, enabled-plugins -> none (Your configuration, line 3.)
+        plugins_enabled_only: yes -> no (Your configuration, line 4.)
+        plugins_prefixed: yes -> no (Your configuration, line 5.)
+        plugin_manifest: skills, commands -> none (Your configuration, line 6.)
+    "#]].assert_eq(&differences(quiet));
+    check(
+        "[profiles.a]\nbase = \"agentskills\"\nsettings = [\"skill-path\"]\nplugins_cache = true\nsidecar = [\"a\", \"../b\"]\n",
+        &expect![[r#"
+            3:1: `settings` decides nothing here: it reads no configuration file of an agent's
+            3:13: `settings` cannot be `skill-path` (Did you mean `skill-paths`?)
+            4:1: `plugins_cache` decides nothing here: it looks for no plugins
+            5:17: `../b` is no path below a base (Write a path below the base, without `..`.)
+            5:17: `sidecar` is one path at most
+        "#]],
+    );
+}
+
+#[test]
+fn a_repository_may_name_a_profile_that_the_user_has_made() {
+    let text = b"profile = \"house\"\n";
+    assert_eq!(read_config(text, Source::Repository).problems.len(), 1);
+    let own = ["house".to_owned()];
+    let parsed = crate::config::read_knowing(text, Source::Repository, &own);
+    assert_eq!(parsed.problems, []);
+    assert_eq!(parsed.config.profile.as_deref(), Some("house"));
+    assert_eq!(profiles("[profiles.house]\nbase = \"codex\"\n").own().collect::<Vec<_>>(), own);
 }

@@ -260,6 +260,15 @@ fn wrong_case(path: &AbsPath) -> Absence {
 }
 
 fn switched_off(root: &Root, why: &str) -> Absence {
+    if let Some(extension) = root.origin.strip_prefix("the extension ") {
+        let name = extension.trim_matches('`');
+        let next = format!("Mend it, or switch it on with `gemini extensions enable {name}`.");
+        return Absence::new(
+            "extension/enabled",
+            format!("its extension does not count: {why}"),
+            next,
+        );
+    }
     let Some(plugin) = &root.plugin else {
         let next = "Set the variable, or take the switch away, and start the agent again.";
         let why = format!("`{}` is not searched: {why}", root.path.display());

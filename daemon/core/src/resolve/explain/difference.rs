@@ -59,7 +59,7 @@ pub(super) fn mattering<'a>(
             let rule = site.profile.roots.get(root.rule);
             rule.is_some_and(|rule| match rule.base {
                 // What such a rule finds does not follow from the table alone.
-                Base::Settings | Base::Plugins(_) | Base::Provided(_) => {
+                Base::Settings | Base::Plugins(_) | Base::Extensions(_) | Base::Provided(_) => {
                     !base.roots.iter().any(|it| it.base == rule.base)
                 }
                 _ => !searched_by(base, site, resolution).contains(&root.path),
@@ -69,6 +69,11 @@ pub(super) fn mattering<'a>(
         "requires_trust" | "trust_variables" => {
             resolution.roots[candidate.root].scope.is_of_a_worktree()
         }
+        "linked_worktrees" => {
+            let main = resolution.repository.main();
+            main.is_some_and(|it| candidate.path.starts_with(&**it))
+        }
+        rule if rule.starts_with("plugin") => resolution.plugin_of(candidate).is_some(),
         "conditional" => candidate.record().is_some_and(|it| !it.paths.is_empty()),
         "hides_from_model" => candidate.record().is_some_and(|it| it.disable_model_invocation),
         rule => {

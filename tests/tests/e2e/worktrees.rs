@@ -1,0 +1,128 @@
+//! Worktrees as git itself makes them, and the directories around them.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, chown};
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use skills_testkit::Home;
+use skills_testkit::fixture::write_skill;
+
+use crate::support::Live;
+
+/// Returns the names that a profile lists, in its order.
+fn names(live: &mut Live, cwd: &Path, profile: &str) -> Vec<String> {
+    let list = live.wire.call("skills/list", &json!({"cwd": cwd, "profile": profile}));
+    let skills = list["skills"].as_array().expect("a list").iter();
+    skills.map(|it| it["name"].as_str().expect("a name").to_owned()).collect()
+}
+
+/// Returns what explaining a place says of its repository.
+fn repository(live: &mut Live, cwd: &Path) -> Option<String> {
+    let answer = live.wire.call("skills/explain", &json!({"cwd": cwd, "profile": "claude-code"}));
+    let steps = answer["steps"].as_array().expect("steps").iter();
+    let is_meant = |it: &&Value| it["rule"].as_str().is_some_and(|it| it.starts_with("worktree/"));
+    let found = steps.filter(is_meant).map(|it| it["reason"].as_str().expect("a reason"));
+    found.map(|it| live.home.redact(it)).next()
+}
+
+/// A repository with the skill `shared` in its only commit.
+fn source(home: &Home) -> PathBuf {
+    let top = home.worktree("source", "");
+    write_skill(&top.join(".claude/skills/shared"), "shared", "is in the repository");
+    home.git(&top, &["add", "."]);
+    home.git(&top, &["commit", "-q", "-m", "one"]);
+    top
+}
+
+#[test]
+fn worktrees_of_a_bare_repository_stand_for_themselves() {
+    let home = Home::new();
+    let source = source(&home);
+    let proj = home.work().join("proj");
+    fs::create_dir(&proj).expect("a directory can be made");
+    let from = source.to_str().expect("a plain path").to_owned();
+    home.git(&proj, &["clone", "-q", "--bare", &from, ".bare"]);
+    fs::write(proj.join(".git"), "gitdir: ./.bare\n").expect("a file can be written");
+    home.git(&proj, &["worktree", "add", "-q", "feature"]);
+    home.git(&proj, &["worktree", "add", "-q", "other"]);
+    write_skill(&proj.join(".claude/skills/outer"), "outer", "beside the worktrees");
+    write_skill(&proj.join("other/.claude/skills/mine"), "mine", "of another worktree");
+    let mut live = Live::start_in(home);
+    assert_eq!(names(&mut live, &proj.join("feature"), "claude-code"), ["shared"]);
+    assert_eq!(names(&mut live, &proj.join("other"), "claude-code"), ["mine", "shared"]);
+    let said = repository(&mut live, &proj.join("feature")).expect("it is told");
+    assert!(said.contains("linked to the bare repository `$WORK/proj/.bare`"), "{said}");
+    let asked = json!({"cwd": proj.join("feature"), "profile": "codex", "path": proj.join("other/.claude/skills/mine")});
+    let why = live.wire.call("skills/explain", &asked)["verdict"]["summary"].to_string();
+    assert!(why.contains("belongs to the worktree"), "{why}");
+}
+
+#[test]
+fn a_linked_worktree_is_told_and_a_copy_of_it_opens_nothing() {
+    let home = Home::new();
+    let source = source(&home);
+    home.git(&source, &["worktree", "add", "-q", "../linked"]);
+    let linked = home.work().join("linked");
+    write_skill(&source.join(".claude/skills/later"), "later", "not committed");
+    let copy = home.work().join("copy");
+    fs::create_dir(&copy).expect("a directory can be made");
+    fs::copy(linked.join(".git"), copy.join(".git")).expect("a file can be copied");
+    fs::create_dir_all(home.config_dir().join("skillsd")).expect("a directory can be made");
+    fs::write(
+        home.config_dir().join("skillsd/config.toml"),
+        "[profiles.through]\nbase = \"claude-code\"\nlinked_worktrees = \"with-main\"\n",
+    )
+    .expect("a file can be written");
+    let mut live = Live::start_in(home);
+    assert_eq!(names(&mut live, &linked, "claude-code"), ["shared"]);
+    assert_eq!(names(&mut live, &linked, "through"), ["shared", "later"]);
+    let said = repository(&mut live, &linked).expect("it is told");
+    assert!(said.contains("linked to `$WORK/source`"), "{said}");
+    assert_eq!(names(&mut live, &copy, "through"), [""; 0]);
+    let said = repository(&mut live, &copy).expect("it is told");
+    assert!(said.contains("does not name this worktree in turn"), "{said}");
+    // Mended while the daemon watches: the next answer knows.
+    let mut file = fs::read_to_string(copy.join(".git")).expect("it is there");
+    file = file.replace("gitdir: ", "gitdir: /nowhere");
+    fs::write(linked.join(".git"), file).expect("a file can be written");
+    assert_eq!(names(&mut live, &linked, "through"), ["shared"]);
+}
+
+#[test]
+fn a_submodule_is_a_worktree_of_its_own() {
+    let home = Home::new();
+    let source = source(&home);
+    let top = home.worktree("super", "");
+    write_skill(&top.join(".claude/skills/above"), "above", "of the one around it");
+    let from = source.to_str().expect("a plain path").to_owned();
+    home.git(&top, &["-c", "protocol.file.allow=always", "submodule", "-q", "add", &from, "mod"]);
+    let mut live = Live::start_in(home);
+    assert_eq!(names(&mut live, &top, "claude-code"), ["above"]);
+    assert_eq!(names(&mut live, &top.join("mod"), "claude-code"), ["shared"]);
+    assert_eq!(names(&mut live, &top.join("mod"), "opencode"), ["shared"]);
+    // Its own repository, which names it in turn: nothing to tell.
+    assert_eq!(repository(&mut live, &top.join("mod")), None);
+}
+
+#[test]
+fn what_a_stranger_put_above_decides_nothing() {
+    let home = Home::new();
+    let above = home.work().join("above");
+    let cwd = above.join("mine");
+    fs::create_dir_all(&cwd).expect("a directory can be made");
+    home.git(&above, &["init", "-q", "--template="]);
+    write_skill(&above.join(".claude/skills/theirs"), "theirs", "of a stranger");
+    write_skill(&cwd.join(".claude/skills/mine"), "mine", "of the user");
+    let is_root = fs::metadata(&above).is_ok_and(|it| it.uid() == 0);
+    let mut live = Live::start_in(home);
+    assert_eq!(names(&mut live, &cwd, "claude-code"), ["mine", "theirs"]);
+    if !is_root {
+        // Nobody else gives a directory away; the rule itself is tested beside its code.
+        return;
+    }
+    chown(&above, Some(12_345), None).expect("root gives it away");
+    let list = live.wire.call("skills/list", &json!({"cwd": cwd, "freshness": "verified"}));
+    assert!(list["health"].to_string().contains("foreign-ancestor"), "{list}");
+    assert_eq!(names(&mut live, &cwd, "claude-code"), ["mine"]);
+}
