@@ -6,12 +6,14 @@
 //! here a second time. What the text means is worked out line by line, because a text that is
 //! being typed is seldom YAML.
 
+mod beside;
 mod complete;
 mod describe;
 mod format;
 mod hints;
 mod hover;
 mod lens;
+mod patterns;
 mod place;
 mod refactor;
 mod sections;
@@ -20,6 +22,7 @@ mod selection;
 mod tests;
 mod tokens;
 
+pub use beside::complete_paths;
 pub use complete::{Completion, Item, Kind, complete, documentation};
 pub use format::format;
 pub use hints::{Hint, hints};

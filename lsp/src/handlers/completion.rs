@@ -69,11 +69,20 @@ fn kind(kind: Kind) -> CompletionItemKind {
         Kind::Event => CompletionItemKind::EVENT,
         Kind::Variable => CompletionItemKind::VARIABLE,
         Kind::File => CompletionItemKind::SNIPPET,
+        Kind::Path => CompletionItemKind::FILE,
     }
 }
 
-const KINDS: [Kind; 7] =
-    [Kind::Field, Kind::Key, Kind::Value, Kind::Tool, Kind::Event, Kind::Variable, Kind::File];
+const KINDS: [Kind; 8] = [
+    Kind::Field,
+    Kind::Key,
+    Kind::Value,
+    Kind::Tool,
+    Kind::Event,
+    Kind::Variable,
+    Kind::File,
+    Kind::Path,
+];
 
 /// Returns how a kind is told to the client, which hands it back.
 fn word(kind: Kind) -> &'static str {
@@ -85,6 +94,7 @@ fn word(kind: Kind) -> &'static str {
         Kind::Event => "event",
         Kind::Variable => "variable",
         Kind::File => "file",
+        Kind::Path => "path",
     }
 }
 

@@ -14,3 +14,5 @@ mod encodings;
 mod endings;
 
 mod shaping;
+
+mod typing;

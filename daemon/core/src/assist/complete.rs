@@ -1,6 +1,7 @@
 //! Completion: what may be written where the cursor stands.
 
 use super::describe;
+use super::patterns::patterns;
 use super::place::{Place, place};
 use crate::catalog::hooks::{COMMON, EVENTS, GROUP, KINDS, Key, find_event, find_kind};
 use crate::catalog::tools::{Tool, tools};
@@ -52,6 +53,8 @@ pub enum Kind {
     Variable,
     /// A whole file.
     File,
+    /// A file or a glob.
+    Path,
 }
 
 /// Returns what may be written at `offset`; nothing where there is nothing to say.
@@ -72,7 +75,13 @@ pub fn complete(text: &str, offset: usize, directory: Option<&str>) -> Option<Co
             };
             (word, keys(&path, &written, has_colon, directory))
         }
-        Place::Value { path, word } => (word, values(&path, word.slice(text), directory)),
+        Place::Value { path, word } => match pattern(text, &path, word, offset) {
+            Some((tool, inner)) => {
+                let found = patterns(tool, text, &document);
+                (inner, found.iter().map(|(text, detail)| value(text, detail)).collect())
+            }
+            None => (word, values(&path, word.slice(text), directory)),
+        },
         Place::Variable { word } => {
             let arguments = document.frontmatter.as_ref();
             let arguments =
@@ -100,7 +109,7 @@ pub fn documentation(kind: Kind, label: &str) -> Option<String> {
             find_variable(label.trim_matches(['$', '{', '}'])).map(describe::variable)
         }
         Kind::Value => find_kind(label).map(describe::kind),
-        Kind::File => None,
+        Kind::File | Kind::Path => None,
     }
 }
 
@@ -113,6 +122,18 @@ impl ConcatFind for [&'static [Key]; 2] {
     fn concat_find(&self, name: &str) -> Option<&'static Key> {
         self.iter().flat_map(|it| it.iter()).find(|it| it.name == name)
     }
+}
+
+/// Returns the tool in whose parentheses a place lies, and what stands between them.
+fn pattern<'t>(text: &'t str, path: &[&str], word: Span, offset: usize) -> Option<(&'t str, Span)> {
+    if ![&[ALLOWED_TOOLS.key][..], &[DISALLOWED_TOOLS.key]].contains(&path) {
+        return None;
+    }
+    let (tool, _) = text.get(word.start..offset)?.split_once('(')?;
+    let start = word.start + tool.len() + 1;
+    let written = Span::new(start, word.end).slice(text);
+    let end = start + written.find(')').unwrap_or(written.len());
+    (offset <= end).then(|| (&text[word.start..start - 1], Span::new(start, end)))
 }
 
 fn file(directory: Option<&str>) -> Item {
@@ -251,7 +272,7 @@ fn values(path: &[&str], word: &str, directory: Option<&str>) -> Vec<Item> {
         [key] => {
             let Some(field) = catalog::find(key) else { return Vec::new() };
             if [ALLOWED_TOOLS.key, DISALLOWED_TOOLS.key].contains(key) {
-                // A pattern in parentheses is the author's own.
+                // Behind the closing parenthesis nothing is missing.
                 return if word.contains('(') { Vec::new() } else { tool_items(field) };
             }
             match (field.shape, directory) {

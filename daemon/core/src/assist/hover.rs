@@ -1,6 +1,7 @@
 //! Hover: what the thing under the cursor is.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use super::describe;
 use super::place::{Place, place};
@@ -9,6 +10,8 @@ use crate::catalog::tools::tools;
 use crate::catalog::variables::find_variable;
 use crate::catalog::{self, ALLOWED_TOOLS, DISALLOWED_TOOLS, Known, Shape};
 use crate::parse::{Document, parse};
+use crate::profile::Scope;
+use crate::render::catalog::{CatalogFormat, Listed, Room, catalog as listing};
 use crate::text::Span;
 
 /// What is to be said about a place.
@@ -104,5 +107,49 @@ fn whole_value(text: &str, document: &Document, key: &str) -> Option<(Span, Stri
             let _ = write!(said, "\n- {}: more than its {most} characters", reader.agent.name());
         }
     }
+    let name = crate::fields::Fields::new(frontmatter, text).text(&catalog::NAME);
+    catalogs(&name.unwrap_or_else(|| "skill".to_owned()), written.trim(), &mut said);
     Some((entry.value.span, said))
+}
+
+/// Adds how each agent lists the skill to its model, and what that costs.
+fn catalogs(name: &str, description: &str, said: &mut String) {
+    const LISTS: [(&str, CatalogFormat); 4] = [
+        ("Claude Code", CatalogFormat::Claude),
+        ("opencode", CatalogFormat::Opencode),
+        ("Codex", CatalogFormat::Codex),
+        ("Gemini CLI", CatalogFormat::Gemini),
+    ];
+    let path = Path::new("/").join(name).join("SKILL.md");
+    let skill = Listed {
+        name,
+        description,
+        when_to_use: None,
+        path: &path,
+        root: Path::new("/"),
+        scope: Scope::Project,
+        is_bundled: false,
+        n_uses: 0,
+    };
+    for (agent, format) in LISTS {
+        let list = |skills: &[Listed<'_>]| listing(format, skills, &Room::default()).text;
+        // What stands around the list is the same with two skills as with one.
+        let (one, two) =
+            (list(std::slice::from_ref(&skill)), list(&[skill.clone(), skill.clone()]));
+        let own = two.len().saturating_sub(one.len()).div_ceil(BYTES_PER_TOKEN);
+        let shown = shortened(one.trim());
+        let _ = write!(said, "\n**{agent}**, {own} tokens:\n\n```text\n{shown}\n```\n");
+    }
+}
+
+/// Returns the beginning and the end of a long text: where a list cuts is at its end.
+fn shortened(text: &str) -> String {
+    const LONG: usize = 700;
+    const END: usize = 200;
+    if text.len() <= LONG {
+        return text.to_owned();
+    }
+    let start = text.floor_char_boundary(LONG - END);
+    let end = text.ceil_char_boundary(text.len() - END);
+    format!("{} […] {}", &text[..start], &text[end..])
 }

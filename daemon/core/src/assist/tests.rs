@@ -9,6 +9,7 @@ use super::{Kind, complete, documentation, hover};
 use crate::parse::parse;
 use crate::path::AbsPath;
 use crate::rules::Subject;
+use crate::rules::tests::typing::SKILLS;
 use crate::rules::tests::world::record;
 use crate::text::Span;
 
@@ -262,8 +263,12 @@ fn tools_are_offered_in_every_form_of_a_list() {
     check(
         "---\nallowed-tools: Bash(git |)\n---\n",
         &expect![[r#"
-        nothing
-    "#]],
+            git * -> allowed-tools: Bash(git *)
+            gh * -> allowed-tools: Bash(gh *)
+            npm run * -> allowed-tools: Bash(npm run *)
+            npx * -> allowed-tools: Bash(npx *)
+            9 in all
+        "#]],
     );
 }
 
@@ -455,4 +460,61 @@ fn no_place_in_no_text_is_a_trap() {
             hover(text, offset.min(text.len()));
         }
     }
+}
+
+#[test]
+fn the_parentheses_of_a_tool_have_patterns() {
+    check(
+        "---\nallowed-tools: Read Bash(|)\n---\n```sh\npdftotext a.pdf\n  -layout\n```\n",
+        &expect![[r#"
+            pdftotext * -> allowed-tools: Read Bash(pdftotext *)
+            git * -> allowed-tools: Read Bash(git *)
+            gh * -> allowed-tools: Read Bash(gh *)
+            npm run * -> allowed-tools: Read Bash(npm run *)
+            10 in all
+        "#]],
+    );
+    check(
+        "---\nallowed-tools:\n  - Edit(src|\n---\n",
+        &expect![[r#"
+            ./** ->   - Edit(./**
+            src/** ->   - Edit(src/**
+            **/*.md ->   - Edit(**/*.md
+            ~/** ->   - Edit(~/**
+            5 in all
+        "#]],
+    );
+}
+
+#[test]
+fn at_each_keystroke_completion_knows_the_word() {
+    for skill in SKILLS {
+        let ends = skill.char_indices().map(|(at, letter)| at + letter.len_utf8());
+        for end in std::iter::once(0).chain(ends) {
+            let text = &skill[..end];
+            let found = complete(text, end, Some("deploy"));
+            if let Some(found) = &found {
+                assert!(found.span.end == end && !found.items.is_empty(), "{text:?}");
+            }
+            // A key of the first level that is half written: the whole of it is offered.
+            let line = text.rsplit('\n').next().unwrap_or_default();
+            let whole = skill[end - line.len()..].split([':', '\n']).next().unwrap_or_default();
+            let is_begun = text.matches("---\n").count() == 1 && line.len() < whole.len();
+            if is_begun && !line.is_empty() && crate::catalog::find(whole).is_some() {
+                let found = found.unwrap_or_else(|| panic!("nothing is offered: {text:?}"));
+                assert_eq!(found.span.slice(text), line);
+                assert!(found.items.iter().any(|it| it.label == whole), "{whole}: {text:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_description_is_shown_as_each_agent_lists_it() {
+    let (text, offset) = marked("---\nname: pdf\ndescription: Reads| PDFs.\n---\n");
+    let said = hover(&text, offset).expect("there is something to say").text;
+    for agent in ["Claude Code", "opencode", "Codex", "Gemini CLI"] {
+        assert!(said.contains(&format!("**{agent}**, ")), "{said}");
+    }
+    assert!(said.contains("- pdf: Reads PDFs."), "{said}");
 }

@@ -7,5 +7,5 @@ mod examples;
 mod families;
 mod silence;
 mod suppressing;
-mod typing;
+pub(crate) mod typing;
 pub(crate) mod world;

@@ -68,6 +68,14 @@ impl Surroundings for Beside<'_> {
         self.worktree.matches(glob)
     }
 
+    fn first_matches(&self, glob: &str) -> Vec<String> {
+        // Enough to know the directories of a worktree by.
+        const ENOUGH: usize = 400;
+        let first = self.worktree.first_matches(glob, ENOUGH);
+        let files = first.map(|(_, files)| files).unwrap_or_default();
+        files.iter().map(|it| it.to_string_lossy().into_owned()).collect()
+    }
+
     fn neighbours(&self) -> &[Neighbour] {
         self.neighbours
     }

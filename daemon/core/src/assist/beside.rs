@@ -1,0 +1,150 @@
+//! Completion of paths: files of the skill in links and backticks, files of the worktree in globs.
+
+use std::collections::BTreeMap;
+
+use super::complete::{Completion, Item, Kind};
+use super::hints::files;
+use super::place::{Place, place};
+use crate::catalog::PATHS;
+use crate::parse::Document;
+use crate::rules::Surroundings;
+use crate::text::Span;
+
+/// How many directories and kinds of files are offered at most.
+const MOST: usize = 30;
+
+/// Returns the paths that may be written at `offset`; nothing where none is meant or known.
+pub fn complete_paths(
+    text: &str,
+    document: &Document,
+    offset: usize,
+    surroundings: &dyn Surroundings,
+) -> Option<Completion> {
+    let offset = text.floor_char_boundary(offset);
+    let (span, items) = match place(text, document, offset) {
+        Place::Value { path, word } if path == [PATHS.key] => {
+            (word, globs(&text[word.start..offset.max(word.start)], surroundings))
+        }
+        Place::Elsewhere if offset >= document.body.start => {
+            let word = path_at(text, document, offset)?;
+            (word, own_files(&text[word.start..offset], surroundings))
+        }
+        _ => return None,
+    };
+    (!items.is_empty()).then_some(Completion { span, items })
+}
+
+/// Returns the path that is being written: the target of a link, or a path in backticks.
+fn path_at(text: &str, document: &Document, offset: usize) -> Option<Span> {
+    let start = text[..offset].rfind('\n').map_or(0, |it| it + 1).max(document.body.start);
+    let before = &text[start..offset];
+    let is_path = |it: char| it.is_alphanumeric() || "/._-@+".contains(it);
+    let stem = before.trim_end_matches(is_path);
+    let in_link = stem.ends_with("](") || stem.ends_with("](<");
+    // In backticks most words are no paths: one has to be begun.
+    let in_code = stem.ends_with('`')
+        && !stem.trim_start().starts_with("```")
+        && stem.matches('`').count() % 2 == 1
+        && stem.len() < before.len();
+    let behind = &text[offset..];
+    let end = offset + (behind.len() - behind.trim_start_matches(is_path).len());
+    (in_link || in_code).then(|| Span::new(start + stem.len(), end))
+}
+
+fn own_files(typed: &str, surroundings: &dyn Surroundings) -> Vec<Item> {
+    let dot = if typed.starts_with("./") { "./" } else { "" };
+    let typed = &typed[dot.len()..];
+    let known = surroundings.files().unwrap_or_default();
+    let begun = known.iter().filter(|it| it.starts_with(typed));
+    begun.map(|it| path(&format!("{dot}{it}"), String::new())).collect()
+}
+
+/// Returns the directories below what is typed, and the kinds of files in them.
+fn globs(typed: &str, surroundings: &dyn Surroundings) -> Vec<Item> {
+    let (not, typed) = match typed.strip_prefix('!') {
+        Some(rest) => ("!", rest),
+        None => ("", typed),
+    };
+    let dir = typed.rfind('/').map_or("", |at| &typed[..=at]);
+    if dir.contains(['*', '{', '[']) {
+        return Vec::new();
+    }
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for file in surroundings.first_matches(&format!("{dir}**")) {
+        let Some(below) = file.strip_prefix(dir) else { continue };
+        if let Some((first, _)) = below.split_once('/') {
+            *counts.entry(format!("{dir}{first}/**")).or_default() += 1;
+        }
+        let name = below.rsplit('/').next().unwrap_or_default();
+        if let Some((stem, extension)) = name.rsplit_once('.')
+            && !stem.is_empty()
+        {
+            *counts.entry(format!("{dir}**/*.{extension}")).or_default() += 1;
+        }
+    }
+    let mut counts: Vec<(String, usize)> = counts.into_iter().collect();
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    counts.truncate(MOST);
+    counts.into_iter().map(|(glob, count)| path(&format!("{not}{glob}"), files(count))).collect()
+}
+
+fn path(text: &str, detail: String) -> Item {
+    Item { label: text.to_owned(), kind: Kind::Path, detail, text: text.to_owned(), snippet: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::parse::parse;
+
+    struct Tree(Vec<String>);
+
+    impl Surroundings for Tree {
+        fn files(&self) -> Option<&[String]> {
+            Some(&self.0)
+        }
+
+        fn first_matches(&self, glob: &str) -> Vec<String> {
+            let dir = glob.strip_suffix("**").unwrap();
+            let all = ["src/a.rs", "src/deep/b.rs", "src/deep/c.ts", "docs/x.md", "README.md"];
+            all.iter().filter(|it| it.starts_with(dir)).map(|it| (*it).to_owned()).collect()
+        }
+    }
+
+    #[track_caller]
+    fn check(marked: &str, expected: &Expect) {
+        let at = marked.find('|').unwrap();
+        let text = marked.replacen('|', "", 1);
+        let tree = Tree(["references/forms.md", "scripts/read.py"].map(str::to_owned).into());
+        let found = complete_paths(&text, &parse(&text), at, &tree);
+        let shown = found.map_or("nothing".to_owned(), |it| {
+            let items: Vec<_> = it.items.iter().map(|it| it.text.as_str()).collect();
+            format!("[{}] {}", it.span.slice(&text), items.join(" "))
+        });
+        expected.assert_eq(&shown);
+    }
+
+    #[test]
+    fn links_and_backticks_name_files_of_the_skill() {
+        let body = |line: &str| format!("---\nname: a\n---\n{line}\n");
+        check(&body("See [x](|)."), &expect!["[] references/forms.md scripts/read.py"]);
+        check(&body("See [x](ref|x.md)."), &expect!["[refx.md] references/forms.md"]);
+        check(&body("Run `./scr|`."), &expect!["[./scr] ./scripts/read.py"]);
+        check(&body("Run `|`."), &expect!["nothing"]);
+        check(&body("Then `a` and scr|"), &expect!["nothing"]);
+        check(&body("```s|"), &expect!["nothing"]);
+    }
+
+    #[test]
+    fn globs_are_made_of_the_directories_that_there_are() {
+        check("---\npaths: |\n---\n", &expect!["[] src/** **/*.md **/*.rs **/*.ts docs/**"]);
+        check(
+            "---\npaths: ['!src/|']\n---\n",
+            &expect!["[!src/] !src/**/*.rs !src/deep/** !src/**/*.ts"],
+        );
+        check("---\npaths:\n  - docs/|\n---\n", &expect!["[docs/] docs/**/*.md"]);
+        check("---\nname: |\n---\n", &expect!["nothing"]);
+    }
+}
