@@ -10,7 +10,6 @@ mod mend;
 mod sarif;
 
 use std::path::PathBuf;
-use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
@@ -24,7 +23,6 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::CommandError;
 use crate::cli::link::Link;
 use crate::cli::place::Place;
-use crate::cli::terminal::Terminal;
 
 /// What to check, and how to say it.
 #[derive(Debug, Clone, Args)]
@@ -55,9 +53,6 @@ enum Format {
     /// Annotations of GitHub's actions.
     Github,
 }
-
-/// After how long a check says that it is under way.
-const PATIENT: Duration = Duration::from_millis(500);
 
 /// How often `--watch` looks.
 const PAUSE: Duration = Duration::from_millis(700);
@@ -104,23 +99,7 @@ fn link(cx: &Cx<'_>) -> Result<Link, CommandError> {
 
 fn call(cx: &Cx<'_>, params: &CheckParams) -> Result<CheckResult, CommandError> {
     let mut link = link(cx)?;
-    // Dropped when the answer is there, and the other side with it.
-    let (done, waiting) = mpsc::channel::<()>();
-    let tells = Terminal::shows_progress();
-    let teller = thread::spawn(move || {
-        let late = waiting.recv_timeout(PATIENT) == Err(RecvTimeoutError::Timeout);
-        if late && tells {
-            Terminal::show_progress("checking skills…");
-            // The line is taken back when the answer is there.
-            let _ = waiting.recv();
-            Terminal::show_progress("\r\x1b[2K");
-        }
-    });
-    let result = link.call::<SkillsCheck>(params);
-    drop(done);
-    // It ends by itself, and has nothing to say.
-    let _ = teller.join();
-    Ok(result?)
+    Ok(link.call::<SkillsCheck>(params)?)
 }
 
 fn print(

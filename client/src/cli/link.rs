@@ -16,6 +16,7 @@ use skills_protocol::{PROTOCOL_VERSION, compatible};
 use crate::blocking::{BlockingConnection, PATIENCE, Sent, Stream, limit_patience};
 use crate::cli::exit::Exit;
 use crate::cli::failure::CommandError;
+use crate::cli::terminal::Progress;
 use crate::cli::terminal::Terminal;
 use crate::cli::{Cx, Local, Notes};
 use crate::spawn::{StartOptions, connect, connect_or_start, pauses};
@@ -80,6 +81,7 @@ impl Link {
     }
 
     fn daemon(options: StartOptions) -> Result<Self, ClientError> {
+        let _progress = Progress::begin("starting the daemon …");
         let stream = connect_or_start(&options)?;
         limit_patience(&stream, PATIENCE)?;
         let daemon = peer::of(&stream)?.and_then(|peer| peer.daemon());
@@ -138,6 +140,7 @@ impl Link {
         &mut self,
         params: &M::Params,
     ) -> Result<Box<RawValue>, ClientError> {
+        let _progress = Progress::begin("reading the skills …");
         if !M::REPEATABLE {
             return self.try_call_text::<M>(params);
         }

@@ -113,6 +113,7 @@ fn push_worktrees(worktrees: &[Worktree], terminal: &Terminal, text: &mut String
             facts.push(paint(style::WARNING, unwell));
         }
         let path = paint(style::NAME, pad(&path(worktree), columns));
+        let path = terminal.link(&worktree.path, worktree.path_encoding, path);
         let _ = writeln!(text, "  {path}  {}", facts.join(" · "));
     }
 }

@@ -3,6 +3,9 @@
 //! The only file here that prints, besides the view of `top`, which has the screen to itself. Commands build their whole output first, so it leaves in one
 //! write, and one that nobody reads any more is no error.
 
+mod links;
+mod progress;
+
 use std::cell::RefCell;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
@@ -18,12 +21,16 @@ use crate::cli::failure::CommandError;
 use crate::cli::style::{self, paint};
 use crate::cli::text::{plain, plain_exact};
 
+pub(super) use progress::Progress;
+
 /// Where output goes and how it is laid out.
 pub(super) struct Terminal {
     /// Its columns; `None` where nothing is to be cut or wrapped.
     pub(super) width: Option<usize>,
     // What is written as `~`.
     home: Option<PathBuf>,
+    // Whether a path that is shown opens what it names.
+    links: bool,
     out: Sink,
     err: Sink,
 }
@@ -67,7 +74,8 @@ impl Terminal {
         let home = home.filter(|home| home.is_absolute() && home.parent().is_some());
         let out = Sink::new(io::stdout(), color);
         let err = Sink::new(io::stderr(), color);
-        Self { width: columns(), home, out, err }
+        let links = io::stdout().is_terminal() && out.colored && links::are_taken();
+        Self { width: columns(), home, links, out, err }
     }
 
     /// Returns a terminal that writes to these streams, without colour.
@@ -80,7 +88,7 @@ impl Terminal {
     ) -> Self {
         let sink = |stream| Sink { stream: RefCell::new(stream), colored: false };
         let (out, err) = (sink(Box::new(out) as Box<dyn Write>), sink(Box::new(err)));
-        Self { width, home: Some(home.into()), out, err }
+        Self { width, home: Some(home.into()), links: false, out, err }
     }
 
     /// Returns whether output may have colours.
@@ -88,15 +96,13 @@ impl Terminal {
         self.out.colored
     }
 
-    /// Returns whether a line that is taken back again can be shown: on a terminal alone.
-    pub(super) fn shows_progress() -> bool {
-        io::stderr().is_terminal()
-    }
-
-    /// Writes a part of a line that is taken back again, from whichever thread.
-    pub(super) fn show_progress(text: &str) {
-        // There is no other place to say that this one does not work.
-        let _ = io::stderr().write_all(text.as_bytes());
+    /// Returns text that opens a path from the wire, where the terminal takes links. What is laid
+    /// out in columns is measured without it.
+    pub(super) fn link(&self, path: &str, encoding: Option<PathEncoding>, text: String) -> String {
+        match decode(path, encoding) {
+            Ok(path) if self.links && path.is_absolute() => links::linked(&path, &text),
+            Ok(_) | Err(_) => text,
+        }
     }
 
     /// Returns a path from the wire as a person writes it, harmless and with `~`.

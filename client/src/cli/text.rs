@@ -71,6 +71,21 @@ pub(super) fn cut(text: &str, columns: usize) -> String {
     kept
 }
 
+/// Returns the end of the text in this many columns, with an ellipsis where something is missing.
+pub(super) fn cut_start(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let mut left = columns.saturating_sub(1);
+    let mut start = text.len();
+    for (at, c) in text.char_indices().rev() {
+        let Some(rest) = left.checked_sub(c.width().unwrap_or(0)) else { break };
+        left = rest;
+        start = at;
+    }
+    format!("…{}", &text[start..])
+}
+
 /// Returns the text in lines of at most this many columns, broken at blanks where there are any.
 pub(super) fn wrap(text: &str, columns: Option<usize>) -> Vec<String> {
     let Some(columns) = columns else { return vec![text.to_owned()] };
@@ -147,6 +162,9 @@ mod tests {
         assert_eq!(cut("日本語", 4), "日…");
         assert_eq!(cut("ab cd", 4), "ab…");
         assert_eq!(pad("日", 4), "日  ");
+        assert_eq!(cut_start("abcdef", 6), "abcdef");
+        assert_eq!(cut_start("abcdef", 4), "…def");
+        assert_eq!(cut_start("日本語", 4), "…語");
     }
 
     #[test]

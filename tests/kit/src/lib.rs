@@ -30,11 +30,14 @@ pub mod model;
 
 pub mod literal;
 
+pub mod screen;
+
 pub use catalog::{Catalog, Page};
 pub use corpus::Corpus;
 pub use daemon::Daemon;
 pub use fixture::lay_out;
 pub use home::Home;
 pub use model::{Model, Turn};
+pub use screen::Screen;
 pub use wait::wait_for;
 pub use wire::{Framing, RpcError, Wire};

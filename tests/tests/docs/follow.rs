@@ -1,9 +1,11 @@
 //! Following a document: its commands in one shell, and what came of each.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
+use std::process::Command;
 
 use skills_testkit::Home;
 
@@ -25,8 +27,8 @@ const CHECKOUT: [&str; 7] = [
 const BEGIN: &str = "==8<== begin";
 const END: &str = "==8<== end";
 
-/// A home with a checkout, and `skillsd` on the path.
-fn home() -> Home {
+/// Returns a home with a checkout, and `skillsd` in its `bin`.
+pub(crate) fn home() -> Home {
     let home = Home::new();
     let checkout = home.path().join("skillsd");
     for part in CHECKOUT {
@@ -40,6 +42,16 @@ fn home() -> Home {
     fs::create_dir(&bin).unwrap();
     symlink(env!("CARGO_BIN_EXE_test-skillsd"), bin.join("skillsd")).unwrap();
     home
+}
+
+/// Returns a shell in the checkout, with `skillsd` on its path.
+pub(crate) fn shell(home: &Home) -> Command {
+    let path = std::env::var_os("PATH").unwrap();
+    let bin = std::iter::once(home.path().join("bin"));
+    let path = std::env::join_paths(bin.chain(std::env::split_paths(&path))).unwrap();
+    let mut shell = home.command("bash");
+    shell.current_dir(home.path().join("skillsd")).env("PATH", path);
+    shell
 }
 
 fn is_run(run: &Run) -> bool {
@@ -74,12 +86,8 @@ fn follow(name: &str, blocks: &[Block]) -> Vec<String> {
     }
     let file = home.work().join("script");
     fs::write(&file, format!("exec 2>&1\nset -o pipefail\n{script}")).unwrap();
-    let mut shell = home.command("bash");
-    let path = std::env::join_paths(
-        std::iter::once(home.path().join("bin"))
-            .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
-    );
-    shell.arg(&file).current_dir(home.path().join("skillsd")).env("PATH", path.unwrap());
+    let mut shell = shell(&home);
+    shell.arg(&file);
     let output = String::from_utf8(shell.output().unwrap().stdout).unwrap();
     let mut wrong = Vec::new();
     for (nth, (line, command)) in commands().enumerate() {
@@ -165,13 +173,13 @@ fn named(line: &str) -> Vec<Vec<String>> {
 #[test]
 fn each_command_that_is_named_is_one() {
     let mut wrong = Vec::new();
-    let mut known = std::collections::BTreeMap::new();
+    let mut known = BTreeMap::new();
     for name in documents() {
         let text = fs::read_to_string(top().join(Path::new(&name))).unwrap();
         for words in text.lines().flat_map(named) {
             let is_good = *known.entry(words.clone()).or_insert_with(|| {
                 // With `--help` last, all that stands before it is still read and refused.
-                let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_test-skillsd"));
+                let mut command = Command::new(env!("CARGO_BIN_EXE_test-skillsd"));
                 command.args(&words).arg("--help").output().unwrap().status.success()
             });
             if !is_good {

@@ -16,6 +16,7 @@ mod blocks;
 mod book;
 mod follow;
 mod messages;
+mod pictures;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -10,9 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use serde_json::{Value, json};
-use skills_testkit::Home;
+use skills_testkit::{Home, Screen};
 
-use crate::screen::Screen;
 use crate::support::{exe, stderr, stdout};
 
 /// Files as their owners have them: with comments, an order of their own, and hooks of others.
@@ -158,10 +157,10 @@ fn each_agent_is_registered_beside_what_it_has() {
     assert_eq!(after[1]["hooks"][0]["command"], "skillsd hook claude-code || true");
     assert_eq!(claude["hooks"]["SessionEnd"].as_array().unwrap().len(), 1);
     let server = json!({"type": "stdio", "command": "skillsd", "args": ["mcp"]});
-    assert_eq!(place.json(".claude.json")["mcpServers"]["skillsd"], server);
+    assert_eq!(place.json(".claude.json")["mcpServers"]["skills"], server);
     let codex = place.read(".codex/config.toml");
     assert!(codex.starts_with("# Mine.\nmodel = \"x\" # why\n"), "{codex}");
-    assert!(codex.contains("[mcp_servers.skillsd]\ncommand = \"skillsd\"\n"), "{codex}");
+    assert!(codex.contains("[mcp_servers.skills]\ncommand = \"skillsd\"\n"), "{codex}");
     assert!(place.json(".codex/hooks.json")["hooks"]["PreToolUse"].is_array());
     let gemini = place.read(".gemini/settings.json");
     assert!(gemini.starts_with("{\n  // Dark.\n  \"theme\": \"x\",\n"), "{gemini}");
@@ -246,7 +245,7 @@ fn only_what_is_there_and_asked_for() {
     place.run(&["uninstall", "--yes", "--only", "hooks"], 0);
     place.run(&["install", "--yes", "--only", "hooks"], 0);
     place.run(&["uninstall", "--yes", "--only", "hooks"], 0);
-    assert!(place.read(".codex/config.toml").contains("skillsd"));
+    assert!(place.read(".codex/config.toml").contains("mcp_servers.skills"));
     assert!(!place.home.path().join(".codex/hooks.json").exists());
     assert_eq!(place.asked(), "", "units were not asked for");
     place.run(&["install", "--only", "nothing"], 2);

@@ -38,7 +38,7 @@ mod denied;
 
 mod install;
 
-mod screen;
+mod looks;
 mod top;
 
 mod doctor;

@@ -3,11 +3,10 @@
 use std::fs;
 use std::path::PathBuf;
 
-use skills_testkit::Home;
 use skills_testkit::daemon::{kill, listener};
 use skills_testkit::fixture::write_skill;
+use skills_testkit::{Home, Screen};
 
-use crate::screen::Screen;
 use crate::support::{run, skillsd, stderr, stdout};
 
 const TREE: &str = "//- /.agents/skills/commit/SKILL.md\n---\nname: commit\ndescription: Commits.\n---\n\

@@ -2,15 +2,16 @@
 //!
 //! What is unsafe is judged where it is refused, in [`directory`]; here it gets its name.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use skills_protocol::socket::{SocketLocation, SocketSource};
 
 use crate::cli::doctor::finding::Finding;
-use crate::cli::doctor::repair::Repair;
+use crate::cli::doctor::repair::{Repair, SET_ASIDE};
 use crate::directory::{self, DirectoryError};
 use crate::environment::state_directory;
 
@@ -80,7 +81,25 @@ pub(super) fn look_at_state(findings: &mut Vec<Finding>) {
     };
     // Made by the first daemon that logs.
     let Ok(found) = fs::symlink_metadata(&path) else { return };
-    findings.extend(state_finding(&path, &found).map(|it| it.at(path)));
+    findings.extend(state_finding(&path, &found).map(|it| it.at(&path)));
+    findings.extend(set_aside(&path));
+}
+
+/// Returns a finding for each store of sessions that was damaged and set aside.
+fn set_aside(state: &Path) -> Vec<Finding> {
+    let entries = fs::read_dir(state).into_iter().flatten().flatten().map(|it| it.path());
+    let is_aside = |path: &PathBuf| {
+        path.file_name().and_then(OsStr::to_str).is_some_and(|it| it.contains(SET_ASIDE))
+    };
+    let mut aside: Vec<_> = entries.filter(is_aside).collect();
+    aside.sort();
+    let finding = |path: PathBuf| {
+        let message = "what sessions had done was damaged and set aside";
+        let hint = format!("Remove `{}` when you do not need it.", path.display());
+        let repair = Repair::RemoveAside { path: path.clone() };
+        Finding::warning("store-aside", message, hint).at(path).with_repair(repair)
+    };
+    aside.into_iter().map(finding).collect()
 }
 
 fn state_finding(path: &Path, found: &fs::Metadata) -> Option<Finding> {

@@ -9,12 +9,20 @@ use std::path::PathBuf;
 
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 
+/// What is in the name of a store that the daemon has set aside.
+pub(super) const SET_ASIDE: &str = ".db.damaged-";
+
 /// Something that mends a finding.
 #[derive(Debug)]
 pub(super) enum Repair {
     /// Takes the permissions of others away from a file or directory of ours.
     Close {
         /// What is open.
+        path: PathBuf,
+    },
+    /// Removes a store of sessions that was damaged and set aside: nothing reads it any more.
+    RemoveAside {
+        /// The file.
         path: PathBuf,
     },
     /// Removes a socket that nobody listens at, under the lock that a daemon would hold.
@@ -39,6 +47,16 @@ impl Repair {
                 let mode = found.mode() & 0o700;
                 fs::set_permissions(path, Permissions::from_mode(mode))?;
                 Ok(format!("Its mode is {mode:04o} now."))
+            }
+            Self::RemoveAside { path } => {
+                let found = fs::symlink_metadata(path)?;
+                let is_ours = found.uid() == rustix::process::getuid().as_raw();
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                if !is_ours || !found.is_file() || !name.contains(SET_ASIDE) {
+                    return Err(io::Error::other("it is not what the daemon has set aside"));
+                }
+                fs::remove_file(path)?;
+                Ok("The file was removed.".to_owned())
             }
             Self::RemoveSocket { socket, lock } => {
                 let flags = OFlags::CREATE | OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -75,6 +93,19 @@ mod tests {
         drop(held);
         repair.carry_out().expect("nobody has it");
         assert!(!socket.exists());
+    }
+
+    #[test]
+    fn only_what_was_set_aside_is_removed() {
+        let top = tempfile::TempDir::new().expect("made");
+        let remove = |name: &str| {
+            let path = top.path().join(name);
+            fs::write(&path, "").expect("written");
+            let repair = Repair::RemoveAside { path: path.clone() };
+            (repair.carry_out().is_ok(), path.exists())
+        };
+        assert_eq!(remove("sessions.db.damaged-2026-11-21T13-45-00"), (true, false));
+        assert_eq!(remove("sessions.db"), (false, true));
     }
 
     #[test]

@@ -21,8 +21,8 @@ const OPENCODE_PLUGIN: &str = include_str!("../../../../editors/agents/opencode/
 const LINE: &str = "skillsd hook ";
 const PLUGIN_PROGRAM: &str = "|| \"skillsd\"";
 
-/// Under which name the server is registered.
-const SERVER: &str = "skillsd";
+/// Under which name the server is registered, as the README has it.
+const SERVER: &str = "skills";
 
 /// Returns what is wanted of the agents that are there, and of each that is not, that it is not.
 pub(super) fn wanted(around: &Surroundings, left_out: &mut Vec<String>) -> Vec<Wanted> {

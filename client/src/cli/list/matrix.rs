@@ -11,7 +11,7 @@ use skills_protocol::wire::{ListResult, State};
 
 use crate::cli::style::{self, paint};
 use crate::cli::terminal::Terminal;
-use crate::cli::text::{count, pad, plain, width};
+use crate::cli::text::{count, cut_start, pad, plain, width};
 
 /// What stands where an agent finds no such skill.
 const NOTHING: &str = "·";
@@ -40,7 +40,12 @@ pub(in crate::cli) fn render(
     for row in &rows {
         let cells: Vec<String> = row.cells.iter().map(|state| cell(*state)).collect();
         let name = paint(style::NAME, pad(&plain(row.name), names));
-        let path = paint(style::FAINT, terminal.path(row.path, row.encoding));
+        let path = terminal.path(row.path, row.encoding);
+        // Its end tells it from the others.
+        let taken = names + 2 + 2 * cells.len() + 1;
+        let room = terminal.width.map(|width| width.saturating_sub(taken).max(20));
+        let path = paint(style::FAINT, room.map_or(path.clone(), |room| cut_start(&path, room)));
+        let path = terminal.link(row.path, row.encoding, path);
         let _ = writeln!(text, "{name}  {}  {path}", cells.join(" "));
     }
     let used: BTreeSet<State> =

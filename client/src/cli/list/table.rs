@@ -33,9 +33,10 @@ pub(in crate::cli) fn render(
     let mut text = String::new();
     let columns = Columns::of(&shown, view.all, terminal);
     for (scope, root, skills) in grouped(&shown) {
-        let heading = terminal.path(root, skills[0].path_encoding);
-        let _ =
-            writeln!(text, "{}  {}", paint(style::HEADING, heading), paint(style::FAINT, scope));
+        let encoding = skills[0].path_encoding;
+        let heading = paint(style::HEADING, terminal.path(root, encoding));
+        let heading = terminal.link(root, encoding, heading);
+        let _ = writeln!(text, "{heading}  {}", paint(style::FAINT, scope));
         for skill in skills {
             push_row(skill, &columns, terminal, &mut text);
         }
@@ -120,6 +121,7 @@ fn shown_name(skill: &Entry) -> String {
 fn push_row(skill: &Entry, columns: &Columns, terminal: &Terminal, text: &mut String) {
     let name = pad(&shown_name(skill), columns.name);
     let name = if skill.state.is_listed() { paint(style::NAME, name) } else { name };
+    let name = terminal.link(&skill.path, skill.path_encoding, name);
     let state = columns.state.map_or(String::new(), |columns| {
         format!("{}  ", paint(style::of_state(skill.state), pad(skill.state.as_str(), columns)))
     });

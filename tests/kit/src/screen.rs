@@ -1,0 +1,154 @@
+//! A terminal that a test looks at: a pseudo-terminal, and what a terminal would show of it.
+//!
+//! The program has it as its controlling terminal, so that it hears of another size as it would in a
+//! window. What it writes is taken at once by a thread; the test waits for what is to be seen.
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::num::NonZero;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+
+use crate::wait::{DEADLINE, within};
+use rustix::fs::{Mode, OFlags};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+
+/// A program on a terminal of its own.
+pub struct Screen {
+    child: Child,
+    main: File,
+    seen: Arc<Mutex<Seen>>,
+    // Ends when nobody has the other side open any more.
+    reader: Option<JoinHandle<()>>,
+}
+
+/// What was written, and what a terminal makes of it.
+struct Seen {
+    parser: vt100::Parser,
+    bytes: Vec<u8>,
+}
+
+impl Screen {
+    /// Starts a program on a terminal of this size.
+    #[track_caller]
+    pub fn start(command: &Command, rows: u16, columns: u16) -> Screen {
+        let main = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal can be had");
+        grantpt(&main).expect("a terminal can be had");
+        unlockpt(&main).expect("a terminal can be had");
+        tcsetwinsize(&main, size(rows, columns)).expect("a terminal can be had");
+        let name = ptsname(&main, Vec::new()).expect("a terminal can be had");
+        let side = rustix::fs::open(&*name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty())
+            .expect("a terminal can be had");
+        let stream = |side: &OwnedFd| Stdio::from(side.try_clone().expect("a terminal can be had"));
+        // It makes its standard input the controlling terminal, and becomes the program.
+        let mut on_terminal = Command::new(on_path("setsid"));
+        on_terminal.arg("--ctty").arg(command.get_program()).args(command.get_args());
+        let variables = command.get_envs().filter_map(|(name, value)| Some((name, value?)));
+        on_terminal.env_clear().envs(variables).env("TERM", "xterm-256color");
+        if let Some(dir) = command.get_current_dir() {
+            on_terminal.current_dir(dir);
+        }
+        on_terminal.stdin(stream(&side)).stdout(stream(&side)).stderr(stream(&side));
+        let child = on_terminal.spawn().expect("a terminal can be had");
+        drop(side);
+        let main = File::from(main);
+        let parser = vt100::Parser::new(cells(rows), cells(columns), 0);
+        let seen = Arc::new(Mutex::new(Seen { parser, bytes: Vec::new() }));
+        let (mut source, sink) =
+            (main.try_clone().expect("a terminal can be had"), Arc::clone(&seen));
+        let reader = thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            // It fails when nobody has the other side open any more.
+            while let Ok(length @ 1..) = source.read(&mut buffer) {
+                let mut seen = sink.lock().expect("nobody has failed with it");
+                seen.parser.process(&buffer[..length]);
+                seen.bytes.extend_from_slice(&buffer[..length]);
+            }
+        });
+        Screen { child, main, seen, reader: Some(reader) }
+    }
+
+    /// Types.
+    pub fn type_in(&mut self, keys: &str) {
+        self.main.write_all(keys.as_bytes()).expect("a terminal can be had");
+    }
+
+    /// Gives the window another size.
+    pub fn resize(&mut self, rows: u16, columns: u16) {
+        self.seen
+            .lock()
+            .expect("nobody has failed with it")
+            .parser
+            .screen_mut()
+            .set_size(cells(rows), cells(columns));
+        tcsetwinsize(&self.main, size(rows, columns)).expect("a terminal can be had");
+    }
+
+    /// Returns what is on the screen.
+    pub fn text(&self) -> String {
+        self.seen.lock().expect("nobody has failed with it").parser.screen().contents()
+    }
+
+    /// Returns everything that was written to the terminal.
+    pub fn written(&self) -> String {
+        String::from_utf8_lossy(&self.seen.lock().expect("nobody has failed with it").bytes)
+            .into_owned()
+    }
+
+    /// Looks at the screen, cell by cell.
+    pub fn look<T>(&self, look: impl FnOnce(&vt100::Screen) -> T) -> T {
+        look(self.seen.lock().expect("nobody has failed with it").parser.screen())
+    }
+
+    /// Returns whether the program has the whole screen, and the rest is kept for later.
+    pub fn is_taken_over(&self) -> bool {
+        self.seen.lock().expect("nobody has failed with it").parser.screen().alternate_screen()
+    }
+
+    /// Waits until the screen shows this, and returns all of it.
+    #[track_caller]
+    pub fn wait_for(&self, shown: &str) -> String {
+        let found = within(DEADLINE, || Some(self.text()).filter(|it| it.contains(shown)));
+        found.unwrap_or_else(|| panic!("`{shown}` is not on the screen:\n{}", self.text()))
+    }
+
+    /// Waits until the program has ended and everything it wrote has been seen.
+    #[track_caller]
+    pub fn wait(&mut self) -> ExitStatus {
+        let ended = within(DEADLINE, || self.child.try_wait().expect("a terminal can be had"));
+        let status = ended.unwrap_or_else(|| panic!("it goes on:\n{}", self.text()));
+        if let Some(reader) = self.reader.take() {
+            reader.join().expect("reading has not failed");
+        }
+        status
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        // Both fail when it has ended already, which is what is wanted.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+// The command's own path may lead elsewhere.
+fn on_path(program: &str) -> PathBuf {
+    let path = std::env::var_os("PATH").expect("a terminal can be had");
+    std::env::split_paths(&path)
+        .map(|dir| dir.join(program))
+        .find(|it| it.is_file())
+        .expect("a terminal can be had")
+}
+
+fn cells(number: u16) -> NonZero<u16> {
+    NonZero::new(number).expect("a terminal can be had")
+}
+
+fn size(rows: u16, columns: u16) -> Winsize {
+    Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }
+}

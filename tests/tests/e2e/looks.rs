@@ -1,0 +1,96 @@
+//! How commands look on a terminal: within its width, in colours, with links where they are taken.
+
+use std::path::PathBuf;
+
+use skills_testkit::{Home, Screen};
+
+use crate::support::{exe, run, skillsd, stdout};
+
+const TREE: &str = "//- /.agents/skills/commit/SKILL.md\n---\nname: commit\ndescription: Writes a commit \
+message for the staged changes, in the style of the repository. Use when the user asks to commit.\n---\n\
+//- /.claude/skills/a-skill-with-quite-a-long-name/SKILL.md\n---\nname: a-skill-with-quite-a-long-name\n---\n\
+//- /.claude/skills/commit/SKILL.md\n---\nname: commit\ndescription: Commits.\n---\n";
+
+fn set() -> (Home, PathBuf) {
+    let home = Home::new();
+    let top = home.worktree("shop", TREE);
+    (home, top)
+}
+
+/// Returns everything that a command writes to a terminal of so many columns.
+fn written(home: &Home, top: &PathBuf, args: &[&str], columns: u16, links: &str) -> String {
+    let mut command = skillsd(home, args);
+    command.current_dir(top).env("FORCE_HYPERLINK", links);
+    let mut screen = Screen::start(&command, 50, columns);
+    screen.wait();
+    screen.written()
+}
+
+/// Returns text without sequences of colour.
+fn plain(text: &str) -> String {
+    let mut parts = text.split("\u{1b}[");
+    let first = parts.next().unwrap_or_default().to_owned();
+    let rest = parts.map(|it| it.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';'));
+    rest.fold(first, |text, it| text + it.get(1..).unwrap_or_default())
+}
+
+#[test]
+fn what_is_shown_fits_the_terminal() {
+    let (home, top) = set();
+    for args in
+        [&["list"][..], &["list", "--all"], &["list", "--profile", "all"], &["status"], &["doctor"]]
+    {
+        for columns in [80, 140] {
+            let written = written(&home, &top, args, columns, "0");
+            assert!(written.contains("\u{1b}["), "{args:?} is not coloured: {written:?}");
+            for line in plain(&written).lines() {
+                // A socket's path is not to be cut; it is there to be copied.
+                let is_path = line.contains("v1.sock");
+                let n_columns = line.trim_end().chars().count();
+                assert!(is_path || n_columns <= usize::from(columns), "{args:?}: {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn paths_open_what_they_name_where_the_terminal_takes_links() {
+    let (home, top) = set();
+    let file = format!("\u{1b}]8;;file://{}/.agents/skills/commit/SKILL.md\u{1b}\\", top.display());
+    for args in [&["list"][..], &["list", "--profile", "agentskills,codex"]] {
+        let linked = written(&home, &top, args, 100, "1");
+        assert!(linked.contains(&file), "{linked:?}");
+        let without = written(&home, &top, args, 100, "0");
+        assert!(!without.contains("\u{1b}]8;"), "{without:?}");
+        // What is seen is the same.
+        let closing = linked.matches("\u{1b}]8;;\u{1b}\\").count();
+        assert_eq!(linked.matches("\u{1b}]8;;file").count(), closing);
+    }
+    let mut piped = skillsd(&home, &["list", "--color", "always"]);
+    let output = piped.current_dir(&top).env("FORCE_HYPERLINK", "1").output();
+    let text = stdout(&output.expect("our program can be run"));
+    assert!(text.contains("\u{1b}[") && !text.contains("\u{1b}]8;"), "{text:?}");
+    assert!(!stdout(&run(&home, &top, &["list"])).contains('\u{1b}'));
+}
+
+#[test]
+fn what_takes_long_is_told_and_taken_back() {
+    let (home, top) = set();
+    run(&home, &top, &["status"]);
+    // A daemon that is stopped, and goes on after a while.
+    let daemon = skills_testkit::daemon::listener(&home.socket()).expect("it listens");
+    let signal = |name: &str| {
+        let status = std::process::Command::new("kill").arg(name).arg(daemon.to_string()).status();
+        assert!(status.expect("kill can be run").success());
+    };
+    signal("-STOP");
+    let mut command = home.command(exe());
+    command.args(["list", "--color", "never"]).current_dir(&top);
+    let mut screen = Screen::start(&command, 30, 100);
+    screen.wait_for("reading the skills …");
+    signal("-CONT");
+    assert!(screen.wait().success());
+    let text = screen.text();
+    assert!(text.contains("2 skills") || text.contains("1 skill"), "{text}");
+    assert!(!text.contains("reading the skills"), "{text}");
+}
