@@ -11,11 +11,15 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use crate::wait::{DEADLINE, within};
 use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
+
+/// How long the rest of what an ended program has written may take to come.
+const REST: Duration = Duration::from_secs(1);
 
 /// A program on a terminal of its own.
 pub struct Screen {
@@ -23,7 +27,7 @@ pub struct Screen {
     main: File,
     seen: Arc<Mutex<Seen>>,
     // Ends when nobody has the other side open any more.
-    reader: Option<JoinHandle<()>>,
+    reader: JoinHandle<()>,
 }
 
 /// What was written, and what a terminal makes of it.
@@ -69,7 +73,7 @@ impl Screen {
                 seen.bytes.extend_from_slice(&buffer[..length]);
             }
         });
-        Screen { child, main, seen, reader: Some(reader) }
+        Screen { child, main, seen, reader }
     }
 
     /// Types.
@@ -121,9 +125,8 @@ impl Screen {
     pub fn wait(&mut self) -> ExitStatus {
         let ended = within(DEADLINE, || self.child.try_wait().expect("a terminal can be had"));
         let status = ended.unwrap_or_else(|| panic!("it goes on:\n{}", self.text()));
-        if let Some(reader) = self.reader.take() {
-            reader.join().expect("reading has not failed");
-        }
+        // A daemon that it has started may keep the terminal open; then what there was has long come.
+        within(REST, || self.reader.is_finished().then_some(()));
         status
     }
 }

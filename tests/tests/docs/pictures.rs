@@ -31,7 +31,7 @@ const GROUND: &str = "#0d1117";
 
 /// Returns what is on a screen as a picture.
 fn svg(screen: &vt100::Screen, title: &str) -> String {
-    let (rows, columns) = screen.size();
+    let (rows, columns) = size(screen);
     let width = f32::from(columns).mul_add(CELL.0, 2.0 * MARGIN);
     let last = (0..rows).rev().find(|row| !row_text(screen, *row).trim().is_empty()).unwrap_or(0);
     let height = f32::from(last + 1).mul_add(CELL.1, 2.0 * MARGIN);
@@ -51,7 +51,7 @@ fn svg(screen: &vt100::Screen, title: &str) -> String {
 // Each run of cells that look alike is a text of its own, so that columns stay in line whatever
 // font is there.
 fn push_row(screen: &vt100::Screen, row: u16, text: &mut String) {
-    let (_, columns) = screen.size();
+    let (_, columns) = size(screen);
     let y = MARGIN + f32::from(row).mul_add(CELL.1, 13.0);
     let mut column = 0;
     while column < columns {
@@ -91,8 +91,13 @@ fn look(cell: &Cell) -> String {
 }
 
 fn row_text(screen: &vt100::Screen, row: u16) -> String {
-    let (_, columns) = screen.size();
+    let (_, columns) = size(screen);
     (0..columns).filter_map(|column| screen.cell(row, column)).map(Cell::contents).collect()
+}
+
+fn size(screen: &vt100::Screen) -> (u16, u16) {
+    let (rows, columns) = screen.size();
+    (rows.get(), columns.get())
 }
 
 fn escaped(text: &str) -> String {
