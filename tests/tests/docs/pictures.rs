@@ -62,9 +62,11 @@ fn push_row(screen: &vt100::Screen, row: u16, text: &mut String) {
             run.push_str(if cell.has_contents() { cell.contents() } else { " " });
             column += if cell.is_wide() { 2 } else { 1 };
         }
-        let shown = run.trim_end();
+        // Blanks at an end of a text are not kept by everything that shows pictures.
+        let shown = run.trim();
         if !shown.is_empty() {
-            let x = f32::from(start).mul_add(CELL.0, MARGIN);
+            let n_blanks = u16::try_from(run.len() - run.trim_start().len()).unwrap();
+            let x = f32::from(start + n_blanks).mul_add(CELL.0, MARGIN);
             let n_columns = u16::try_from(shown.chars().count()).unwrap();
             let length = f32::from(n_columns) * CELL.0;
             let _ = writeln!(
