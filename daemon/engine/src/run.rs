@@ -174,10 +174,10 @@ impl Engine {
         while let Ok(first) = self.wait(events) {
             let mut news = false;
             for event in std::iter::once(first).chain(events.try_iter()) {
-                if !news && !matches!(event, Event::Status(_)) {
+                if !matches!(event, Event::Status(_)) {
                     news = true;
-                    // Before the first answer: whoever has it may ask for the status at once, and
-                    // must not get the one from before.
+                    // Before each answer: whoever has it may ask for the status at once, and must
+                    // not get the one from before.
                     self.turns.fetch_add(1, Ordering::Release);
                 }
                 if !self.take(event) {
@@ -227,6 +227,8 @@ impl Engine {
             Event::Sync(reply) => self.cookies.next.push(Waiter::Sync(reply)),
             Event::Unpin(top, reply) => {
                 let open = self.unpin(&top);
+                // Before the answer: whoever has it may ask at once what is still watched.
+                self.drop_unused();
                 // Whoever asked may be gone.
                 let _ = reply.send(open);
             }

@@ -1,7 +1,5 @@
 //! What nobody needs any more is let go of: watches, views, and conversations.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
