@@ -39,6 +39,10 @@ impl Scene {
     fn new() -> Self {
         let home = Home::new();
         let top = home.worktree("shop", SHOP);
+        // The user has been asked before.
+        home.lay_out(
+            "//- /home/.claude/settings.json\n{\"permissions\": {\"allow\": [\"Skill(fix)\"]}}\n",
+        );
         let bin = home.path().join("bin");
         fs::create_dir(&bin).unwrap();
         symlink(exe(), bin.join("skillsd")).unwrap();

@@ -143,6 +143,23 @@ async fn skills_are_resources() {
     agent.end().await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_user_is_to_be_asked_is_said_with_how_it_is_answered() {
+    let home = Home::new();
+    let text = "---\ndescription: Deploys.\nallowed-tools: Bash\n---\nDeploy.\n";
+    let top = home.worktree("shop", &format!("//- /.claude/skills/deploy/SKILL.md\n{text}"));
+    let agent = Agent::start(&home, &top, &["--profile", "claude-code"]).await;
+    let asked = agent.call("skill", json!({"name": "deploy"})).await;
+    let Said::Failed(text) = &asked else { panic!("{asked:?}") };
+    let (_, reply) = text.split_once("`skillsd permission reply ").expect("how it is answered");
+    let (id, _) = reply.split_once(" once`").expect("an answer");
+    let replied = crate::support::run(&home, &top, &["permission", "reply", id, "once"]);
+    assert!(replied.status.success(), "{}", crate::support::stderr(&replied));
+    let loaded = agent.call("skill", json!({"name": "deploy"})).await;
+    assert!(matches!(&loaded, Said::Fine(text) if text.ends_with("Deploy.\n")), "{loaded:?}");
+    agent.end().await;
+}
+
 const CLAUDE: &str = "\
 //- /.claude/skills/fix/SKILL.md
 ---
