@@ -34,7 +34,8 @@ enum Command {
     Serve(ServeArgs),
     /// Run the language server on standard input and output
     ///
-    /// For an editor that starts it, for files named SKILL.md. Needs no daemon.
+    /// For an editor that starts it. What is on the disk it learns from the daemon, which it starts
+    /// like every command; with `--no-daemon`, or where none can be started, it looks itself.
     Lsp(LspArgs),
     /// Serve the skills over the Model Context Protocol
     ///
@@ -105,7 +106,7 @@ pub(crate) fn run() -> ExitCode {
             cli::run(&global, &command, binary)
         }
         Command::Serve(ServeArgs { spawned, log }) => serve::run(&ServeOptions { spawned, log }),
-        Command::Lsp(LspArgs { stdio: _ }) => lsp::run(),
+        Command::Lsp(LspArgs { stdio: _ }) => lsp::run(global.no_daemon),
         Command::Mcp(McpArgs { session, shell }) => {
             let shell = match shell {
                 Commands::List => Shell::List,

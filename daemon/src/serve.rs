@@ -31,6 +31,7 @@ use tokio_util::sync::CancellationToken;
 use crate::automatic;
 use crate::events::Bus;
 use crate::log;
+use crate::lsp::served::Place;
 use crate::server::{Server, drain};
 use crate::service::Service;
 use crate::settings::Settings;
@@ -104,7 +105,10 @@ pub(crate) fn run(options: &ServeOptions) -> ExitCode {
 
 fn serve(options: &ServeOptions) -> Result<Exit, ServeError> {
     // First of all: it changes the environment, which no other thread may see happen.
-    let handed_over = ListenFd::from_env().take_unix_listener(0).map_err(ServeError::HandedOver)?;
+    let mut sockets = ListenFd::from_env();
+    let handed_over = sockets.take_unix_listener(0).map_err(ServeError::HandedOver)?;
+    // A unit of an older version lists one socket.
+    let for_editors = sockets.take_unix_listener(1).ok().flatten();
     if options.spawned {
         // It fails for the leader of a process group, which whoever started us made us then;
         // out of that one's group we are all the same.
@@ -119,6 +123,7 @@ fn serve(options: &ServeOptions) -> Result<Exit, ServeError> {
     let location = environment::socket_location()?;
     // The lock comes before anything that two daemons would do twice.
     let mut endpoint = Endpoint::claim(&location, handed_over)?;
+    let editors = Place::take(&location, for_editors);
     let boot_id = boot_id();
     let cookies = cookie_directory(&location, &boot_id);
     let bus = Arc::<Bus>::default();
@@ -138,7 +143,7 @@ fn serve(options: &ServeOptions) -> Result<Exit, ServeError> {
     let runtime = runtime().map_err(ServeError::Start)?;
     let listener = endpoint.take_listener().expect("nobody has taken it since it was made");
     let life = Life { location: &location, service: &service, spawned: options.spawned };
-    let result = runtime.block_on(life.live(&mut endpoint, listener));
+    let result = runtime.block_on(life.live(&mut endpoint, listener, editors));
     runtime.shutdown_timeout(LAST_WORK);
     engine.stop();
     // Without them it is as well; the next daemon makes them anew.
@@ -197,7 +202,12 @@ struct Life<'a> {
 }
 
 impl Life<'_> {
-    async fn live(&self, endpoint: &mut Endpoint, listener: StdListener) -> io::Result<()> {
+    async fn live(
+        &self,
+        endpoint: &mut Endpoint,
+        listener: StdListener,
+        editors: Option<Place>,
+    ) -> io::Result<()> {
         listener.set_nonblocking(true)?;
         let listener = UnixListener::from_std(listener)?;
         let server = Server::over(self.service);
@@ -210,6 +220,7 @@ impl Life<'_> {
         };
         tokio::spawn(vigil.keep());
         tokio::spawn(automatic::keep(Arc::clone(self.service)));
+        let editors = editors.map(|it| tokio::spawn(it.serve(Arc::clone(self.service))));
         self.tell_ready();
         if let Some(limit) = sd_notify::watchdog_enabled() {
             tokio::spawn(watchdog::keep(Arc::clone(self.service), limit));
@@ -219,6 +230,10 @@ impl Life<'_> {
         let _ = sd_notify::notify(&[NotifyState::Stopping]);
         endpoint.retire();
         drop(listener);
+        if let Some(editors) = editors {
+            // It has removed its socket then; what it could not do is logged.
+            let _ = editors.await;
+        }
         drain(tasks).await;
         Ok(())
     }

@@ -72,6 +72,13 @@ impl Server {
         Self::new(service.methods(), limits, service.closing.clone(), Arc::clone(&service.open))
     }
 
+    /// Returns such a server for what this process asks itself, which is nobody's connection.
+    pub(crate) fn uncounted(service: &Arc<Service>) -> Arc<Self> {
+        let settings = Arc::clone(&service.settings);
+        let limits = move || settings.limits();
+        Self::new(service.methods(), limits, service.closing.clone(), Arc::default())
+    }
+
     /// Returns how many connections there have been.
     pub(crate) fn served(&self) -> usize {
         self.served.load(Ordering::Relaxed)
@@ -124,16 +131,8 @@ impl Server {
     }
 
     fn admit(&self, stream: UnixStream, uid: u32, tasks: &mut JoinSet<()>) {
-        match stream.peer_cred() {
-            Ok(peer) if peer.uid() == uid => {}
-            Ok(peer) => {
-                tracing::warn!(uid = peer.uid(), "connection of another user refused");
-                return;
-            }
-            Err(error) => {
-                tracing::warn!(%error, "connection of an unknown user refused");
-                return;
-            }
+        if !is_ours(&stream, uid) {
+            return;
         }
         let limit = (self.limits)().connections;
         let open = self.open.load(Ordering::Relaxed);
@@ -150,6 +149,21 @@ impl Server {
             tasks.spawn(async move { drop(timeout(SPARE_TIME, serving).await) });
         } else {
             tasks.spawn(refuse(stream, error));
+        }
+    }
+}
+
+/// Whether a connection is of this user; where it is not, the log says so.
+pub(crate) fn is_ours(stream: &UnixStream, uid: u32) -> bool {
+    match stream.peer_cred() {
+        Ok(peer) if peer.uid() == uid => true,
+        Ok(peer) => {
+            tracing::warn!(uid = peer.uid(), "connection of another user refused");
+            false
+        }
+        Err(error) => {
+            tracing::warn!(%error, "connection of an unknown user refused");
+            false
         }
     }
 }
@@ -173,10 +187,10 @@ async fn refuse(mut stream: UnixStream, error: RpcError) {
 }
 
 /// A connection in the count.
-struct Open(Arc<AtomicU32>);
+pub(crate) struct Open(Arc<AtomicU32>);
 
 impl Open {
-    fn count(open: &Arc<AtomicU32>) -> Self {
+    pub(crate) fn count(open: &Arc<AtomicU32>) -> Self {
         open.fetch_add(1, Ordering::Relaxed);
         Self(Arc::clone(open))
     }

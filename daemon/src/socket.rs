@@ -60,7 +60,7 @@ impl Footing {
 
 /// A socket file, so that it is known again.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct SocketFile {
+pub(crate) struct SocketFile {
     path: PathBuf,
     device: u64,
     inode: u64,
@@ -216,7 +216,8 @@ fn shown(pid: Option<Pid>) -> String {
     pid.map(|pid| format!(" as process {pid}")).unwrap_or_default()
 }
 
-fn listen(socket: &Path) -> Result<(UnixListener, SocketFile), ClaimError> {
+/// Listens at a path, in the place of a socket that nobody answers at. For the holder of the lock.
+pub(crate) fn listen(socket: &Path) -> Result<(UnixListener, SocketFile), ClaimError> {
     let failed = |source| ClaimError::Listen { socket: socket.to_owned(), source };
     match fs::symlink_metadata(socket) {
         Ok(found) if !found.file_type().is_socket() => {

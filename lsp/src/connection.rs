@@ -8,6 +8,7 @@ use std::future::poll_fn;
 use std::time::Duration;
 
 use bytes::BytesMut;
+use futures_util::future::BoxFuture;
 use futures_util::{SinkExt, StreamExt};
 use serde_json::Value;
 use skills_protocol::frame::{Frame, FrameCodec, Framing};
@@ -56,19 +57,23 @@ where
     I: AsyncRead + Unpin,
     O: AsyncWrite + Unpin + Send + 'static,
 {
-    /// Serves until the client says `exit` or hangs up. `publisher` runs beside it.
-    pub(crate) async fn run<S, P>(self, service: S, publisher: P)
-    where
+    /// Serves until the client says `exit` or hangs up. `beside` runs beside it.
+    pub(crate) async fn run<S>(
+        self,
+        service: S,
+        beside: impl IntoIterator<Item = BoxFuture<'static, ()>>,
+    ) where
         S: Service<Request, Response = Option<Response>>,
         S::Future: Send + 'static,
         S::Error: Send + 'static,
-        P: Future<Output = ()> + Send + 'static,
     {
         let (notes, answers) = self.socket.split();
         let (outbox, posted) = mpsc::channel(OUTBOX);
         let mut writer = tokio::spawn(write(self.output, posted, notes));
         let mut tasks = JoinSet::new();
-        tasks.spawn(publisher);
+        for task in beside {
+            tasks.spawn(task);
+        }
         let mut reader = Reader { service, answers, outbox, tasks };
         let stop = tokio::select! {
             stop = reader.read(self.input) => stop,

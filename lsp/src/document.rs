@@ -3,26 +3,31 @@
 //! Holds the text, its lines and, once somebody asks, its tree; all of them always belong
 //! together. Everything here counts in bytes.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use skills_core::parse::{self, parse};
 use skills_core::path::AbsPath;
-use skills_core::rules::{self, Finding, Nowhere, Subject};
+use skills_core::references::{Reference, references};
+use skills_core::rules::{self, Finding, Subject};
 use skills_core::skill::{FileFacts, Origin, SkillRecord};
 use skills_core::text::{LineIndex, Span};
 use tower_lsp::ls_types::Uri;
 
+use crate::scene::Scene;
 use crate::session::Revision;
 
 /// An open text as of one version.
 #[derive(Clone, Debug)]
 pub(crate) struct Document {
     uri: Uri,
+    path: Option<AbsPath>,
     version: i32,
     revision: Revision,
     text: String,
     lines: LineIndex,
     parsed: OnceLock<parse::Document>,
+    record: OnceLock<Arc<SkillRecord>>,
+    references: OnceLock<Box<[Reference]>>,
 }
 
 /// One step from a text to the next.
@@ -37,12 +42,19 @@ pub(crate) enum Edit {
 impl Document {
     pub(crate) fn new(uri: Uri, version: i32, revision: Revision, text: String) -> Self {
         let lines = LineIndex::new(&text);
-        Self { uri, version, revision, text, lines, parsed: OnceLock::new() }
+        let path = uri.to_file_path().and_then(|it| AbsPath::new(&it).ok());
+        let (parsed, record, references) = Default::default();
+        Self { uri, path, version, revision, text, lines, parsed, record, references }
     }
 
     /// The address, letter by letter as the client writes it.
     pub(crate) fn uri(&self) -> &Uri {
         &self.uri
+    }
+
+    /// Where the text lies, where that is on a disk.
+    pub(crate) fn path(&self) -> Option<&AbsPath> {
+        self.path.as_ref()
     }
 
     /// The client's number of this state.
@@ -68,19 +80,29 @@ impl Document {
         self.parsed.get_or_init(|| parse(&self.text))
     }
 
-    /// Returns what is wrong with the text, as far as the text alone can tell.
-    pub(crate) fn findings(&self) -> Vec<Finding> {
-        self.as_subject(|it| rules::check(it, &rules::Settings::default(), &Nowhere))
+    /// The text as a record, made when first asked for.
+    pub(crate) fn record(&self) -> &Arc<SkillRecord> {
+        self.record.get_or_init(|| {
+            let facts = FileFacts { size: self.text.len() as u64, truncated: false, hash: [0; 32] };
+            // An editor decodes: what it holds is UTF-8, and its mark is not in the text.
+            Arc::new(SkillRecord::of(&self.text, self.parsed(), facts, Origin::default()))
+        })
+    }
+
+    /// Where the text may name skills, found when first asked for.
+    pub(crate) fn references(&self) -> &[Reference] {
+        self.references.get_or_init(|| references(&self.text, self.parsed()).into())
+    }
+
+    /// Returns what is wrong with the text, as far as it and what is known around it tell.
+    pub(crate) fn findings(&self, scene: &Scene) -> Vec<Finding> {
+        self.as_subject(|it| rules::check(it, &scene.settings(), scene))
     }
 
     /// Calls `with` on the text as the rules see it.
     pub(crate) fn as_subject<R>(&self, with: impl FnOnce(&Subject<'_>) -> R) -> R {
-        let document = self.parsed();
-        let facts = FileFacts { size: self.text.len() as u64, truncated: false, hash: [0; 32] };
-        // An editor decodes: what it holds is UTF-8, and its mark is not in the text.
-        let record = SkillRecord::of(&self.text, document, facts, Origin::default());
-        let path = self.uri.to_file_path().and_then(|it| AbsPath::new(&it).ok());
-        with(&Subject { text: &self.text, document, record: &record, path: path.as_ref() })
+        let (document, record) = (self.parsed(), &**self.record());
+        with(&Subject { text: &self.text, document, record, path: self.path() })
     }
 
     /// Names the state that the edits since the last name have led to.
@@ -103,7 +125,7 @@ impl Document {
                 self.lines.replace(Span::new(start, end), &self.text);
             }
         }
-        self.parsed = OnceLock::new();
+        (self.parsed, self.record, self.references) = Default::default();
     }
 }
 

@@ -7,14 +7,17 @@ use std::path::Path;
 
 use serde_json::Value;
 use skills_core::command;
+use skills_core::path::AbsPath;
+use skills_core::rules::Level;
 use skills_core::text::{Position as BytePosition, Span};
 use tower_lsp::ls_types::{
-    ClientCapabilities, Position, PositionEncodingKind, Range, ResourceOperationKind,
-    TextDocumentContentChangeEvent, Uri,
+    ClientCapabilities, InitializeParams, Position, PositionEncodingKind, Range,
+    ResourceOperationKind, TextDocumentContentChangeEvent, Uri,
 };
 
 use crate::document::{Document, Edit};
 use crate::settings::{Encoding, Features, Settings};
+use crate::world::Wishes;
 
 /// The file name that makes a text a skill.
 const SKILL_FILE: &str = "SKILL.md";
@@ -27,7 +30,8 @@ pub(crate) fn settings(capabilities: &ClientCapabilities) -> Settings {
     let symbols = text.and_then(|text| text.document_symbol.as_ref());
     let folds = text.and_then(|text| text.folding_range.as_ref());
     let items = text.and_then(|text| text.completion.as_ref()?.completion_item.as_ref());
-    let edits = capabilities.workspace.as_ref().and_then(|it| it.workspace_edit.as_ref());
+    let workspace = capabilities.workspace.as_ref();
+    let edits = workspace.and_then(|it| it.workspace_edit.as_ref());
     let edits = edits.filter(|it| it.document_changes == Some(true));
     let operations = edits.and_then(|it| it.resource_operations.as_deref()).unwrap_or_default();
     Settings {
@@ -39,6 +43,13 @@ pub(crate) fn settings(capabilities: &ClientCapabilities) -> Settings {
         max_folds: folds.and_then(|folds| folds.range_limit).map(|limit| limit as usize),
         creates_files: operations.contains(&ResourceOperationKind::Create),
         renames_files: operations.contains(&ResourceOperationKind::Rename),
+        refreshes: workspace
+            .and_then(|it| it.diagnostics.as_ref()?.refresh_support)
+            .unwrap_or_default(),
+        registers_watchers: workspace
+            .and_then(|it| it.did_change_watched_files.as_ref()?.dynamic_registration)
+            .unwrap_or_default(),
+        has_configuration: workspace.and_then(|it| it.configuration).unwrap_or_default(),
         features: Features::default(),
     }
 }
@@ -55,6 +66,39 @@ pub(crate) fn features(options: &Value) -> Features {
         inlay_hints: switch("inlayHints", usual.inlay_hints),
         code_lens: switch("codeLens", usual.code_lens),
     }
+}
+
+/// Reads whose agents count and how much rules matter: `{"profiles": ["codex"], "rules":
+/// {"name/*": "off"}}`. What cannot be read is left out, as what is not said.
+pub(crate) fn wishes(options: &Value) -> Wishes {
+    let profiles = options.get("profiles").and_then(Value::as_array);
+    let profiles = profiles.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned);
+    let rules = options.get("rules").and_then(Value::as_object);
+    let level = |(rule, level): (&String, &Value)| {
+        let level = level.as_str().and_then(Level::read);
+        if level.is_none() || !skills_core::rules::is_known(rule) {
+            tracing::warn!(rule, "a rule or a level in the editor's settings is not known");
+        }
+        Some((rule.clone(), level?))
+    };
+    let levels = rules.into_iter().flatten().filter_map(level);
+    Wishes { profiles: profiles.collect(), levels: levels.collect() }
+}
+
+/// Returns the directories that the client works in.
+pub(crate) fn folders(params: &InitializeParams) -> Vec<AbsPath> {
+    let named = params.workspace_folders.iter().flatten();
+    let mut folders: Vec<_> = named.filter_map(|it| path(&it.uri)).collect();
+    #[expect(deprecated, reason = "older clients say it in this way alone")]
+    if folders.is_empty() {
+        folders.extend(params.root_uri.as_ref().and_then(path));
+    }
+    folders
+}
+
+/// Returns the path of an address on the disk.
+pub(crate) fn path(uri: &Uri) -> Option<AbsPath> {
+    AbsPath::new(&uri.to_file_path()?).ok()
 }
 
 /// Chooses UTF-8, which is how texts are kept, where the client offers it.
@@ -166,6 +210,14 @@ mod tests {
         assert_eq!(features(&json!({"inlayHints": true, "codeLens": false})), all);
         assert_eq!(features(&json!({"features": {"inlayHints": true, "codeLens": false}})), all);
         assert_eq!(features(&json!({"inlayHints": "yes"})), Features::default());
+    }
+
+    #[test]
+    fn wishes_are_read_and_what_is_none_is_left_out() {
+        let read = wishes(&json!({"profiles": ["codex", 3], "rules": {"name/*": "off", "x": "y"}}));
+        assert_eq!(read.profiles, ["codex"]);
+        assert_eq!(read.levels, [("name/*".to_owned(), Level::Off)]);
+        assert_eq!(wishes(&Value::Null), Wishes::default());
     }
 
     /// Checks the bytes before a column of the second line of a text.

@@ -1,7 +1,8 @@
 //! One file for each thing a client can ask for.
 //!
-//! A handler is a free function: a text and parameters in, a result out. It knows nothing of
-//! connections, locks or who asked.
+//! A handler is a free function: a text, what is known around it and parameters in, a result out.
+//! It knows nothing of connections, locks or who asked. Those about several files are handed
+//! [`crate::texts::Texts`] to read them by.
 
 pub(crate) mod initialize;
 
@@ -28,3 +29,13 @@ pub(crate) mod inlay_hint;
 pub(crate) mod code_lens;
 
 pub(crate) mod formatting;
+
+pub(crate) mod definition;
+
+pub(crate) mod document_link;
+
+pub(crate) mod workspace_symbol;
+
+pub(crate) mod rename;
+
+pub(crate) mod workspace_diagnostic;

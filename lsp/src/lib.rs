@@ -1,11 +1,14 @@
 //! The language server for SKILL.md.
 //!
 //! Speaks LSP with one editor over any pair of streams. It translates and decides nothing: what a
-//! text means and what is wrong with it is skills-core's to say. It opens no file and no socket,
-//! and it holds nothing but the texts that the editor has open.
+//! text means and what is wrong with it is skills-core's to say. It opens no file and no socket:
+//! what is on the disk it asks of a [`Source`] that it is handed, and lays the open texts over it.
 //!
-//! Read it in this order: a connection, what is done with a message before any handler sees it,
-//! the state, the server with its handlers, what is sent unasked, and the two conversions.
+//! Read it in this order: the source, a connection, what is done with a message before any handler
+//! sees it, the state, what is known of the disk, the server with its handlers, what is sent and
+//! fetched unasked, and the two conversions.
+
+mod source;
 
 mod connection;
 
@@ -19,11 +22,21 @@ mod settings;
 
 mod document;
 
+mod world;
+
+mod known;
+
+mod scene;
+
+mod texts;
+
 mod server;
 
 mod handlers;
 
 mod publish;
+
+mod errands;
 
 mod from_proto;
 
@@ -34,6 +47,7 @@ mod ordering;
 
 use std::sync::Arc;
 
+use futures_util::FutureExt;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tower_lsp::LspService;
 
@@ -42,6 +56,8 @@ use crate::connection::Connection;
 use crate::guard::Guard;
 use crate::server::Server;
 use crate::session::Session;
+
+pub use source::{Answer, Bell, Nothing, Source};
 
 /// How a client took its leave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,18 +70,20 @@ pub enum Ending {
 
 /// Serves one client until it says `exit` or its stream ends.
 ///
-/// Must be called within a tokio runtime with timers. After `exit` nothing more is read, but a
+/// `source` answers for the disk. Must be called within a tokio runtime with timers. After `exit` nothing more is read, but a
 /// read that has begun is left to itself: whoever owns the runtime must not wait for it.
-pub async fn serve<I, O>(input: I, output: O) -> Ending
+pub async fn serve<I, O>(input: I, output: O, source: Arc<dyn Source>) -> Ending
 where
     I: AsyncRead + Unpin,
     O: AsyncWrite + Unpin + Send + 'static,
 {
-    let session = Arc::new(Session::default());
+    let session = Arc::new(Session::new(source));
     let (service, socket) = LspService::new(|client| Server::new(client, Arc::clone(&session)));
-    let publisher = publish::run(Arc::clone(&session), service.inner().client());
+    let client = service.inner().client();
+    let errands = errands::run(Arc::clone(&session), client.clone());
+    let publisher = publish::run(Arc::clone(&session), client);
     let service = Guard::new(Arrival::new(service, Arc::clone(&session)));
     let connection = Connection { input, output, socket, session: &session };
-    connection.run(service, publisher).await;
+    connection.run(service, [publisher.boxed(), errands.boxed()]).await;
     session.ending()
 }

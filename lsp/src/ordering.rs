@@ -172,7 +172,7 @@ async fn served(messages: &[Value], when: When) -> (Document, Vec<u8>) {
         to_server.shutdown().await.unwrap();
     };
     let connection = Connection { input, output, socket, session: &session };
-    tokio::join!(connection.run(service, publisher), writing);
+    tokio::join!(connection.run(service, [publisher.boxed()]), writing);
     let document = session.document(URI).expect("it was opened");
     (Document::clone(&document), reading.await.unwrap().unwrap())
 }

@@ -4,22 +4,35 @@
 //! Notes about texts never come this far, see [`crate::arrival`].
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use skills_core::rules::Nowhere;
+use skills_core::assist::Target;
+use tokio::time::timeout;
 use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::ls_types::{
     CodeActionParams, CodeActionResponse, CodeLens, CodeLensParams, CompletionItem,
-    CompletionParams, CompletionResponse, DidChangeConfigurationParams, DidSaveTextDocumentParams,
+    CompletionParams, CompletionResponse, DidChangeConfigurationParams,
+    DidChangeWatchedFilesParams, DidChangeWorkspaceFoldersParams, DidSaveTextDocumentParams,
     DocumentDiagnosticParams, DocumentDiagnosticReportResult, DocumentFormattingParams,
-    DocumentSymbolParams, DocumentSymbolResponse, FoldingRange, FoldingRangeParams, Hover,
-    HoverParams, InitializeParams, InitializeResult, InlayHint, InlayHintParams, SelectionRange,
+    DocumentLink, DocumentLinkParams, DocumentSymbolParams, DocumentSymbolResponse, FoldingRange,
+    FoldingRangeParams, GotoDefinitionParams, GotoDefinitionResponse, Hover, HoverParams,
+    InitializeParams, InitializeResult, InitializedParams, InlayHint, InlayHintParams, Location,
+    PrepareRenameResponse, ReferenceParams, RenameFilesParams, RenameParams, SelectionRange,
     SelectionRangeParams, SemanticTokensParams, SemanticTokensRangeParams,
     SemanticTokensRangeResult, SemanticTokensResult, TextDocumentPositionParams, TextEdit,
+    WorkspaceDiagnosticParams, WorkspaceDiagnosticReportResult, WorkspaceEdit, WorkspaceFolder,
+    WorkspaceSymbolParams, WorkspaceSymbolResponse,
 };
 use tower_lsp::{Client, LanguageServer};
 
-use crate::session::Session;
-use crate::{from_proto, handlers};
+use crate::document::Document;
+use crate::errands::SECTION;
+use crate::session::{Errand, Session};
+use crate::texts::Texts;
+use crate::{from_proto, handlers, known};
+
+/// How long an answer waits for what is seen to be known for the first time.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The server as one client sees it.
 #[derive(Debug)]
@@ -31,6 +44,26 @@ pub(crate) struct Server {
 impl Server {
     pub(crate) fn new(client: Client, session: Arc<Session>) -> Self {
         Self { client, session }
+    }
+
+    /// Returns all texts, once what is seen is known.
+    async fn texts(&self) -> Texts<'_> {
+        let _ = timeout(PATIENCE, self.session.settled()).await;
+        Texts { session: &self.session }
+    }
+
+    /// Returns where the skill that a text is is named elsewhere.
+    async fn users(&self, document: &Document) -> Option<Vec<Target>> {
+        let (place, overlaid) = self.session.place(document)?;
+        let skill = overlaid.at(document.path()?)?;
+        let found = self.session.source().references(place, Some(skill.name.clone())).await?;
+        let elsewhere = found.into_iter().filter_map(|it| {
+            let path = known::path(&it.path, it.path_encoding)?;
+            let start = it.range.start;
+            let position = (start.line.saturating_sub(1), start.column.saturating_sub(1));
+            (path != skill.path).then_some(Target { path, position })
+        });
+        Some(elsewhere.collect())
     }
 
     /// Returns the way to the client.
@@ -46,6 +79,10 @@ impl LanguageServer for Server {
             settings.features = from_proto::features(options);
         }
         self.session.begin(settings);
+        if let Some(options) = &params.initialization_options {
+            self.session.wish(from_proto::wishes(options), settings.features);
+        }
+        self.session.add_folders(from_proto::folders(&params));
         Ok(handlers::initialize::initialize(settings))
     }
 
@@ -54,11 +91,33 @@ impl LanguageServer for Server {
         Ok(())
     }
 
-    // Clients send these unasked. There is nothing to configure, and what is saved is as it is open.
+    async fn initialized(&self, _: InitializedParams) {
+        self.session.send(Errand::Greet);
+    }
 
-    async fn did_change_configuration(&self, _: DidChangeConfigurationParams) {}
+    async fn did_change_configuration(&self, params: DidChangeConfigurationParams) {
+        if self.session.settings().has_configuration {
+            self.session.send(Errand::Configure);
+        } else if let Some(ours) = params.settings.get(SECTION).filter(|it| it.is_object()) {
+            self.session.wish(from_proto::wishes(ours), from_proto::features(ours));
+        }
+    }
 
-    async fn did_save(&self, _: DidSaveTextDocumentParams) {}
+    async fn did_change_workspace_folders(&self, params: DidChangeWorkspaceFoldersParams) {
+        let paths = |them: &[WorkspaceFolder]| -> Vec<_> {
+            them.iter().filter_map(|it| from_proto::path(&it.uri)).collect()
+        };
+        self.session.remove_folders(paths(&params.event.removed));
+        self.session.add_folders(paths(&params.event.added));
+    }
+
+    async fn did_change_watched_files(&self, _: DidChangeWatchedFilesParams) {
+        self.session.doubt_all();
+    }
+
+    async fn did_save(&self, params: DidSaveTextDocumentParams) {
+        self.session.save(&params.text_document.uri);
+    }
 
     async fn diagnostic(
         &self,
@@ -69,19 +128,25 @@ impl LanguageServer for Server {
             // Never both ways: this client is sent them.
             return Err(Error::method_not_found());
         }
+        // Whoever asks too early would see too little until the next change.
+        let _ = timeout(PATIENCE, self.session.settled()).await;
         let document = self.session.document(params.text_document.uri.as_str());
-        Ok(handlers::diagnostic::diagnostic(document.as_deref(), &params, settings).into())
+        Ok(handlers::diagnostic::diagnostic(document.as_deref(), &params, &self.session).into())
     }
 
     async fn completion(&self, params: CompletionParams) -> Result<Option<CompletionResponse>> {
         let TextDocumentPositionParams { text_document, position } = params.text_document_position;
         let document = self.session.document(text_document.uri.as_str());
         let settings = self.session.settings();
-        Ok(document.and_then(|it| handlers::completion::completion(&it, position, settings)))
+        Ok(document.and_then(|it| {
+            self.session.with_scene(&it, |scene| {
+                handlers::completion::completion(&it, position, scene, settings)
+            })
+        }))
     }
 
     async fn completion_resolve(&self, item: CompletionItem) -> Result<CompletionItem> {
-        Ok(handlers::completion::resolve(item))
+        Ok(handlers::completion::resolve(item, &self.session.all_places()))
     }
 
     async fn hover(&self, params: HoverParams) -> Result<Option<Hover>> {
@@ -89,7 +154,10 @@ impl LanguageServer for Server {
             params.text_document_position_params;
         let document = self.session.document(text_document.uri.as_str());
         let settings = self.session.settings();
-        Ok(document.and_then(|it| handlers::hover::hover(&it, position, settings)))
+        Ok(document.and_then(|it| {
+            self.session
+                .with_scene(&it, |scene| handlers::hover::hover(&it, position, scene, settings))
+        }))
     }
 
     async fn code_action(&self, params: CodeActionParams) -> Result<Option<CodeActionResponse>> {
@@ -97,7 +165,9 @@ impl LanguageServer for Server {
         let settings = self.session.settings();
         let CodeActionParams { range, context, .. } = params;
         Ok(document.and_then(|it| {
-            handlers::code_action::code_action(&it, range, &context, &Nowhere, settings)
+            self.session.with_scene(&it, |scene| {
+                handlers::code_action::code_action(&it, range, &context, scene, settings)
+            })
         }))
     }
 
@@ -132,8 +202,11 @@ impl LanguageServer for Server {
     ) -> Result<Option<SemanticTokensResult>> {
         let document = self.session.document(params.text_document.uri.as_str());
         let settings = self.session.settings();
-        let tokens =
-            document.and_then(|it| handlers::semantic_tokens::semantic_tokens(&it, None, settings));
+        let tokens = document.and_then(|it| {
+            self.session.with_scene(&it, |scene| {
+                handlers::semantic_tokens::semantic_tokens(&it, None, scene, settings)
+            })
+        });
         Ok(tokens.map(SemanticTokensResult::Tokens))
     }
 
@@ -144,27 +217,120 @@ impl LanguageServer for Server {
         let document = self.session.document(params.text_document.uri.as_str());
         let settings = self.session.settings();
         let range = Some(params.range);
-        let tokens = document
-            .and_then(|it| handlers::semantic_tokens::semantic_tokens(&it, range, settings));
+        let tokens = document.and_then(|it| {
+            self.session.with_scene(&it, |scene| {
+                handlers::semantic_tokens::semantic_tokens(&it, range, scene, settings)
+            })
+        });
         Ok(tokens.map(SemanticTokensRangeResult::Tokens))
     }
 
     async fn inlay_hint(&self, params: InlayHintParams) -> Result<Option<Vec<InlayHint>>> {
         let document = self.session.document(params.text_document.uri.as_str());
         let settings = self.session.settings();
-        Ok(document
-            .and_then(|it| handlers::inlay_hint::inlay_hint(&it, params.range, &Nowhere, settings)))
+        Ok(document.and_then(|it| {
+            self.session.with_scene(&it, |scene| {
+                handlers::inlay_hint::inlay_hint(&it, params.range, scene, settings)
+            })
+        }))
     }
 
     async fn code_lens(&self, params: CodeLensParams) -> Result<Option<Vec<CodeLens>>> {
         let document = self.session.document(params.text_document.uri.as_str());
         let settings = self.session.settings();
-        Ok(document.and_then(|it| handlers::code_lens::code_lens(&it, &Nowhere, None, settings)))
+        let Some(document) = document else { return Ok(None) };
+        let users = self.users(&document).await;
+        Ok(self.session.with_scene(&document, |scene| {
+            handlers::code_lens::code_lens(&document, scene, users.as_deref(), settings)
+        }))
     }
 
     async fn formatting(&self, params: DocumentFormattingParams) -> Result<Option<Vec<TextEdit>>> {
         let document = self.session.document(params.text_document.uri.as_str());
         let settings = self.session.settings();
         Ok(document.and_then(|it| handlers::formatting::formatting(&it, settings)))
+    }
+
+    async fn goto_definition(
+        &self,
+        params: GotoDefinitionParams,
+    ) -> Result<Option<GotoDefinitionResponse>> {
+        let TextDocumentPositionParams { text_document, position } =
+            params.text_document_position_params;
+        let Some(document) = self.session.document(text_document.uri.as_str()) else {
+            return Ok(None);
+        };
+        let found = handlers::definition::definition(&document, position, self.texts().await).await;
+        Ok(found.map(GotoDefinitionResponse::Scalar))
+    }
+
+    async fn references(&self, params: ReferenceParams) -> Result<Option<Vec<Location>>> {
+        let TextDocumentPositionParams { text_document, position } = params.text_document_position;
+        let Some(document) = self.session.document(text_document.uri.as_str()) else {
+            return Ok(None);
+        };
+        let whole = params.context.include_declaration;
+        Ok(handlers::definition::references(&document, position, whole, self.texts().await).await)
+    }
+
+    async fn document_link(&self, params: DocumentLinkParams) -> Result<Option<Vec<DocumentLink>>> {
+        let document = self.session.document(params.text_document.uri.as_str());
+        let settings = self.session.settings();
+        Ok(document.map(|it| {
+            self.session.with_scene(&it, |scene| {
+                handlers::document_link::document_link(&it, scene, settings)
+            })
+        }))
+    }
+
+    async fn symbol(
+        &self,
+        params: WorkspaceSymbolParams,
+    ) -> Result<Option<WorkspaceSymbolResponse>> {
+        let _ = timeout(PATIENCE, self.session.settled()).await;
+        Ok(Some(handlers::workspace_symbol::symbol(&self.session, &params.query).into()))
+    }
+
+    async fn prepare_rename(
+        &self,
+        params: TextDocumentPositionParams,
+    ) -> Result<Option<PrepareRenameResponse>> {
+        match self.session.document(params.text_document.uri.as_str()) {
+            Some(it) => handlers::rename::prepare_rename(&it, params.position, self.texts().await),
+            None => Ok(None),
+        }
+    }
+
+    async fn rename(&self, params: RenameParams) -> Result<Option<WorkspaceEdit>> {
+        let TextDocumentPositionParams { text_document, position } = params.text_document_position;
+        match self.session.document(text_document.uri.as_str()) {
+            Some(it) => {
+                handlers::rename::rename(&it, position, &params.new_name, self.texts().await).await
+            }
+            None => Ok(None),
+        }
+    }
+
+    async fn will_rename_files(&self, params: RenameFilesParams) -> Result<Option<WorkspaceEdit>> {
+        Ok(handlers::rename::will_rename_files(&params.files, self.texts().await).await)
+    }
+
+    async fn workspace_diagnostic(
+        &self,
+        params: WorkspaceDiagnosticParams,
+    ) -> Result<WorkspaceDiagnosticReportResult> {
+        if !self.session.settings().pulls_diagnostics {
+            return Err(Error::method_not_found());
+        }
+        let token = params.work_done_progress_params.work_done_token;
+        let progress = match token {
+            Some(token) => Some(self.client.progress(token, "Checking skills").begin().await),
+            None => None,
+        };
+        let report = handlers::workspace_diagnostic::workspace_diagnostic(self.texts().await).await;
+        if let Some(progress) = progress {
+            progress.finish().await;
+        }
+        Ok(WorkspaceDiagnosticReportResult::Report(report))
     }
 }

@@ -1,29 +1,69 @@
-//! All that is known about one client: what was agreed with it, its open texts, and which of them
-//! it is to be told about.
+//! All that is known about one client: what was agreed with it, its open texts, which of them it is
+//! to be told about, and what is known of the disk around them.
 //!
-//! One lock, held for as long as it takes to swap a text and never across an await. Readers get a
+//! Two locks, never taken together, each held for as long as it takes to swap something and never
+//! across an await. Readers get a
 //! text as it is at that moment and keep it; a change that comes meanwhile makes a new one.
 
+use std::any::Any;
 use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use skills_core::path::AbsPath;
+use skills_core::references::is_speaker;
+use skills_core::rules::Facts;
 use tokio::sync::Notify;
 use tower_lsp::ls_types::Uri;
 
 use crate::Ending;
 use crate::document::{Document, Edit};
-use crate::settings::Settings;
+use crate::from_proto;
+use crate::known::{Buffer, Known, Overlaid};
+use crate::scene::{Globbed, Scene};
+use crate::settings::{Features, Settings};
+use crate::source::{Nothing, Source};
+use crate::world::{Fetch, Wishes, World};
 
 /// A number for one state of one text, given once in a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Revision(pub(crate) u64);
 
 /// What the server knows about its client.
-#[derive(Debug, Default)]
 pub(crate) struct Session {
+    source: Arc<dyn Source>,
     state: Mutex<State>,
     /// Rung when there is something to tell, or nothing will come any more.
     bell: Notify,
+    outside: Mutex<Outside>,
+    /// Rung when there is something to fetch, or nothing will come any more.
+    errand_bell: Notify,
+    /// Rung when something was fetched.
+    news: Notify,
+    /// Rung when nothing will come any more.
+    end: Notify,
+}
+
+/// What is known of the disk, and what is to be done about it.
+#[derive(Debug, Default)]
+struct Outside {
+    world: World,
+    errands: VecDeque<Errand>,
+}
+
+/// Something to be done with the source or the client.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Errand {
+    /// Ask the client to watch files, and for its settings.
+    Greet,
+    /// Ask the client for its settings.
+    Configure,
+    /// Tell that the user works on a file.
+    Touch {
+        place: AbsPath,
+        path: AbsPath,
+    },
+    Fetch(Fetch),
 }
 
 #[derive(Debug, Default)]
@@ -36,6 +76,10 @@ struct State {
     due: VecDeque<Uri>,
     /// Whether the client's messages have all come.
     finished: bool,
+    /// What the open skills said when the others were last told about.
+    told: Vec<Buffer>,
+    /// The files that the user has opened or saved since that was last told.
+    touched: Vec<AbsPath>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -55,7 +99,36 @@ pub(crate) struct Due {
     pub(crate) settings: Settings,
 }
 
+impl Default for Session {
+    fn default() -> Self {
+        Self::new(Arc::new(Nothing))
+    }
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session").field("state", &self.state).finish_non_exhaustive()
+    }
+}
+
 impl Session {
+    pub(crate) fn new(source: Arc<dyn Source>) -> Self {
+        Self {
+            source,
+            state: Mutex::default(),
+            bell: Notify::new(),
+            outside: Mutex::default(),
+            errand_bell: Notify::new(),
+            news: Notify::new(),
+            end: Notify::new(),
+        }
+    }
+
+    /// Who answers for the disk.
+    pub(crate) fn source(&self) -> &Arc<dyn Source> {
+        &self.source
+    }
+
     /// Begins to serve under `settings`.
     pub(crate) fn begin(&self, settings: Settings) {
         let mut state = self.lock();
@@ -75,6 +148,13 @@ impl Session {
     pub(crate) fn finish(&self) {
         self.lock().finished = true;
         self.bell.notify_one();
+        self.errand_bell.notify_one();
+        self.end.notify_one();
+    }
+
+    /// Waits until all messages of the client have come.
+    pub(crate) async fn ended(&self) {
+        self.end.notified().await;
     }
 
     pub(crate) fn is_serving(&self) -> bool {
@@ -102,6 +182,7 @@ impl Session {
     pub(crate) fn open(&self, uri: Uri, version: i32, text: String) {
         let mut state = self.lock();
         let document = Document::new(uri.clone(), version, state.next_revision(), text);
+        state.touched.extend(document.path().cloned());
         let before = state.documents.insert(uri.as_str().to_owned(), Arc::new(document));
         if before.is_some() {
             tracing::warn!("a text was opened that was open already");
@@ -109,6 +190,7 @@ impl Session {
         state.tell(uri);
         drop(state);
         self.bell.notify_one();
+        self.errand_bell.notify_one();
     }
 
     /// Applies `edits` in order to an open text.
@@ -149,13 +231,246 @@ impl Session {
     /// Closes a text.
     pub(crate) fn close(&self, uri: Uri) {
         let mut state = self.lock();
-        if state.documents.remove(uri.as_str()).is_none() {
+        let Some(closed) = state.documents.remove(uri.as_str()) else {
             tracing::warn!("a text was closed that is not open");
             return;
-        }
+        };
         state.tell(uri);
+        let open: Vec<AbsPath> =
+            state.documents.values().filter_map(|it| it.path().cloned()).collect();
         drop(state);
         self.bell.notify_one();
+        let mut outside = self.outside();
+        if let Some(path) = closed.path() {
+            outside.world.forget(path);
+        }
+        outside.world.keep_places(|root| open.iter().any(|it| it.starts_with(root)));
+    }
+
+    /// Says that a text was saved, so that the disk is another one.
+    pub(crate) fn save(&self, uri: &Uri) {
+        self.lock().touched.extend(from_proto::path(uri));
+        self.doubt_all();
+    }
+
+    /// Returns the open text at a path.
+    pub(crate) fn document_at(&self, path: &AbsPath) -> Option<Arc<Document>> {
+        self.lock().documents.values().find(|it| it.path() == Some(path)).cloned()
+    }
+
+    /// Returns all open texts.
+    pub(crate) fn documents(&self) -> Vec<Arc<Document>> {
+        self.lock().documents.values().cloned().collect()
+    }
+
+    /// Returns the open texts that are skills, sorted by path.
+    fn buffers(&self) -> Vec<Buffer> {
+        let skills = self.documents().into_iter().filter(|it| from_proto::is_skill(it.uri()));
+        let buffer = |it: Arc<Document>| {
+            Some(Buffer { path: it.path()?.clone(), record: Arc::clone(it.record()) })
+        };
+        let mut buffers: Vec<_> = skills.filter_map(buffer).collect();
+        buffers.sort_by(|a, b| a.path.cmp(&b.path));
+        buffers
+    }
+
+    /// Calls `with` on what is known around a text. What it could not be told is fetched.
+    pub(crate) fn with_scene<R>(&self, document: &Document, with: impl FnOnce(&Scene) -> R) -> R {
+        let buffers = self.buffers();
+        let scene = self.outside().world.scene(document.path(), &buffers);
+        let result = with(&scene);
+        let is_wanting = scene.is_answered && !scene.needs.borrow().is_empty();
+        if is_wanting && self.outside().world.want(&scene) {
+            self.errand_bell.notify_one();
+        }
+        result
+    }
+
+    /// Returns the place that a text belongs to, and what is seen from there.
+    pub(crate) fn place(&self, document: &Document) -> Option<(AbsPath, Arc<Overlaid>)> {
+        self.with_scene(document, |it| Some((it.place.clone()?, Arc::clone(&it.overlaid))))
+    }
+
+    /// Returns what is seen from each place.
+    pub(crate) fn all_places(&self) -> Vec<(AbsPath, Arc<Overlaid>)> {
+        let buffers = self.buffers();
+        self.outside().world.all(&buffers)
+    }
+
+    /// Returns the directories that the client works in.
+    pub(crate) fn folders(&self) -> Vec<AbsPath> {
+        self.outside().world.folders()
+    }
+
+    /// Takes directories up that the client works in.
+    pub(crate) fn add_folders(&self, folders: impl IntoIterator<Item = AbsPath>) {
+        let mut outside = self.outside();
+        for folder in folders {
+            outside.world.add(folder, true);
+        }
+        drop(outside);
+        self.errand_bell.notify_one();
+    }
+
+    /// Lets directories go that the client works in no more.
+    pub(crate) fn remove_folders(&self, folders: impl IntoIterator<Item = AbsPath>) {
+        let mut outside = self.outside();
+        for folder in folders {
+            outside.world.remove(&folder);
+        }
+        drop(outside);
+        self.errand_bell.notify_one();
+        self.tell_anew();
+    }
+
+    /// Has something done with the source or the client.
+    pub(crate) fn send(&self, errand: Errand) {
+        self.outside().errands.push_back(errand);
+        self.errand_bell.notify_one();
+    }
+
+    /// Says that what is seen from a place may have changed.
+    pub(crate) fn doubt(&self, place: &AbsPath) {
+        self.outside().world.doubt(place);
+        self.errand_bell.notify_one();
+    }
+
+    /// Says that anything on the disk may have changed.
+    pub(crate) fn doubt_all(&self) {
+        self.outside().world.doubt_all();
+        self.errand_bell.notify_one();
+    }
+
+    pub(crate) fn wishes(&self) -> Wishes {
+        self.outside().world.wishes.clone()
+    }
+
+    /// Takes up what the user asks of the editor's settings.
+    pub(crate) fn wish(&self, wishes: Wishes, features: Features) {
+        self.lock().settings.features = features;
+        if self.outside().world.wish(wishes) {
+            self.errand_bell.notify_one();
+        }
+    }
+
+    /// Counts what was learnt of the disk.
+    pub(crate) fn generation(&self) -> u64 {
+        self.outside().world.generation
+    }
+
+    pub(crate) fn take_follow(&self, place: &AbsPath, follow: Box<dyn Any + Send>) {
+        self.outside().world.take_follow(place, follow);
+    }
+
+    pub(crate) fn take_known(&self, place: &AbsPath, known: Known) {
+        self.outside().world.take_known(place, known);
+    }
+
+    pub(crate) fn take_answer(&self, place: &AbsPath) {
+        self.outside().world.take_answer(place);
+    }
+
+    pub(crate) fn take_facts(&self, path: &AbsPath, facts: Facts) {
+        self.outside().world.take_facts(path, facts);
+    }
+
+    pub(crate) fn take_globs(&self, place: &AbsPath, found: Vec<(String, Globbed)>) {
+        self.outside().world.take_globs(place, found);
+    }
+
+    /// Says that an errand is done: whoever waits for what is known looks again.
+    pub(crate) fn errand_done(&self) {
+        self.news.notify_waiters();
+    }
+
+    /// Waits until every place has answered once.
+    pub(crate) async fn settled(&self) {
+        loop {
+            let news = self.news.notified();
+            if self.is_settled() {
+                return;
+            }
+            news.await;
+        }
+    }
+
+    fn is_settled(&self) -> bool {
+        let open = self.documents();
+        let outside = self.outside();
+        let homeless = |it: &Arc<Document>| {
+            it.path().is_some_and(|it| is_speaker(it) && outside.world.place_of(it).is_none())
+        };
+        outside.world.is_settled() && !open.iter().any(homeless)
+    }
+
+    /// Has all open texts told about again. Returns whether the client is to ask for them instead.
+    pub(crate) fn tell_anew(&self) -> bool {
+        let mut state = self.lock();
+        let uris: Vec<Uri> = state.documents.values().map(|it| it.uri().clone()).collect();
+        for uri in uris {
+            state.tell(uri);
+        }
+        let pulls = state.settings.pulls_diagnostics;
+        drop(state);
+        self.bell.notify_one();
+        pulls
+    }
+
+    /// Has the other texts told about again where an edit of one changes what is said of them.
+    pub(crate) fn tell_others(&self) {
+        let buffers = self.buffers();
+        {
+            let mut state = self.lock();
+            if state.told == buffers {
+                return;
+            }
+            state.told = buffers;
+        }
+        self.tell_anew();
+    }
+
+    /// Waits for the next errand; nothing when none will come any more.
+    pub(crate) async fn next_errand(&self) -> Option<Errand> {
+        loop {
+            if self.lock().finished {
+                return None;
+            }
+            if let Some(errand) = self.errand() {
+                return Some(errand);
+            }
+            self.errand_bell.notified().await;
+        }
+    }
+
+    /// Returns what is to be done next. First what is seen, then what was opened: a touch needs to
+    /// know its place.
+    fn errand(&self) -> Option<Errand> {
+        let open = self.documents();
+        let mut outside = self.outside();
+        let Outside { world, errands } = &mut *outside;
+        if errands.is_empty() {
+            errands.extend(world.fetches().into_iter().map(Errand::Fetch));
+        }
+        if errands.is_empty() && world.is_settled() {
+            // A text that no place sees makes one of its own.
+            let paths = open.iter().filter_map(|it| it.path()).filter(|it| is_speaker(it));
+            for path in paths {
+                if world.place_of(path).is_none() {
+                    world.add(path.parent().unwrap_or_else(|| path.clone()), false);
+                }
+            }
+            errands.extend(world.fetches().into_iter().map(Errand::Fetch));
+        }
+        if let Some(errand) = errands.pop_front() {
+            return Some(errand);
+        }
+        drop(outside);
+        loop {
+            let path = self.lock().touched.pop()?;
+            if let Some(place) = self.outside().world.place_of(&path) {
+                return Some(Errand::Touch { place, path });
+            }
+        }
     }
 
     /// Waits for the next text to tell about; nothing when none will come any more.
@@ -172,6 +487,11 @@ impl Session {
             }
             self.bell.notified().await;
         }
+    }
+
+    fn outside(&self) -> MutexGuard<'_, Outside> {
+        // As below.
+        self.outside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

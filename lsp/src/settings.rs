@@ -29,6 +29,12 @@ pub(crate) struct Settings {
     pub(crate) creates_files: bool,
     /// Whether the client renames files that an edit asks for.
     pub(crate) renames_files: bool,
+    /// Whether the client can be asked to ask for all diagnostics again.
+    pub(crate) refreshes: bool,
+    /// Whether the client watches files that it is asked to watch.
+    pub(crate) registers_watchers: bool,
+    /// Whether the client can be asked for its settings.
+    pub(crate) has_configuration: bool,
     /// What the user wants to see.
     pub(crate) features: Features,
 }

@@ -10,10 +10,14 @@ use tower_lsp::ls_types::{
     CodeActionKind, CodeActionOptions, CodeActionProviderCapability, CodeDescription,
     CodeLensOptions, CompletionOptions, Diagnostic, DiagnosticOptions,
     DiagnosticRelatedInformation, DiagnosticServerCapabilities, DiagnosticSeverity, DiagnosticTag,
-    DocumentSymbol, FoldingRange, FoldingRangeKind, FoldingRangeProviderCapability,
-    HoverProviderCapability, Location, NumberOrString, OneOf, Position, PositionEncodingKind,
-    Range, SelectionRangeProviderCapability, ServerCapabilities, SymbolInformation, SymbolKind,
-    TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions, TextEdit, Uri,
+    DocumentLinkOptions, DocumentSymbol, FileOperationFilter, FileOperationPattern,
+    FileOperationPatternKind, FileOperationRegistrationOptions, FoldingRange, FoldingRangeKind,
+    FoldingRangeProviderCapability, HoverProviderCapability, Location, NumberOrString, OneOf,
+    Position, PositionEncodingKind, Range, RenameOptions, SelectionRangeProviderCapability,
+    ServerCapabilities, SymbolInformation, SymbolKind, TextDocumentSyncCapability,
+    TextDocumentSyncKind, TextDocumentSyncOptions, TextDocumentSyncSaveOptions, TextEdit, Uri,
+    WorkDoneProgressOptions, WorkspaceFileOperationsServerCapabilities,
+    WorkspaceFoldersServerCapabilities, WorkspaceServerCapabilities,
 };
 
 use crate::document::Document;
@@ -32,10 +36,16 @@ pub(crate) fn capabilities(settings: Settings) -> ServerCapabilities {
     let synchronization = TextDocumentSyncOptions {
         open_close: Some(true),
         change: Some(TextDocumentSyncKind::INCREMENTAL),
+        save: Some(TextDocumentSyncSaveOptions::Supported(true)),
         ..TextDocumentSyncOptions::default()
     };
-    let diagnostics =
-        DiagnosticOptions { identifier: Some(SOURCE.to_owned()), ..DiagnosticOptions::default() };
+    let diagnostics = DiagnosticOptions {
+        identifier: Some(SOURCE.to_owned()),
+        // Who wins a name depends on the others.
+        inter_file_dependencies: true,
+        workspace_diagnostics: true,
+        ..DiagnosticOptions::default()
+    };
     ServerCapabilities {
         position_encoding: Some(encoding(settings.encoding)),
         text_document_sync: Some(TextDocumentSyncCapability::Options(synchronization)),
@@ -43,8 +53,10 @@ pub(crate) fn capabilities(settings: Settings) -> ServerCapabilities {
             .pulls_diagnostics
             .then_some(DiagnosticServerCapabilities::Options(diagnostics)),
         completion_provider: Some(CompletionOptions {
-            // Keys, values, items, tools' patterns, variables.
-            trigger_characters: Some([":", " ", "-", ",", "[", "$", "{"].map(str::to_owned).into()),
+            // Keys, values, items, tools' patterns, variables, skills.
+            trigger_characters: Some(
+                [":", " ", "-", ",", "[", "$", "{", "/"].map(str::to_owned).into(),
+            ),
             resolve_provider: Some(true),
             ..CompletionOptions::default()
         }),
@@ -67,8 +79,41 @@ pub(crate) fn capabilities(settings: Settings) -> ServerCapabilities {
             .features
             .code_lens
             .then_some(CodeLensOptions { resolve_provider: Some(false) }),
+        definition_provider: Some(OneOf::Left(true)),
+        references_provider: Some(OneOf::Left(true)),
+        document_link_provider: Some(DocumentLinkOptions {
+            resolve_provider: Some(false),
+            work_done_progress_options: WorkDoneProgressOptions::default(),
+        }),
+        workspace_symbol_provider: Some(OneOf::Left(true)),
+        rename_provider: Some(OneOf::Right(RenameOptions {
+            prepare_provider: Some(true),
+            work_done_progress_options: WorkDoneProgressOptions::default(),
+        })),
+        workspace: Some(workspace()),
         document_formatting_provider: Some(OneOf::Left(true)),
         ..ServerCapabilities::default()
+    }
+}
+
+fn workspace() -> WorkspaceServerCapabilities {
+    let directories = FileOperationFilter {
+        scheme: Some("file".to_owned()),
+        pattern: FileOperationPattern {
+            glob: "**/*".to_owned(),
+            matches: Some(FileOperationPatternKind::Folder),
+            options: None,
+        },
+    };
+    WorkspaceServerCapabilities {
+        workspace_folders: Some(WorkspaceFoldersServerCapabilities {
+            supported: Some(true),
+            change_notifications: Some(OneOf::Left(true)),
+        }),
+        file_operations: Some(WorkspaceFileOperationsServerCapabilities {
+            will_rename: Some(FileOperationRegistrationOptions { filters: vec![directories] }),
+            ..WorkspaceFileOperationsServerCapabilities::default()
+        }),
     }
 }
 

@@ -70,7 +70,7 @@ pub use page::page;
 pub use rule::Rule;
 pub use subject::Subject;
 pub use suppress::{is_known, names};
-pub use surroundings::{Look, Neighbour, Nowhere, Surroundings};
+pub use surroundings::{Facts, Look, Neighbour, Nowhere, Surroundings};
 
 use crate::profile::{self, Profile};
 use crate::text::Span;

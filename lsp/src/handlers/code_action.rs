@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use skills_core::assist::{self, RefactorKind, Refactoring};
-use skills_core::rules::{self, Edit, Surroundings};
+use skills_core::rules::{self, Edit};
 use skills_core::text::Span;
 use tower_lsp::ls_types::{
     CodeAction, CodeActionContext, CodeActionKind, CodeActionOrCommand, CreateFile,
@@ -14,6 +14,7 @@ use tower_lsp::ls_types::{
 };
 
 use crate::document::Document;
+use crate::scene::Scene;
 use crate::settings::Settings;
 use crate::{from_proto, to_proto};
 
@@ -25,7 +26,7 @@ pub(crate) fn code_action(
     document: &Document,
     range: Range,
     context: &CodeActionContext,
-    surroundings: &dyn Surroundings,
+    scene: &Scene,
     settings: Settings,
 ) -> Option<Vec<CodeActionOrCommand>> {
     if !from_proto::is_skill(document.uri()) {
@@ -38,7 +39,7 @@ pub(crate) fn code_action(
         }),
         None => true,
     };
-    let findings = document.findings();
+    let findings = document.findings(scene);
     let mut actions = Vec::new();
     if wanted(&CodeActionKind::QUICKFIX) {
         let asked = from_proto::span(document, range, settings.encoding);
@@ -73,7 +74,7 @@ pub(crate) fn code_action(
     let kinds = [CodeActionKind::REFACTOR_EXTRACT, CodeActionKind::REFACTOR_REWRITE];
     if kinds.iter().any(wanted) {
         let offset = from_proto::offset(document, range.start, settings.encoding);
-        let found = document.as_subject(|it| assist::refactorings(it, surroundings, offset));
+        let found = document.as_subject(|it| assist::refactorings(it, scene, offset));
         let actions_here = found.iter().filter_map(|it| refactoring(document, it, settings));
         actions.extend(actions_here.filter(|it| it.kind.as_ref().is_some_and(wanted)));
     }
@@ -155,7 +156,6 @@ fn edit(document: &Document, edits: &[Edit], settings: Settings) -> WorkspaceEdi
 
 #[cfg(test)]
 mod tests {
-    use skills_core::rules::Nowhere;
     use tower_lsp::ls_types::Position;
 
     use super::*;
@@ -170,7 +170,7 @@ mod tests {
         let at = Position { line, character: 18 };
         let context = CodeActionContext { only, ..CodeActionContext::default() };
         let range = Range::new(at, at);
-        let found = code_action(&document, range, &context, &Nowhere, Settings::default());
+        let found = code_action(&document, range, &context, &Scene::default(), Settings::default());
         let found = found.unwrap().into_iter().map(|it| match it {
             CodeActionOrCommand::CodeAction(action) => action,
             CodeActionOrCommand::Command(command) => panic!("{command:?}"),
@@ -206,7 +206,8 @@ mod tests {
         let actions = |creates_files| {
             let settings = Settings { creates_files, ..Settings::default() };
             let range = Range::new(at, at);
-            let found = code_action(&document, range, &context, &Nowhere, settings).unwrap();
+            let found =
+                code_action(&document, range, &context, &Scene::default(), settings).unwrap();
             serde_json::to_value(found).unwrap()
         };
         assert_eq!(actions(false), serde_json::json!([]));

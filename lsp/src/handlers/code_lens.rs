@@ -1,10 +1,10 @@
 //! `textDocument/codeLens`: who uses a skill, what hides it, how many files bring it up.
 
 use skills_core::assist::{self, Target};
-use skills_core::rules::Surroundings;
 use tower_lsp::ls_types::{CodeLens, Command, Location, Position, Range, Uri};
 
 use crate::document::Document;
+use crate::scene::Scene;
 use crate::settings::Settings;
 use crate::{from_proto, to_proto};
 
@@ -16,15 +16,15 @@ const SHOW: &str = "skillsd.showReferences";
 /// `users` are the places that name the skill, where they are known.
 pub(crate) fn code_lens(
     document: &Document,
-    surroundings: &dyn Surroundings,
+    scene: &Scene,
     users: Option<&[Target]>,
     settings: Settings,
 ) -> Option<Vec<CodeLens>> {
     if !settings.features.code_lens || !from_proto::is_skill(document.uri()) {
         return None;
     }
-    let findings = document.findings();
-    let lenses = document.as_subject(|it| assist::lenses(it, surroundings, users, &findings));
+    let findings = document.findings(scene);
+    let lenses = document.as_subject(|it| assist::lenses(it, scene, users, &findings));
     let shown = lenses.into_iter().map(|lens| {
         let range = to_proto::range(document, lens.span, settings.encoding);
         let targets: Vec<Location> = lens.targets.iter().filter_map(location).collect();
@@ -50,7 +50,6 @@ fn location(target: &Target) -> Option<Location> {
 #[cfg(test)]
 mod tests {
     use skills_core::path::AbsPath;
-    use skills_core::rules::Nowhere;
 
     use super::*;
     use crate::session::Revision;
@@ -62,7 +61,8 @@ mod tests {
         let document = Document::new(uri, 1, Revision::default(), text);
         let path = AbsPath::new(std::path::Path::new("/w/CLAUDE.md")).unwrap();
         let users = [Target { path, position: (3, 4) }];
-        let lenses = code_lens(&document, &Nowhere, Some(&users), Settings::default()).unwrap();
+        let lenses =
+            code_lens(&document, &Scene::default(), Some(&users), Settings::default()).unwrap();
         let lens = serde_json::to_value(&lenses).unwrap()[0].clone();
         assert_eq!(lens["range"]["start"]["line"], 1);
         assert_eq!(lens["command"]["title"], "used by 1");

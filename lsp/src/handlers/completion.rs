@@ -3,33 +3,71 @@
 //! Which items there are is [`skills_core::assist`]'s to say. Their documentation is long and seldom
 //! looked at, so it comes when the client asks for an item's.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use serde_json::json;
 use skills_core::assist::{self, Item, Kind};
+use skills_core::path::AbsPath;
 use tower_lsp::ls_types::{
     CompletionItem, CompletionItemKind, CompletionResponse, CompletionTextEdit, Documentation,
     InsertTextFormat, MarkupContent, MarkupKind, Position, Range, TextEdit,
 };
 
 use crate::document::Document;
+use crate::handlers::hover;
+use crate::known::{Overlaid, Skill};
+use crate::scene::Scene;
 use crate::settings::Settings;
 use crate::{from_proto, to_proto};
 
-/// Returns what may be written at a position of a skill; nothing for other texts.
+/// Returns what may be written at a position: the skills where one may be named and, in a skill,
+/// what the catalog offers.
 pub(crate) fn completion(
     document: &Document,
     position: Position,
+    scene: &Scene,
     settings: Settings,
 ) -> Option<CompletionResponse> {
-    if !from_proto::is_skill(document.uri()) {
-        return None;
-    }
     let offset = from_proto::offset(document, position, settings.encoding);
+    let mut items = skills(document, offset, scene, settings);
+    if from_proto::is_skill(document.uri()) {
+        items.extend(offered(document, offset, settings).into_iter().flatten());
+    }
+    (!items.is_empty()).then_some(CompletionResponse::Array(items))
+}
+
+/// Returns the skills that may be named at a place.
+fn skills(
+    document: &Document,
+    offset: usize,
+    scene: &Scene,
+    settings: Settings,
+) -> Vec<CompletionItem> {
+    let word = skills_core::references::typed(document.text(), document.parsed(), offset);
+    let Some(word) = word else { return Vec::new() };
+    let range = to_proto::range(document, word, settings.encoding);
+    let others = scene.overlaid.skills.iter().filter(|it| document.path() != Some(&it.path));
+    // Of those that share a name, the one that it means.
+    let meant = others.filter(|it| scene.overlaid.meant(&it.name) == Some(*it));
+    let item = |skill: &Skill| CompletionItem {
+        label: skill.name.clone(),
+        kind: Some(CompletionItemKind::REFERENCE),
+        detail: Some(skill.path.display().to_string()),
+        text_edit: Some(CompletionTextEdit::Edit(TextEdit::new(range, skill.name.clone()))),
+        data: Some(json!({"skill": skill.path.to_string_lossy()})),
+        ..CompletionItem::default()
+    };
+    meant.map(item).collect()
+}
+
+/// Returns what the catalog offers at a place of a skill.
+fn offered(document: &Document, offset: usize, settings: Settings) -> Option<Vec<CompletionItem>> {
     let directory = from_proto::directory(document.uri());
     let found = assist::complete(document.text(), offset, directory.as_deref())?;
     let range = to_proto::range(document, found.span, settings.encoding);
     let items = found.items.iter().enumerate();
-    let items: Vec<_> = items.map(|(rank, it)| item(it, rank, range, settings)).collect();
-    Some(CompletionResponse::Array(items))
+    Some(items.map(|(rank, it)| item(it, rank, range, settings)).collect())
 }
 
 fn item(item: &Item, rank: usize, range: Range, settings: Settings) -> CompletionItem {
@@ -51,8 +89,20 @@ fn item(item: &Item, rank: usize, range: Range, settings: Settings) -> Completio
     }
 }
 
-/// Adds to an item what is to be said of it.
-pub(crate) fn resolve(item: CompletionItem) -> CompletionItem {
+/// Adds to an item what is to be said of it. `places` are what is seen from each.
+pub(crate) fn resolve(item: CompletionItem, places: &[(AbsPath, Arc<Overlaid>)]) -> CompletionItem {
+    let path = item.data.as_ref().and_then(|it| it.get("skill")?.as_str());
+    let path = path.and_then(|it| AbsPath::new(Path::new(it)).ok());
+    let skill = path.and_then(|path| {
+        places.iter().find_map(|(_, it)| Some(hover::describe(it.at(&path)?, it)))
+    });
+    if let Some(value) = skill {
+        let markup = MarkupContent { kind: MarkupKind::Markdown, value };
+        return CompletionItem {
+            documentation: Some(Documentation::MarkupContent(markup)),
+            ..item
+        };
+    }
     let kind = item.data.as_ref().and_then(|it| it.as_str()).and_then(unword);
     let told = kind.and_then(|it| assist::documentation(it, &item.label));
     let documentation = told.map(|value| {
@@ -111,7 +161,7 @@ mod tests {
         let uri = "file:///w/.claude/skills/pdf/SKILL.md".parse().unwrap();
         let document = Document::new(uri, 1, Revision::default(), text.to_owned());
         let settings = Settings { snippets, ..Settings::default() };
-        match completion(&document, Position { line, character }, settings) {
+        match completion(&document, Position { line, character }, &Scene::default(), settings) {
             Some(CompletionResponse::Array(items)) => items,
             other => panic!("{other:?}"),
         }
@@ -147,9 +197,9 @@ mod tests {
     fn documentation_comes_when_it_is_asked_for() {
         let items = items("---\n\n---\n", 1, 0, true);
         assert!(items.iter().all(|it| it.documentation.is_none()));
-        let resolved = resolve(items[0].clone());
+        let resolved = resolve(items[0].clone(), &[]);
         assert!(resolved.documentation.is_some());
         let unknown = CompletionItem { label: "x".into(), ..CompletionItem::default() };
-        assert_eq!(resolve(unknown.clone()), unknown);
+        assert_eq!(resolve(unknown.clone(), &[]), unknown);
     }
 }

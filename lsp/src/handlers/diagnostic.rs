@@ -8,26 +8,31 @@ use tower_lsp::ls_types::{
 };
 
 use crate::document::Document;
-use crate::settings::{Encoding, Settings};
+use crate::scene::Scene;
+use crate::session::Session;
+use crate::settings::Encoding;
 use crate::{from_proto, to_proto};
 
 /// Returns what is wrong with a text, or that it is still what it was when last asked.
 pub(crate) fn diagnostic(
     document: Option<&Document>,
     params: &DocumentDiagnosticParams,
-    settings: Settings,
+    session: &Session,
 ) -> DocumentDiagnosticReport {
     let Some(document) = document.filter(|it| from_proto::is_skill(it.uri())) else {
         return full(None, Vec::new());
     };
-    let result_id = document.revision().0.to_string();
+    // What is known of the disk is part of the answer.
+    let result_id = format!("{}.{}", document.revision().0, session.generation());
     if params.previous_result_id.as_ref() == Some(&result_id) {
         return DocumentDiagnosticReport::Unchanged(RelatedUnchangedDocumentDiagnosticReport {
             related_documents: None,
             unchanged_document_diagnostic_report: UnchangedDocumentDiagnosticReport { result_id },
         });
     }
-    full(Some(result_id), diagnostics(document, settings.encoding))
+    let encoding = session.settings().encoding;
+    let found = session.with_scene(document, |scene| diagnostics(document, scene, encoding));
+    full(Some(result_id), found)
 }
 
 fn full(result_id: Option<String>, items: Vec<Diagnostic>) -> DocumentDiagnosticReport {
@@ -38,8 +43,12 @@ fn full(result_id: Option<String>, items: Vec<Diagnostic>) -> DocumentDiagnostic
 }
 
 /// Returns what is wrong with a text, in its order: the gravest when there is too much.
-pub(crate) fn diagnostics(document: &Document, encoding: Encoding) -> Vec<Diagnostic> {
-    let findings = rules::shown(document.findings());
+pub(crate) fn diagnostics(
+    document: &Document,
+    scene: &Scene,
+    encoding: Encoding,
+) -> Vec<Diagnostic> {
+    let findings = rules::shown(document.findings(scene));
     findings.iter().map(|finding| to_proto::diagnostic(document, finding, encoding)).collect()
 }
 
@@ -64,14 +73,14 @@ mod tests {
                 work_done_progress_params: WorkDoneProgressParams::default(),
                 partial_result_params: PartialResultParams::default(),
             };
-            let report = diagnostic(Some(&document), &params, Settings::default());
+            let report = diagnostic(Some(&document), &params, &Session::default());
             let report = serde_json::to_value(report).unwrap();
             let n_items = report["items"].as_array().map(Vec::len);
             (report["kind"].as_str().unwrap().to_owned(), n_items)
         };
         assert_eq!(report("file:///w/SKILL.md", None), ("full".to_owned(), Some(1)));
-        assert_eq!(report("file:///w/SKILL.md", Some("6")), ("full".to_owned(), Some(1)));
-        assert_eq!(report("file:///w/SKILL.md", Some("7")), ("unchanged".to_owned(), None));
+        assert_eq!(report("file:///w/SKILL.md", Some("6.0")), ("full".to_owned(), Some(1)));
+        assert_eq!(report("file:///w/SKILL.md", Some("7.0")), ("unchanged".to_owned(), None));
         assert_eq!(report("file:///w/README.md", None), ("full".to_owned(), Some(0)));
     }
 }

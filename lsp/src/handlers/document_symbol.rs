@@ -43,6 +43,9 @@ mod tests {
         max_folds: None,
         creates_files: false,
         renames_files: false,
+        refreshes: false,
+        registers_watchers: false,
+        has_configuration: false,
         features: crate::settings::Features { inlay_hints: false, code_lens: false },
     };
 

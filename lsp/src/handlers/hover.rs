@@ -1,22 +1,102 @@
 //! `textDocument/hover`: what the thing under the cursor is.
 
+use std::fmt::Write as _;
+
 use skills_core::assist;
+use skills_core::catalog;
+use skills_core::fields::Fields;
+use skills_core::path::AbsPath;
+use skills_core::resolve::State;
+use skills_core::text::Span;
 use tower_lsp::ls_types::{Hover, HoverContents, MarkupContent, MarkupKind, Position};
 
 use crate::document::Document;
+use crate::known::{Overlaid, Skill};
+use crate::scene::Scene;
 use crate::settings::Settings;
 use crate::{from_proto, to_proto};
 
-/// Returns what is to be said about a position of a skill; nothing for other texts.
-pub(crate) fn hover(document: &Document, position: Position, settings: Settings) -> Option<Hover> {
-    if !from_proto::is_skill(document.uri()) {
-        return None;
-    }
+/// Returns what is to be said about a position of a text: the skill that it names, what a glob
+/// matches, and in a skill what the catalog says; nothing for other places.
+pub(crate) fn hover(
+    document: &Document,
+    position: Position,
+    scene: &Scene,
+    settings: Settings,
+) -> Option<Hover> {
     let offset = from_proto::offset(document, position, settings.encoding);
-    let found = assist::hover(document.text(), offset)?;
-    let markup = MarkupContent { kind: MarkupKind::Markdown, value: found.text };
+    let (span, value) = match named(document, offset, scene) {
+        Some(found) => found,
+        None if from_proto::is_skill(document.uri()) => match matched(document, offset, scene) {
+            Some(found) => found,
+            None => assist::hover(document.text(), offset).map(|it| (it.span, it.text))?,
+        },
+        None => return None,
+    };
     Some(Hover {
-        contents: HoverContents::Markup(markup),
-        range: Some(to_proto::range(document, found.span, settings.encoding)),
+        contents: HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value }),
+        range: Some(to_proto::range(document, span, settings.encoding)),
     })
+}
+
+fn named(document: &Document, offset: usize, scene: &Scene) -> Option<(Span, String)> {
+    let reference = skills_core::references::at(document.references(), offset)?;
+    let skill = scene.overlaid.meant(&reference.name)?;
+    Some((reference.span, describe(skill, &scene.overlaid)))
+}
+
+/// Returns how many files the glob under the cursor matches, and the first of them.
+fn matched(document: &Document, offset: usize, scene: &Scene) -> Option<(Span, String)> {
+    let frontmatter = document.parsed().frontmatter.as_ref()?;
+    let globs = Fields::new(frontmatter, document.text()).list(&catalog::PATHS);
+    let glob = globs.iter().find(|it| it.span.start <= offset && offset <= it.span.end)?;
+    let found = scene.globbed(&glob.text)?;
+    let mut text = match found.count? {
+        0 => "Matches no file of this worktree.".to_owned(),
+        1 => "Matches 1 file of this worktree.".to_owned(),
+        count => format!("Matches {count} files of this worktree."),
+    };
+    for file in &found.files {
+        let _ = write!(text, "\n- `{file}`");
+    }
+    if found.count.is_some_and(|it| it > found.files.len()) && !found.files.is_empty() {
+        text.push_str("\n- …");
+    }
+    Some((glob.span, text))
+}
+
+/// Returns what is to be said of a skill that a text names: its description, what each agent makes
+/// of it, and where it lies.
+pub(crate) fn describe(skill: &Skill, overlaid: &Overlaid) -> String {
+    let mut text = format!("**{}**", skill.name);
+    if let Some(description) = skill.description.as_deref().filter(|it| !it.is_empty()) {
+        let _ = write!(text, "\n\n{description}");
+    }
+    let states = states(&skill.path, overlaid);
+    if !states.is_empty() {
+        text.push('\n');
+        for (state, agents, reason) in states {
+            let reason = reason.map(|it| format!(" ({it})")).unwrap_or_default();
+            let _ = write!(text, "\n- {}: {}{reason}", state.name(), agents.join(", "));
+        }
+    }
+    let _ = write!(text, "\n\n`{}`", skill.path.display());
+    text
+}
+
+/// Returns the states of a skill with the profiles in which it has them, and why.
+fn states<'a>(
+    path: &'a AbsPath,
+    overlaid: &'a Overlaid,
+) -> Vec<(State, Vec<String>, Option<&'a str>)> {
+    let mut states: Vec<(State, Vec<String>, Option<&str>)> = Vec::new();
+    for (ranking, ranked) in overlaid.places(path) {
+        let agent = ranking.profile.id.to_string();
+        let reason = ranked.reason.as_deref();
+        match states.iter_mut().find(|it| it.0 == ranked.state && it.2 == reason) {
+            Some((_, agents, _)) => agents.push(agent),
+            None => states.push((ranked.state, vec![agent], reason)),
+        }
+    }
+    states
 }

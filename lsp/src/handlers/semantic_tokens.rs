@@ -1,12 +1,14 @@
 //! `textDocument/semanticTokens`: keys, variables and references that lead somewhere.
 
 use skills_core::assist::{self, Token, TokenKind};
+use skills_core::text::Span;
 use tower_lsp::ls_types::{
     Range, SemanticToken, SemanticTokenModifier, SemanticTokenType, SemanticTokens,
     SemanticTokensFullOptions, SemanticTokensLegend, SemanticTokensOptions,
 };
 
 use crate::document::Document;
+use crate::scene::Scene;
 use crate::settings::Settings;
 use crate::{from_proto, to_proto};
 
@@ -34,6 +36,7 @@ pub(crate) fn options() -> SemanticTokensOptions {
 pub(crate) fn semantic_tokens(
     document: &Document,
     range: Option<Range>,
+    scene: &Scene,
     settings: Settings,
 ) -> Option<SemanticTokens> {
     if !from_proto::is_skill(document.uri()) {
@@ -43,7 +46,9 @@ pub(crate) fn semantic_tokens(
     let is_asked = |it: &&Token| {
         asked.is_none_or(|asked| it.span.start < asked.end && asked.start < it.span.end)
     };
-    let tokens = assist::tokens(document.text(), document.parsed(), &[]);
+    let meant = document.references().iter().filter(|it| scene.overlaid.meant(&it.name).is_some());
+    let meant: Vec<Span> = meant.map(|it| it.span).collect();
+    let tokens = assist::tokens(document.text(), document.parsed(), &meant);
     let (mut line, mut character) = (0, 0);
     let data = tokens.iter().filter(is_asked).map(|token| {
         let range = to_proto::range(document, token.span, settings.encoding);
@@ -84,7 +89,8 @@ mod tests {
         let uri = "file:///w/SKILL.md".parse().unwrap();
         let text = "---\nname: a\nfoo: 1\n---\n🦀 $ARGUMENTS and $1\n".to_owned();
         let document = Document::new(uri, 1, Revision::default(), text);
-        let tokens = semantic_tokens(&document, range, Settings::default()).unwrap().data;
+        let tokens =
+            semantic_tokens(&document, range, &Scene::default(), Settings::default()).unwrap().data;
         let numbers = tokens.iter().map(|it| {
             let SemanticToken { delta_line, delta_start, length, .. } = *it;
             [delta_line, delta_start, length, it.token_type, it.token_modifiers_bitset]

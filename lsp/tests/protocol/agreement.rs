@@ -21,15 +21,21 @@ async fn what_is_implemented_is_advertised_and_nothing_else() {
         json!({}),
         expect![[r#"
             positionEncoding: "utf-16"
-            textDocumentSync: {"openClose":true,"change":2}
+            textDocumentSync: {"openClose":true,"change":2,"save":true}
             selectionRangeProvider: true
             hoverProvider: true
-            completionProvider: {"resolveProvider":true,"triggerCharacters":[":"," ","-",",","[","$","{"]}
+            completionProvider: {"resolveProvider":true,"triggerCharacters":[":"," ","-",",","[","$","{","/"]}
+            definitionProvider: true
+            referencesProvider: true
             documentSymbolProvider: true
+            workspaceSymbolProvider: true
             codeActionProvider: {"codeActionKinds":["quickfix","refactor.extract","refactor.rewrite","source.fixAll.skillsd"]}
             codeLensProvider: {"resolveProvider":false}
             documentFormattingProvider: true
+            renameProvider: {"prepareProvider":true}
+            documentLinkProvider: {"resolveProvider":false}
             foldingRangeProvider: true
+            workspace: {"workspaceFolders":{"supported":true,"changeNotifications":true},"fileOperations":{"willRename":{"filters":[{"scheme":"file","pattern":{"glob":"**/*","matches":"folder"}}]}}}
             semanticTokensProvider: {"legend":{"tokenTypes":["property","variable","function"],"tokenModifiers":["deprecated"]},"range":true,"full":true}
         "#]],
     )
@@ -40,17 +46,23 @@ async fn what_is_implemented_is_advertised_and_nothing_else() {
     });
     check(able, expect![[r#"
         positionEncoding: "utf-8"
-        textDocumentSync: {"openClose":true,"change":2}
+        textDocumentSync: {"openClose":true,"change":2,"save":true}
         selectionRangeProvider: true
         hoverProvider: true
-        completionProvider: {"resolveProvider":true,"triggerCharacters":[":"," ","-",",","[","$","{"]}
+        completionProvider: {"resolveProvider":true,"triggerCharacters":[":"," ","-",",","[","$","{","/"]}
+        definitionProvider: true
+        referencesProvider: true
         documentSymbolProvider: true
+        workspaceSymbolProvider: true
         codeActionProvider: {"codeActionKinds":["quickfix","refactor.extract","refactor.rewrite","source.fixAll.skillsd"]}
         codeLensProvider: {"resolveProvider":false}
         documentFormattingProvider: true
+        renameProvider: {"prepareProvider":true}
+        documentLinkProvider: {"resolveProvider":false}
         foldingRangeProvider: true
+        workspace: {"workspaceFolders":{"supported":true,"changeNotifications":true},"fileOperations":{"willRename":{"filters":[{"scheme":"file","pattern":{"glob":"**/*","matches":"folder"}}]}}}
         semanticTokensProvider: {"legend":{"tokenTypes":["property","variable","function"],"tokenModifiers":["deprecated"]},"range":true,"full":true}
-        diagnosticProvider: {"identifier":"skillsd","interFileDependencies":false,"workspaceDiagnostics":false}
+        diagnosticProvider: {"identifier":"skillsd","interFileDependencies":true,"workspaceDiagnostics":true}
     "#]]).await;
 }
 
@@ -58,7 +70,7 @@ async fn what_is_implemented_is_advertised_and_nothing_else() {
 async fn what_is_not_implemented_is_refused() {
     let mut editor = Editor::with(json!({})).await;
     editor.open(1, "---\nname: a\n---\n").await;
-    for method in ["textDocument/definition", "textDocument/diagnostic", "no/such"] {
+    for method in ["textDocument/declaration", "textDocument/diagnostic", "no/such"] {
         let position = json!({"line": 0, "character": 0});
         let params = json!({"textDocument": {"uri": URI}, "position": position});
         assert_eq!(editor.request(method, params).await, Err(-32601), "{method}");

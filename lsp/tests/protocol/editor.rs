@@ -4,6 +4,7 @@
 //! a limit; on the paused clock of these tests it passes at once when nothing moves any more.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -64,7 +65,7 @@ impl Editor {
     pub(crate) fn connect(capacity: usize) -> Self {
         let (ours, theirs) = tokio::io::duplex(capacity);
         let (input, output) = tokio::io::split(theirs);
-        let server = tokio::spawn(skills_lsp::serve(input, output));
+        let server = tokio::spawn(skills_lsp::serve(input, output, Arc::new(skills_lsp::Nothing)));
         let (from_server, to_server) = tokio::io::split(ours);
         Self {
             to_server: Some(to_server),

@@ -69,3 +69,5 @@ mod agent_files;
 mod check;
 
 mod snapshot;
+
+mod editor;

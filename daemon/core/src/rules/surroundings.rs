@@ -3,6 +3,8 @@
 //! Every answer may be "not known", and a rule is silent then: the same rules run in an editor
 //! without a disk, in a test, and over a whole worktree.
 
+use std::collections::BTreeMap;
+
 use crate::path::AbsPath;
 use crate::ranking::Ranking;
 
@@ -29,6 +31,21 @@ pub struct Neighbour {
     pub name: String,
     /// Its SKILL.md.
     pub path: AbsPath,
+}
+
+/// What lies beside one skill on the disk, for whoever keeps it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Facts {
+    /// What is at each path that was asked about, relative to the skill's directory.
+    pub looks: BTreeMap<String, Option<Look>>,
+    /// The files of the skill beside its SKILL.md; nothing when they are not known or too many.
+    pub files: Option<Vec<String>>,
+    /// Where the skill really is, when it was reached by a link that leaves its root.
+    pub link_target: Option<AbsPath>,
+    /// Whether the skill's directory is the top of a worktree.
+    pub is_top: bool,
+    /// Whether git ignores the file.
+    pub is_git_ignored: Option<bool>,
 }
 
 /// The world beside one text.

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use skills_core::path::AbsPath;
 use skills_core::ranking::Ranking;
-use skills_core::rules::{Look, Neighbour, Surroundings};
+use skills_core::rules::{Facts, Look, Neighbour, Surroundings};
 
 use super::worktree::Worktree;
 
@@ -104,21 +104,6 @@ impl Surroundings for Beside<'_> {
     fn is_top(&self) -> bool {
         self.dir.join(".git").symlink_metadata().is_ok()
     }
-}
-
-/// What lies beside one skill, for whoever asks without holding the disk.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Facts {
-    /// What is at each path that was asked about, relative to the skill's directory.
-    pub looks: Vec<(String, Option<Look>)>,
-    /// The files of the skill beside its SKILL.md; nothing when they are not known or too many.
-    pub files: Option<Vec<String>>,
-    /// Where the skill really is, when it was reached by a link that leaves its root.
-    pub link_target: Option<AbsPath>,
-    /// Whether the skill's directory is the top of a worktree.
-    pub is_top: bool,
-    /// Whether git ignores the file.
-    pub is_git_ignored: Option<bool>,
 }
 
 /// Returns what lies beside the skill at `path`. Blocks on the disk.

@@ -1,0 +1,357 @@
+//! The language server's source: the protocol, spoken with a daemon or with a server in this
+//! process, and the few things that are asked of the disk itself.
+//!
+//! The words are the same whoever answers, so that an editor sees the same with a daemon and
+//! without. A daemon that goes is replaced at the next call, and what was followed is followed
+//! again; nothing of it is the editor's business.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::io;
+use std::os::unix::net::UnixStream as StdStream;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use skills_client::ClientError;
+use skills_client::client::Client;
+use skills_client::connection::Connection;
+use skills_client::spawn::StartOptions;
+use skills_client::subscription::{Heard, Subscription};
+use skills_core::path::AbsPath;
+use skills_core::rules::{DEFAULT_PROFILES, Facts};
+use skills_core::text::decode;
+use skills_engine::inspect;
+use skills_lsp::{Answer, Bell, Source};
+use skills_protocol::method::{
+    EventsEvent, EventsSubscribe, IndexSnapshot, Notification as _, PathsMatch, Request,
+    SessionClose, SessionTouch, SkillsCheck, SkillsReferences,
+};
+use skills_protocol::path::{encode, encoding_of};
+use skills_protocol::wire::{
+    CheckParams, CheckResult, EventKind, Freshness, PathMatches, PathsMatchParams,
+    ReferencesParams, SessionCloseParams, SessionTouchParams, SkillReference, SnapshotParams,
+    SnapshotResult, SubscribeParams, TouchOp,
+};
+use tokio::net::UnixStream;
+use tokio::sync::OnceCell;
+use tokio::task::{AbortHandle, spawn_blocking};
+
+use crate::local::Own;
+use crate::serve::boot_id;
+use crate::server::Server;
+
+/// How many files a glob names to whoever hovers over it.
+const FILES: u32 = 5;
+
+/// How much of a file is read; a text of more nobody edits.
+const READ_LIMIT: u64 = 16 * 1024 * 1024;
+
+/// How long it is waited before a daemon that could not be reached is looked for again.
+const REST: Duration = Duration::from_secs(5);
+
+/// How long the last word to the daemon may take.
+const LAST_WORD: Duration = Duration::from_millis(500);
+
+/// Who answers.
+pub(crate) enum Reach {
+    /// The daemon, which is started where there is none; without one a server in this process.
+    Daemon(StartOptions),
+    /// A server in this process, from the start.
+    Own,
+    /// This server, since the process is the daemon.
+    Served(Arc<Server>),
+}
+
+/// A source that speaks the protocol.
+pub(crate) struct Link(Arc<Inner>);
+
+struct Inner {
+    reach: Reach,
+    caller: OnceCell<Caller>,
+    /// The server in this process, once it is needed.
+    own: OnceCell<Option<Own>>,
+    /// What the editor's sessions are called, before their number.
+    name: String,
+    /// The session of each place that a file was touched in.
+    sessions: Mutex<BTreeMap<AbsPath, String>>,
+}
+
+/// One way to call.
+#[derive(Clone)]
+enum Caller {
+    Daemon(Client),
+    Own(Connection),
+}
+
+impl Caller {
+    async fn call<M: Request>(&self, params: &M::Params) -> Result<M::Result, ClientError> {
+        match self {
+            Self::Daemon(client) => client.call::<M>(params).await,
+            Self::Own(connection) => connection.call::<M>(params).await,
+        }
+    }
+}
+
+impl Link {
+    pub(crate) fn new(reach: Reach) -> Self {
+        Self(Arc::new(Inner {
+            reach,
+            caller: OnceCell::new(),
+            own: OnceCell::new(),
+            name: format!("editor-{}", boot_id()),
+            sessions: Mutex::default(),
+        }))
+    }
+
+    /// Ends what was begun: the editor's sessions, since nobody works in them any more, and the
+    /// server in this process.
+    pub(crate) async fn close(&self) {
+        let sessions = std::mem::take(&mut *self.0.sessions());
+        if let Some(caller) = self.0.caller.get() {
+            let closing = async {
+                for session in sessions.into_values() {
+                    let params =
+                        SessionCloseParams { session: Some(session), ..Default::default() };
+                    // One that is not closed is forgotten when it has not been used for long.
+                    let _ = caller.call::<SessionClose>(&params).await;
+                }
+            };
+            let _ = tokio::time::timeout(LAST_WORD, closing).await;
+        }
+        if let Some(Some(own)) = self.0.own.get().cloned() {
+            // It waits for its thread.
+            let _ = spawn_blocking(|| own.stop()).await;
+        }
+    }
+
+    /// Calls a method; what fails is logged, and nothing is known then.
+    fn ask<M: Request>(&self, params: M::Params) -> Answer<M::Result>
+    where
+        M::Params: Sync,
+    {
+        let inner = Arc::clone(&self.0);
+        Box::pin(async move {
+            let caller = inner.caller.get_or_init(|| inner.connect()).await;
+            match caller.call::<M>(&params).await {
+                Ok(result) => Some(result),
+                Err(error) => {
+                    tracing::info!(method = M::METHOD, %error, "nothing was answered");
+                    None
+                }
+            }
+        })
+    }
+}
+
+impl Inner {
+    fn sessions(&self) -> std::sync::MutexGuard<'_, BTreeMap<AbsPath, String>> {
+        // One entry is put in at a time.
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns a new way to call. A connection has room for few subscriptions, so each place that
+    /// is followed takes one of its own.
+    async fn connect(&self) -> Caller {
+        if let Reach::Daemon(options) = &self.reach
+            && self.own.get().is_none()
+        {
+            let client = Client::new(options.clone());
+            match client.connection().await {
+                Ok(_) => return Caller::Daemon(client),
+                Err(error) => {
+                    tracing::info!(%error, "no daemon can be reached; skills are indexed here");
+                }
+            }
+        }
+        let stream = match &self.reach {
+            Reach::Served(server) => pair(server),
+            Reach::Daemon(_) | Reach::Own => {
+                let start = || async {
+                    let started = spawn_blocking(Own::start).await.map_err(io::Error::from);
+                    started
+                        .and_then(|it| it)
+                        .inspect_err(
+                            |error| tracing::error!(%error, "skills cannot be indexed here"),
+                        )
+                        .ok()
+                };
+                let own = self.own.get_or_init(start).await;
+                own.as_ref()
+                    .ok_or_else(|| io::ErrorKind::NotConnected.into())
+                    .and_then(Own::connect)
+            }
+        };
+        let stream = stream.and_then(|it| {
+            it.set_nonblocking(true)?;
+            UnixStream::from_std(it)
+        });
+        Caller::Own(match stream {
+            Ok(stream) => Connection::new(stream),
+            // Whoever calls is told that nobody is there.
+            Err(_) => Connection::new(tokio::io::empty()),
+        })
+    }
+}
+
+/// Connects to a server of this process.
+fn pair(server: &Arc<Server>) -> io::Result<StdStream> {
+    let (ours, theirs) = StdStream::pair()?;
+    theirs.set_nonblocking(true)?;
+    tokio::spawn(server.serve_stream(UnixStream::from_std(theirs)?));
+    Ok(ours)
+}
+
+/// Ends what follows a place.
+struct Follow(Vec<AbortHandle>);
+
+impl Drop for Follow {
+    fn drop(&mut self) {
+        for task in &self.0 {
+            task.abort();
+        }
+    }
+}
+
+impl Source for Link {
+    fn follow(&self, place: &AbsPath, profiles: &[String], bell: Bell) -> Box<dyn Any + Send> {
+        let profiles: Vec<String> = match profiles {
+            [] => DEFAULT_PROFILES.map(str::to_owned).to_vec(),
+            named => named.to_vec(),
+        };
+        let encoding = encoding_of([&**place]);
+        let params = move |profile: String, place: &AbsPath| SubscribeParams {
+            kinds: vec![EventKind::SkillsChanged, EventKind::HealthChanged],
+            cwd: Some(encode(place, encoding)),
+            path_encoding: encoding,
+            profile: Some(profile),
+            ..SubscribeParams::default()
+        };
+        let (inner, place) = (Arc::clone(&self.0), place.clone());
+        let task = tokio::spawn(async move {
+            let caller = inner.connect().await;
+            let mut following = tokio::task::JoinSet::new();
+            for profile in profiles {
+                let (caller, bell) = (caller.clone(), Arc::clone(&bell));
+                following.spawn(heed(caller, params(profile, &place), bell));
+            }
+            while following.join_next().await.is_some() {}
+        });
+        Box::new(Follow(vec![task.abort_handle()]))
+    }
+
+    fn snapshot(
+        &self,
+        place: AbsPath,
+        profiles: Vec<String>,
+        since: Option<String>,
+    ) -> Answer<SnapshotResult> {
+        let session = self.0.sessions().get(&place).cloned();
+        let encoding = encoding_of([&*place]);
+        self.ask::<IndexSnapshot>(SnapshotParams {
+            profiles,
+            since,
+            session,
+            cwd: Some(encode(&place, encoding)),
+            path_encoding: encoding,
+            ..SnapshotParams::default()
+        })
+    }
+
+    fn matches(
+        &self,
+        place: AbsPath,
+        patterns: Vec<String>,
+        anew: bool,
+    ) -> Answer<Vec<PathMatches>> {
+        let encoding = encoding_of([&*place]);
+        let answer = self.ask::<PathsMatch>(PathsMatchParams {
+            patterns,
+            limit: Some(FILES),
+            freshness: anew.then_some(Freshness::Verified),
+            cwd: Some(encode(&place, encoding)),
+            path_encoding: encoding,
+            ..PathsMatchParams::default()
+        });
+        Box::pin(async move { Some(answer.await?.matches) })
+    }
+
+    fn references(&self, place: AbsPath, name: Option<String>) -> Answer<Vec<SkillReference>> {
+        let encoding = encoding_of([&*place]);
+        let answer = self.ask::<SkillsReferences>(ReferencesParams {
+            name,
+            cwd: Some(encode(&place, encoding)),
+            path_encoding: encoding,
+            ..ReferencesParams::default()
+        });
+        Box::pin(async move { Some(answer.await?.references) })
+    }
+
+    fn check(&self, place: AbsPath) -> Answer<CheckResult> {
+        let encoding = encoding_of([&*place]);
+        self.ask::<SkillsCheck>(CheckParams {
+            cwd: Some(encode(&place, encoding)),
+            path_encoding: encoding,
+            ..CheckParams::default()
+        })
+    }
+
+    fn facts(&self, path: AbsPath, looks: Vec<String>) -> Answer<Facts> {
+        Box::pin(async move { spawn_blocking(move || inspect::facts(&path, &looks)).await.ok() })
+    }
+
+    fn read(&self, path: AbsPath) -> Answer<String> {
+        let read = move || {
+            let size = std::fs::metadata(&*path).ok().filter(std::fs::Metadata::is_file)?.len();
+            let bytes = (size <= READ_LIMIT).then(|| std::fs::read(&*path).ok())??;
+            Some(decode(&bytes).text)
+        };
+        Box::pin(async move { spawn_blocking(read).await.ok()? })
+    }
+
+    fn touch(&self, place: AbsPath, path: AbsPath) -> Answer<()> {
+        let session = {
+            let mut sessions = self.0.sessions();
+            let number = sessions.len();
+            let name = || format!("{}-{number}", self.0.name);
+            sessions.entry(place.clone()).or_insert_with(name).clone()
+        };
+        let encoding = encoding_of([&*place, &*path]);
+        let answer = self.ask::<SessionTouch>(SessionTouchParams {
+            paths: vec![encode(&path, encoding)],
+            op: Some(TouchOp::Read),
+            session: Some(session),
+            cwd: Some(encode(&place, encoding)),
+            path_encoding: encoding,
+            ..SessionTouchParams::default()
+        });
+        Box::pin(async move { answer.await.map(drop) })
+    }
+}
+
+/// Rings for whatever a view tells, from one daemon to the next.
+async fn heed(caller: Caller, params: SubscribeParams, bell: Bell) {
+    match caller {
+        Caller::Daemon(client) => {
+            let mut subscription = Subscription::new(client, params);
+            let mut is_first = true;
+            loop {
+                match subscription.next().await {
+                    // The first one is followed by a snapshot anyway.
+                    Ok(Heard::Begun(_)) if is_first => is_first = false,
+                    Ok(Heard::Begun(_) | Heard::Event(_)) => bell(),
+                    Err(error) => {
+                        tracing::debug!(%error, "a place is not followed for now");
+                        tokio::time::sleep(REST).await;
+                    }
+                }
+            }
+        }
+        Caller::Own(connection) => {
+            let Ok(begun) = connection.call::<EventsSubscribe>(&params).await else { return };
+            let name = begun.subscription;
+            while connection.next_note_of(EventsEvent::METHOD, &name).await.is_some() {
+                bell();
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! The language server on the daemon's second socket, for editors that connect to one.
+//!
+//! Each connection has a server with texts of its own, over the daemon's snapshots. Who may come,
+//! and how many, is as on the first socket.
+
+use std::fs;
+use std::io;
+use std::os::unix::net::UnixListener as StdListener;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use skills_lsp::Source;
+use skills_protocol::socket::SocketLocation;
+use tokio::net::{UnixListener, UnixStream};
+use tokio::task::JoinSet;
+use tokio::time::sleep;
+
+use super::link::{Link, Reach};
+use crate::server::{Open, Server, is_ours};
+use crate::service::Service;
+use crate::socket;
+
+/// How long it rests after a failure to accept, which is most often that no descriptor is left.
+const REST: Duration = Duration::from_millis(100);
+
+/// The socket that editors connect to.
+pub(crate) struct Place {
+    listener: StdListener,
+    /// The file to remove at the end; none where the service manager made it.
+    made: Option<PathBuf>,
+}
+
+impl Place {
+    /// Takes over the socket of the service manager, or makes one beside the daemon's, whose lock
+    /// this process holds. Without it the daemon serves agents all the same.
+    pub(crate) fn take(
+        location: &SocketLocation,
+        handed_over: Option<StdListener>,
+    ) -> Option<Self> {
+        if let Some(listener) = handed_over {
+            return Some(Self { listener, made: None });
+        }
+        let path = location.lsp_path();
+        match socket::listen(&path) {
+            Ok((listener, _)) => Some(Self { listener, made: Some(path) }),
+            Err(error) => {
+                let error: &dyn std::error::Error = &error;
+                tracing::warn!(error, "editors cannot connect; `skillsd lsp` serves them");
+                None
+            }
+        }
+    }
+
+    /// Serves editors until the daemon ends.
+    pub(crate) async fn serve(self, service: Arc<Service>) -> io::Result<()> {
+        self.listener.set_nonblocking(true)?;
+        let listener = UnixListener::from_std(self.listener)?;
+        let server = Server::uncounted(&service);
+        let uid = rustix::process::getuid().as_raw();
+        let mut tasks = JoinSet::new();
+        loop {
+            let accepted = tokio::select! {
+                biased;
+                () = service.closing.cancelled() => break,
+                accepted = listener.accept() => accepted,
+                Some(_) = tasks.join_next() => continue,
+            };
+            match accepted {
+                Ok((stream, _)) if is_ours(&stream, uid) => {
+                    let limit = service.settings.limits().connections;
+                    if service.open.load(Ordering::Relaxed) >= limit {
+                        // It has no words for that; an editor tells that its server has gone.
+                        tracing::warn!(limit, "an editor over the limit of connections is refused");
+                        continue;
+                    }
+                    let open = Open::count(&service.open);
+                    tasks.spawn(one(stream, Arc::clone(&server), open));
+                }
+                Ok(_) => {}
+                Err(error) => {
+                    tracing::warn!(%error, "failed to accept an editor");
+                    sleep(REST).await;
+                }
+            }
+        }
+        if let Some(path) = self.made {
+            // It may be gone with its directory.
+            let _ = fs::remove_file(path);
+        }
+        Ok(())
+    }
+}
+
+/// Serves one editor until it goes.
+async fn one(stream: UnixStream, server: Arc<Server>, open: Open) {
+    let link = Arc::new(Link::new(Reach::Served(server)));
+    let (input, output) = stream.into_split();
+    skills_lsp::serve(input, output, Arc::clone(&link) as Arc<dyn Source>).await;
+    link.close().await;
+    drop(open);
+}

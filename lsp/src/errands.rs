@@ -1,0 +1,147 @@
+//! What is fetched for a client: the task that keeps what is known of the disk up to date.
+//!
+//! One task for each client. It asks the source for what is missing or may be out of date, one
+//! thing after the other, and then has the texts told about again whose answers may differ. It is
+//! also the only one that asks the client for something: a handler that waited for the client
+//! could wait for ever, since both share one stream.
+
+use std::sync::Arc;
+
+use skills_core::path::AbsPath;
+use tower_lsp::Client;
+use tower_lsp::ls_types::{
+    ConfigurationItem, DidChangeWatchedFilesRegistrationOptions, FileSystemWatcher, GlobPattern,
+    Registration,
+};
+
+use crate::from_proto;
+use crate::known::Known;
+use crate::scene::Globbed;
+use crate::session::{Errand, Session};
+use crate::source::{Bell, Source};
+use crate::world::Fetch;
+
+/// The section of the client's settings that is ours.
+pub(crate) const SECTION: &str = "skillsd";
+
+/// The files whose changes may change what is said: skills and what lies beside them, agents'
+/// files, and configurations.
+const WATCHED: [&str; 6] = [
+    "**/SKILL.md",
+    "**/{CLAUDE,CLAUDE.local,AGENTS,GEMINI}.md",
+    "**/{skills,skill}/**",
+    "**/.{claude,agents,opencode,codex,gemini}/**",
+    "**/.skillsd.toml",
+    "**/.gitignore",
+];
+
+/// Runs errands until nothing will come any more.
+pub(crate) async fn run(session: Arc<Session>, client: Client) {
+    tokio::select! {
+        () = errands(&session, &client) => {}
+        // What is under way then nobody waits for.
+        () = session.ended() => {}
+    }
+}
+
+async fn errands(session: &Arc<Session>, client: &Client) {
+    while let Some(errand) = session.next_errand().await {
+        let source = Arc::clone(session.source());
+        let before = session.generation();
+        match errand {
+            Errand::Greet => greet(session, client).await,
+            Errand::Configure => configure(session, client).await,
+            Errand::Touch { place, path } => {
+                if source.touch(place.clone(), path).await.is_some() {
+                    // What it has brought is in the next snapshot.
+                    session.doubt(&place);
+                }
+            }
+            Errand::Fetch(fetch) => self::fetch(session, &source, fetch).await,
+        }
+        session.errand_done();
+        if session.generation() != before && session.tell_anew() && session.settings().refreshes {
+            // A client that does not answer shows what it shows.
+            let _ = client.workspace_diagnostic_refresh().await;
+        }
+    }
+}
+
+async fn fetch(session: &Arc<Session>, source: &Arc<dyn Source>, fetch: Fetch) {
+    match fetch {
+        Fetch::Snapshot { place, profiles, since, follow } => {
+            if follow {
+                // First this, then the snapshot: what changes in between is told.
+                let bell = bell(session, &place);
+                session.take_follow(&place, source.follow(&place, &profiles, bell));
+            }
+            let answer = source.snapshot(place.clone(), profiles, since).await;
+            if let Some(snapshot) = answer.filter(|it| it.fresh) {
+                let levels = session.wishes().levels;
+                session.take_known(&place, Known::read(snapshot, &levels));
+            }
+            session.take_answer(&place);
+        }
+        Fetch::Facts { path, looks } => {
+            if let Some(facts) = source.facts(path.clone(), looks).await {
+                session.take_facts(&path, facts);
+            }
+        }
+        Fetch::Globs { place, globs, anew } => {
+            if let Some(found) = source.matches(place.clone(), globs, anew).await {
+                let found = found.into_iter().map(|it| {
+                    let count = it.count.map(|it| it as usize);
+                    (it.pattern, Globbed { count, files: it.files })
+                });
+                session.take_globs(&place, found.collect());
+            }
+        }
+    }
+}
+
+fn bell(session: &Arc<Session>, place: &AbsPath) -> Bell {
+    // Whoever rings must not keep the session.
+    let (session, place) = (Arc::downgrade(session), place.clone());
+    Arc::new(move || {
+        if let Some(session) = session.upgrade() {
+            session.doubt(&place);
+        }
+    })
+}
+
+/// Asks the client to tell of files, and for its settings.
+async fn greet(session: &Session, client: &Client) {
+    if session.settings().registers_watchers {
+        let watcher = |glob: &str| FileSystemWatcher {
+            glob_pattern: GlobPattern::String(glob.to_owned()),
+            kind: None,
+        };
+        let watchers = WATCHED.iter().map(|it| watcher(it)).collect();
+        let options = DidChangeWatchedFilesRegistrationOptions { watchers };
+        let registration = Registration {
+            id: "skillsd-files".to_owned(),
+            method: "workspace/didChangeWatchedFiles".to_owned(),
+            register_options: serde_json::to_value(options).ok(),
+        };
+        if let Err(error) = client.register_capability(vec![registration]).await {
+            tracing::debug!(%error, "the client does not watch files");
+        }
+    }
+    configure(session, client).await;
+}
+
+/// Takes up what the client's settings say, where it can be asked.
+async fn configure(session: &Session, client: &Client) {
+    if !session.settings().has_configuration {
+        return;
+    }
+    let item = ConfigurationItem { scope_uri: None, section: Some(SECTION.to_owned()) };
+    match client.configuration(vec![item]).await {
+        Ok(values) => {
+            if let Some(value) = values.first().filter(|it| it.is_object()) {
+                session.wish(from_proto::wishes(value), from_proto::features(value));
+            }
+        }
+        Err(error) => tracing::debug!(%error, "the client does not tell its settings"),
+    }
+}

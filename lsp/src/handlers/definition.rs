@@ -1,0 +1,50 @@
+//! `textDocument/definition` and `textDocument/references`: a skill, and where it is named.
+
+use tower_lsp::ls_types::{Location, Position};
+
+use crate::document::Document;
+use crate::texts::{Texts, target};
+use crate::{from_proto, to_proto};
+
+/// Returns where the skill or the file is that a position names.
+pub(crate) async fn definition(
+    document: &Document,
+    position: Position,
+    texts: Texts<'_>,
+) -> Option<Location> {
+    let offset = from_proto::offset(document, position, texts.session.settings().encoding);
+    let reference = skills_core::references::at(document.references(), offset);
+    if let Some((meant, _)) = texts.meant_at(document, offset)
+        && (reference.is_some() || document.path() != Some(&meant.skill.path))
+    {
+        return texts.location(&meant.skill.path).await;
+    }
+    let links = skills_core::references::links(document.text(), document.parsed());
+    let link = links.iter().find(|it| it.span.start <= offset && offset <= it.span.end)?;
+    let (found, _) = texts.document(&target(document, link)?).await?;
+    Some(Location::new(found.uri().clone(), tower_lsp::ls_types::Range::default()))
+}
+
+/// Returns everywhere that the skill at a position is named; its own name as well where the client
+/// wants the declaration.
+pub(crate) async fn references(
+    document: &Document,
+    position: Position,
+    with_declaration: bool,
+    texts: Texts<'_>,
+) -> Option<Vec<Location>> {
+    let encoding = texts.session.settings().encoding;
+    let offset = from_proto::offset(document, position, encoding);
+    let (meant, _) = texts.meant_at(document, offset)?;
+    let mut locations = Vec::new();
+    if with_declaration {
+        locations.extend(texts.location(&meant.skill.path).await);
+    }
+    for speaker in texts.speakers(&meant).await {
+        let uri = speaker.document.uri();
+        locations.extend(speaker.references.iter().map(|it| {
+            Location::new(uri.clone(), to_proto::range(&speaker.document, it.span, encoding))
+        }));
+    }
+    Some(locations)
+}

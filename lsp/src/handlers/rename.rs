@@ -1,0 +1,158 @@
+//! `textDocument/rename`, `prepareRename` and `workspace/willRenameFiles`: a skill under another name.
+//!
+//! Its directory, its `name:` and every reference change in one edit, or nothing does: what would
+//! collide, and a client that cannot rename files, is refused with the reason.
+
+use skills_core::path::AbsPath;
+use skills_core::references::{Renaming, edits, problem};
+use skills_core::rules::Edit;
+use tower_lsp::jsonrpc::{Error, ErrorCode};
+use tower_lsp::ls_types::{
+    DocumentChangeOperation, DocumentChanges, FileRename, OneOf,
+    OptionalVersionedTextDocumentIdentifier, Position, PrepareRenameResponse, RenameFile,
+    ResourceOp, TextDocumentEdit, TextEdit, Uri, WorkspaceEdit,
+};
+
+use crate::document::Document;
+use crate::settings::Settings;
+use crate::texts::{Meant, Texts};
+use crate::{from_proto, to_proto};
+
+/// Returns what would be renamed at a position; nothing where no skill is named.
+pub(crate) fn prepare_rename(
+    document: &Document,
+    position: Position,
+    texts: Texts<'_>,
+) -> Result<Option<PrepareRenameResponse>, Error> {
+    let settings = texts.session.settings();
+    let offset = from_proto::offset(document, position, settings.encoding);
+    let Some((meant, span)) = texts.meant_at(document, offset) else { return Ok(None) };
+    can_rename(&meant, settings)?;
+    Ok(Some(PrepareRenameResponse::RangeWithPlaceholder {
+        range: to_proto::range(document, span, settings.encoding),
+        placeholder: meant.skill.name,
+    }))
+}
+
+/// Returns the edit that gives the skill at a position another name.
+pub(crate) async fn rename(
+    document: &Document,
+    position: Position,
+    new: &str,
+    texts: Texts<'_>,
+) -> Result<Option<WorkspaceEdit>, Error> {
+    let settings = texts.session.settings();
+    let offset = from_proto::offset(document, position, settings.encoding);
+    let Some((meant, _)) = texts.meant_at(document, offset) else {
+        return Err(refusal("no skill is named here"));
+    };
+    can_rename(&meant, settings)?;
+    let new = new.trim();
+    let renaming = Renaming { path: &meant.skill.path, new };
+    let others = meant.overlaid.skills.iter().map(|it| (it.name.as_str(), &it.path));
+    if let Some(why) = problem(&renaming, others) {
+        return Err(refusal(why));
+    }
+    let mut operations = text_edits(&renaming, &meant, texts).await;
+    let directories = renaming.directories().filter(|(old, new)| old != new);
+    if let Some((old, new)) = directories
+        && let (Some(old_uri), Some(new_uri)) =
+            (Uri::from_file_path(&*old), Uri::from_file_path(&*new))
+    {
+        // Last: the edits before it speak of the files where they are.
+        let rename = RenameFile { old_uri, new_uri, options: None, annotation_id: None };
+        operations.push(DocumentChangeOperation::Op(ResourceOp::Rename(rename)));
+    }
+    Ok(Some(WorkspaceEdit {
+        document_changes: Some(DocumentChanges::Operations(operations)),
+        ..WorkspaceEdit::default()
+    }))
+}
+
+/// Returns the edits that go with directories of skills that are about to be renamed by the client.
+/// A rename that would collide changes no text: that it happens cannot be refused here.
+pub(crate) async fn will_rename_files(
+    files: &[FileRename],
+    texts: Texts<'_>,
+) -> Option<WorkspaceEdit> {
+    let path = |uri: &str| AbsPath::new(&uri.parse::<Uri>().ok()?.to_file_path()?).ok();
+    let mut operations = Vec::new();
+    for file in files {
+        let (Some(old), Some(new)) = (path(&file.old_uri), path(&file.new_uri)) else { continue };
+        let is_renamed = old.parent() == new.parent() && old != new;
+        let name = new.file_name().and_then(|it| it.to_str()).filter(|_| is_renamed);
+        let skill = old.child("SKILL.md");
+        let found = texts.session.all_places().into_iter().find_map(|(place, overlaid)| {
+            let skill = overlaid.at(&skill)?.clone();
+            Some(Meant { skill, place, overlaid })
+        });
+        let (Some(name), Some(meant)) = (name, found) else { continue };
+        let renaming = Renaming { path: &skill, new: name };
+        let others = meant.overlaid.skills.iter().map(|it| (it.name.as_str(), &it.path));
+        if problem(&renaming, others).is_some() {
+            continue;
+        }
+        operations.extend(text_edits(&renaming, &meant, texts).await);
+    }
+    (!operations.is_empty()).then(|| WorkspaceEdit {
+        document_changes: Some(DocumentChanges::Operations(operations)),
+        ..WorkspaceEdit::default()
+    })
+}
+
+async fn text_edits(
+    renaming: &Renaming<'_>,
+    meant: &Meant,
+    texts: Texts<'_>,
+) -> Vec<DocumentChangeOperation> {
+    let encoding = texts.session.settings().encoding;
+    let mut operations = Vec::new();
+    for speaker in texts.speakers(meant).await {
+        let document = &speaker.document;
+        let found = edits(
+            renaming,
+            &speaker.path,
+            document.text(),
+            document.parsed(),
+            &speaker.references,
+            |_| true,
+        );
+        if found.is_empty() {
+            continue;
+        }
+        let edit = |it: &Edit| {
+            OneOf::Left(TextEdit::new(
+                to_proto::range(document, it.span, encoding),
+                it.text.clone(),
+            ))
+        };
+        let text_document = OptionalVersionedTextDocumentIdentifier {
+            uri: document.uri().clone(),
+            version: speaker.is_open.then(|| document.version()),
+        };
+        operations.push(DocumentChangeOperation::Edit(TextDocumentEdit {
+            text_document,
+            edits: found.iter().map(edit).collect(),
+        }));
+    }
+    operations
+}
+
+fn can_rename(meant: &Meant, settings: Settings) -> Result<(), Error> {
+    let path = &meant.skill.path;
+    if path.file_name().is_none_or(|it| it != "SKILL.md") {
+        return Err(refusal(format!("`{}` is a command; rename its file", meant.skill.name)));
+    }
+    if !settings.renames_files {
+        return Err(refusal(
+            "this editor cannot rename files for a language server; rename the skill's directory by hand",
+        ));
+    }
+    Ok(())
+}
+
+fn refusal(why: impl Into<String>) -> Error {
+    let why = why.into();
+    // The code for a request that is well formed and cannot be done.
+    Error { code: ErrorCode::ServerError(-32803), message: why.into(), data: None }
+}

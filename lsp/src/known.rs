@@ -1,0 +1,180 @@
+//! What is known of one place: the skills that agents see there, with the open texts over them.
+//!
+//! [`Known`] is a snapshot as it came from the source, in core's terms. [`Overlaid`] is the same
+//! with what the editor holds in the place of what the disk says; agents always see the disk,
+//! editors see their buffers. Both never change.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use skills_core::path::AbsPath;
+use skills_core::profile;
+use skills_core::ranking::{Ranked, Ranking};
+use skills_core::resolve::{State, path_of};
+use skills_core::rules::{Level, Levels, Neighbour};
+use skills_core::skill::SkillRecord;
+use skills_protocol::path::{PathEncoding, decode_absolute};
+use skills_protocol::wire;
+
+/// A snapshot in core's terms.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    /// For asking what has changed since.
+    pub(crate) clock: String,
+    pub(crate) skills: Vec<Skill>,
+    pub(crate) rankings: Vec<Ranking>,
+    pub(crate) levels: Levels,
+}
+
+/// One skill as it is for whoever reads it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Skill {
+    pub(crate) path: AbsPath,
+    pub(crate) name: String,
+    pub(crate) description: Option<String>,
+}
+
+/// An open text that is a skill.
+#[derive(Clone, Debug)]
+pub(crate) struct Buffer {
+    pub(crate) path: AbsPath,
+    pub(crate) record: Arc<SkillRecord>,
+}
+
+impl PartialEq for Buffer {
+    /// Whether both say the same as far as other skills can notice.
+    fn eq(&self, other: &Self) -> bool {
+        self.path == other.path
+            && (Arc::ptr_eq(&self.record, &other.record)
+                || (self.record.head == other.record.head
+                    && self.record.first_body_line == other.record.first_body_line))
+    }
+}
+
+/// What is known of a place, with the open texts over it.
+#[derive(Debug, Default)]
+pub(crate) struct Overlaid {
+    pub(crate) skills: Vec<Skill>,
+    pub(crate) neighbours: Vec<Neighbour>,
+    pub(crate) rankings: Vec<Ranking>,
+    pub(crate) levels: Levels,
+}
+
+impl Known {
+    /// Reads a snapshot. `levels` are the editor's own, which count before the configuration's.
+    pub(crate) fn read(snapshot: wire::SnapshotResult, own: &[(String, Level)]) -> Self {
+        let paths: Vec<Option<AbsPath>> =
+            snapshot.skills.iter().map(|it| path(&it.path, it.path_encoding)).collect();
+        let worktree = path(&snapshot.worktree, snapshot.path_encoding);
+        let mut levels = Levels::default();
+        for row in &snapshot.levels {
+            let Some(level) = Level::read(&row.level) else { continue };
+            match (&row.glob, &worktree) {
+                (None, _) => levels.set(&row.rule, level),
+                (Some(glob), Some(top)) => levels.set_for(top, glob, &row.rule, level),
+                (Some(_), None) => {}
+            }
+        }
+        for (rule, level) in own {
+            levels.set(rule, *level);
+        }
+        let rankings = snapshot.profiles.iter().filter_map(|it| ranking(it, &paths)).collect();
+        let skill = |(it, path): (wire::SnapshotSkill, &Option<AbsPath>)| {
+            let path = path.clone()?;
+            Some(Skill { path, name: it.name, description: it.description })
+        };
+        let skills = snapshot.skills.into_iter().zip(&paths).filter_map(skill).collect();
+        Self { clock: snapshot.clock, skills, rankings, levels }
+    }
+
+    /// Returns what is known with these texts over it.
+    pub(crate) fn overlaid(&self, buffers: &[Buffer]) -> Overlaid {
+        let mut skills: BTreeMap<&AbsPath, Skill> =
+            self.skills.iter().map(|it| (&it.path, it.clone())).collect();
+        for Buffer { path, record } in buffers {
+            let text = |it: &skills_core::skill::Field| it.text.to_string();
+            let written = record.name.as_ref().map(text).filter(|it| !it.is_empty());
+            let own = || path.parent_name().unwrap_or_default().to_owned();
+            let name = written.unwrap_or_else(own);
+            let description = record.description.as_ref().map(text);
+            skills.insert(path, Skill { path: path.clone(), name, description });
+        }
+        let skills: Vec<Skill> = skills.into_values().collect();
+        let neighbours = skills
+            .iter()
+            .map(|it| Neighbour { name: it.name.clone(), path: it.path.clone() })
+            .collect();
+        let texts = || buffers.iter().map(|it| (&it.path, &*it.record));
+        let rankings = self.rankings.iter().map(|it| it.overlaid(texts())).collect();
+        Overlaid { skills, neighbours, rankings, levels: self.levels.clone() }
+    }
+}
+
+impl Overlaid {
+    /// Returns the skill that a name means: the one that wins it where an agent decides, else any
+    /// of that name or in a directory of it.
+    pub(crate) fn meant(&self, name: &str) -> Option<&Skill> {
+        let wins =
+            |it: &&Ranked| it.name == name && it.winner.is_none() && it.state != State::Invalid;
+        let winner = self.rankings.iter().find_map(|it| it.skills.iter().find(wins));
+        let by_name = || self.skills.iter().find(|it| it.name == name);
+        let by_directory = || self.skills.iter().find(|it| it.path.parent_name() == Some(name));
+        match winner {
+            Some(winner) => self.at(&winner.path),
+            None => by_name().or_else(by_directory),
+        }
+    }
+
+    /// Returns the skill whose file is at a path.
+    pub(crate) fn at(&self, path: &AbsPath) -> Option<&Skill> {
+        let index = self.skills.binary_search_by(|it| it.path.cmp(path)).ok()?;
+        self.skills.get(index)
+    }
+
+    /// Returns what each profile makes of the skill at a path.
+    pub(crate) fn places(&self, path: &AbsPath) -> impl Iterator<Item = (&Ranking, &Ranked)> {
+        let find = move |it: &'_ Ranking| it.skills.iter().position(|skill| skill.path == *path);
+        self.rankings.iter().filter_map(move |it| Some((it, it.skills.get(find(it)?)?)))
+    }
+}
+
+/// Reads a path, or the address of what is no file.
+pub(crate) fn path(text: &str, encoding: Option<PathEncoding>) -> Option<AbsPath> {
+    path_of(text).or_else(|| AbsPath::new(&decode_absolute(text, encoding).ok()?).ok())
+}
+
+/// Reads what a profile makes of the skills; nothing of a profile that is not built in, whose rules
+/// are not known here.
+fn ranking(profile: &wire::SnapshotProfile, paths: &[Option<AbsPath>]) -> Option<Ranking> {
+    let rules = profile::find(&profile.profile)?;
+    let skills = profile.skills.iter().map(|it| {
+        Some(Ranked {
+            path: paths.get(it.skill as usize)?.clone()?,
+            name: it.name.clone(),
+            prefix: it.prefix.clone(),
+            description: it.description.map(|it| it as usize),
+            state: state(it.state),
+            reason: it.reason.clone(),
+            turn: it.turn as usize,
+            winner: it.winner.map(|it| it as usize),
+            same_file: it.same_file,
+        })
+    });
+    // One that is left out would move the numbers of the others.
+    let skills: Option<Vec<Ranked>> = skills.collect();
+    Some(Ranking { profile: Arc::clone(rules), unique: profile.unique, skills: skills? })
+}
+
+fn state(state: wire::State) -> State {
+    match state {
+        wire::State::Active => State::Active,
+        wire::State::Conditional => State::Conditional,
+        wire::State::Activated => State::Activated,
+        wire::State::Shadowed => State::Shadowed,
+        wire::State::Invalid => State::Invalid,
+        wire::State::Hidden => State::Hidden,
+        wire::State::Untrusted => State::Untrusted,
+        // Both are switched off by what the user has configured.
+        wire::State::Denied | wire::State::Ignored => State::Ignored,
+    }
+}

@@ -1,0 +1,122 @@
+//! One open text and all that is known around it, for as long as it takes to answer about it.
+//!
+//! Answers the rules' questions from memory. What it cannot answer it notes, as the resolver's tree
+//! does: the rule is silent for now, the answer is fetched, and the text is looked at again. So no
+//! keystroke waits for the disk.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use skills_core::path::AbsPath;
+use skills_core::profile::Profile;
+use skills_core::ranking::Ranking;
+use skills_core::rules::{self, Facts, Look, Neighbour, Surroundings};
+
+use crate::known::Overlaid;
+
+/// What one glob matches.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Globbed {
+    /// How many files; nothing where that is not known.
+    pub(crate) count: Option<usize>,
+    /// The first of them.
+    pub(crate) files: Vec<String>,
+}
+
+/// What was asked and is not known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Needs {
+    /// Whether the facts beside the skill are wanted at all.
+    pub(crate) facts: bool,
+    /// Paths from the skill's directory.
+    pub(crate) looks: BTreeSet<String>,
+    pub(crate) globs: BTreeSet<String>,
+}
+
+impl Needs {
+    pub(crate) fn is_empty(&self) -> bool {
+        !self.facts && self.looks.is_empty() && self.globs.is_empty()
+    }
+}
+
+/// What is known around one text.
+#[derive(Debug, Default)]
+pub(crate) struct Scene {
+    pub(crate) path: Option<AbsPath>,
+    /// The place that the text belongs to.
+    pub(crate) place: Option<AbsPath>,
+    pub(crate) overlaid: Arc<Overlaid>,
+    pub(crate) facts: Option<Arc<Facts>>,
+    pub(crate) globs: Arc<BTreeMap<String, Globbed>>,
+    /// Whether anybody answers for what is missing.
+    pub(crate) is_answered: bool,
+    pub(crate) needs: RefCell<Needs>,
+}
+
+impl Scene {
+    /// Returns by whose rules the text is checked, and how much each matters.
+    pub(crate) fn settings(&self) -> rules::Settings<'_> {
+        let profiles: Vec<&Profile> =
+            self.overlaid.rankings.iter().map(|it| &*it.profile).collect();
+        if profiles.is_empty() {
+            let levels = self.overlaid.levels.clone();
+            return rules::Settings { levels, ..rules::Settings::default() };
+        }
+        rules::Settings { profiles, levels: self.overlaid.levels.clone() }
+    }
+
+    /// Returns what a glob matches.
+    pub(crate) fn globbed(&self, glob: &str) -> Option<&Globbed> {
+        let known = self.globs.get(glob);
+        if known.is_none() {
+            self.needs.borrow_mut().globs.insert(glob.to_owned());
+        }
+        known
+    }
+
+    fn facts(&self) -> Option<&Facts> {
+        if self.facts.is_none() {
+            self.needs.borrow_mut().facts = true;
+        }
+        self.facts.as_deref()
+    }
+}
+
+impl Surroundings for Scene {
+    fn look(&self, relative: &str) -> Option<Look> {
+        let known = self.facts().and_then(|it| it.looks.get(relative));
+        if known.is_none() {
+            self.needs.borrow_mut().looks.insert(relative.to_owned());
+        }
+        *known?
+    }
+
+    fn files(&self) -> Option<&[String]> {
+        self.facts()?.files.as_deref()
+    }
+
+    fn matches(&self, glob: &str) -> Option<usize> {
+        self.globbed(glob)?.count
+    }
+
+    fn neighbours(&self) -> &[Neighbour] {
+        &self.overlaid.neighbours
+    }
+
+    fn rankings(&self) -> &[Ranking] {
+        &self.overlaid.rankings
+    }
+
+    fn is_git_ignored(&self) -> Option<bool> {
+        self.facts()?.is_git_ignored
+    }
+
+    fn link_target(&self) -> Option<&AbsPath> {
+        self.facts()?.link_target.as_ref()
+    }
+
+    fn is_top(&self) -> bool {
+        self.facts().is_some_and(|it| it.is_top)
+    }
+}

@@ -1,0 +1,94 @@
+//! Where the server learns what is on the disk: a trait, since it knows no engine and no socket.
+//!
+//! Whoever runs the server hands in a source: a link to the daemon, or to an engine in the same
+//! process. The words are the protocol's, so that both say the same. An answer may fail to come;
+//! then nothing is known, and the server says what the open texts alone tell.
+
+use std::any::Any;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use skills_core::path::AbsPath;
+use skills_core::rules::Facts;
+use skills_protocol::wire::{CheckResult, PathMatches, SkillReference, SnapshotResult};
+
+/// What a source answers; nothing where it cannot.
+pub type Answer<T> = Pin<Box<dyn Future<Output = Option<T>> + Send>>;
+
+/// Is rung when something may have changed.
+pub type Bell = Arc<dyn Fn() + Send + Sync>;
+
+/// Who answers for the disk. A place is the directory that an agent would work in.
+pub trait Source: Send + Sync + 'static {
+    /// Rings whenever what these profiles see from a place may have changed, until what is
+    /// returned is dropped. Must be called within a tokio runtime.
+    fn follow(&self, place: &AbsPath, profiles: &[String], bell: Bell) -> Box<dyn Any + Send>;
+
+    /// Returns what is seen from a place; not `fresh` where nothing has changed since.
+    fn snapshot(
+        &self,
+        place: AbsPath,
+        profiles: Vec<String>,
+        since: Option<String>,
+    ) -> Answer<SnapshotResult>;
+
+    /// Returns what globs match in the worktree of a place. `anew` counts no walk of before.
+    fn matches(&self, place: AbsPath, globs: Vec<String>, anew: bool) -> Answer<Vec<PathMatches>>;
+
+    /// Returns where a skill, or all that there are, is named in the worktree of a place.
+    fn references(&self, place: AbsPath, name: Option<String>) -> Answer<Vec<SkillReference>>;
+
+    /// Returns what is wrong with the skills below a place, as they are on the disk.
+    fn check(&self, place: AbsPath) -> Answer<CheckResult>;
+
+    /// Returns what lies beside the skill at `path`, and what is at these paths from its directory.
+    fn facts(&self, path: AbsPath, looks: Vec<String>) -> Answer<Facts>;
+
+    /// Returns the text of a file, without a byte order mark.
+    fn read(&self, path: AbsPath) -> Answer<String>;
+
+    /// Tells that the user works on a file: for the editor's own session.
+    fn touch(&self, place: AbsPath, path: AbsPath) -> Answer<()>;
+}
+
+/// A source that knows nothing: the server says what texts alone tell.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Nothing;
+
+fn none<T: Send + 'static>() -> Answer<T> {
+    Box::pin(std::future::ready(None))
+}
+
+impl Source for Nothing {
+    fn follow(&self, _: &AbsPath, _: &[String], _: Bell) -> Box<dyn Any + Send> {
+        Box::new(())
+    }
+
+    fn snapshot(&self, _: AbsPath, _: Vec<String>, _: Option<String>) -> Answer<SnapshotResult> {
+        none()
+    }
+
+    fn matches(&self, _: AbsPath, _: Vec<String>, _: bool) -> Answer<Vec<PathMatches>> {
+        none()
+    }
+
+    fn references(&self, _: AbsPath, _: Option<String>) -> Answer<Vec<SkillReference>> {
+        none()
+    }
+
+    fn check(&self, _: AbsPath) -> Answer<CheckResult> {
+        none()
+    }
+
+    fn facts(&self, _: AbsPath, _: Vec<String>) -> Answer<Facts> {
+        none()
+    }
+
+    fn read(&self, _: AbsPath) -> Answer<String> {
+        none()
+    }
+
+    fn touch(&self, _: AbsPath, _: AbsPath) -> Answer<()> {
+        none()
+    }
+}

@@ -1,0 +1,120 @@
+//! Any text by its path: as the editor has it, else as the disk does.
+//!
+//! What handlers of several files work on: where a skill is named, what it means, and the texts
+//! themselves with their lines.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use skills_core::path::AbsPath;
+use skills_core::references::{Link, Reference, is_speaker, links};
+use skills_core::text::Span;
+use tower_lsp::ls_types::{Location, Range, Uri};
+
+use crate::document::Document;
+use crate::known::{Overlaid, Skill, path};
+use crate::session::{Revision, Session};
+use crate::to_proto;
+
+/// The texts of a client and of the disk.
+#[derive(Clone, Copy)]
+pub(crate) struct Texts<'a> {
+    pub(crate) session: &'a Session,
+}
+
+/// A file that names a skill.
+pub(crate) struct Speaker {
+    pub(crate) path: AbsPath,
+    pub(crate) document: Arc<Document>,
+    /// Whether the editor has it open.
+    pub(crate) is_open: bool,
+    pub(crate) references: Vec<Reference>,
+}
+
+/// A skill with the names by which it may be spoken of.
+pub(crate) struct Meant {
+    pub(crate) skill: Skill,
+    /// The place it was found from.
+    pub(crate) place: AbsPath,
+    pub(crate) overlaid: Arc<Overlaid>,
+}
+
+impl Meant {
+    /// Whether a name in a text means this skill.
+    pub(crate) fn is(&self, name: &str) -> bool {
+        self.overlaid.meant(name).is_some_and(|it| it.path == self.skill.path)
+    }
+}
+
+impl Texts<'_> {
+    /// Returns the text at a path, and whether it is open.
+    pub(crate) async fn document(self, path: &AbsPath) -> Option<(Arc<Document>, bool)> {
+        if let Some(document) = self.session.document_at(path) {
+            return Some((document, true));
+        }
+        let text = self.session.source().read(path.clone()).await?;
+        let uri = Uri::from_file_path(&**path)?;
+        Some((Arc::new(Document::new(uri, 0, Revision::default(), text)), false))
+    }
+
+    /// Returns the skill that stands at an offset of a text: a reference to it, or its own name.
+    pub(crate) fn meant_at(self, document: &Document, offset: usize) -> Option<(Meant, Span)> {
+        let (place, overlaid) = self.session.place(document)?;
+        if let Some(reference) = skills_core::references::at(document.references(), offset) {
+            let skill = overlaid.meant(&reference.name)?.clone();
+            return Some((Meant { skill, place, overlaid }, reference.span));
+        }
+        let own = document.path()?;
+        if let Some((span, skill)) = linked_at(document, offset, &overlaid) {
+            return Some((Meant { skill, place, overlaid }, span));
+        }
+        let entry = document.parsed().frontmatter.as_ref()?.get("name")?;
+        let is_there = entry.span.start <= offset && offset <= entry.span.end;
+        let skill = overlaid.at(own).filter(|_| is_there)?.clone();
+        Some((Meant { skill, place, overlaid }, entry.value.span))
+    }
+
+    /// Returns the files that name a skill or lead into its directory, sorted by path.
+    pub(crate) async fn speakers(self, meant: &Meant) -> Vec<Speaker> {
+        let found =
+            self.session.source().references(meant.place.clone(), None).await.unwrap_or_default();
+        let mut paths: BTreeSet<AbsPath> = BTreeSet::new();
+        paths.extend(found.iter().filter_map(|it| path(&it.path, it.path_encoding)));
+        // What is typed but not saved counts as well.
+        let open = self.session.documents();
+        let speaking = open.iter().filter_map(|it| it.path()).filter(|it| is_speaker(it));
+        paths.extend(speaking.cloned());
+        paths.insert(meant.skill.path.clone());
+        let mut speakers = Vec::new();
+        for path in paths {
+            let Some((document, is_open)) = self.document(&path).await else { continue };
+            let mut references = document.references().to_vec();
+            references.retain(|it| meant.is(&it.name));
+            speakers.push(Speaker { path, document, is_open, references });
+        }
+        speakers
+    }
+
+    /// Returns where the skill at a path begins: its name, else its first line.
+    pub(crate) async fn location(self, path: &AbsPath) -> Option<Location> {
+        let encoding = self.session.settings().encoding;
+        let (document, _) = self.document(path).await?;
+        let name = document.parsed().frontmatter.as_ref().and_then(|it| it.get("name"));
+        let range = name
+            .map_or_else(Range::default, |it| to_proto::range(&document, it.value.span, encoding));
+        Some(Location::new(document.uri().clone(), range))
+    }
+}
+
+/// Returns the skill that a link at an offset leads into.
+fn linked_at(document: &Document, offset: usize, overlaid: &Overlaid) -> Option<(Span, Skill)> {
+    let links = links(document.text(), document.parsed());
+    let link = links.iter().find(|it| it.span.start <= offset && offset <= it.span.end)?;
+    let target = target(document, link)?;
+    Some((link.span, overlaid.at(&target)?.clone()))
+}
+
+/// Returns the file that a link leads to.
+pub(crate) fn target(document: &Document, link: &Link) -> Option<AbsPath> {
+    Some(document.path()?.parent()?.towards(&link.path))
+}

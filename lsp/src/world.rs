@@ -1,0 +1,318 @@
+//! What is known of the disk: the places that the editor works in, and what was asked about.
+//!
+//! Filled by [`crate::errands`] and read by whoever answers. What may be out of date is fetched
+//! again; what was known stays until then, so that nothing flickers.
+
+use std::any::Any;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+
+use skills_core::path::AbsPath;
+use skills_core::rules::{Facts, Level};
+
+use crate::known::{Buffer, Known, Overlaid};
+use crate::scene::{Globbed, Needs, Scene};
+
+/// What the user asks of the editor's settings.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Wishes {
+    /// Whose agents count; those of the configuration when there are none.
+    pub(crate) profiles: Vec<String>,
+    /// How much rules matter.
+    pub(crate) levels: Vec<(String, Level)>,
+}
+
+/// All that is known of the disk.
+#[derive(Debug, Default)]
+pub(crate) struct World {
+    places: Vec<Place>,
+    /// By the skill's file.
+    facts: BTreeMap<AbsPath, Beside>,
+    pub(crate) wishes: Wishes,
+    /// Counts every change of what is known.
+    pub(crate) generation: u64,
+}
+
+/// A directory that an agent would work in.
+struct Place {
+    root: AbsPath,
+    /// Whether the editor named it; else a text that is open lies there.
+    is_folder: bool,
+    known: Option<Arc<Known>>,
+    /// Whether what is known may be out of date.
+    is_due: bool,
+    /// Whether it was asked about once, and what came of that is known.
+    is_answered: bool,
+    /// Whether a walk of before does not count any more.
+    walks_anew: bool,
+    globs: Arc<BTreeMap<String, Globbed>>,
+    wanted_globs: BTreeSet<String>,
+    /// The last that was made, and of which texts.
+    overlaid: Option<(Vec<Buffer>, Arc<Overlaid>)>,
+    follow: Option<Box<dyn Any + Send>>,
+}
+
+/// What lies beside one skill.
+#[derive(Debug, Default)]
+struct Beside {
+    facts: Option<Arc<Facts>>,
+    /// What was asked about it, ever.
+    looks: BTreeSet<String>,
+    is_due: bool,
+}
+
+/// Something to be fetched.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Fetch {
+    /// What is seen from a place, which is followed from then on.
+    Snapshot {
+        place: AbsPath,
+        profiles: Vec<String>,
+        since: Option<String>,
+        follow: bool,
+    },
+    Facts {
+        path: AbsPath,
+        looks: Vec<String>,
+    },
+    Globs {
+        place: AbsPath,
+        globs: Vec<String>,
+        anew: bool,
+    },
+}
+
+impl World {
+    /// Takes up a place.
+    pub(crate) fn add(&mut self, root: AbsPath, is_folder: bool) {
+        match self.places.iter_mut().find(|it| it.root == root) {
+            Some(place) => place.is_folder |= is_folder,
+            None => self.places.push(Place {
+                root,
+                is_folder,
+                known: None,
+                is_due: true,
+                is_answered: false,
+                walks_anew: false,
+                globs: Arc::default(),
+                wanted_globs: BTreeSet::new(),
+                overlaid: None,
+                follow: None,
+            }),
+        }
+    }
+
+    /// Lets go of a place that the editor named.
+    pub(crate) fn remove(&mut self, root: &AbsPath) {
+        self.places.retain(|it| it.root != *root);
+        self.generation += 1;
+    }
+
+    /// Returns the roots that the editor named.
+    pub(crate) fn folders(&self) -> Vec<AbsPath> {
+        self.places.iter().filter(|it| it.is_folder).map(|it| it.root.clone()).collect()
+    }
+
+    /// Returns the place that a file belongs to: the deepest above it, else one that sees it.
+    pub(crate) fn place_of(&self, path: &AbsPath) -> Option<AbsPath> {
+        Some(self.find(path)?.root.clone())
+    }
+
+    /// Whether every place has answered once.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.places.iter().all(|it| it.is_answered)
+    }
+
+    fn find(&self, path: &AbsPath) -> Option<&Place> {
+        let above = self.places.iter().filter(|it| path.starts_with(&*it.root));
+        above.max_by_key(|it| it.root.as_os_str().len()).or_else(|| {
+            let sees = |it: &&Place| {
+                it.known.as_ref().is_some_and(|it| it.skills.iter().any(|it| it.path == *path))
+            };
+            self.places.iter().find(sees)
+        })
+    }
+
+    /// Returns what is known around a text. `buffers` are the open texts that are skills.
+    pub(crate) fn scene(&mut self, path: Option<&AbsPath>, buffers: &[Buffer]) -> Scene {
+        let mut scene = Scene { path: path.cloned(), ..Scene::default() };
+        let Some(path) = path else { return scene };
+        let beside = self.facts.get(path);
+        scene.facts = beside.and_then(|it| it.facts.clone());
+        let Some(root) = self.place_of(path) else { return scene };
+        let Some(place) = self.places.iter_mut().find(|it| it.root == root) else {
+            return scene;
+        };
+        scene.place = Some(root);
+        scene.is_answered = true;
+        scene.globs = Arc::clone(&place.globs);
+        scene.overlaid = place.overlaid(buffers);
+        scene
+    }
+
+    /// Returns what is known of each place, with the open texts over it.
+    pub(crate) fn all(&mut self, buffers: &[Buffer]) -> Vec<(AbsPath, Arc<Overlaid>)> {
+        self.places.iter_mut().map(|it| (it.root.clone(), it.overlaid(buffers))).collect()
+    }
+
+    /// Takes up what a scene could not answer. Returns whether something is new in it.
+    pub(crate) fn want(&mut self, scene: &Scene) -> bool {
+        let Needs { facts, looks, globs } = &*scene.needs.borrow();
+        let mut is_new = false;
+        if let Some(path) = &scene.path
+            && (*facts || !looks.is_empty())
+        {
+            let beside = self.facts.entry(path.clone()).or_default();
+            let n_looks = beside.looks.len();
+            beside.looks.extend(looks.iter().cloned());
+            if beside.looks.len() > n_looks || (beside.facts.is_none() && !beside.is_due) {
+                beside.is_due = true;
+                is_new = true;
+            }
+        }
+        let place = self.places.iter_mut().find(|it| Some(&it.root) == scene.place.as_ref());
+        if let Some(place) = place {
+            for glob in globs {
+                is_new |= place.wanted_globs.insert(glob.clone());
+            }
+        }
+        is_new
+    }
+
+    /// Says that everything known of a place may be out of date.
+    pub(crate) fn doubt(&mut self, root: &AbsPath) {
+        for place in self.places.iter_mut().filter(|it| it.root == *root) {
+            place.is_due = true;
+        }
+    }
+
+    /// Says that everything may be out of date, what lies beside skills and what globs match too.
+    pub(crate) fn doubt_all(&mut self) {
+        for place in &mut self.places {
+            place.is_due = true;
+            place.wanted_globs.extend(place.globs.keys().cloned());
+            place.walks_anew = true;
+        }
+        for beside in self.facts.values_mut() {
+            beside.is_due = true;
+        }
+    }
+
+    /// Takes other wishes up. Returns whether they differ.
+    pub(crate) fn wish(&mut self, wishes: Wishes) -> bool {
+        if self.wishes == wishes {
+            return false;
+        }
+        self.wishes = wishes;
+        for place in &mut self.places {
+            // Asked anew and not since, because the wishes are part of what is known.
+            place.follow = None;
+            place.known = None;
+            place.overlaid = None;
+            place.is_due = true;
+            place.is_answered = false;
+        }
+        true
+    }
+
+    /// Forgets what lies beside a text that is closed.
+    pub(crate) fn forget(&mut self, path: &AbsPath) {
+        self.facts.remove(path);
+    }
+
+    /// Lets go of places that no open text lies in any more.
+    pub(crate) fn keep_places(&mut self, is_used: impl Fn(&AbsPath) -> bool) {
+        self.places.retain(|it| it.is_folder || is_used(&it.root));
+    }
+
+    /// Returns what is to be fetched, and counts it as under way.
+    pub(crate) fn fetches(&mut self) -> Vec<Fetch> {
+        let mut fetches = Vec::new();
+        for place in &mut self.places {
+            if std::mem::take(&mut place.is_due) {
+                fetches.push(Fetch::Snapshot {
+                    place: place.root.clone(),
+                    profiles: self.wishes.profiles.clone(),
+                    since: place.known.as_ref().map(|it| it.clock.clone()),
+                    follow: place.follow.is_none(),
+                });
+            }
+            if !place.wanted_globs.is_empty() {
+                let globs = std::mem::take(&mut place.wanted_globs).into_iter().collect();
+                let anew = std::mem::take(&mut place.walks_anew);
+                fetches.push(Fetch::Globs { place: place.root.clone(), globs, anew });
+            }
+        }
+        for (path, beside) in &mut self.facts {
+            if std::mem::take(&mut beside.is_due) {
+                let looks = beside.looks.iter().cloned().collect();
+                fetches.push(Fetch::Facts { path: path.clone(), looks });
+            }
+        }
+        fetches
+    }
+
+    /// Keeps a place followed.
+    pub(crate) fn take_follow(&mut self, root: &AbsPath, follow: Box<dyn Any + Send>) {
+        if let Some(place) = self.places.iter_mut().find(|it| it.root == *root) {
+            place.follow = Some(follow);
+        }
+    }
+
+    /// Says that a place was asked about, whatever came of it.
+    pub(crate) fn take_answer(&mut self, root: &AbsPath) {
+        if let Some(place) = self.places.iter_mut().find(|it| it.root == *root) {
+            place.is_answered = true;
+        }
+    }
+
+    /// Takes up what is seen from a place.
+    pub(crate) fn take_known(&mut self, root: &AbsPath, known: Known) {
+        if let Some(place) = self.places.iter_mut().find(|it| it.root == *root) {
+            place.known = Some(Arc::new(known));
+            place.overlaid = None;
+            self.generation += 1;
+        }
+    }
+
+    /// Takes up what lies beside a skill.
+    pub(crate) fn take_facts(&mut self, path: &AbsPath, facts: Facts) {
+        let Some(beside) = self.facts.get_mut(path) else { return };
+        if beside.facts.as_deref() != Some(&facts) {
+            beside.facts = Some(Arc::new(facts));
+            self.generation += 1;
+        }
+    }
+
+    /// Takes up what globs match.
+    pub(crate) fn take_globs(&mut self, root: &AbsPath, found: Vec<(String, Globbed)>) {
+        let Some(place) = self.places.iter_mut().find(|it| it.root == *root) else { return };
+        let mut globs = BTreeMap::clone(&place.globs);
+        globs.extend(found);
+        if globs != *place.globs {
+            place.globs = Arc::new(globs);
+            self.generation += 1;
+        }
+    }
+}
+
+impl Place {
+    fn overlaid(&mut self, buffers: &[Buffer]) -> Arc<Overlaid> {
+        let Some(known) = &self.known else { return Arc::default() };
+        match &self.overlaid {
+            Some((of, overlaid)) if of == buffers => Arc::clone(overlaid),
+            Some(_) | None => {
+                let overlaid = Arc::new(known.overlaid(buffers));
+                self.overlaid = Some((buffers.to_vec(), Arc::clone(&overlaid)));
+                overlaid
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Place").field("root", &self.root).finish_non_exhaustive()
+    }
+}

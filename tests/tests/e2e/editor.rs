@@ -1,0 +1,10 @@
+//! Editors over the real language server: what is seen across files, with buffers over the disk.
+//!
+//! The editor of these tests answers what the server asks, opens files as they are on the disk, and
+//! waits for diagnostics until they are as expected; nothing sleeps.
+
+mod across;
+mod client;
+mod renaming;
+mod settings;
+mod socket;

@@ -1,0 +1,255 @@
+//! What one file has to do with others: shadowing, links, globs, references, symbols.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use skills_testkit::Home;
+
+use super::client::{Editor, able, uri};
+use crate::support::{run, run_json, stderr};
+
+const TREE: &str = "//- /.agents/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nThen use the `notes` skill.\n\
+     //- /.claude/skills/doc/SKILL.md\n---\nname: doc\ndescription: Reads documents. Use when asked about one.\n---\nBody.\n\
+     //- /.claude/skills/notes/SKILL.md\n---\nname: notes\ndescription: Writes notes. Use when asked to.\npaths: no/such/*.rs\n---\nSee [x](references/x.md), /pdf and `scripts/run.sh`.\n\
+     //- /.claude/skills/notes/references/y.md\n# Y\n\
+     //- /.claude/skills/notes/scripts/run.sh mode=0755\n#!/bin/sh\n\
+     //- /CLAUDE.md\nUse the `pdf` skill, or /doc.\n\
+     //- /src/a.rs\nfn main() {}\n";
+
+/// The families that need more than the text.
+const ACROSS: &[&str] = &["index/", "ref/", "paths/nothing", "body/broken"];
+
+#[test]
+fn unsaved_names_and_the_disk_are_seen_in_all_open_files() {
+    let home = Home::new();
+    let top = home.worktree("w", TREE);
+    let mut editor = Editor::start(&home, &[], &[&top], able());
+    let (pdf, doc) =
+        (top.join(".agents/skills/pdf/SKILL.md"), top.join(".claude/skills/doc/SKILL.md"));
+    editor.open(&pdf);
+    editor.open(&doc);
+    editor.wait_for(&doc, &["index/"], &[]);
+    let text = fs::read_to_string(&doc).expect("it is there");
+    editor.edit(&doc, &text.replace("name: doc", "name: pdf"));
+    editor.wait_for(&doc, &["index/shad"], &["index/shadowed -> pdf"]);
+    editor.wait_for(&pdf, &["index/shad"], &["index/shadowing -> doc"]);
+    editor.edit(&doc, &text);
+    editor.wait_for(&doc, &["index/shad"], &[]);
+    editor.wait_for(&pdf, &["index/shad"], &[]);
+    // The disk changes, and no editor says so.
+    let third = top.join(".gemini/skills/third");
+    fs::create_dir_all(&third).expect("it can be made");
+    fs::write(third.join("SKILL.md"), "---\nname: doc\ndescription: Use it.\n---\nb\n")
+        .expect("it can be written");
+    editor.wait_for(&doc, &["index/shadowing"], &["index/shadowing -> third"]);
+    fs::remove_dir_all(&third).expect("it can be removed");
+    editor.wait_for(&doc, &["index/shad"], &[]);
+    // A daemon that ends costs nothing.
+    let stopped = run(&home, &top, &["stop"]);
+    assert!(stopped.status.success(), "{}", stderr(&stopped));
+    fs::create_dir_all(&third).expect("it can be made");
+    fs::write(third.join("SKILL.md"), "---\nname: doc\ndescription: Use it.\n---\nb\n")
+        .expect("it can be written");
+    editor.wait_for(&doc, &["index/shadowing"], &["index/shadowing -> third"]);
+    run(&home, &top, &["stop"]);
+}
+
+/// Renders findings as code and range, counted for people as `check` does.
+fn shown(findings: &[Value], code: &str) -> Vec<String> {
+    let place = |it: &Value, from: u64, column: &str| {
+        let number = |it: &Value| it.as_u64().expect("a number") + from;
+        format!("{}:{}", number(&it["line"]), number(&it[column]))
+    };
+    let from = u64::from(code == "character");
+    let mut shown: Vec<_> = findings
+        .iter()
+        .map(|it| {
+            let range = &it["range"];
+            let (start, end) =
+                (place(&range["start"], from, code), place(&range["end"], from, code));
+            format!("{} {start}-{end}", it["code"].as_str().expect("a text"))
+        })
+        .collect();
+    shown.sort();
+    shown
+}
+
+fn says_what_check_says(args: &[&str]) {
+    let home = Home::new();
+    let top = home.worktree("w", TREE);
+    let checked = run_json(&home, &top, &["check"]);
+    let mut editor = Editor::start(&home, args, &[&top], able());
+    let notes = top.join(".claude/skills/notes/SKILL.md");
+    editor.open(&notes);
+    let expected = ["paths/nothing", "body/broken-link"];
+    editor.wait_for(&notes, ACROSS, &expected);
+    let files = checked["files"].as_array().expect("a list");
+    let file = files.iter().find(|it| it["path"] == json!(notes)).expect("it has findings");
+    let findings = file["findings"].as_array().expect("a list");
+    assert_eq!(shown(&editor.diagnostics(&notes), "character"), shown(findings, "column"));
+    // What lies beside it changes, and the editor says so.
+    fs::write(top.join(".claude/skills/notes/references/x.md"), "# X\n").expect("written");
+    fs::create_dir_all(top.join("no/such")).expect("made");
+    fs::write(top.join("no/such/a.rs"), "").expect("written");
+    let changes = json!([{"uri": uri(&top.join("no/such/a.rs")), "type": 1}]);
+    editor.note("workspace/didChangeWatchedFiles", json!({"changes": changes}));
+    editor.wait_for(&notes, &["body/broken", "paths/nothing"], &[]);
+    run(&home, &top, &["stop"]);
+}
+
+#[test]
+fn an_editor_says_what_check_says_and_follows_what_lies_beside() {
+    says_what_check_says(&[]);
+}
+
+#[test]
+fn without_a_daemon_an_editor_says_the_same() {
+    says_what_check_says(&["--no-daemon"]);
+}
+
+#[test]
+fn names_lead_to_skills_and_back() {
+    let home = Home::new();
+    let top = home.worktree("w", TREE);
+    let mut editor = Editor::start(&home, &[], &[&top], able());
+    let claude = top.join("CLAUDE.md");
+    let pdf = top.join(".agents/skills/pdf/SKILL.md");
+    let notes = top.join(".claude/skills/notes/SKILL.md");
+    for path in [&claude, &pdf, &notes] {
+        editor.open(path);
+    }
+    let symbols = editor.request("workspace/symbol", json!({"query": "o"})).expect("answered");
+    let names: Vec<_> =
+        symbols.as_array().expect("a list").iter().map(|it| it["name"].clone()).collect();
+    assert_eq!(names, [json!("doc"), json!("notes")]);
+
+    let at = Editor::place(&claude, "pdf");
+    let found = editor.ask("textDocument/definition", &claude, at, json!({})).expect("answered");
+    assert_eq!(found["uri"], json!(uri(&pdf)));
+    assert_eq!(found["range"]["start"], json!({"line": 1, "character": 6}));
+
+    let hover = editor.ask("textDocument/hover", &claude, at, json!({})).expect("answered");
+    let text = hover["contents"]["value"].as_str().expect("a text");
+    assert!(
+        text.contains("Reads PDF files")
+            && text.contains("active: ")
+            && text.contains("pdf/SKILL.md"),
+        "{text}"
+    );
+
+    let context = json!({"context": {"includeDeclaration": true}});
+    let found = editor.ask("textDocument/references", &pdf, (1, 7), context).expect("answered");
+    let mut files: Vec<_> = found
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|it| {
+            it["uri"]
+                .as_str()
+                .expect("a text")
+                .rsplit("/w/")
+                .next()
+                .expect("never empty")
+                .to_owned()
+        })
+        .collect();
+    files.sort();
+    assert_eq!(
+        files,
+        [".agents/skills/pdf/SKILL.md", ".claude/skills/notes/SKILL.md", "CLAUDE.md"]
+    );
+
+    let document = json!({"textDocument": {"uri": uri(&notes)}});
+    let wanted = |links: &Value| -> Vec<String> {
+        let targets = links
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|it| it["target"].as_str().expect("a text"));
+        targets.map(|it| it.rsplit("/skills/").next().expect("never empty").to_owned()).collect()
+    };
+    editor.wait_for(&notes, &["paths/nothing"], &["paths/nothing"]);
+    let links = editor.request("textDocument/documentLink", document.clone()).expect("answered");
+    let mut shown = wanted(&links);
+    if !shown.iter().any(|it| it.ends_with("run.sh")) {
+        // What is in backticks is asked of the disk first.
+        editor.edit(&notes, &(fs::read_to_string(&notes).expect("there") + " "));
+        editor.wait_for(&notes, &["paths/nothing"], &["paths/nothing"]);
+        shown = wanted(&editor.request("textDocument/documentLink", document).expect("answered"));
+    }
+    assert!(shown.contains(&"notes/references/x.md".to_owned()), "{shown:?}");
+    assert!(shown.contains(&"pdf/SKILL.md".to_owned()), "{shown:?}");
+
+    editor.edit(&claude, "Use /");
+    let items =
+        editor.ask("textDocument/completion", &claude, (0, 5), json!({})).expect("answered");
+    let labels: Vec<_> =
+        items.as_array().expect("a list").iter().map(|it| it["label"].clone()).collect();
+    assert_eq!(labels, [json!("pdf"), json!("doc"), json!("notes")]);
+    let resolved = editor.request("completionItem/resolve", items[0].clone()).expect("answered");
+    let text = resolved["documentation"]["value"].as_str().expect("a text");
+    assert!(text.contains("Reads PDF files"), "{text}");
+    // An unsaved name is completed and found.
+    let text = fs::read_to_string(&notes).expect("there").replace("name: notes", "name: memos");
+    editor.edit(&notes, &text);
+    let items =
+        editor.ask("textDocument/completion", &claude, (0, 5), json!({})).expect("answered");
+    assert!(items.to_string().contains("\"memos\""), "{items}");
+    run(&home, &top, &["stop"]);
+}
+
+#[test]
+fn opening_a_file_activates_skills_for_the_editor() {
+    let home = Home::new();
+    let tree = "//- /.claude/skills/rust/SKILL.md\n---\nname: rust\ndescription: Writes Rust. Use for it.\npaths: src/**\n---\nb\n\
+         //- /CLAUDE.md\nUse /rust.\n//- /src/a.rs\nfn main() {}\n";
+    let top = home.worktree("w", tree);
+    let mut editor = Editor::start(&home, &[], &[&top], able());
+    let claude = top.join("CLAUDE.md");
+    editor.open(&claude);
+    let hover = |editor: &mut Editor| {
+        let at = Editor::place(&claude, "rust");
+        let hover = editor.ask("textDocument/hover", &claude, at, json!({})).expect("answered");
+        hover["contents"]["value"].as_str().unwrap_or_default().to_owned()
+    };
+    let until = |editor: &mut Editor, word: &str| {
+        skills_testkit::wait_for("the hover to say so", || {
+            hover(editor).contains(word).then_some(())
+        });
+    };
+    until(&mut editor, "conditional: ");
+    editor.open(&top.join("src/a.rs"));
+    until(&mut editor, "activated: ");
+    run(&home, &top, &["stop"]);
+}
+
+#[test]
+fn files_of_no_folder_and_of_two_are_served() {
+    let home = Home::new();
+    let one = home.worktree(
+        "one",
+        "//- /.claude/skills/a/SKILL.md\n---\nname: a\ndescription: Use it for a.\n---\nb\n",
+    );
+    let two = home.worktree(
+        "two",
+        "//- /.claude/skills/a/SKILL.md\n---\nname: a\ndescription: Use it for a.\n---\nb\n",
+    );
+    home.lay_out(
+        "//- /home/.claude/skills/a/SKILL.md\n---\nname: a\ndescription: Use it for a.\n---\nb\n",
+    );
+    let mut editor = Editor::start(&home, &[], &[&one, &two], able());
+    let of = |top: &Path| top.join(".claude/skills/a/SKILL.md");
+    let user = home.path().join(".claude/skills/a/SKILL.md");
+    for path in [of(&one), of(&two), user.clone()] {
+        editor.open(&path);
+    }
+    // Each folder's skill has to do with the user's and not with the other folder's.
+    editor.wait_for(&of(&one), &["index/shadowing"], &["index/shadowing -> a"]);
+    editor.wait_for(&of(&two), &["index/shadowing"], &["index/shadowing -> a"]);
+    editor.wait_for(&user, &["index/shadowed"], &["index/shadowed -> a"]);
+    let removed = json!({"event": {"added": [], "removed": [{"uri": uri(&two), "name": "two"}]}});
+    editor.note("workspace/didChangeWorkspaceFolders", removed);
+    editor.wait_for(&of(&one), &["index/shadowing"], &["index/shadowing -> a"]);
+    run(&home, &one, &["stop"]);
+}

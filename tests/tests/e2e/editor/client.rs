@@ -1,0 +1,278 @@
+//! An editor for tests: a process of the server, or its socket, and what came of it.
+
+#![expect(clippy::needless_pass_by_value, reason = "parameters are made where they are sent")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use skills_testkit::Home;
+
+use crate::support::skillsd;
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// One editor with a server of its own.
+pub(super) struct Editor {
+    child: Option<Child>,
+    input: Box<dyn Write>,
+    messages: Receiver<Value>,
+    last_id: u64,
+    versions: BTreeMap<PathBuf, i32>,
+    /// What was published last, by file.
+    published: BTreeMap<PathBuf, Value>,
+    /// What the user has configured.
+    pub(super) configured: Value,
+    /// The methods of the server's own requests and notes, as they came.
+    pub(super) heard: Vec<String>,
+}
+
+/// Returns the address of a file.
+pub(super) fn uri(path: &Path) -> String {
+    format!("file://{}", path.display())
+}
+
+/// What an editor that can do everything says.
+pub(super) fn able() -> Value {
+    json!({
+        "general": {"positionEncodings": ["utf-16"]},
+        "workspace": {
+            "configuration": true,
+            "didChangeWatchedFiles": {"dynamicRegistration": true},
+            "workspaceEdit": {"documentChanges": true, "resourceOperations": ["create", "rename", "delete"]},
+        },
+    })
+}
+
+impl Editor {
+    /// Starts `skillsd lsp` for an editor with these folders and capabilities.
+    #[track_caller]
+    pub(super) fn start(home: &Home, args: &[&str], folders: &[&Path], able: Value) -> Editor {
+        let mut command = skillsd(home, &[&["lsp"], args].concat());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        let mut child = command.spawn().expect("our program can be run");
+        let input = child.stdin.take().expect("it is piped");
+        let output = child.stdout.take().expect("it is piped");
+        let mut editor = Editor::over(Box::new(input), Box::new(output));
+        editor.child = Some(child);
+        editor.initialize(folders, able);
+        editor
+    }
+
+    /// Connects over any pair of streams; the caller initializes.
+    pub(super) fn over(input: Box<dyn Write>, output: Box<dyn Read + Send>) -> Editor {
+        let (sender, messages) = channel();
+        std::thread::spawn(move || {
+            let mut output = BufReader::new(output);
+            while let Some(message) = read(&mut output) {
+                if sender.send(message).is_err() {
+                    return;
+                }
+            }
+        });
+        Editor {
+            child: None,
+            input,
+            messages,
+            last_id: 0,
+            versions: BTreeMap::new(),
+            published: BTreeMap::new(),
+            configured: Value::Null,
+            heard: Vec::new(),
+        }
+    }
+
+    #[track_caller]
+    pub(super) fn initialize(&mut self, folders: &[&Path], able: Value) {
+        let folders: Vec<_> =
+            folders.iter().map(|it| json!({"uri": uri(it), "name": "w"})).collect();
+        let params = json!({"processId": null, "rootUri": null, "workspaceFolders": folders, "capabilities": able});
+        self.request("initialize", params).expect("it is served");
+        self.note("initialized", json!({}));
+    }
+
+    fn send(&mut self, message: &Value) {
+        let text = message.to_string();
+        write!(self.input, "Content-Length: {}\r\n\r\n{text}", text.len()).expect("it reads");
+        self.input.flush().expect("it reads");
+    }
+
+    pub(super) fn note(&mut self, method: &str, params: Value) {
+        self.send(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
+    }
+
+    /// Returns the answer to a request: its result, or its error's message.
+    #[track_caller]
+    pub(super) fn request(&mut self, method: &str, params: Value) -> Result<Value, String> {
+        self.last_id += 1;
+        let id = json!(self.last_id);
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let message = self.receive(deadline).unwrap_or_else(|| panic!("no answer to {method}"));
+            if message.get("method").is_none() && message["id"] == id {
+                return match message.get("error") {
+                    Some(error) => Err(error["message"].as_str().unwrap_or_default().to_owned()),
+                    None => Ok(message["result"].clone()),
+                };
+            }
+        }
+    }
+
+    /// Takes the next message, answers it where it is a request, and keeps what was published.
+    fn receive(&mut self, deadline: Instant) -> Option<Value> {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let message = self.messages.recv_timeout(left).ok()?;
+        if let Some(method) = message["method"].as_str() {
+            self.heard.push(method.to_owned());
+            if method == "textDocument/publishDiagnostics" {
+                let uri = message["params"]["uri"].as_str().expect("an address");
+                let path = PathBuf::from(uri.trim_start_matches("file://"));
+                self.published.insert(path, message["params"].clone());
+            }
+            if let Some(id) = message.get("id") {
+                let result = match method {
+                    "workspace/configuration" => json!([self.configured]),
+                    _ => Value::Null,
+                };
+                self.send(&json!({"jsonrpc": "2.0", "id": id, "result": result}));
+            }
+        }
+        Some(message)
+    }
+
+    /// Opens a file as it is on the disk.
+    #[track_caller]
+    pub(super) fn open(&mut self, path: &Path) {
+        let text = fs::read_to_string(path).expect("it is there");
+        self.versions.insert(path.to_owned(), 1);
+        let item = json!({"uri": uri(path), "languageId": "markdown", "version": 1, "text": text});
+        self.note("textDocument/didOpen", json!({"textDocument": item}));
+    }
+
+    /// Types another text into an open file.
+    #[track_caller]
+    pub(super) fn edit(&mut self, path: &Path, text: &str) {
+        let version = self.versions.get_mut(path).expect("it is open");
+        *version += 1;
+        let document = json!({"uri": uri(path), "version": *version});
+        let params = json!({"textDocument": document, "contentChanges": [{"text": text}]});
+        self.note("textDocument/didChange", params);
+    }
+
+    /// Writes an open file and says so.
+    #[track_caller]
+    pub(super) fn save(&mut self, path: &Path, text: &str) {
+        fs::write(path, text).expect("it can be written");
+        self.note("textDocument/didSave", json!({"textDocument": {"uri": uri(path)}}));
+    }
+
+    /// Asks something about a place of a file.
+    #[track_caller]
+    pub(super) fn ask(
+        &mut self,
+        method: &str,
+        path: &Path,
+        place: (u32, u32),
+        more: Value,
+    ) -> Result<Value, String> {
+        let position = json!({"line": place.0, "character": place.1});
+        let mut params = json!({"textDocument": {"uri": uri(path)}, "position": position});
+        if let (Some(params), Value::Object(more)) = (params.as_object_mut(), more) {
+            params.extend(more);
+        }
+        self.request(method, params)
+    }
+
+    /// Waits until what is published about a file has exactly these findings of these families,
+    /// each with the last parts of the path of the file that it speaks of.
+    #[track_caller]
+    pub(super) fn wait_for(&mut self, path: &Path, families: &[&str], expected: &[&str]) {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let found = self.findings(path, families);
+            if found == expected {
+                return;
+            }
+            let is_more = self.receive(deadline).is_some();
+            assert!(is_more, "{}: expected {expected:?}, not {found:?}", path.display());
+        }
+    }
+
+    /// Waits until the server has sent something of that name.
+    #[track_caller]
+    pub(super) fn hear(&mut self, method: &str) {
+        let deadline = Instant::now() + PATIENCE;
+        while !self.heard.iter().any(|it| it == method) {
+            assert!(self.receive(deadline).is_some(), "no {method}: {:?}", self.heard);
+        }
+    }
+
+    /// Returns the findings of these families that were published last about a file.
+    pub(super) fn findings(&self, path: &Path, families: &[&str]) -> Vec<String> {
+        let Some(published) = self.published.get(path) else { return vec!["nothing yet".into()] };
+        let items = published["diagnostics"].as_array().expect("a list");
+        let shown = items.iter().filter_map(|it| {
+            let code = it["code"].as_str().expect("a text");
+            if !families.iter().any(|family| code.starts_with(family)) {
+                return None;
+            }
+            let related = it["relatedInformation"].as_array().into_iter().flatten();
+            let related = related.map(|it| {
+                let uri = it["location"]["uri"].as_str().expect("an address");
+                format!(" -> {}", uri.rsplit('/').nth(1).expect("it has a directory"))
+            });
+            Some(format!("{code}{}", related.collect::<String>()))
+        });
+        shown.collect()
+    }
+
+    /// Returns what was published last about a file.
+    pub(super) fn diagnostics(&self, path: &Path) -> Vec<Value> {
+        let found = self.published.get(path).and_then(|it| it["diagnostics"].as_array());
+        found.cloned().unwrap_or_default()
+    }
+
+    /// Returns the position of the first of a text in a file as it is on the disk; its end moved by
+    /// `by` columns.
+    #[track_caller]
+    pub(super) fn place(path: &Path, text: &str) -> (u32, u32) {
+        let whole = fs::read_to_string(path).expect("it is there");
+        let at = whole.find(text).unwrap_or_else(|| panic!("no {text:?} in {}", path.display()));
+        let line = whole[..at].matches('\n').count();
+        let column = whole[..at].rsplit('\n').next().unwrap_or_default().encode_utf16().count();
+        (u32::try_from(line).expect("few"), u32::try_from(column + 1).expect("few"))
+    }
+}
+
+impl Drop for Editor {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.child {
+            // Both fail when it has ended already, which is what is wanted.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+fn read(output: &mut impl BufRead) -> Option<Value> {
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        if output.read_line(&mut line).ok()? == 0 {
+            return None;
+        }
+        if line == "\r\n" {
+            break;
+        }
+        length = line.trim_end().strip_prefix("Content-Length: ")?.parse().ok()?;
+    }
+    let mut body = vec![0; length];
+    output.read_exact(&mut body).ok()?;
+    serde_json::from_slice(&body).ok()
+}

@@ -1,0 +1,130 @@
+//! Renaming a skill: one edit for its directory, its name and all that speak of it, or a reason.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use skills_testkit::Home;
+
+use super::client::{Editor, able, uri};
+use crate::support::run;
+
+const TREE: &str = "//- /.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nSee [x](../pdf/x.md).\n\
+     //- /.claude/skills/notes/SKILL.md\n---\nname: notes\ndescription: Writes 🦀 notes. Use when asked to.\nallowed-tools: Skill(pdf)\n---\n🦀 `/pdf` and [it](../pdf/SKILL.md).\n\
+     //- /.claude/commands/release.md\nFirst /pdf, not /pdfs or src/pdf.\n\
+     //- /CLAUDE.md\nUse the `pdf` skill.\n";
+
+/// Makes an edit on the disk as an editor would, and returns the operations in words.
+#[track_caller]
+fn apply(edit: &Value) -> Vec<String> {
+    let path = |it: &Value| it.as_str().expect("a text").trim_start_matches("file://").to_owned();
+    let mut done = Vec::new();
+    for operation in edit["documentChanges"].as_array().expect("a list") {
+        if operation["kind"] == "rename" {
+            let (old, new) = (path(&operation["oldUri"]), path(&operation["newUri"]));
+            fs::rename(&old, &new).expect("nothing is in the way");
+            let name = |it: &str| it.rsplit('/').next().expect("never empty").to_owned();
+            done.push(format!("rename {} {}", name(&old), name(&new)));
+            continue;
+        }
+        let document = &operation["textDocument"];
+        let file = path(&document["uri"]);
+        let mut text = fs::read_to_string(&file).expect("it is there");
+        let mut edits = operation["edits"].as_array().expect("a list").clone();
+        edits.reverse();
+        for edit in &edits {
+            let offset = |it: &Value| {
+                let line = it["line"].as_u64().expect("a number") as usize;
+                let column = it["character"].as_u64().expect("a number") as usize;
+                let start: usize = text.split_inclusive('\n').take(line).map(str::len).sum();
+                let units = |end: &usize| text[start..start + end].encode_utf16().count() == column;
+                let ends = (0..=text.len() - start).filter(|it| text.is_char_boundary(start + it));
+                start + ends.into_iter().find(units).expect("it is in the line")
+            };
+            let span = offset(&edit["range"]["start"])..offset(&edit["range"]["end"]);
+            text.replace_range(span, edit["newText"].as_str().expect("a text"));
+        }
+        fs::write(&file, text).expect("it can be written");
+        let version = &document["version"];
+        done.push(format!("edit {} {version}", file.rsplit("/w/").next().expect("never empty")));
+    }
+    done
+}
+
+fn read(top: &Path, file: &str) -> String {
+    fs::read_to_string(top.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
+}
+
+#[test]
+fn a_skill_is_renamed_with_all_that_speak_of_it() {
+    let home = Home::new();
+    let top = home.worktree("w", TREE);
+    let mut editor = Editor::start(&home, &[], &[&top], able());
+    let (claude, pdf) = (top.join("CLAUDE.md"), top.join(".claude/skills/pdf/SKILL.md"));
+    editor.open(&claude);
+    editor.open(&pdf);
+    editor.wait_for(&pdf, &["index/"], &[]);
+    let at = Editor::place(&claude, "pdf");
+    let prepared = editor.ask("textDocument/prepareRename", &claude, at, json!({}));
+    assert_eq!(prepared.expect("it can be renamed")["placeholder"], "pdf");
+    let nowhere = editor.ask("textDocument/prepareRename", &claude, (0, 1), json!({}));
+    assert_eq!(nowhere, Ok(Value::Null));
+
+    for (new, why) in [("notes", "is there already"), ("No Name", "is no name of a skill")] {
+        let refused = editor.ask("textDocument/rename", &claude, at, json!({"newName": new}));
+        let message = refused.expect_err("it collides");
+        assert!(message.contains(why), "{message}");
+    }
+    let edit = editor.ask("textDocument/rename", &claude, at, json!({"newName": "paper"}));
+    assert_eq!(
+        apply(&edit.expect("nothing is in the way")),
+        [
+            "edit .claude/commands/release.md null",
+            "edit .claude/skills/notes/SKILL.md null",
+            "edit .claude/skills/pdf/SKILL.md 1",
+            "edit CLAUDE.md 1",
+            "rename pdf paper",
+        ]
+    );
+    assert_eq!(read(&top, "CLAUDE.md"), "Use the `paper` skill.\n");
+    assert_eq!(read(&top, ".claude/commands/release.md"), "First /paper, not /pdfs or src/pdf.\n");
+    let notes = read(&top, ".claude/skills/notes/SKILL.md");
+    assert!(notes.contains("Skill(paper)"), "{notes}");
+    assert!(notes.contains("🦀 `/paper` and [it](../paper/SKILL.md)."), "{notes}");
+    let paper = read(&top, ".claude/skills/paper/SKILL.md");
+    assert!(paper.contains("name: paper") && paper.contains("(../paper/x.md)"), "{paper}");
+    run(&home, &top, &["stop"]);
+}
+
+#[test]
+fn what_an_editor_renames_by_itself_is_followed() {
+    let home = Home::new();
+    let top = home.worktree("w", TREE);
+    let mut editor = Editor::start(&home, &[], &[&top], able());
+    let pdf = top.join(".claude/skills/pdf/SKILL.md");
+    editor.open(&pdf);
+    editor.wait_for(&pdf, &["index/"], &[]);
+    let dir = |name: &str| uri(&top.join(".claude/skills").join(name));
+    let files = |new: &str| json!({"files": [{"oldUri": dir("pdf"), "newUri": dir(new)}]});
+    let nothing = editor.request("workspace/willRenameFiles", files("notes"));
+    assert_eq!(nothing, Ok(Value::Null), "what would collide changes no text");
+    let edit = editor.request("workspace/willRenameFiles", files("paper")).expect("answered");
+    assert_eq!(apply(&edit).len(), 4);
+    assert!(read(&top, "CLAUDE.md").contains("`paper`"));
+    assert!(read(&top, ".claude/skills/pdf/SKILL.md").contains("name: paper"));
+    run(&home, &top, &["stop"]);
+}
+
+#[test]
+fn an_editor_that_cannot_rename_files_is_told_so() {
+    let home = Home::new();
+    let top = home.worktree("w", TREE);
+    let mut editor = Editor::start(&home, &[], &[&top], json!({}));
+    let pdf = top.join(".claude/skills/pdf/SKILL.md");
+    editor.open(&pdf);
+    editor.wait_for(&pdf, &["index/"], &[]);
+    let refused = editor.ask("textDocument/rename", &pdf, (1, 7), json!({"newName": "paper"}));
+    let message = refused.expect_err("it cannot");
+    assert!(message.contains("cannot rename files"), "{message}");
+    run(&home, &top, &["stop"]);
+}

@@ -1,0 +1,64 @@
+//! What an editor configures, and what it asks about the whole workspace.
+
+use serde_json::json;
+use skills_testkit::Home;
+
+use super::client::{Editor, able, uri};
+use crate::support::run;
+
+const TREE: &str = "//- /.claude/skills/a/SKILL.md\n---\nname: b\ndescription: Use it when asked.\n---\n🦀 [x](no/such.md)\n\
+     //- /.claude/skills/c/SKILL.md\n---\nname: c\ndescription: Use when: asked\n---\nb\n";
+
+#[test]
+fn settings_are_asked_for_and_followed() {
+    let home = Home::new();
+    let top = home.worktree("w", TREE);
+    let mut editor = Editor::start(&home, &[], &[&top], able());
+    let a = top.join(".claude/skills/a/SKILL.md");
+    editor.open(&a);
+    editor.wait_for(&a, &["name/dir"], &["name/directory"]);
+    editor.hear("client/registerCapability");
+    editor.configured = json!({"rules": {"name/*": "off"}});
+    editor.note("workspace/didChangeConfiguration", json!({"settings": {}}));
+    editor.wait_for(&a, &["name/dir"], &[]);
+    editor.configured = json!({});
+    editor.note("workspace/didChangeConfiguration", json!({"settings": {}}));
+    editor.wait_for(&a, &["name/dir"], &["name/directory"]);
+    run(&home, &top, &["stop"]);
+}
+
+#[test]
+fn the_whole_workspace_is_reported_with_progress() {
+    let home = Home::new();
+    let top = home.worktree("w", TREE);
+    let mut able = able();
+    able["textDocument"] = json!({"diagnostic": {}});
+    let mut editor = Editor::start(&home, &[], &[&top], able);
+    let c = top.join(".claude/skills/c/SKILL.md");
+    editor.open(&c);
+    editor.edit(&c, "---\nname: c\ndescription: Use it when asked.\n---\nb\n");
+    let params = json!({"previousResultIds": [], "workDoneToken": "t"});
+    let report = editor.request("workspace/diagnostic", params).expect("answered");
+    let items = report["items"].as_array().expect("a list");
+    let of = |name: &str| {
+        let uri = uri(&top.join(".claude/skills").join(name).join("SKILL.md"));
+        items
+            .iter()
+            .find(|it| it["uri"] == json!(uri))
+            .unwrap_or_else(|| panic!("no {name}: {report}"))
+    };
+    assert_eq!((&of("c")["version"], &of("c")["items"]), (&json!(2), &json!([])));
+    let link = of("a")["items"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .find(|it| it["code"] == "body/broken-link");
+    let range = &link.expect("it is found")["range"];
+    assert_eq!(range["start"], json!({"line": 4, "character": 7}), "in UTF-16");
+    assert!(
+        editor.heard.iter().filter(|it| *it == "$/progress").count() >= 2,
+        "{:?}",
+        editor.heard
+    );
+    run(&home, &top, &["stop"]);
+}
