@@ -94,7 +94,12 @@ impl Known {
         for Buffer { path, record } in buffers {
             let text = |it: &skills_core::skill::Field| it.text.to_string();
             let written = record.name.as_ref().map(text).filter(|it| !it.is_empty());
-            let own = || path.parent_name().unwrap_or_default().to_owned();
+            let own = || {
+                // A command is called by its file.
+                let stem = path.file_stem().filter(|_| !path.ends_with("SKILL.md"));
+                let name = stem.and_then(|it| it.to_str()).or_else(|| path.parent_name());
+                name.unwrap_or_default().to_owned()
+            };
             let name = written.unwrap_or_else(own);
             let description = record.description.as_ref().map(text);
             skills.insert(path, Skill { path: path.clone(), name, description });

@@ -207,8 +207,14 @@ impl Editor {
     /// Waits until the server has sent something of that name.
     #[track_caller]
     pub(super) fn hear(&mut self, method: &str) {
+        self.hear_times(method, 1);
+    }
+
+    /// Waits until the server has sent something of that name so often.
+    #[track_caller]
+    pub(super) fn hear_times(&mut self, method: &str, times: usize) {
         let deadline = Instant::now() + PATIENCE;
-        while !self.heard.iter().any(|it| it == method) {
+        while self.heard.iter().filter(|it| *it == method).count() < times {
             assert!(self.receive(deadline).is_some(), "no {method}: {:?}", self.heard);
         }
     }
