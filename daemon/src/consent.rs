@@ -229,12 +229,18 @@ impl Service {
     }
 
     fn asked_event(&self, id: &str, question: &Question) {
+        self.count_permission("asked");
         let message = Some(question.reason.clone());
         self.tell(EventKind::PermissionAsked, id, question, Event { message, ..blank() });
     }
 
     fn replied_event(&self, id: &str, question: &Question, reply: Option<Reply>) {
+        self.count_permission(reply.map_or("timeout", Reply::as_str));
         self.tell(EventKind::PermissionReplied, id, question, Event { reply, ..blank() });
+    }
+
+    pub(crate) fn count_permission(&self, what: &str) {
+        self.counters.count(|it| *it.permissions.entry(what.to_owned()).or_default() += 1);
     }
 
     fn tell(&self, kind: EventKind, id: &str, question: &Question, event: Event) {

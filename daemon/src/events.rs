@@ -8,6 +8,7 @@
 mod mailbox;
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use skills_core::path::AbsPath;
@@ -21,7 +22,11 @@ pub(crate) use mailbox::Mailbox;
 
 /// Brings news to those who subscribed to them.
 #[derive(Debug, Default)]
-pub(crate) struct Bus(Mutex<Table>);
+pub(crate) struct Bus {
+    table: Mutex<Table>,
+    /// How often the skills of a view have changed by themselves.
+    n_changes: AtomicU64,
+}
 
 #[derive(Debug, Default)]
 struct Table {
@@ -91,6 +96,7 @@ impl Bus {
     /// Tells of a view that has changed.
     pub(crate) fn view_changed(&self, update: &Update) {
         let view = &update.view;
+        self.n_changes.fetch_add(u64::from(update.skills), Ordering::Relaxed);
         let about = About {
             view: Some(&view.key),
             worktree: Some(&view.resolution.worktree),
@@ -150,6 +156,11 @@ impl Bus {
         drop(before);
     }
 
+    /// Returns how often the skills of a view have changed by themselves.
+    pub(crate) fn n_changes(&self) -> u64 {
+        self.n_changes.load(Ordering::Relaxed)
+    }
+
     /// Begins a subscription whose events lie in the mailbox until they may be sent.
     pub(crate) fn subscribe(
         self: &Arc<Self>,
@@ -170,7 +181,7 @@ impl Bus {
 
     fn lock(&self) -> MutexGuard<'_, Table> {
         // One entry is put in or taken out at a time.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -122,6 +122,7 @@ pub(crate) async fn run(
         .with_hint("Copy it into a directory of yours to run what is in it."));
     }
     if !root.is_trusted() {
+        service.counters.count(|it| it.untrusted += 1);
         return Err(untrusted(view, candidate, &format!("nothing of `{name}` is run")));
     }
     let content = if root.own { None } else { changed(service, candidate).await? };
@@ -145,6 +146,32 @@ pub(crate) async fn changed(
     let known = service.sessions.store().is_trusted_content(content.clone()).await;
     // What cannot be looked up is not known.
     Ok((!known.unwrap_or(false)).then_some(content))
+}
+
+/// Returns why the hooks of a skill are not for an agent to run, as a sentence; none where they
+/// are. Nobody is asked: the text is loaded all the same.
+pub(crate) async fn withheld_hooks(
+    service: &Service,
+    view: &View,
+    candidate: &Candidate,
+) -> Result<Option<String>, RpcError> {
+    let root = &view.resolution.roots[candidate.root];
+    if root.own {
+        return Ok(None);
+    }
+    let place = place_of_trust(view, candidate);
+    if !root.is_trusted() {
+        service.counters.count(|it| it.untrusted += 1);
+        return Ok(Some(format!(
+            "Its hooks are left out, because what comes with `{place}` is not trusted; `skillsd trust {place}` trusts it."
+        )));
+    }
+    let has_changed = changed(service, candidate).await?.is_some();
+    Ok(has_changed.then(|| {
+        format!(
+            "Its hooks are left out, because it has changed since `{place}` was trusted; `skillsd trust {place}` trusts it as it is."
+        )
+    }))
 }
 
 /// Refuses what waits for trust, and says how to give it.
@@ -176,7 +203,10 @@ async fn permission(
     tracing::debug!(name = candidate.name, ?agent, ?session, ?by, wait, ?act, action, "decided");
     let asks = decision.action == Action::Ask && !(by == By::User && act == Act::Load);
     match decision.action {
-        Action::Deny => refusal(candidate, &decision)?,
+        Action::Deny => {
+            service.count_permission("denied");
+            refusal(candidate, &decision)?;
+        }
         Action::Allow | Action::Ask => {}
     }
     if agreed || !(asks || content.is_some()) {

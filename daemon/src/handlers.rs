@@ -10,6 +10,7 @@ mod events;
 mod explain;
 mod files;
 mod get;
+mod hooks;
 mod index;
 mod list;
 mod load;
@@ -25,13 +26,13 @@ use std::sync::Arc;
 
 use jsonrpsee::Methods;
 use skills_protocol::method::{
-    CatalogRender, CatalogTool, EventsSubscribe, EventsUnsubscribe, IndexSnapshot, Initialize,
-    PathsMatch, PermissionCheck, PermissionGranted, PermissionPending, PermissionReply,
-    PermissionRequest, PermissionRevoke, ServerShutdown, ServerStatus, ServerSync, SessionAgentEnd,
-    SessionClose, SessionCompacted, SessionGet, SessionInvoked, SessionList, SessionOpen,
-    SessionTouch, SkillsCheck, SkillsDirs, SkillsExplain, SkillsGet, SkillsList, SkillsLoad,
-    SkillsRead, SkillsReferences, SkillsResources, SkillsRun, SkillsSearch, TrustGet, TrustSet,
-    WorktreeClose, WorktreeList, WorktreeOpen,
+    CatalogRender, CatalogTool, EventsSubscribe, EventsUnsubscribe, HooksDone, HooksMatch,
+    IndexSnapshot, Initialize, PathsMatch, PermissionCheck, PermissionGranted, PermissionPending,
+    PermissionReply, PermissionRequest, PermissionRevoke, ServerShutdown, ServerStatus, ServerSync,
+    SessionAgentEnd, SessionClose, SessionCompacted, SessionGet, SessionInvoked, SessionList,
+    SessionOpen, SessionTouch, SkillsCheck, SkillsDirs, SkillsExplain, SkillsGet, SkillsList,
+    SkillsLoad, SkillsRead, SkillsReferences, SkillsResources, SkillsRun, SkillsSearch, TrustGet,
+    TrustSet, WorktreeClose, WorktreeList, WorktreeOpen,
 };
 
 use crate::dispatch::register;
@@ -66,6 +67,8 @@ pub(crate) fn register_all(methods: &mut Methods, service: &Arc<Service>) {
     register::<PermissionPending, _, _, _>(methods, service, permission::pending);
     register::<PermissionGranted, _, _, _>(methods, service, permission::granted);
     register::<PermissionRevoke, _, _, _>(methods, service, permission::revoke);
+    register::<HooksMatch, _, _, _>(methods, service, hooks::matching);
+    register::<HooksDone, _, _, _>(methods, service, hooks::done);
     register::<TrustGet, _, _, _>(methods, service, trust::get);
     register::<TrustSet, _, _, _>(methods, service, trust::set);
     register::<SkillsRun, _, _, _>(methods, service, run::run);

@@ -57,6 +57,8 @@ mod gate;
 
 mod consent;
 
+mod counters;
+
 mod requests;
 
 mod child;

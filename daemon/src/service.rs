@@ -20,6 +20,7 @@ use tokio::sync::OnceCell;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use crate::counters::Counters;
 use crate::events::Bus;
 use crate::from_wire::{self, Asked};
 use crate::handlers;
@@ -52,6 +53,8 @@ pub(crate) struct Service {
     pub(crate) sessions: Sessions,
     /// The worktrees whose files were looked at last.
     pub(crate) walks: Walks,
+    /// How often agents did what.
+    pub(crate) counters: Counters,
     /// What the user has been asked.
     pub(crate) requests: Requests,
     /// What the user has said about directories; read when it is first needed.
@@ -75,6 +78,7 @@ impl Service {
         Arc::new(Self {
             engine,
             bus,
+            counters: Counters::default(),
             requests: Requests::new(&boot_id),
             trusts: OnceCell::new(),
             boot_id,

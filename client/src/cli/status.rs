@@ -67,7 +67,16 @@ fn facts(result: &StatusResult, terminal: &Terminal) -> Vec<(&'static str, Strin
         ("connections", result.connections.to_string()),
         ("rebuilds", rebuilds(&result.rebuilds)),
         ("config", config(result.config.as_ref(), terminal)),
+        ("trusted", trusted(result.trusted)),
     ]
+}
+
+fn trusted(count: u64) -> String {
+    match count {
+        0 => "no directory".to_owned(),
+        1 => "1 directory".to_owned(),
+        more => format!("{more} directories"),
+    }
 }
 
 fn config(config: Option<&ConfigStatus>, terminal: &Terminal) -> String {
@@ -152,7 +161,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use expect_test::{Expect, expect};
-    use skills_protocol::wire::{Health, State, Watches};
+    use skills_protocol::wire::{Actions, Health, State, Watches};
 
     use super::*;
     use crate::cli::sample::{terminal, uncolored};
@@ -177,6 +186,8 @@ mod tests {
                 path_encoding: None,
                 state: ConfigState::Good,
             }),
+            actions: Actions::default(),
+            trusted: 1,
             health: Vec::new(),
         }
     }

@@ -22,6 +22,8 @@ pub mod catalog;
 
 pub mod fields;
 
+pub mod hooks;
+
 pub mod skill;
 
 pub mod command;

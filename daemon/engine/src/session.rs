@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use skills_core::hooks::Hook;
 use skills_core::path::AbsPath;
 use skills_core::profile::Compaction;
 use skills_core::resolve::Overlay;
@@ -32,7 +33,7 @@ const USED_WITHIN: u64 = 60_000;
 const TOKEN: usize = 4;
 
 /// A conversation.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Session {
     /// The id that the agent chose, or one of ours.
     pub id: String,
@@ -58,6 +59,8 @@ pub struct Session {
     pub announced: ByAgent,
     /// The SKILL.md of skills that each agent has loaded, the latest at the end.
     pub invoked: ByAgent,
+    /// What its agents' skills have registered, in the order of loading.
+    pub hooks: Vec<RegisteredHook>,
     /// What it adds to what the agent sees.
     pub overlay: Arc<Overlay>,
 }
@@ -71,6 +74,25 @@ pub struct Matched {
     pub path: AbsPath,
 }
 
+/// A hook that a loaded skill has registered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RegisteredHook {
+    /// Names it, in all conversations.
+    pub id: String,
+    /// The agent that has loaded the skill; the main one has no name.
+    pub agent: String,
+    /// The skill's SKILL.md.
+    pub path: AbsPath,
+    /// The skill's name.
+    pub name: String,
+    /// The directory of the plugin that it is part of.
+    pub plugin: Option<AbsPath>,
+    /// What has to be trusted for it to run; none where it is the user's own.
+    pub place: Option<AbsPath>,
+    /// The hook.
+    pub hook: Hook,
+}
+
 /// A skill that is loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invocation {
@@ -82,6 +104,21 @@ pub struct Invocation {
     pub args: Option<String>,
     /// What the model was given.
     pub body: String,
+}
+
+/// Whose hooks are registered.
+#[derive(Clone, Debug)]
+pub struct HookOwner {
+    /// The agent that has loaded the skill; the main one has no name.
+    pub agent: String,
+    /// The skill's SKILL.md.
+    pub path: AbsPath,
+    /// The skill's name.
+    pub name: String,
+    /// The directory of the plugin that it is part of.
+    pub plugin: Option<AbsPath>,
+    /// What has to be trusted for them to run; none where it is the user's own.
+    pub place: Option<AbsPath>,
 }
 
 /// A skill that was loaded.
@@ -166,6 +203,7 @@ impl Default for Session {
             activated: BTreeMap::new(),
             announced: ByAgent::new(),
             invoked: ByAgent::new(),
+            hooks: Vec::new(),
             overlay: Arc::default(),
         }
     }
@@ -319,6 +357,45 @@ impl Sessions {
         self.change(id, |it, _| take(it)).await;
     }
 
+    /// Takes up the hooks of a skill that an agent has loaded, in place of those that it had from it
+    /// before. They are on disk, unless the store's health says that they cannot be.
+    pub async fn register_hooks(&self, id: &str, by: HookOwner, hooks: Vec<Hook>) {
+        let HookOwner { agent, path, name, plugin, place } = by;
+        let registered: Vec<_> = hooks
+            .into_iter()
+            .map(|hook| RegisteredHook {
+                id: self.next_id().replacen('s', "h", 1),
+                agent: agent.clone(),
+                path: path.clone(),
+                name: name.clone(),
+                plugin: plugin.clone(),
+                place: place.clone(),
+                hook,
+            })
+            .collect();
+        let take = |session: &mut Session| {
+            let before = session.hooks.len();
+            session.hooks.retain(|it| it.agent != agent || it.path != path);
+            let stays = session.hooks.len() == before && registered.is_empty();
+            session.hooks.extend(registered.iter().cloned());
+            let part = Part::Hooks { agent, path, hooks: registered };
+            (if stays { Vec::new() } else { vec![part] }, ())
+        };
+        self.change(id, |it, _| take(it)).await;
+    }
+
+    /// A hook has succeeded: one that runs once goes. Returns whether it did.
+    pub async fn finish_hook(&self, hook: &str) -> bool {
+        let wanted = hook.to_owned();
+        let gone = self.store.perform(move |it| store::finish_hook(it, &wanted)).await;
+        let gone = gone.inspect_err(|error| tracing::warn!(%error, "a hook is not removed"));
+        let Some(session) = gone.ok().flatten() else { return false };
+        if let Some(session) = self.live().get_mut(&session) {
+            Arc::make_mut(session).hooks.retain(|it| it.id != hook);
+        }
+        true
+    }
+
     /// Returns what an agent has loaded, the latest at the end.
     pub async fn invoked(&self, id: &str, agent: Option<&str>) -> Vec<Loaded> {
         let (id, agent) = (id.to_owned(), agent.unwrap_or_default().to_owned());
@@ -403,7 +480,10 @@ impl Sessions {
         if let Some(session) = self.live().get_mut(id) {
             let session = Arc::make_mut(session);
             match &only {
-                None => drop(session.invoked.remove(&agent)),
+                None => {
+                    session.invoked.remove(&agent);
+                    session.hooks.retain(|it| it.agent != agent);
+                }
                 Some(gone) => {
                     if let Some(loaded) = session.invoked.get_mut(&agent) {
                         loaded.retain(|it| !gone.contains(it));

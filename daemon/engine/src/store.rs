@@ -10,6 +10,7 @@
 
 mod file;
 mod grant;
+mod hook;
 mod session;
 mod trust;
 mod usage;
@@ -24,6 +25,8 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use crate::view::Health;
+
+pub(crate) use hook::finish as finish_hook;
 
 pub use grant::Grant;
 pub use trust::Content;

@@ -11,22 +11,22 @@ use serde::de::DeserializeOwned;
 use crate::error::RpcError;
 use crate::wire::{
     CancelParams, CatalogParams, CatalogResult, CheckParams, CheckResult, DirsParams, DirsResult,
-    EventParams, ExplainParams, ExplainResult, GetParams, GetResult, InitializeParams,
-    InitializeResult, ListParams, ListResult, LoadParams, LoadResult, PathsMatchParams,
-    PathsMatchResult, PermissionCheckParams, PermissionCheckResult, PermissionGrantedParams,
-    PermissionGrantedResult, PermissionPendingParams, PermissionPendingResult,
-    PermissionReplyParams, PermissionReplyResult, PermissionRequestParams, PermissionRequestResult,
-    PermissionRevokeParams, PermissionRevokeResult, ReadParams, ReadResult, ReferencesParams,
-    ReferencesResult, ResourcesParams, ResourcesResult, RunParams, RunResult, SearchParams,
-    SearchResult, SessionAgentEndParams, SessionAgentEndResult, SessionCloseParams,
-    SessionCloseResult, SessionCompactedParams, SessionCompactedResult, SessionGetParams,
-    SessionInvokedParams, SessionInvokedResult, SessionListParams, SessionListResult,
-    SessionOpenParams, SessionResult, SessionTouchParams, SessionTouchResult, ShutdownParams,
-    ShutdownResult, SnapshotParams, SnapshotResult, StatusParams, StatusResult, SubscribeParams,
-    SubscribeResult, SyncParams, SyncResult, ToolParams, ToolResult, TrustGetParams,
-    TrustGetResult, TrustSetParams, TrustSetResult, UnsubscribeParams, UnsubscribeResult,
-    WorktreeCloseParams, WorktreeCloseResult, WorktreeListParams, WorktreeListResult,
-    WorktreeOpenParams, WorktreeOpenResult,
+    EventParams, ExplainParams, ExplainResult, GetParams, GetResult, HooksDoneParams,
+    HooksDoneResult, HooksMatchParams, HooksMatchResult, InitializeParams, InitializeResult,
+    ListParams, ListResult, LoadParams, LoadResult, PathsMatchParams, PathsMatchResult,
+    PermissionCheckParams, PermissionCheckResult, PermissionGrantedParams, PermissionGrantedResult,
+    PermissionPendingParams, PermissionPendingResult, PermissionReplyParams, PermissionReplyResult,
+    PermissionRequestParams, PermissionRequestResult, PermissionRevokeParams,
+    PermissionRevokeResult, ReadParams, ReadResult, ReferencesParams, ReferencesResult,
+    ResourcesParams, ResourcesResult, RunParams, RunResult, SearchParams, SearchResult,
+    SessionAgentEndParams, SessionAgentEndResult, SessionCloseParams, SessionCloseResult,
+    SessionCompactedParams, SessionCompactedResult, SessionGetParams, SessionInvokedParams,
+    SessionInvokedResult, SessionListParams, SessionListResult, SessionOpenParams, SessionResult,
+    SessionTouchParams, SessionTouchResult, ShutdownParams, ShutdownResult, SnapshotParams,
+    SnapshotResult, StatusParams, StatusResult, SubscribeParams, SubscribeResult, SyncParams,
+    SyncResult, ToolParams, ToolResult, TrustGetParams, TrustGetResult, TrustSetParams,
+    TrustSetResult, UnsubscribeParams, UnsubscribeResult, WorktreeCloseParams, WorktreeCloseResult,
+    WorktreeListParams, WorktreeListResult, WorktreeOpenParams, WorktreeOpenResult,
 };
 
 /// A row of the table: what the reference says about one method.
@@ -109,6 +109,8 @@ pub mod names {
         PERMISSION_PENDING = "permission/pending",
         PERMISSION_GRANTED = "permission/granted",
         PERMISSION_REVOKE = "permission/revoke",
+        HOOKS_MATCH = "hooks/match",
+        HOOKS_DONE = "hooks/done",
         TRUST_GET = "trust/get",
         TRUST_SET = "trust/set",
         EVENTS_SUBSCRIBE = "events/subscribe",
@@ -229,6 +231,10 @@ requests! {
     "Lists what an `always` has allowed in a worktree.";
     PermissionRevoke, PERMISSION_REVOKE, PermissionRevokeParams => PermissionRevokeResult, "1.0", AGAIN,
     "Takes back what an `always` has allowed in a worktree.";
+    HooksMatch, HOOKS_MATCH, HooksMatchParams => HooksMatchResult, "1.0", AGAIN,
+    "Gives the hooks that run at an event: those of the skills that the agent has loaded in the session, in the order of loading, each with the skill's root and what to put into its environment. The agent runs them. Skills that are not trusted have none.";
+    HooksDone, HOOKS_DONE, HooksDoneParams => HooksDoneResult, "1.0", AGAIN,
+    "Tells that a hook has run. One with `once` that has succeeded runs no more in its session.";
     TrustGet, TRUST_GET, TrustGetParams => TrustGetResult, "1.0", AGAIN,
     "Says whether what comes with a directory is trusted, which directory decided that, and of which directories the user has said something.";
     TrustSet, TRUST_SET, TrustSetParams => TrustSetResult, "1.0", AGAIN,

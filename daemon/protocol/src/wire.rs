@@ -14,6 +14,7 @@ mod entry;
 mod events;
 mod explain;
 mod health;
+mod hooks;
 mod index;
 mod install;
 mod load;
@@ -39,6 +40,9 @@ pub use events::{
 };
 pub use explain::{Evidence, ExplainParams, ExplainResult, Outcome, Step, StepKind, Verdict};
 pub use health::Health;
+pub use hooks::{
+    HooksDoneParams, HooksDoneResult, HooksMatchParams, HooksMatchResult, MatchedHook,
+};
 pub use index::{
     PathMatches, PathsMatchParams, PathsMatchResult, ReferencesParams, ReferencesResult, RuleLevel,
     SkillReference, SnapshotParams, SnapshotPlace, SnapshotProfile, SnapshotResult, SnapshotSkill,
@@ -56,9 +60,10 @@ pub use permission::{
 };
 pub use position::{Diagnostic, FieldRanges, Position, Range, Severity};
 pub use server::{
-    CancelParams, ClientInfo, ConfigState, ConfigStatus, InitializeParams, InitializeResult,
-    LayerRebuilds, Rebuilds, ServerCapabilities, ServerInfo, ShutdownParams, ShutdownResult,
-    SourceState, SourceStatus, StatusParams, StatusResult, SyncParams, SyncResult, Watches,
+    Actions, CancelParams, ClientInfo, ConfigState, ConfigStatus, InitializeParams,
+    InitializeResult, LayerRebuilds, Rebuilds, ServerCapabilities, ServerInfo, ShutdownParams,
+    ShutdownResult, SourceState, SourceStatus, StatusParams, StatusResult, SyncParams, SyncResult,
+    Watches,
 };
 pub use session::{
     ActivatedSkill, AgentSkills, Discovered, InvokedSkill, Matched, SessionAgentEndParams,

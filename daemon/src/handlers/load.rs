@@ -8,6 +8,7 @@
 mod choose;
 mod prompt;
 mod read;
+mod register;
 
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -124,8 +125,11 @@ pub(crate) async fn load(
         loaded = asked.render(&results);
         loaded.warnings.extend(warnings);
     }
+    let candidate = &view.resolution.candidates[choice.candidate_idx];
+    let (hooks, withheld) = register::allowed(&service, &view, candidate, &mut loaded).await?;
+    loaded.warnings.extend(withheld);
+    register::count(&service, &params, &loaded, agent.as_deref());
     if let Some(session) = &session {
-        let candidate = &view.resolution.candidates[choice.candidate_idx];
         let invocation = Invocation {
             name: candidate.name.clone(),
             path: candidate.path.clone(),
@@ -133,6 +137,7 @@ pub(crate) async fn load(
             body: loaded.output.clone(),
         };
         service.loaded(session, agent.as_deref(), invocation).await;
+        register::hooks(&service, session, agent.as_deref(), &view, candidate, hooks).await;
     }
     let result = asked.result(loaded);
     // The messages of a prompt hold the text once more.
@@ -217,6 +222,7 @@ impl Asked<'_> {
                 timeout: deadline.saturating_duration_since(Instant::now()),
                 most: config.run_output as usize,
             };
+            self.service.counters.count(|it| it.commands_run += 1);
             let ran = child::run(job).await.map_err(|error| {
                 RpcError::internal(format!("failed to run `{BASH}`: {error}"))
                     .with_hint("Check that it is installed and in the daemon's `PATH`.")

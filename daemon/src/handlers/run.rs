@@ -62,6 +62,7 @@ pub(crate) async fn run(service: Arc<Service>, peer: Arc<Peer>, mut params: RunP
         timeout,
         most: config.run_output as usize,
     };
+    service.counters.count(|it| it.scripts_run += 1);
     let relative = &params.relative;
     let ran = child::run(job).await.map_err(|error| {
         RpcError::internal(format!("failed to run `{relative}`: {error}"))

@@ -8,9 +8,9 @@ use skills_protocol::PROTOCOL_VERSION;
 use skills_protocol::method::METHODS;
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire::{
-    Contextual, InitializeParams, InitializeResult, LayerRebuilds, Rebuilds, ServerCapabilities,
-    ServerInfo, ShutdownParams, ShutdownResult, StatusParams, StatusResult, SyncParams, SyncResult,
-    Watches,
+    Actions, Contextual, InitializeParams, InitializeResult, LayerRebuilds, Rebuilds,
+    ServerCapabilities, ServerInfo, ShutdownParams, ShutdownResult, StatusParams, StatusResult,
+    SyncParams, SyncResult, Watches,
 };
 
 use crate::answer::{Answer, Outcome};
@@ -67,8 +67,19 @@ pub(crate) async fn status(service: Arc<Service>, _: Arc<Peer>, _: StatusParams)
         socket: socket.map(|socket| encode(socket, encoding)),
         path_encoding: encoding,
         config: service.settings.status(),
+        actions: actions(&service),
+        trusted: service.trusts().await.iter().filter(|it| it.1).count() as u64,
         health: to_wire::health(&unwell),
     })
+}
+
+fn actions(service: &Service) -> Actions {
+    let mut actions = service.counters.now();
+    let n_changes = service.bus.n_changes();
+    if n_changes > 0 {
+        actions.changes.insert("disk".to_owned(), n_changes);
+    }
+    actions
 }
 
 fn rebuilds(status: &Status) -> Rebuilds {

@@ -20,6 +20,7 @@ mod events;
 mod watch;
 
 mod convergence;
+mod conversation;
 
 mod hooks;
 mod lifecycle;

@@ -84,6 +84,10 @@ fn example(method: &str) -> Option<Value> {
         "permission/revoke" => {
             json!({"permission": "skill", "pattern": "commit", "cwd": null})
         }
+        "hooks/match" => {
+            json!({"session": "5f0c", "event": "PreToolUse", "tool": "Bash"})
+        }
+        "hooks/done" => json!({"id": "h-1", "ok": true}),
         "trust/set" => json!({"dir": "", "trusted": true}),
         "session/open" => {
             json!({"session": "5f0c", "cwd": null, "profile": "claude-code"})
@@ -265,7 +269,7 @@ fn push_example(method: &Method, wire: &mut Wire, home: &Home, text: &mut String
     if name == "session/touch" {
         params["paths"] = json!([home.work().join("w/packages/web/src/price.tsx")]);
     }
-    if name.starts_with("session/") && name != "session/open" {
+    if (name.starts_with("session/") && name != "session/open") || name == "hooks/match" {
         // The example before may have ended it.
         let mut open = example("session/open").expect("it is above");
         open["cwd"] = json!(home.work().join("w"));

@@ -206,6 +206,26 @@ const fn event(name: &'static str, since: Option<&'static str>, summary: &'stati
 }
 
 impl Event {
+    /// Returns the member of the event's payload that a matcher is compared with; none where there
+    /// is none or no source says.
+    pub fn subject(&self) -> Option<&'static str> {
+        let Matches::With(what) = self.matches else { return None };
+        Some(match self.name {
+            _ if what == TOOL => "tool_name",
+            _ if what == AGENT => "agent_type",
+            _ if what == SERVER => "mcp_server_name",
+            "SessionStart" | "ConfigChange" | "DirectoryAdded" => "source",
+            "SessionEnd" => "reason",
+            "Setup" | "PreCompact" | "PostCompact" => "trigger",
+            "Notification" => "notification_type",
+            "InstructionsLoaded" => "load_reason",
+            "StopFailure" => "error",
+            "UserPromptExpansion" => "command_name",
+            "FileChanged" => "file_path",
+            _ => return None,
+        })
+    }
+
     const fn matches(mut self, what: &'static str, matchers: &'static [&'static str]) -> Self {
         self.matches = Matches::With(what);
         self.matchers = matchers;

@@ -9,7 +9,8 @@ use rusqlite::types::{FromSqlError, Type};
 use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 use skills_core::path::AbsPath;
 
-use crate::session::{Invocation, Loaded, Matched, Session, Summary};
+use super::hook;
+use crate::session::{Invocation, Loaded, Matched, RegisteredHook, Session, Summary};
 
 /// A part of a conversation that is new.
 #[derive(Debug)]
@@ -26,6 +27,8 @@ pub(crate) enum Part {
     Activated(AbsPath, Matched),
     /// Skills that an agent was told of, with the number of the first.
     Announced { agent: String, first: usize, paths: Vec<AbsPath> },
+    /// The hooks that an agent has from a skill, all of them.
+    Hooks { agent: String, path: AbsPath, hooks: Vec<RegisteredHook> },
     /// A skill that an agent has loaded.
     Invoked { agent: String, invocation: Invocation, at: u64 },
 }
@@ -104,6 +107,9 @@ pub(crate) fn save(connection: &Connection, session: &Session, parts: Vec<Part>)
                     query.execute(params![id, agent, bytes(path), turn])?;
                 }
             }
+            Part::Hooks { agent, path, hooks } => {
+                hook::replace(connection, id, &agent, &path, &hooks)?;
+            }
             Part::Invoked { agent, invocation, at } => {
                 let Invocation { name, path, args, body } = invocation;
                 let (path, at) = (bytes(&path), at.cast_signed());
@@ -172,6 +178,7 @@ pub(crate) fn load(connection: &Connection, id: &str) -> Result<Option<Session>>
             into.entry(agent).or_insert_with(Vec::new).push(path);
         }
     }
+    session.hooks = hook::of_session(connection, number)?;
     session.settle();
     Ok(Some(session))
 }
@@ -200,8 +207,12 @@ pub(crate) fn drop_agent(
 ) -> Result<()> {
     match only {
         None => {
-            let query = by_id!("DELETE FROM invoked WHERE agent = ?2 AND session = ");
-            connection.execute(query, [id, agent])?;
+            for query in [
+                by_id!("DELETE FROM invoked WHERE agent = ?2 AND session = "),
+                by_id!("DELETE FROM hook WHERE agent = ?2 AND session = "),
+            ] {
+                connection.execute(query, [id, agent])?;
+            }
         }
         Some(paths) => {
             let query = by_id!("DELETE FROM invoked WHERE agent = ?2 AND path = ?3 AND session = ");
@@ -261,7 +272,7 @@ pub(crate) fn summaries(connection: &Connection) -> Result<Vec<Summary>> {
     rows.collect()
 }
 
-fn bytes(path: &Path) -> &[u8] {
+pub(super) fn bytes(path: &Path) -> &[u8] {
     path.as_os_str().as_bytes()
 }
 
@@ -284,7 +295,7 @@ pub(super) fn path_of(row: &Row<'_>, column: usize) -> Result<PathBuf> {
     Ok(PathBuf::from(OsString::from_vec(row.get(column)?)))
 }
 
-fn abs_path_of(row: &Row<'_>, column: usize) -> Result<AbsPath> {
+pub(super) fn abs_path_of(row: &Row<'_>, column: usize) -> Result<AbsPath> {
     let path = path_of(row, column)?;
     AbsPath::new(&path).map_err(|error| {
         let error = FromSqlError::Other(Box::new(error));

@@ -118,9 +118,46 @@ pub struct StatusResult {
     /// The user's configuration; null where there is no place for one.
     #[serde(default)]
     pub config: Option<ConfigStatus>,
+    /// How often agents did what.
+    #[serde(default)]
+    pub actions: Actions,
+    /// How many directories the user trusts.
+    #[serde(default)]
+    pub trusted: u64,
     /// What is unwell.
     #[serde(default)]
     pub health: Vec<Health>,
+}
+
+/// How often agents did what, since the daemon's start. Nothing of it leaves the machine.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Actions {
+    /// Skills that were loaded.
+    pub invocations: u64,
+    /// Those, by where they run: `inline` or `fork`.
+    pub contexts: BTreeMap<String, u64>,
+    /// Those, by who started them: `model`, `agent` (a model inside a named agent) or `user`.
+    pub triggers: BTreeMap<String, u64>,
+    /// Names that came with a `/` before them.
+    pub slash_prefixed: u64,
+    /// Changes of lists, by cause: `discovered` and `activated` by a touch, `disk` by anything else.
+    pub changes: BTreeMap<String, u64>,
+    /// Descriptions that a catalog had no room for in full.
+    pub descriptions_shortened: u64,
+    /// Questions whether something may be done, by what came of them: `asked`, `once`, `always`,
+    /// `reject`, `timeout`, and `denied` by a rule.
+    pub permissions: BTreeMap<String, u64>,
+    /// Skills from which something was not run or loaded because it is not trusted.
+    pub untrusted: u64,
+    /// Commands in bodies that were run.
+    pub commands_run: u64,
+    /// Scripts that were run.
+    pub scripts_run: u64,
+    /// Hooks that were registered.
+    pub hooks_registered: u64,
+    /// Hooks that were given to agents to run.
+    pub hooks_matched: u64,
 }
 
 /// A source of skills that is no directory of an agent.

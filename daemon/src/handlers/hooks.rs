@@ -1,0 +1,71 @@
+//! `hooks/*`: which hooks of a session's skills run at an event. The agent runs them.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use skills_core::hooks::runs;
+use skills_core::path::AbsPath;
+use skills_engine::session::RegisteredHook;
+use skills_protocol::path::{encode, encoding_of};
+use skills_protocol::wire::{
+    Contextual, Freshness, HooksDoneParams, HooksDoneResult, HooksMatchParams, HooksMatchResult,
+    MatchedHook,
+};
+
+use crate::answer::{Answer, Outcome};
+use crate::peer::Peer;
+use crate::service::Service;
+use crate::to_wire;
+
+pub(crate) async fn matching(
+    service: Arc<Service>,
+    peer: Arc<Peer>,
+    mut params: HooksMatchParams,
+) -> Outcome {
+    let mut context = params.take_context();
+    let agent = context.agent.clone().unwrap_or_default();
+    // It depends on no file.
+    context.freshness = Some(Freshness::Cached);
+    let named = service.known(&peer, context).await?;
+    let payload = params.payload.unwrap_or(Value::Null);
+    let (event, tool) = (params.event.as_str(), params.tool.as_deref());
+    let trusts = service.trusts().await;
+    // What was trusted when it was registered may not be any more.
+    let is_trusted = |place: &AbsPath| trusts.said(place).is_some_and(|it| it.1);
+    let all = named.session.hooks.iter().filter(|it| it.agent == agent);
+    let all = all.filter(|it| it.place.as_ref().is_none_or(is_trusted));
+    let all = all.filter(|it| runs(&it.hook, event, tool, &payload));
+    let hooks: Vec<_> = all.map(matched).collect();
+    service.counters.count(|it| it.hooks_matched += hooks.len() as u64);
+    Answer::new(&HooksMatchResult {
+        session: named.session.id.clone(),
+        hooks,
+        health: to_wire::health(&service.sessions.store().health()),
+    })
+}
+
+fn matched(it: &RegisteredHook) -> MatchedHook {
+    let dir = it.path.parent().unwrap_or_else(|| it.path.clone());
+    let root = it.plugin.as_ref().unwrap_or(&dir);
+    let encoding = encoding_of([&*it.path, &**root]);
+    let variables = [("CLAUDE_PLUGIN_ROOT", root), ("CLAUDE_SKILL_DIR", &dir)];
+    let hook = it.hook.clone();
+    MatchedHook {
+        id: it.id.clone(),
+        event: hook.event,
+        matcher: hook.matcher,
+        handler: hook.handler,
+        once: hook.once,
+        skill: it.name.clone(),
+        path: encode(&it.path, encoding),
+        root: encode(root, encoding),
+        path_encoding: encoding,
+        environment: variables.map(|(name, it)| (name.to_owned(), encode(it, encoding))).into(),
+    }
+}
+
+pub(crate) async fn done(service: Arc<Service>, _: Arc<Peer>, params: HooksDoneParams) -> Outcome {
+    let removed = params.ok && service.sessions.finish_hook(&params.id).await;
+    let health = to_wire::health(&service.sessions.store().health());
+    Answer::new(&HooksDoneResult { removed, health })
+}
