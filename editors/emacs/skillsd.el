@@ -52,6 +52,17 @@ Nil takes eglot, or lsp-mode when only that is there."
   (let ((path (or file buffer-file-name)))
     (and path (string= (file-name-nondirectory path) "SKILL.md"))))
 
+(defconst skillsd--speakers
+  (concat "/\\(?:SKILL\\|CLAUDE\\(?:\\.local\\)?\\|AGENTS\\(?:\\.override\\)?\\|GEMINI\\)\\.md\\'"
+          "\\|/\\(?:\\.\\(?:claude\\|opencode\\|agents\\|codex\\|gemini\\)\\|opencode\\)"
+          "/\\(?:\\(?:command\\|agent\\)s?\\|prompts\\)/.*\\.md\\'")
+  "Files that the language server is about: skills, and what speaks of them.")
+
+(defun skillsd--ours-p (&optional file)
+  "Return whether the language server is about FILE, or the current buffer's file."
+  (let ((path (or file buffer-file-name)))
+    (and path (let (case-fold-search) (string-match-p skillsd--speakers path)))))
+
 (defun skillsd--client ()
   "Return the client to use, as a symbol; nil when there is none."
   (or skillsd-client
@@ -66,7 +77,7 @@ Nil takes eglot, or lsp-mode when only that is there."
     (let ((before (alist-get mode eglot-server-programs)))
       (setf (alist-get mode eglot-server-programs)
             (lambda (&rest arguments)
-              (cond ((skillsd-skill-p) (skillsd--server))
+              (cond ((skillsd--ours-p) (skillsd--server))
                     ((functionp before) (apply before arguments))
                     (t before)))))))
 
@@ -77,13 +88,13 @@ Nil takes eglot, or lsp-mode when only that is there."
     (add-to-list 'lsp-language-id-configuration (cons mode "markdown")))
   (lsp-register-client
    (make-lsp-client :new-connection (lsp-stdio-connection #'skillsd--server)
-                    :activation-fn (lambda (file _mode) (skillsd-skill-p file))
+                    :activation-fn (lambda (file _mode) (skillsd--ours-p file))
                     :priority 1
                     :server-id 'skillsd)))
 
 (defun skillsd--start ()
-  "Start the language server when the current buffer is a SKILL.md."
-  (when (skillsd-skill-p)
+  "Start the language server when it is about the current buffer's file."
+  (when (skillsd--ours-p)
     (unless (executable-find (car skillsd-command))
       (user-error "`%s' is not found; install skillsd, or set `skillsd-command'"
                   (car skillsd-command)))

@@ -90,3 +90,22 @@ run skillsd-explain
 ready '^Skill'
 keys Enter
 await "M-x skillsd-explain explains the current file" 'shows `deploy` to its model'
+keys C-x 1
+
+go 2 7
+run "$rename"
+ready '^Rename'
+keys C-a C-k
+enter ship
+keys Enter
+if [[ $SKILLSD_CLIENT == eglot ]]; then
+	# This version of eglot cannot rename files.
+	await "a rename is refused, with the reason" 'cannot rename files'
+else
+	await "a skill is renamed" '^name: ship'
+	visit .claude/skills/ship/SKILL.md
+	await "with its directory" '^name: ship'
+	visit .claude/skills/rust/SKILL.md
+	await "and who speaks of it" '`/ship` comes later'
+fi
+shot 5-renamed

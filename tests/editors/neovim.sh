@@ -65,6 +65,26 @@ run SkillsdLog
 await ":SkillsdLog shows the log" 'daemon|listening|serving|session/touch'
 run bwipeout!
 
+run 'call cursor(2, 8)'
+run 'lua vim.lsp.buf.rename("ship")'
+if [[ $NAME == neovim ]]; then
+	await "a rename is refused, with the reason" 'cannot rename files .*by hand'
+	shot 6-renamed
+else
+	await "a skill is renamed" '^name: ship'
+	await "with its directory" 'skills/ship/SKILL.md'
+	run wall
+	run 'edit .claude/skills/rust/SKILL.md'
+	await "and who speaks of it" '`/ship` comes later'
+	run 'edit .claude/commands/release.md'
+	await "also where it was not open" '`/ship` first'
+	run 'lua print("attached: " .. #vim.lsp.get_clients({ bufnr = 0 }))'
+	await "commands have the language server too" 'attached: 1'
+	shot 6-renamed
+	run "edit ${SKILL_FILE/deploy/ship}"
+	ready '# Deploy'
+fi
+
 run 'checkhealth skillsd'
 await ":checkhealth finds the program" 'skillsd [0-9]'
 await ":checkhealth finds the language server" 'the language server runs'

@@ -7,10 +7,10 @@ return {
   capabilities = skillsd.capabilities(),
   -- Newer file type detection calls a SKILL.md `skill`, older `markdown`.
   filetypes = { "markdown", "skill" },
-  -- Only for files of that name: other Markdown is none of its business.
+  -- Only for skills and what speaks of them: other Markdown is none of its business.
   root_dir = function(buffer, on_dir)
     local path = vim.api.nvim_buf_get_name(buffer)
-    if vim.fn.fnamemodify(path, ":t") == "SKILL.md" and skillsd.is_installed() then
+    if skillsd.is_ours(path) and skillsd.is_installed() then
       require("skillsd.session").begin()
       on_dir(skillsd.root(path))
     end

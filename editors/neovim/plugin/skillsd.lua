@@ -13,9 +13,11 @@ else
   local group = vim.api.nvim_create_augroup("skillsd", {})
   vim.api.nvim_create_autocmd({ "BufReadPost", "BufNewFile" }, {
     group = group,
-    pattern = "SKILL.md",
+    pattern = "*.md",
     callback = function(event)
-      skillsd.attach(event.buf)
+      if skillsd.is_ours(vim.fn.fnamemodify(event.file, ":p")) then
+        skillsd.attach(event.buf)
+      end
     end,
   })
 end

@@ -10,6 +10,13 @@ import {
 } from "vscode-languageclient/node";
 import * as program from "./program";
 
+/** Skills, and the files that speak of them. */
+const FILES = [
+  "**/SKILL.md",
+  "**/{CLAUDE,CLAUDE.local,AGENTS,AGENTS.override,GEMINI}.md",
+  "**/{.claude,.opencode,.agents,.codex,.gemini,opencode}/{commands,command,agents,agent,prompts}/**/*.md",
+];
+
 export class Language {
   private client: LanguageClient | undefined;
 
@@ -30,7 +37,7 @@ export class Language {
     const server: ServerOptions = { command: found, args: ["lsp"] };
     const options: LanguageClientOptions = {
       // By name and not by language: newer versions call a SKILL.md `skill`, older ones `markdown`.
-      documentSelector: [{ scheme: "file", pattern: "**/SKILL.md" }],
+      documentSelector: FILES.map((pattern) => ({ scheme: "file", pattern })),
       outputChannel: this.output,
       middleware: this.middleware(),
     };

@@ -24,6 +24,7 @@ try {
   await activation();
   await pages();
   await trust();
+  await rename();
   await restart();
 } catch (error) {
   await it.fail(error);
@@ -137,8 +138,26 @@ async function trust() {
   await it.command("Notifications: Clear All Notifications");
 }
 
-async function restart() {
+async function rename() {
   await it.openFile(".claude/skills/deploy/SKILL.md");
+  await it.go(2, 8);
+  const box = await it.press("F2", ".rename-box input.rename-input");
+  check("the name is offered to be renamed", (await box.inputValue()) === "deploy", await box.inputValue());
+  await it.shot("9-rename");
+  await box.fill("ship");
+  await it.page.keyboard.press("Enter");
+  await it.reads("name: ship");
+  await it.shows(ROWS, "ship");
+  await it.hides(ROWS, "deploy");
+  await it.openFile(".claude/skills/ship/SKILL.md");
+  await it.openFile(".claude/skills/rust/SKILL.md");
+  await it.reads("`/ship` comes later");
+  await it.shot("10-renamed");
+  check("a skill is renamed: its directory, its name, and who speaks of it", true);
+}
+
+async function restart() {
+  await it.openFile(".claude/skills/ship/SKILL.md");
   await it.command("Agent Skills: Restart the Language Server");
   await it.page.click(".editor-instance .view-line >> nth=2");
   await it.go(2, 1);

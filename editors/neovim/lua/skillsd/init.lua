@@ -56,6 +56,26 @@ function M.root(path)
   end
 end
 
+--- Files that speak of skills besides SKILL.md, by their names and by the directories they are in.
+local SPEAKERS = { "SKILL.md", "CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "AGENTS.override.md", "GEMINI.md" }
+local HOMES = { ".claude", ".opencode", ".agents", ".codex", ".gemini", "opencode" }
+local KEPT = { "commands", "command", "agents", "agent", "prompts" }
+
+--- Returns whether the language server is about a file.
+function M.is_ours(path)
+  if vim.tbl_contains(SPEAKERS, vim.fn.fnamemodify(path, ":t")) then
+    return true
+  end
+  for _, home in ipairs(path:sub(-3) == ".md" and HOMES or {}) do
+    for _, kept in ipairs(KEPT) do
+      if path:find("/" .. home .. "/" .. kept .. "/", 1, true) then
+        return true
+      end
+    end
+  end
+  return false
+end
+
 --- Says once that the program is missing, and what to do.
 local warned = false
 local function warn_missing()
@@ -137,8 +157,7 @@ function M.restart()
     return #running() == 0
   end, 20)
   for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
-    local name = vim.fn.fnamemodify(vim.api.nvim_buf_get_name(buffer), ":t")
-    if vim.api.nvim_buf_is_loaded(buffer) and name == "SKILL.md" then
+    if vim.api.nvim_buf_is_loaded(buffer) and M.is_ours(vim.api.nvim_buf_get_name(buffer)) then
       M.attach(buffer)
     end
   end
