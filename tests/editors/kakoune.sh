@@ -42,3 +42,6 @@ shot 3-quick-fix
 keys Enter
 await "it puts the value in quotes" "description: [\"']Deploys: to staging"
 await_gone "and the mark goes" '^!'
+# kak-lsp outlives a terminal that is gone, and ends with the session.
+run "kill!"
+sleep 0.5
