@@ -63,7 +63,7 @@ pub(crate) fn measure(table: &mut Table) {
 }
 
 /// Returns the medians of echo and daemon for one call, asked in turns.
-fn compare(
+pub(crate) fn compare(
     daemon: &Path,
     echo: &Echo,
     method: &str,
@@ -138,13 +138,13 @@ impl Line {
 }
 
 /// The floor: a process that sends the same bytes back.
-struct Echo {
+pub(crate) struct Echo {
     child: Child,
     socket: PathBuf,
 }
 
 impl Echo {
-    fn start(socket: PathBuf) -> Echo {
+    pub(crate) fn start(socket: PathBuf) -> Echo {
         let program = std::env::current_exe().expect("this program has a path");
         let child = Command::new(program).arg(ECHO).arg(&socket).spawn().expect("it can be run");
         wait_for("the echo to listen", || UnixStream::connect(&socket).ok());

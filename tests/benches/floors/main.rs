@@ -12,6 +12,8 @@ mod load;
 
 mod table;
 
+mod touch;
+
 use std::process::ExitCode;
 
 use table::Table;
@@ -29,6 +31,7 @@ fn main() -> ExitCode {
     call::measure(&mut table);
     index::measure(&mut table);
     load::measure(&mut table);
+    touch::measure(&mut table);
     // Nobody may read it to the end.
     let _ = table.write(std::io::stdout().lock());
     ExitCode::SUCCESS

@@ -59,7 +59,7 @@ pub enum Base {
     Additional,
     /// What comes from elsewhere than the directories of a machine; it has no relative paths.
     Provided(Provider),
-    /// Each directory that the agent's configuration files name, see [`Reads::SkillPaths`].
+    /// Each directory that the agent's configuration files name, see [`super::Reads::SkillPaths`].
     Settings,
     /// The installed plugins of Claude Code; the relative path is not used.
     Plugins(PluginRule),

@@ -1,0 +1,57 @@
+//! Touching a file that brings nothing new, beside the same in a worktree without conditional skills:
+//! the difference is what waiting skills cost.
+
+use std::fs;
+use std::time::Duration;
+
+use serde_json::json;
+use skills_testkit::{Daemon, Home};
+
+use crate::call::{Echo, compare};
+use crate::table::{Bar, Figure, Table};
+
+/// How many skills wait, and how much longer a touch may take for them.
+const WAITING: [(usize, u64); 2] = [(1_000, 25), (10_000, 150)];
+
+pub(crate) fn measure(table: &mut Table) {
+    let home = Home::new();
+    let echo = Echo::start(home.runtime_dir().join("echo.sock"));
+    let _daemon = Daemon::start(&home, env!("CARGO_BIN_EXE_test-skillsd"));
+    for (n_skills, micros) in WAITING {
+        let [without, with] = [0, n_skills].map(|n_waiting| {
+            let top = home.worktree(&format!("touched-{n_skills}-{n_waiting}"), "");
+            for index in 0..n_waiting {
+                let dir = top.join(format!(".claude/skills/skill-{index:05}"));
+                fs::create_dir_all(&dir).expect("a directory can be made");
+                fs::write(dir.join("SKILL.md"), skill(index)).expect("a file can be written");
+            }
+            let session = format!("bench-{n_skills}-{n_waiting}");
+            let params = json!({
+                "cwd": top, "profile": "claude-code", "session": session,
+                "paths": [top.join("src/deep/in/the/tree/file.xyz")], "freshness": "cached",
+            });
+            let (_, touched) = compare(&home.socket(), &echo, "session/touch", &params, 20);
+            touched
+        });
+        table.add(Figure {
+            name: format!("session/touch, {n_skills} skills wait, beside none"),
+            floor: without,
+            measured: with,
+            bar: Bar::Plus(Duration::from_micros(micros)),
+        });
+    }
+}
+
+/// Returns a skill that waits for one to five patterns of its own, none of which is met.
+fn skill(index: usize) -> String {
+    let patterns = (0..=index % 5).map(|it| match it % 3 {
+        0 => format!("src/module-{index}/**/*.rs"),
+        1 => format!("*.kind{index}"),
+        _ => format!("packages/p{index}/"),
+    });
+    let patterns: Vec<_> = patterns.collect();
+    format!(
+        "---\nname: skill-{index:05}\ndescription: Waits for files of its own.\npaths: {}\n---\nBody.\n",
+        serde_json::to_string(&patterns).expect("texts are JSON")
+    )
+}
