@@ -287,7 +287,7 @@ fn each_reason_names_agent_place_rule_and_next_step() {
             next: Take that line out, or work in `$WORK/shop/gen`.
         gemini-cli waiting: Gemini CLI does not take `waiting` yet: Gemini CLI takes a project's skills only where its folder is trusted.
             project/trusted of Gemini CLI 0.61.0 (running)
-            next: Trust the folder in Gemini CLI, or set `GEMINI_CLI_TRUST_WORKSPACE` to `true`.
+            next: Trust the folder in Gemini CLI, set `GEMINI_CLI_TRUST_WORKSPACE` to `true`, or run `skillsd trust` in it.
         agentskills $HOME/.agents/skills/good: An Agent Skills client does not use this `good`: `$WORK/shop/.agents/skills/good/SKILL.md` has the same name and is found earlier.
             name/unique of Agent Skills standard 69ef37e (standard)
             next: Rename one of the two, or remove the one you do not want.
