@@ -202,18 +202,19 @@ mod tests {
         check(
             &StatusResult { socket: None, rss: None, config: None, ..well() },
             &expect![[r#"
-            ● skillsd 0.1.0 · up 2 h 3 min · pid 4711
+                ● skillsd 0.1.0 · up 2 h 3 min · pid 4711
 
-              socket       none, in this process
-              protocol     1.0
-              memory       unknown
-              watches      34 of 65536
-              connections  2
-              rebuilds     0 files, 0 roots, 0 views
-              config       no place for one
+                  socket       none, in this process
+                  protocol     1.0
+                  memory       unknown
+                  watches      34 of 65536
+                  connections  2
+                  rebuilds     0 files, 0 roots, 0 views
+                  config       no place for one
+                  trusted      1 directory
 
-            No worktree is open; `skillsd list` opens one.
-        "#]],
+                No worktree is open; `skillsd list` opens one.
+            "#]],
         );
     }
 
@@ -244,23 +245,24 @@ mod tests {
         check(
             &StatusResult { worktrees: vec![shop, notes], rebuilds, ..well() },
             &expect![[r#"
-            ● skillsd 0.1.0 · up 2 h 3 min · pid 4711
+                ● skillsd 0.1.0 · up 2 h 3 min · pid 4711
 
-              socket       /run/user/1000/skillsd/v1.sock
-              protocol     1.0
-              memory       19.0 MiB
-              watches      34 of 65536
-              connections  2
-              rebuilds     15 files (3 changed, 12 first), 1 root, 0 views
-              config       ~/.config/skillsd/config.toml
+                  socket       /run/user/1000/skillsd/v1.sock
+                  protocol     1.0
+                  memory       19.0 MiB
+                  watches      34 of 65536
+                  connections  2
+                  rebuilds     15 files (3 changed, 12 first), 1 root, 0 views
+                  config       ~/.config/skillsd/config.toml
+                  trusted      1 directory
 
-            Worktrees
-              ~/shop      12 active, 1 shadowed · 2 views · pinned · 1 problem
-              /srv/notes  no skills · 1 view
+                Worktrees
+                  ~/shop      12 active, 1 shadowed · 2 views · pinned · 1 problem
+                  /srv/notes  no skills · 1 view
 
-            warning: the limit of inotify watches is reached (~/shop/.agents/skills)
-               hint: Raise `fs.inotify.max_user_watches`.
-        "#]],
+                warning: the limit of inotify watches is reached (~/shop/.agents/skills)
+                   hint: Raise `fs.inotify.max_user_watches`.
+            "#]],
         );
     }
 }

@@ -338,7 +338,7 @@ mod tests {
               {serverInfo protocolVersion capabilities limits bootId}
             server/status
               ()
-              {version protocolVersion pid uptime rss watches connections worktrees rebuilds sources bootId socket pathEncoding config health}
+              {version protocolVersion pid uptime rss watches connections worktrees rebuilds sources bootId socket pathEncoding config actions trusted health}
             server/sync
               (cwd profile session agent freshness additionalDirs environment pathEncoding)
               {clock health}
@@ -432,6 +432,12 @@ mod tests {
             permission/revoke
               (permission pattern cwd profile session agent freshness additionalDirs environment pathEncoding)
               {revoked health}
+            hooks/match
+              (event tool payload cwd profile session agent freshness additionalDirs environment pathEncoding)
+              {session hooks health}
+            hooks/done
+              (id ok cwd profile session agent freshness additionalDirs environment pathEncoding)
+              {removed health}
             trust/get
               (dir cwd profile session agent freshness additionalDirs environment pathEncoding)
               {dir pathEncoding trusted decided all health}
