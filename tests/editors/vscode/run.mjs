@@ -161,7 +161,9 @@ async function restart() {
   await it.command("Agent Skills: Restart the Language Server");
   await it.page.click(".editor-instance .view-line >> nth=2");
   await it.go(2, 1);
-  await it.page.keyboard.type("nmae: x");
+  await it.page.keyboard.type("license: a: b");
+  // What is offered on the way is not taken.
+  await it.page.keyboard.press("Escape");
   await it.page.keyboard.press("Enter");
   await it.page.waitForSelector(".squiggly-error, .squiggly-warning, .squiggly-info");
   check("the language server works after a restart", true);

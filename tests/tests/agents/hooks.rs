@@ -221,7 +221,7 @@ impl Record {
             "tool_response",
             "agent_id",
         ];
-        let lines = self.payloads().into_iter().map(|mut payload| {
+        let lines = in_order(self.payloads()).into_iter().map(|mut payload| {
             for field in volatile {
                 if let Some(value) = payload.get_mut(field) {
                     *value = json!(format!("({field})"));
@@ -231,6 +231,18 @@ impl Record {
         });
         lines.collect()
     }
+}
+
+/// Puts what an inner agent's end tells behind the last that this agent has done: opencode tells it and
+/// what the outer agent's tool brought at the same time, in either order.
+fn in_order(payloads: Vec<Value>) -> Vec<Value> {
+    let is_end = |it: &Value| it["hook_event_name"] == "session.idle" && it["agent_id"].is_string();
+    let (ends, mut others): (Vec<_>, Vec<_>) = payloads.into_iter().partition(is_end);
+    for end in ends {
+        let last = others.iter().rposition(|it| it["agent_id"] == end["agent_id"]);
+        others.insert(last.map_or(others.len(), |it| it + 1), end);
+    }
+    others
 }
 
 #[test]
