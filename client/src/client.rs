@@ -30,7 +30,7 @@ use crate::spawn::{StartOptions, connect, connect_or_start, pauses};
 ///
 /// # async fn example() -> Result<(), skills_client::ClientError> {
 /// let client = Client::new(StartOptions::of("skillsd")?).named("my-agent", "1.0");
-/// let params = ListParams { cwd: Some("/work/shop".to_owned()), ..ListParams::default() };
+/// let params = ListParams { cwd: Some("/home/me/shop".to_owned()), ..ListParams::default() };
 /// for skill in client.call::<SkillsList>(&params).await?.skills {
 ///     println!("{}", skill.name);
 /// }
