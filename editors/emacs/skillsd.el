@@ -15,6 +15,7 @@
 
 ;;; Code:
 
+(require 'cl-lib)
 (require 'seq)
 (require 'subr-x)
 
@@ -23,6 +24,13 @@
 (declare-function lsp-deferred "lsp-mode")
 (declare-function lsp-stdio-connection "lsp-mode")
 (declare-function make-lsp-client "lsp-mode")
+(declare-function lsp "lsp-mode")
+(declare-function lsp--text-document-did-close "lsp-mode")
+(declare-function lsp--uri-to-path "lsp-mode")
+(declare-function lsp:edit-kind "lsp-protocol")
+(declare-function lsp:rename-file-new-uri "lsp-protocol")
+(declare-function lsp:rename-file-old-uri "lsp-protocol")
+(defvar lsp-buffer-uri)
 (defvar eglot-server-programs)
 (defvar lsp-language-id-configuration)
 
@@ -81,11 +89,39 @@ Nil takes eglot, or lsp-mode when only that is there."
                     ((functionp before) (apply before arguments))
                     (t before)))))))
 
+;; A skill is renamed with its directory.  lsp-mode (8.0) follows a file that an edit renames, not the files
+;; of a directory: their buffers would stay, unsaved, at places that are gone.
+(defun skillsd--rename (apply edit &rest arguments)
+  "Have APPLY do EDIT with ARGUMENTS; buffers of a renamed directory go along."
+  (let* ((old (and (equal (lsp:edit-kind edit) "rename")
+                   (lsp--uri-to-path (lsp:rename-file-old-uri edit))))
+         (below (and old (file-directory-p old)
+                     (seq-filter (lambda (buffer)
+                                   (let ((file (buffer-file-name buffer)))
+                                     (and file (file-in-directory-p file old))))
+                                 (buffer-list))))
+         (places (mapcar (lambda (buffer) (file-relative-name (buffer-file-name buffer) old)) below)))
+    (dolist (buffer below)
+      (with-current-buffer buffer
+        (save-buffer)
+        (when (bound-and-true-p lsp-mode)
+          (lsp--text-document-did-close t))))
+    (apply apply edit arguments)
+    (let ((new (and below (lsp--uri-to-path (lsp:rename-file-new-uri edit)))))
+      (cl-mapc (lambda (buffer place)
+                 (with-current-buffer buffer
+                   (set-visited-file-name (expand-file-name place new) t t)
+                   (when (bound-and-true-p lsp-mode)
+                     (setq lsp-buffer-uri nil)
+                     (lsp))))
+               below places))))
+
 (defun skillsd--setup-lsp-mode ()
   "Tell lsp-mode of the language server."
   (require 'lsp-mode)
   (dolist (mode '(markdown-mode gfm-mode skillsd-skill-mode))
     (add-to-list 'lsp-language-id-configuration (cons mode "markdown")))
+  (advice-add 'lsp--apply-text-document-edit :around #'skillsd--rename)
   (lsp-register-client
    (make-lsp-client :new-connection (lsp-stdio-connection #'skillsd--server)
                     :activation-fn (lambda (file _mode) (skillsd--ours-p file))

@@ -66,7 +66,7 @@ await "the quick fix is offered" 'action.*: Quote the value'
 shot 3-quick-fix
 keys Enter
 await "it puts the value in quotes" "description: [\"']Deploys: to staging"
-await "and the finding goes" 'Flymake\[0 0\]|Flymake '
+await "and the finding goes" 'Flymake(:Wait)?\[0 0\]|Flymake '
 keys C-x C-s
 
 run skillsd-list
@@ -103,8 +103,11 @@ if [[ $SKILLSD_CLIENT == eglot ]]; then
 	await "a rename is refused, with the reason" 'cannot rename files'
 else
 	await "a skill is renamed" '^name: ship'
+	await "with its directory, and the buffer goes along" '> ship >|SKILL.md<ship>'
+	visit src/main.rs
+	ready 'fn main'
 	visit .claude/skills/ship/SKILL.md
-	await "with its directory" '^name: ship'
+	await "so it is there, and saved" '^name: ship'
 	visit .claude/skills/rust/SKILL.md
 	await "and who speaks of it" '`/ship` comes later'
 fi
