@@ -6,10 +6,17 @@ if exists('g:loaded_skillsd_ale')
 endif
 let g:loaded_skillsd_ale = 1
 
-" ALE asks this for every Markdown file; only a SKILL.md has a server.
+" Skills, and the files that speak of them: by their names, and by the directories they are in.
+let s:names = ['SKILL.md', 'CLAUDE.md', 'CLAUDE.local.md', 'AGENTS.md', 'AGENTS.override.md', 'GEMINI.md']
+let s:kept = '\v\C/(\.(claude|opencode|agents|codex|gemini)|opencode)/(commands?|agents?|prompts)/.*\.md$'
+
+function! SkillsdIsOurs(path) abort
+  return index(s:names, fnamemodify(a:path, ':t')) >= 0 || fnamemodify(a:path, ':p') =~# s:kept
+endfunction
+
+" ALE asks this for every Markdown file; others have no server.
 function! SkillsdExecutable(buffer) abort
-  let l:name = fnamemodify(bufname(a:buffer), ':t')
-  return l:name ==# 'SKILL.md' ? get(g:, 'skillsd_executable', 'skillsd') : ''
+  return SkillsdIsOurs(bufname(a:buffer)) ? get(g:, 'skillsd_executable', 'skillsd') : ''
 endfunction
 
 function! SkillsdRoot(buffer) abort
@@ -30,13 +37,13 @@ call ale#linter#Define('markdown', {
 augroup skillsd
   autocmd!
   " Vim's own Markdown plugin sets 'omnifunc' too, so ours comes with the file type.
-  autocmd FileType markdown if expand('%:t') ==# 'SKILL.md' | setlocal omnifunc=ale#completion#OmniFunc | endif
+  autocmd FileType markdown if SkillsdIsOurs(expand('%:p')) | setlocal omnifunc=ale#completion#OmniFunc | endif
 augroup END
 
-command! -nargs=? SkillsdExplain call s:show(['explain', empty(<q-args>) ? expand('%:p') : <q-args>] + s:seen())
-command! SkillsdList call s:show(['list', '--all'] + s:seen())
-command! -nargs=? SkillsdCatalog call s:show(['catalog'] + (empty(<q-args>) ? [] : ['--profile', <q-args>]) + s:seen())
-command! SkillsdLog call s:show(['logs'])
+command! -nargs=? SkillsdExplain call s:show(['explain', empty(<q-args>) ? expand('%:p') : <q-args>], s:seen())
+command! SkillsdList call s:show(['list', '--all'], s:seen())
+command! -nargs=? SkillsdCatalog call s:show(['catalog'] + (empty(<q-args>) ? [] : ['--profile', <q-args>]), s:seen())
+command! SkillsdLog call s:show(['logs'], [])
 command! SkillsdRestart ALEStopAllLSPs | ALELint
 
 function! s:program(arguments) abort
@@ -71,10 +78,17 @@ function! s:touch(buffers, op) abort
   endfor
 endfunction
 
-function! s:show(arguments) abort
-  let l:lines = systemlist(s:program(['--cwd', SkillsdRoot(bufnr('')), '--color', 'never'] + a:arguments))
+" Shows what the program says, in the place of what it said before. With `seen`, as the conversation sees it.
+function! s:show(arguments, seen) abort
+  let l:place = ['--cwd', SkillsdRoot(bufnr('')), '--color', 'never']
+  let l:lines = systemlist(s:program(l:place + a:arguments + a:seen))
+  let l:title = 'skillsd://' . join(a:arguments)
+  for l:buffer in filter(getbufinfo(), 'bufname(v:val.bufnr) ==# l:title')
+    execute 'bwipeout!' l:buffer.bufnr
+  endfor
   new
   setlocal buftype=nofile bufhidden=wipe noswapfile
+  execute 'silent file' fnameescape(l:title)
   call setline(1, l:lines)
   setlocal nomodifiable
 endfunction

@@ -11,15 +11,14 @@ eval %sh{kak-lsp}
 source "$EDITORS/kakoune/kakrc"
 KAK
 
-# Leaves what is under way. What follows an Escape at once would be a key with Alt.
+# Leaves insert mode, and waits for it: what follows an Escape at once would be a key with Alt.
 leave() {
 	keys Escape
-	sleep 0.3
+	goes 'insert [0-9]+ sel' || give_up "insert mode does not end"
 }
 
-# Runs a command of the editor.
+# Runs a command of the editor, from normal mode.
 run() {
-	leave
 	enter ":$1"
 	keys Enter
 }
@@ -29,11 +28,12 @@ await "the finding is marked on the line of the description" '^!description: Dep
 shot 1-finding
 keys g g j o
 enter mode
-await "a key is completed" 'model'
+await "a key is completed as a key" 'model +Property'
 shot 2-completion
 leave
 keys u
 await_gone "and taken back" '^.mode$'
+await "the finding is there again" '^!description: Deploys'
 keys g g j j
 enter 20l
 run lsp-code-actions
@@ -44,4 +44,7 @@ await "it puts the value in quotes" "description: [\"']Deploys: to staging"
 await_gone "and the mark goes" '^!'
 # kak-lsp outlives a terminal that is gone, and ends with the session.
 run "kill!"
-sleep 0.5
+for ((turn = 0; turn < turns; turn++)); do
+	screen >/dev/null 2>&1 || break
+	sleep 0.1
+done

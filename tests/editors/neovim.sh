@@ -4,15 +4,32 @@
 here=$(cd "$(dirname "$0")" && pwd)
 source "$here/screen.sh"
 
+# Goes to normal mode, from any other, by keys that nothing can be mistaken for.
+leave() {
+	keys 'C-\' C-n
+}
+
 # Runs a command of the editor.
 run() {
-	keys Escape
+	leave
 	enter ":$1"
 	keys Enter
 }
 
+# Runs a command that shows a page, and waits for that page.
+page() { # command, what the page says it is
+	run "$1"
+	ready "skillsd://$2"
+}
+
+# Closes the page, before another one is looked at.
+close() {
+	run bwipeout!
+	goes 'skillsd://' || give_up "the page does not go"
+}
+
 start "$1" --clean \
-	--cmd "'set rtp^=$EDITORS/neovim noswapfile nomore completeopt=menu,menuone shortmess+=AFI'" \
+	--cmd "'set rtp^=$EDITORS/neovim noswapfile nomore completeopt=menu,menuone shortmess+=AFIW'" \
 	--cmd "'lua vim.diagnostic.config{ virtual_text = true }'" "'$SKILL_FILE'"
 await "the finding is shown on the line of the description" 'description: Deploys: to staging.*■'
 shot 1-finding
@@ -29,8 +46,10 @@ await "a key is completed as a key" '^model:'
 # Where the value is offered, that comes later, and wants insert mode still.
 [[ $NAME == neovim ]] || ready 'haiku'
 shot 2-completion
-keys Escape u
+leave
+keys u
 await_gone "and taken back" '^model:'
+await "the finding is there again" 'description: Deploys: to staging.*■'
 
 run 'call cursor(3, 21)'
 run 'lua vim.lsp.buf.code_action()'
@@ -42,30 +61,30 @@ await "it puts the value in quotes" "description: [\"']Deploys: to staging"
 await_gone "and the finding goes" '■'
 run w
 
-run SkillsdList
+page SkillsdList 'list --all'
 await ":SkillsdList says what a skill waits for" 'waits until a file is touched that matches'
-run bwipeout!
+close
 run 'edit src/main.rs'
 ready 'fn main'
-run SkillsdList
+page SkillsdList 'list --all'
 await "opening a matching file activates the skill" 'rust +activated'
 shot 4-activated
-run bwipeout!
-run 'SkillsdCatalog claude-code'
+close
+page 'SkillsdCatalog claude-code' 'catalog --profile claude-code'
 await ":SkillsdCatalog shows what the prompt is told, with what is activated" '- rust: How Rust'
 shot 5-catalog
-run bwipeout!
+close
 run "edit $SKILL_FILE"
 ready '# Deploy'
-run SkillsdExplain
+page SkillsdExplain explain
 await ":SkillsdExplain explains the current file" 'shows `deploy` to its model'
-run bwipeout!
-run SkillsdStatus
-await ":SkillsdStatus says how the daemon is" 'pid'
-run bwipeout!
-run SkillsdLog
-await ":SkillsdLog shows the log" 'daemon|listening|serving|session/touch'
-run bwipeout!
+close
+page SkillsdStatus status
+await ":SkillsdStatus says how the daemon is" '^ *pid|pid [0-9]+'
+close
+page SkillsdLog logs
+await ":SkillsdLog shows the log" 'INFO listening'
+close
 
 run 'call cursor(2, 8)'
 run 'lua vim.lsp.buf.rename("ship")'

@@ -1,10 +1,16 @@
 # An editor in a terminal of its own, driven by keystrokes, and what its screen shows. To be sourced;
 # wants NAME (what the editor is called here) and SHOTS (a folder for what is seen).
+#
+# Keys are pressed when the state that they need is on the screen, and never a moment after: `ready` before
+# them where that state comes by itself. A key right behind an Escape would be one with Alt.
 set -euo pipefail
 
 terminal=(tmux -L "skillsd-$NAME-$$")
 trap '"${terminal[@]}" kill-server 2>/dev/null || true' EXIT
 mkdir -p "$SHOTS"
+
+# How long anything may take to come, in turns of a tenth of a second.
+turns=600
 
 # Starts a command in the terminal.
 start() {
@@ -34,14 +40,34 @@ give_up() {
 	exit 1
 }
 
-# Returns whether the screen comes to show a pattern, or with `no` before it comes to show it no more.
+# Returns whether the screen shows a pattern now. It is taken whole first: a `grep` that has seen enough
+# would end the program that writes to it, and a screen that could not be taken shows nothing missing.
+shows() {
+	local shown
+	shown=$(screen) || give_up "the terminal is gone"
+	grep -qE -- "$1" <<<"$shown"
+}
+
+# Returns whether the screen comes to show a pattern.
 comes() {
 	local turn
-	for turn in $(seq 300); do
-		if [[ $1 == no ]]; then
-			screen | grep -qE -- "$2" || return 0
-		elif screen | grep -qE -- "$1"; then
-			return 0
+	for ((turn = 0; turn < turns; turn++)); do
+		shows "$1" && return
+		sleep 0.1
+	done
+	return 1
+}
+
+# Returns whether the screen comes to show a pattern no more: twice in a row, because what is drawn again
+# is gone for a moment.
+goes() {
+	local turn without=0
+	for ((turn = 0; turn < turns; turn++)); do
+		if shows "$1"; then
+			without=0
+		else
+			without=$((without + 1))
+			((without < 2)) || return 0
 		fi
 		sleep 0.1
 	done
@@ -56,7 +82,7 @@ await() {
 
 # Waits until the screen shows a pattern no more.
 await_gone() {
-	comes no "$2" || give_up "$1"
+	goes "$2" || give_up "$1"
 	echo "ok   $1"
 }
 

@@ -163,6 +163,21 @@ function M.restart()
   end
 end
 
+--- Shows lines in a split, in the place of what that title showed before.
+local function show_page(title, lines)
+  local name = "skillsd://" .. title
+  for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
+    if vim.api.nvim_buf_get_name(buffer) == name then
+      vim.api.nvim_buf_delete(buffer, { force = true })
+    end
+  end
+  vim.cmd("new")
+  vim.bo.buftype, vim.bo.bufhidden, vim.bo.swapfile = "nofile", "wipe", false
+  vim.api.nvim_buf_set_name(0, name)
+  vim.api.nvim_buf_set_lines(0, 0, -1, false, lines)
+  vim.bo.modifiable = false
+end
+
 --- Runs the program in the worktree of the current file and shows what it says in a split.
 --- With `seen`, as the editor's conversation sees it.
 function M.show(args, seen)
@@ -180,11 +195,7 @@ function M.show(args, seen)
   if seen then
     vim.list_extend(command, require("skillsd.session").args(root))
   end
-  local lines = vim.fn.systemlist(command)
-  vim.cmd("new")
-  vim.bo.buftype, vim.bo.bufhidden, vim.bo.swapfile = "nofile", "wipe", false
-  vim.api.nvim_buf_set_lines(0, 0, -1, false, lines)
-  vim.bo.modifiable = false
+  show_page(table.concat(args, " "), vim.fn.systemlist(command))
 end
 
 --- Explains a skill by name, or the current file.

@@ -10,7 +10,7 @@ local base
 local pending = {}
 
 --- How long an answer waits for what was touched before it.
-local PATIENCE_MS = 2000
+local PATIENCE_MS = 10000
 
 local function program(args)
   return vim.list_extend(vim.list_extend({}, require("skillsd").program()), args)
