@@ -2,9 +2,9 @@
 //!
 //! The agent runs hooks; here it is only said which. A matcher is read as Claude Code reads it:
 //! nothing and `*` match all, words between `|` match exactly, and anything else is a regular
-//! expression that matches anywhere.
+//! expression that matches anywhere, as JavaScript has them: it may look around itself.
 
-use regex::Regex;
+use fancy_regex::{CompileError, Error, ParseError, Regex, RegexBuilder};
 use serde_json::Value;
 
 use crate::catalog::hooks::{Matches, find_event, find_kind};
@@ -96,7 +96,10 @@ pub fn runs(hook: &Hook, event: &str, tool: Option<&str>, payload: &Value) -> bo
     match matcher {
         Matcher::All => true,
         Matcher::Words(words) => subject.is_some_and(|it| words.contains(&it)),
-        Matcher::Pattern(pattern) => subject.is_some_and(|it| pattern.is_match(it)),
+        // One that gives up on this subject does not match it.
+        Matcher::Pattern(pattern) => {
+            subject.is_some_and(|it| pattern.is_match(it).unwrap_or_default())
+        }
     }
 }
 
@@ -115,14 +118,53 @@ fn read(matcher: &str) -> Result<Matcher<'_>, String> {
     if matcher.chars().all(is_word) {
         return Ok(Matcher::Words(matcher.split('|').collect()));
     }
-    match Regex::new(matcher) {
-        Ok(pattern) => Ok(Matcher::Pattern(Box::new(pattern))),
-        Err(regex::Error::Syntax(text)) => {
-            let last = text.lines().last().unwrap_or_default();
-            Err(last.trim_start_matches("error: ").to_owned())
+    expression(matcher).map(|it| Matcher::Pattern(Box::new(it)))
+}
+
+/// How often an expression may go back on one subject: names of tools are short, and one that
+/// needs more is made to hurt.
+const BACKTRACKS: usize = 100_000;
+
+/// Reads a regular expression of the agent's. The error says what is wrong with it.
+pub(crate) fn expression(pattern: &str) -> Result<Regex, String> {
+    let read = RegexBuilder::new(pattern).backtrack_limit(BACKTRACKS).build();
+    read.map_err(|error| match error {
+        Error::ParseError(at, what) => {
+            let nth = pattern.get(..at).unwrap_or(pattern).chars().count() + 1;
+            format!("at character {nth}, {}", fault(&what))
         }
-        Err(_) => Err("it is too large".to_owned()),
+        Error::CompileError(what) => match *what {
+            CompileError::InnerError(inner) if inner.size_limit().is_some() => {
+                "it is too large".to_owned()
+            }
+            CompileError::InnerError(inner) => match inner.syntax_error() {
+                Some(what) => last_line(&what.to_string()),
+                None => inner.to_string(),
+            },
+            what => begun_small(&what.to_string()),
+        },
+        other => begun_small(&other.to_string()),
+    })
+}
+
+fn fault(what: &ParseError) -> String {
+    match what {
+        ParseError::UnclosedOpenParen => "a group is opened and not closed".to_owned(),
+        ParseError::InvalidClass => "a set of characters is not well formed".to_owned(),
+        ParseError::GeneralParseError(text) => begun_small(text),
+        _ => begun_small(&what.to_string()),
     }
+}
+
+/// Returns what a syntax error says beneath the picture of its place.
+fn last_line(text: &str) -> String {
+    text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
+}
+
+fn begun_small(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().into_iter().flat_map(char::to_lowercase);
+    first.chain(letters).collect()
 }
 
 #[cfg(test)]
@@ -157,6 +199,30 @@ mod tests {
         check("^Notebook", "NotebookEdit", true);
         check("Edit.*", "MultiEdit", true);
         check("Bash(", "Bash", false);
+        check("^(?!Bash)", "Read", true);
+        check("^(?!Bash)", "BashOutput", false);
+        check("(?<=mcp__)notes", "mcp__notes__add", true);
+        check("(?<=mcp__)notes", "notes", false);
+        check("^(?<server>mcp__\\w+?)__.*(?=_all$)", "mcp__notes__drop_all", true);
+        check("(.)\\1", "Bass", true);
+        check("(.)\\1", "Bash", false);
+        check("a\\/b|c\\-d", "a/b", true);
+    }
+
+    #[test]
+    fn an_expression_made_to_hurt_gives_up_and_does_not_match() {
+        check("^(?=(a+)+$)(a|aa)+$", &format!("{}!", "a".repeat(64)), false);
+    }
+
+    #[test]
+    fn what_is_no_expression_says_why() {
+        let why = |pattern: &str| expression(pattern).expect_err("it is none");
+        for pattern in ["Bash(", "[z-", "a**b(", "(?<n", "\\"] {
+            let why = why(pattern);
+            assert!(!why.is_empty() && !why.contains('\n'), "{pattern}: {why}");
+        }
+        assert_eq!(why("Bash("), "at character 6, a group is opened and not closed");
+        assert_eq!(why("(?:\\w{500}){900}"), "it is too large");
     }
 
     #[test]

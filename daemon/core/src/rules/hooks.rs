@@ -1,7 +1,5 @@
 //! `hooks/*`: what runs at events, each fault at its own place.
 
-use regex::Regex;
-
 use super::finding::Tag;
 use super::rule::Rule;
 use super::subject::Cx;
@@ -10,6 +8,7 @@ use crate::catalog::hooks::{COMMON, EVENTS, KINDS, Matches, find_event, find_key
 use crate::catalog::{Agent, CLAUDE_HOOKS, HOOKS, Source};
 use crate::diagnostic::Severity;
 use crate::fields::{Group, Handler, Item, Reading};
+use crate::hooks::expression;
 use crate::likeness;
 use crate::text::Span;
 
@@ -134,7 +133,7 @@ fn group(cx: &Cx<'_>, group: &Group, out: &mut Vec<Finding>) {
                 Some(span) => finding.fix("Remove the matcher", span, ""),
                 None => finding,
             });
-        } else if let Err(what) = regular(&matcher.text) {
+        } else if let Err(what) = expression(&matcher.text) {
             let message = format!("`{}` is no regular expression: {what}", matcher.text);
             out.push(found("hooks/matcher", matcher.span, message));
         }
@@ -221,21 +220,6 @@ fn near(
 }
 
 /// Reads a regular expression of JavaScript as far as another library can.
-fn regular(pattern: &str) -> Result<(), String> {
-    // Looking ahead and behind is what only JavaScript has; inside it is an expression again.
-    let pattern = ["(?=", "(?!", "(?<=", "(?<!"]
-        .iter()
-        .fold(pattern.to_owned(), |it, look| it.replace(look, "(?:"));
-    match Regex::new(&pattern) {
-        Err(regex::Error::Syntax(text)) => {
-            let last = text.lines().last().unwrap_or_default();
-            Err(last.trim_start_matches("error: ").to_owned())
-        }
-        // Too large to be compiled is not malformed.
-        Ok(_) | Err(_) => Ok(()),
-    }
-}
-
 /// Returns the commands of all hooks, for the rules about security.
 pub(super) fn commands(cx: &Cx<'_>) -> Vec<(String, Span)> {
     let Some(Reading::Hooks(groups)) =
