@@ -150,15 +150,6 @@ impl Service {
             view = self.resolved(&asked).await?;
         }
         if !(new.discovered.is_empty() && new.activated.is_empty()) {
-            self.counters.count(|it| {
-                for (cause, list) in
-                    [("discovered", new.discovered.len()), ("activated", new.activated.len())]
-                {
-                    if list > 0 {
-                        *it.changes.entry(cause.to_owned()).or_default() += list as u64;
-                    }
-                }
-            });
             self.turn_followers(&session.id).await;
             self.counters.count(|it| {
                 for (cause, list) in

@@ -59,7 +59,6 @@ pub(crate) async fn render(
             catalog = self::catalog(format, &shown, &room);
         }
     }
-    service.counters.count(|it| it.descriptions_shortened += catalog.n_shortened as u64);
     let mut health = view.health.clone();
     health.extend(service.sessions.store().health());
     let health = to_wire::health(&health);

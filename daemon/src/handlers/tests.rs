@@ -1,7 +1,9 @@
 //! The handlers over a real engine and real files, called as a connection calls them.
 
 mod configured;
+mod counting;
 mod loading;
+mod running;
 mod session;
 
 use std::fs;

@@ -98,6 +98,18 @@ fn prompts_are_skills_without_files() {
 }
 
 #[test]
+fn nothing_in_a_prompt_is_run() {
+    let (mut live, top, _) = Rig::new(&[], "[run]\nshell = true").start();
+    assert_eq!(names(&mut live, &top, "agentskills"), LISTED);
+    let params = json!({"cwd": top, "name": "mcp__notes__daily", "args": "\"!`touch ran`\"",
+        "format": "claude", "shell": "execute"});
+    let loaded = live.wire.call("skills/load", &params);
+    assert!(loaded["output"].as_str().is_some_and(|it| it.contains("!`touch ran`")), "{loaded}");
+    assert_eq!(loaded["commands"], json!([]));
+    assert!(!top.join("ran").exists());
+}
+
+#[test]
 fn a_prompt_is_loaded_with_its_arguments() {
     let (mut live, top, _) = Rig::new(&[], "").start();
     assert_eq!(names(&mut live, &top, "agentskills"), LISTED);

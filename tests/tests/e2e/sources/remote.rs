@@ -56,6 +56,27 @@ fn cached(home: &Home) -> PathBuf {
     dirs[0].path()
 }
 
+#[test]
+fn nothing_of_a_catalog_is_run_whatever_is_trusted() {
+    let catalog = Catalog::start();
+    catalog.text("index.json", &index(&[("one", None)]));
+    catalog.skill("one", "Now: !`touch ran`");
+    let (mut live, top) =
+        live(&format!("{}\n[run]\nshell = true\nscripts = true\n", config(&catalog)));
+    wait_for_names(&mut live, &top, &["own", "one"]);
+    let cached = cached(&live.home);
+    live.wire.call("trust/set", &json!({"dir": cached, "trusted": true}));
+    let mut params = json!({"cwd": top, "name": "one", "format": "claude", "shell": "execute"});
+    let error = live.wire.try_call("skills/load", &params).expect_err("it comes from elsewhere");
+    assert_eq!(error.code, -32005, "{error}");
+    assert!(error.data["hint"].as_str().is_some_and(|it| it.starts_with("Copy it")), "{error}");
+    params["relative"] = json!("SKILL.md");
+    assert_eq!(live.wire.try_call("skills/run", &params).expect_err("nor scripts").code, -32005);
+    params["shell"] = json!("list");
+    assert_eq!(live.wire.call("skills/load", &params)["commands"][0]["command"], "touch ran");
+    assert!(!top.join("ran").exists());
+}
+
 /// Puts a page in the place of a skill's file and says what is not well; the other skill is there.
 #[track_caller]
 fn check_skill(page: Page, expected: &str) {

@@ -1,0 +1,94 @@
+//! What a status counts of agents' doings, each cause by itself.
+
+use serde_json::{Value, json};
+
+use super::{Rig, skill};
+
+fn claudes() -> Rig {
+    let text = |more: &str| format!("---\ndescription: d\n{more}---\nDo it.\n");
+    Rig::new(&[
+        ("w/.claude/skills/a/SKILL.md", &text("")),
+        ("w/.claude/skills/forked/SKILL.md", &text("context: fork\n")),
+        ("w/.claude/skills/css/SKILL.md", &text("paths: '*.css'\n")),
+        ("w/packages/web/.claude/skills/b/SKILL.md", &text("")),
+        ("w/packages/web/a.css", ""),
+        ("w/.git/HEAD", "ref: refs/heads/main\n"),
+    ])
+}
+
+impl Rig {
+    async fn actions(&mut self) -> Value {
+        self.call("server/status", json!({})).await["actions"].take()
+    }
+
+    async fn claude(&mut self, mut params: Value) {
+        params["profile"] = json!("claude-code");
+        self.call("skills/load", params).await;
+    }
+}
+
+#[tokio::test]
+async fn loads_are_counted_by_where_they_run_and_by_who_has_started_them() {
+    let mut rig = claudes();
+    rig.claude(json!({"name": "a"})).await;
+    rig.claude(json!({"name": "/a", "by": "user"})).await;
+    rig.claude(json!({"name": "a", "agent": "reviewer"})).await;
+    rig.claude(json!({"name": " /forked", "by": "user"})).await;
+    let actions = rig.actions().await;
+    assert_eq!((&actions["invocations"], &actions["slashPrefixed"]), (&json!(4), &json!(2)));
+    assert_eq!(actions["contexts"], json!({"inline": 3, "fork": 1}));
+    assert_eq!(actions["triggers"], json!({"model": 1, "user": 2, "agent": 1}));
+    // What was not given is not counted.
+    let refused = json!({"name": "/nobody", "profile": "claude-code"});
+    rig.try_call("skills/load", refused).await.unwrap_err();
+    assert_eq!(rig.actions().await["invocations"], 4);
+}
+
+#[tokio::test]
+async fn changes_are_counted_once_by_their_cause() {
+    let mut rig = claudes();
+    let path = rig.path("w/packages/web/a.css");
+    let touch = json!({"session": "s", "profile": "claude-code", "paths": [path]});
+    for _ in 0..2 {
+        rig.call("session/touch", touch.clone()).await;
+        assert_eq!(rig.actions().await["changes"], json!({"discovered": 1, "activated": 1}));
+    }
+    rig.call("session/close", json!({"session": "s"})).await;
+}
+
+#[tokio::test]
+async fn descriptions_that_were_shortened_are_counted_once() {
+    let long = "Does much. ".repeat(60);
+    let text = |name: &str| format!("---\nname: {name}\ndescription: {long}\n---\nDo it.\n");
+    let mut rig = Rig::new(&[
+        ("w/.claude/skills/a/SKILL.md", &text("a")),
+        ("w/.claude/skills/b/SKILL.md", &text("b")),
+    ]);
+    let params = json!({"profile": "claude-code", "budgetChars": 400});
+    let catalog = rig.call("catalog/render", params).await;
+    let n_shortened = catalog["shortened"].as_u64().unwrap();
+    assert!(n_shortened > 0, "{catalog}");
+    assert_eq!(rig.actions().await["descriptionsShortened"], n_shortened);
+}
+
+#[tokio::test]
+async fn what_was_run_is_counted_and_what_was_not_is_not() {
+    let command = "---\nname: s\ndescription: d\n---\n!`echo one`\n!`echo two`\n";
+    let mut rig = Rig::new(&[
+        ("home/.agents/skills/s/SKILL.md", command),
+        ("home/.agents/skills/s/run", "#!/bin/sh\necho ran\n"),
+        ("w/.agents/skills/p/SKILL.md", &skill("p", "")),
+        ("w/.agents/skills/p/run", "#!/bin/sh\necho ran\n"),
+    ]);
+    for dir in ["home/.agents/skills/s", "w/.agents/skills/p"] {
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(rig.path(&format!("{dir}/run")), mode).unwrap();
+    }
+    rig.write("config.toml", "[run]\nshell = true\nscripts = true\n");
+    rig.call("skills/load", json!({"name": "s", "format": "claude", "shell": "execute"})).await;
+    rig.call("skills/run", json!({"name": "s", "relative": "run"})).await;
+    rig.try_call("skills/run", json!({"name": "p", "relative": "run"})).await.unwrap_err();
+    let actions = rig.actions().await;
+    let ran = ["commandsRun", "scriptsRun", "untrusted"].map(|it| actions[it].as_u64().unwrap());
+    assert_eq!(ran, [2, 1, 1], "{actions}");
+}
