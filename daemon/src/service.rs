@@ -3,20 +3,20 @@
 //! Owns the way from a call's parameters to a view, and the table of methods. No handler
 //! reaches the engine by another way, so that each error of it has one form.
 
+mod trusts;
+
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use jsonrpsee::Methods;
 use skills_core::path::AbsPath;
-use skills_core::resolve::{Policy, Trusts};
 use skills_engine::inspect::Walks;
 use skills_engine::session::{Session, Sessions};
 use skills_engine::{Engine, EngineError, Health, View, ViewKey};
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::Context;
-use tokio::sync::OnceCell;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
@@ -27,7 +27,7 @@ use crate::handlers;
 use crate::memory::Memory;
 use crate::peer::{Environment, Peer};
 use crate::requests::Requests;
-use crate::settings::{Settings, provision, rules};
+use crate::settings::{Settings, provision};
 
 /// How long an answer waits for what is fetched or started for the first time.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -58,7 +58,7 @@ pub(crate) struct Service {
     /// What the user has been asked.
     pub(crate) requests: Requests,
     /// What the user has said about directories; read when it is first needed.
-    trusts: OnceCell<Mutex<Arc<Trusts>>>,
+    trusts: OnceLock<Mutex<trusts::Known>>,
     /// Set when the engine is gone, and the daemon with it.
     failed: AtomicBool,
 }
@@ -80,7 +80,7 @@ impl Service {
             bus,
             counters: Counters::default(),
             requests: Requests::new(&boot_id),
-            trusts: OnceCell::new(),
+            trusts: OnceLock::new(),
             boot_id,
             socket,
             settings,
@@ -136,43 +136,7 @@ impl Service {
             // The first call of all.
             self.follow_policy().await;
         }
-    }
-
-    /// Returns what the user has said about directories.
-    pub(crate) async fn trusts(&self) -> Arc<Trusts> {
-        Arc::clone(&self.trusts_slot().await.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Takes up what the user has said about a directory, which is kept already.
-    pub(crate) async fn take_trust(&self, dir: AbsPath, trusted: Option<bool>) {
-        {
-            let slot = self.trusts_slot().await;
-            let mut trusts = slot.lock().unwrap_or_else(PoisonError::into_inner);
-            let others = trusts.iter().filter(|(it, _)| **it != dir);
-            let others: Vec<_> = others.map(|(it, said)| (it.clone(), said)).collect();
-            let own = trusted.map(|it| (dir, it));
-            *trusts = Arc::new(Trusts::new(others.into_iter().chain(own)));
-        }
-        self.follow_policy().await;
-    }
-
-    async fn trusts_slot(&self) -> &Mutex<Arc<Trusts>> {
-        let read = || async {
-            let said = self.sessions.store().trusts().await;
-            let said = said.inspect_err(|error| tracing::warn!(%error, "trust is not read"));
-            let said = said.unwrap_or_default().into_iter();
-            let said = said.filter_map(|(dir, it)| Some((AbsPath::new(&dir).ok()?, it)));
-            Mutex::new(Arc::new(Trusts::new(said)))
-        };
-        self.trusts.get_or_init(read).await
-    }
-
-    /// Hands the engine what the user has decided about skills, for every later request.
-    pub(crate) async fn follow_policy(&self) {
-        let trusts = Trusts::clone(&*self.trusts().await);
-        let rules = rules(&self.settings);
-        let requires_trust = self.settings.user().require_trust;
-        self.engine.follow(Policy { rules, trusts, requires_trust });
+        self.refresh_trusts().await;
     }
 
     /// Reads what a call asks for, with the configuration's profile where it names none. Returns

@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 use clap::Args;
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::socket::SocketLocation;
-use skills_protocol::wire::{DoctorResult, Finding as WireFinding};
+use skills_protocol::wire::{DoctorResult, Finding as WireFinding, TrustGetResult};
 
 use crate::cli::Cx;
 use crate::cli::exit::Exit;
@@ -24,6 +24,7 @@ use crate::cli::link::VERSION;
 use crate::cli::style::{self, paint};
 use crate::cli::terminal::Terminal;
 use crate::cli::text::{count, plain};
+use crate::cli::trust;
 use crate::environment;
 use finding::Finding;
 
@@ -54,7 +55,7 @@ pub(super) fn run(cx: &Cx<'_>, args: &DoctorArgs) -> Result<Exit, CommandError> 
         }
     }
     place::look_at_state(&mut findings);
-    daemon::look_from_inside(cx, server.as_mut(), &mut findings)?;
+    let trust = daemon::look_from_inside(cx, server.as_mut(), &mut findings)?;
     let watches = watches::look(&mut findings);
     findings.sort_by_key(|it| it.severity as u8);
     let findings = findings.into_iter().map(|it| if args.fix { it.mended() } else { it });
@@ -66,6 +67,7 @@ pub(super) fn run(cx: &Cx<'_>, args: &DoctorArgs) -> Result<Exit, CommandError> 
         path_encoding,
         daemon: server.map(|it| it.info),
         watches,
+        trust,
         findings: findings.map(Finding::into_wire).collect(),
     };
     if cx.global.json {
@@ -98,6 +100,11 @@ fn render(result: &DoctorResult, terminal: &Terminal) -> String {
         None => format!(" · {} watches in use", it.used),
     });
     let _ = writeln!(text, "{daemon}{place}{}", watches.unwrap_or_default());
+    // Where nothing was trusted and nothing asks there is nothing to tell.
+    let is_told = |it: &&TrustGetResult| !(it.all.is_empty() && it.waiting.is_empty());
+    if let Some(trust) = result.trust.as_ref().filter(is_told) {
+        text.push_str(&trust::summary(trust, terminal));
+    }
     let _ = writeln!(text, "{}", verdict(&result.findings));
     text
 }
@@ -135,7 +142,7 @@ fn push_finding(finding: &WireFinding, terminal: &Terminal, text: &mut String) {
 #[cfg(test)]
 mod tests {
     use expect_test::expect;
-    use skills_protocol::wire::{ServerInfo, Severity, Watches};
+    use skills_protocol::wire::{ServerInfo, Severity, TrustNeed, WaitingSkill, Watches};
 
     use super::*;
     use crate::cli::sample::{terminal, uncolored};
@@ -161,6 +168,7 @@ mod tests {
             path_encoding: None,
             daemon: Some(ServerInfo { name: "skillsd".into(), version: "0.1.0".into() }),
             watches: Some(Watches { used: 12, limit: Some(65_536) }),
+            trust: None,
             findings: vec![
                 finding("directory-open", None),
                 finding("state-open", Some("it has mode 0700 now")),
@@ -179,6 +187,31 @@ mod tests {
         let result = DoctorResult { findings: Vec::new(), daemon: None, watches: None, ..result };
         expect![[r#"
             no daemon runs; the next command starts one at ~/run/v1.sock
+            ✓ nothing is wrong
+        "#]]
+        .assert_eq(&uncolored(&render(&result, &terminal(None))));
+        let dir = |it: &str| Some(it.to_owned());
+        let trust = TrustGetResult {
+            dir: dir("/home/ann/shop"),
+            path_encoding: None,
+            trusted: false,
+            decided: None,
+            all: Vec::new(),
+            waiting: vec![WaitingSkill {
+                name: "price".into(),
+                path: "/home/ann/shop/.agents/skills/price/SKILL.md".into(),
+                path_encoding: None,
+                needs: vec![TrustNeed::Hooks],
+                changed: false,
+            }],
+            health: Vec::new(),
+        };
+        let result = DoctorResult { trust: Some(trust), ..result };
+        expect![[r#"
+            no daemon runs; the next command starts one at ~/run/v1.sock
+            ○ not trusted: ~/shop
+              price asks for trust to have its hooks run
+            No directory is trusted
             ✓ nothing is wrong
         "#]]
         .assert_eq(&uncolored(&render(&result, &terminal(None))));

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use skills_protocol::method::{TrustGet, TrustSet};
 use skills_protocol::wire::{
-    Health, TrustGetParams, TrustGetResult, TrustSetParams, TrustSetResult,
+    Health, TrustGetParams, TrustGetResult, TrustNeed, TrustSetParams, TrustSetResult, WaitingSkill,
 };
 
 use crate::cli::Cx;
@@ -16,7 +16,7 @@ use crate::cli::link::ask;
 use crate::cli::place::Place;
 use crate::cli::style::{self, paint};
 use crate::cli::terminal::Terminal;
-use crate::cli::text::count;
+use crate::cli::text::{count, plain};
 
 /// What to trust.
 #[derive(Debug, Clone, Args)]
@@ -27,7 +27,7 @@ pub struct TrustArgs {
     /// Take trust back: forget what was said of it
     #[arg(long, conflicts_with = "list")]
     revoke: bool,
-    /// Say what is trusted, and change nothing
+    /// Say what is trusted and what here asks for it, and change nothing
     #[arg(long)]
     list: bool,
 }
@@ -36,7 +36,7 @@ pub(super) fn run(cx: &Cx<'_>, args: &TrustArgs) -> Result<Exit, CommandError> {
     let place = Place::of(cx.global, None)?.single_profile()?;
     let dir = args.dir.as_deref().map(|it| place.file(it));
     if args.list {
-        let mut params = TrustGetParams::default();
+        let mut params = TrustGetParams { waiting: Some(true), ..TrustGetParams::default() };
         params.dir = place.fill(&mut params, dir.as_deref());
         return ask::<TrustGet>(cx, &params, listed);
     }
@@ -58,6 +58,11 @@ fn set(result: &TrustSetResult, terminal: &Terminal) -> (String, Vec<Health>) {
 }
 
 fn listed(result: &TrustGetResult, terminal: &Terminal) -> (String, Vec<Health>) {
+    (summary(result, terminal), result.health.clone())
+}
+
+/// Returns what is trusted and what asks for it, for a person.
+pub(super) fn summary(result: &TrustGetResult, terminal: &Terminal) -> String {
     let mut text = String::new();
     if let Some(dir) = &result.dir {
         let word = if result.trusted {
@@ -68,16 +73,36 @@ fn listed(result: &TrustGetResult, terminal: &Terminal) -> (String, Vec<Health>)
         let dir = terminal.path(dir, result.path_encoding);
         let _ = writeln!(text, "{word}: {dir}");
     }
+    for skill in &result.waiting {
+        let path = terminal.link(&skill.path, skill.path_encoding, plain(&skill.name));
+        let _ = writeln!(text, "  {path} {}", waits(skill));
+    }
     if result.all.is_empty() {
         text.push_str("No directory is trusted\n");
-        return (text, result.health.clone());
+        return text;
     }
     let _ = writeln!(text, "{}", paint(style::HEADING, "All that was said"));
     for it in &result.all {
         let mark = if it.trusted { paint(style::GOOD, "✓") } else { paint(style::BAD, "✗") };
         let _ = writeln!(text, "  {mark} {}", terminal.path(&it.dir, it.path_encoding));
     }
-    (text, result.health.clone())
+    text
+}
+
+/// Returns what a skill waits for, as the end of a sentence.
+fn waits(skill: &WaitingSkill) -> String {
+    let words: Vec<_> = skill
+        .needs
+        .iter()
+        .map(|it| match it {
+            TrustNeed::List => "to be listed",
+            TrustNeed::Hooks => "to have its hooks run",
+            TrustNeed::Shell => "to have its commands run",
+            TrustNeed::Scripts => "to have its scripts run",
+        })
+        .collect();
+    let why = if skill.changed { "has changed since, and asks" } else { "asks for trust" };
+    format!("{why} {}", words.join(", "))
 }
 
 #[cfg(test)]
@@ -92,16 +117,29 @@ mod tests {
     fn what_is_trusted_is_listed() {
         let said =
             |dir: &str, trusted| TrustedDir { dir: dir.into(), path_encoding: None, trusted };
+        let asks = |name: &str, needs: &[TrustNeed], changed| WaitingSkill {
+            name: name.into(),
+            path: format!("/home/ann/shop/.agents/skills/{name}/SKILL.md"),
+            path_encoding: None,
+            needs: needs.to_vec(),
+            changed,
+        };
         let result = TrustGetResult {
             dir: Some("/home/ann/shop".into()),
             path_encoding: None,
             trusted: true,
             decided: Some("/home/ann/shop".into()),
             all: vec![said("/home/ann/shop", true), said("/home/ann/shop/vendor", false)],
+            waiting: vec![
+                asks("price", &[TrustNeed::Hooks, TrustNeed::Scripts], true),
+                asks("plan", &[TrustNeed::List], false),
+            ],
             health: Vec::new(),
         };
         expect![[r#"
             ✓ trusted: ~/shop
+              price has changed since, and asks to have its hooks run, to have its scripts run
+              plan asks for trust to be listed
             All that was said
               ✓ ~/shop
               ✗ ~/shop/vendor

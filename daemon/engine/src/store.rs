@@ -8,6 +8,7 @@
 //!
 //! What is in it is the index of nothing: every table can be lost, and costs what it says.
 
+mod elsewhere;
 mod file;
 mod grant;
 mod hook;
@@ -26,10 +27,12 @@ use tokio::sync::oneshot;
 
 use crate::view::Health;
 
+use elsewhere::{Elsewhere, Version};
+
 pub(crate) use hook::finish as finish_hook;
 
 pub use grant::Grant;
-pub use trust::Content;
+pub use trust::{Content, Said};
 pub use usage::Usage;
 
 pub(crate) use session::{
@@ -73,6 +76,7 @@ struct Shared {
     path: Option<PathBuf>,
     jobs: OnceLock<Sender<Job>>,
     notes: Arc<Mutex<Notes>>,
+    elsewhere: Arc<Elsewhere>,
 }
 
 /// What is not well.
@@ -88,7 +92,8 @@ impl Store {
     /// Returns the store of this file, which need not be there; without one nothing outlives this
     /// process. The directory is made when it is needed, for its owner alone.
     pub fn new(path: Option<PathBuf>) -> Self {
-        let shared = Shared { path, jobs: OnceLock::new(), notes: Arc::default() };
+        let (notes, elsewhere) = (Arc::default(), Arc::default());
+        let shared = Shared { path, jobs: OnceLock::new(), notes, elsewhere };
         Self { shared: Arc::new(shared) }
     }
 
@@ -150,7 +155,9 @@ impl Store {
             let path = self.shared.path.clone();
             let notes = Arc::clone(&self.shared.notes);
             let thread = thread::Builder::new().name("store".into());
-            let started = thread.spawn(move || run(path.as_deref(), &notes, &waiting));
+            let elsewhere = Arc::clone(&self.shared.elsewhere);
+            let work = move || run(path.as_deref(), &notes, &elsewhere, &waiting);
+            let started = thread.spawn(work);
             if let Err(error) = started {
                 // Whoever asks is told that the store has ended.
                 tracing::error!(%error, "the store's thread cannot be started");
@@ -174,13 +181,14 @@ fn apart<T>(
     Ok(result?)
 }
 
-fn run(path: Option<&Path>, notes: &Mutex<Notes>, waiting: &Receiver<Job>) {
+fn run(path: Option<&Path>, notes: &Mutex<Notes>, elsewhere: &Elsewhere, waiting: &Receiver<Job>) {
     let opened = file::open(path);
     if let Some(unwell) = &opened.unwell {
         tracing::warn!(path = ?unwell.path, "{}", unwell.message);
     }
     lock(notes).opening = opened.unwell;
     let Some(connection) = opened.connection else { return };
+    let mut version = Version::default();
     while let Ok(first) = waiting.recv() {
         let jobs = std::iter::once(first).chain(waiting.try_iter().take(BATCH));
         let (answers, committed) = batch(&connection, jobs);
@@ -194,6 +202,7 @@ fn run(path: Option<&Path>, notes: &Mutex<Notes>, waiting: &Receiver<Job>) {
             }
         });
         lock(notes).writing = writing;
+        elsewhere.note(path, &connection, &mut version);
         for answer in answers {
             answer(committed.clone());
         }

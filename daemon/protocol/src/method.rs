@@ -236,7 +236,7 @@ requests! {
     HooksDone, HOOKS_DONE, HooksDoneParams => HooksDoneResult, "1.0", AGAIN,
     "Tells that a hook has run. One with `once` that has succeeded runs no more in its session.";
     TrustGet, TRUST_GET, TrustGetParams => TrustGetResult, "1.0", AGAIN,
-    "Says whether what comes with a directory is trusted, which directory decided that, and of which directories the user has said something.";
+    "Says whether what comes with a directory is trusted, which directory decided that, and of which directories the user has said something; with `waiting`, which skills there would do more if they were trusted, and what.";
     TrustSet, TRUST_SET, TrustSetParams => TrustSetResult, "1.0", AGAIN,
     "Trusts a directory and what is below it, or does not, or forgets it. It is bound to the path without links on the way and kept in the user's own state. Skills may run things as they are at this moment; one that is changed later asks first.";
     EventsSubscribe, EVENTS_SUBSCRIBE, SubscribeParams => SubscribeResult, "1.0", AGAIN,
@@ -439,8 +439,8 @@ mod tests {
               (id ok cwd profile session agent freshness additionalDirs environment pathEncoding)
               {removed health}
             trust/get
-              (dir cwd profile session agent freshness additionalDirs environment pathEncoding)
-              {dir pathEncoding trusted decided all health}
+              (dir waiting cwd profile session agent freshness additionalDirs environment pathEncoding)
+              {dir pathEncoding trusted decided all waiting health}
             trust/set
               (dir trusted cwd profile session agent freshness additionalDirs environment pathEncoding)
               {dir pathEncoding trusted skills health}

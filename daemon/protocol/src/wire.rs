@@ -77,7 +77,10 @@ pub use skills::{
     ReadParams, ReadResult, Removed, Resource, ResourcesParams, ResourcesResult, SearchHit,
     SearchParams, SearchResult,
 };
-pub use trust::{TrustGetParams, TrustGetResult, TrustSetParams, TrustSetResult, TrustedDir};
+pub use trust::{
+    TrustGetParams, TrustGetResult, TrustNeed, TrustSetParams, TrustSetResult, TrustedDir,
+    WaitingSkill,
+};
 pub use worktree::{
     SkillCounts, Worktree, WorktreeCloseParams, WorktreeCloseResult, WorktreeListParams,
     WorktreeListResult, WorktreeOpenParams, WorktreeOpenResult,

@@ -1,5 +1,7 @@
 //! `trust/*`: what the user has said about directories, kept in the user's own state.
 
+mod waiting;
+
 use std::sync::Arc;
 
 use skills_core::path::AbsPath;
@@ -22,13 +24,22 @@ pub(crate) async fn get(
     peer: Arc<Peer>,
     mut params: TrustGetParams,
 ) -> Outcome {
-    let context = params.take_context();
+    let mut context = params.take_context();
     let is_meant = params.dir.is_some() || context.cwd.is_some() || context.session.is_some();
     let dir = if is_meant {
-        Some(meant(&service, &peer, params.dir.as_deref(), context).await?)
+        Some(meant(&service, &peer, params.dir.as_deref(), context.clone()).await?)
     } else {
         None
     };
+    let waiting = if is_meant && params.waiting == Some(true) {
+        if context.session.is_none() {
+            context.cwd = context.cwd.or(params.dir);
+        }
+        waiting::waiting(&service, service.view(&peer, context).await?).await?
+    } else {
+        Vec::new()
+    };
+    service.refresh_trusts().await;
     let trusts = service.trusts().await;
     let said = dir.as_ref().and_then(|it| trusts.said(it));
     let encoding = encoding_of(dir.iter().chain(said.map(|it| it.0)).map(|it| &**it));
@@ -38,6 +49,7 @@ pub(crate) async fn get(
         trusted: said.is_some_and(|it| it.1),
         decided: said.map(|(it, _)| encode(it, encoding)),
         all: trusts.iter().map(|(dir, trusted)| one(dir, trusted)).collect(),
+        waiting,
         health: to_wire::health(&service.sessions.store().health()),
     })
 }
@@ -80,7 +92,7 @@ pub(crate) async fn set(
                 "Make room on the disk, or give yourself write permission to the state directory.",
             )
     })?;
-    service.take_trust(dir.clone(), trusted).await;
+    service.take_trust().await;
     let path_encoding = encoding_of([&*dir]);
     Answer::new(&TrustSetResult {
         dir: encode(&dir, path_encoding),

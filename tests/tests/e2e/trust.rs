@@ -170,6 +170,18 @@ fn the_command_line_trusts_lists_and_takes_back() {
     // Without a daemon it is the same.
     assert!(run(&home, &top, &["stop"]).status.success());
     assert_eq!(run_json(&home, &top, &["list", "--no-daemon"])["skills"][0]["trusted"], true);
+    // A daemon that runs sees what a command without it has said.
+    assert!(run(&home, &top, &["status"]).status.success());
+    let is_trusted = || run_json(&home, &top, &["list"])["skills"][0]["trusted"] == true;
+    assert!(is_trusted());
+    for trusted in [false, true, false, true] {
+        let how: &[&str] = if trusted { &[] } else { &["--revoke"] };
+        let said = run(&home, &top, &[&["trust", "--no-daemon"], how].concat());
+        assert!(said.status.success(), "{}", stderr(&said));
+        assert_eq!(is_trusted(), trusted);
+        assert_eq!(run_json(&home, &top, &["trust", "--list"])["trusted"], trusted);
+        assert_eq!(run_json(&home, &top, &["status"])["trusted"], u64::from(trusted));
+    }
     let back = run(&home, &home.work(), &["trust", "w", "--revoke"]);
     assert!(stdout(&back).contains("not trusted"), "{}", stderr(&back));
     assert_eq!(run_json(&home, &top, &["trust", "--list"])["all"], json!([]));

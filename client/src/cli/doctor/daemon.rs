@@ -7,9 +7,12 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use skills_protocol::method::{ServerStatus, SkillsExplain};
+use skills_protocol::method::{ServerStatus, SkillsExplain, TrustGet};
 use skills_protocol::socket::SocketLocation;
-use skills_protocol::wire::{ExplainParams, Health, Outcome, ServerInfo, StatusParams, StepKind};
+use skills_protocol::wire::{
+    ExplainParams, Health, Outcome, ServerInfo, StatusParams, StepKind, TrustGetParams,
+    TrustGetResult,
+};
 
 use crate::ClientError;
 use crate::cli::Cx;
@@ -127,12 +130,13 @@ fn holders(lock: &Path) -> BTreeSet<u32> {
     processes.filter(holds).filter_map(pid).filter(|pid| *pid != us).collect()
 }
 
-/// Asks a server, the daemon or one within this process, for what is unwell where it looks.
+/// Asks a server, the daemon or one within this process, for what is unwell where it looks, and
+/// for what is trusted there.
 pub(super) fn look_from_inside(
     cx: &Cx<'_>,
     answering: Option<&mut Answering>,
     findings: &mut Vec<Finding>,
-) -> Result<(), CommandError> {
+) -> Result<Option<TrustGetResult>, CommandError> {
     let place = Place::of(cx.global, None)?;
     let mut local;
     let link = if let Some(answering) = answering {
@@ -141,12 +145,26 @@ pub(super) fn look_from_inside(
         local = Link::local(cx.binary.local)?;
         &mut local
     };
-    if let Err(error) = look_with(link, &place, findings) {
-        let hint = error.hint().unwrap_or_else(|| "Run `skillsd logs` to see why.".to_owned());
-        let message = format!("what it sees could not be asked: {error}");
-        findings.push(Finding::error("daemon-unclear", message, hint));
+    let looked = look_with(link, &place, findings).and_then(|()| trust(link, &place));
+    Ok(match looked {
+        Ok(trust) => Some(trust),
+        Err(error) => {
+            let hint = error.hint().unwrap_or_else(|| "Run `skillsd logs` to see why.".to_owned());
+            let message = format!("what it sees could not be asked: {error}");
+            findings.push(Finding::error("daemon-unclear", message, hint));
+            None
+        }
+    })
+}
+
+fn trust(link: &mut Link, place: &Place) -> Result<TrustGetResult, ClientError> {
+    let mut place = place.clone();
+    if place.wants_several_profiles() {
+        place.profile = None;
     }
-    Ok(())
+    let mut params = TrustGetParams { waiting: Some(true), ..TrustGetParams::default() };
+    place.fill(&mut params, None);
+    link.call::<TrustGet>(&params)
 }
 
 fn look_with(

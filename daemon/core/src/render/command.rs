@@ -34,6 +34,11 @@ pub(super) enum Marks {
 
 const FENCE: &str = "```";
 
+/// Whether there are commands in a text, by the rules of the agent that has them.
+pub fn has_commands(text: &str) -> bool {
+    !find(text, Marks::Claude).is_empty()
+}
+
 /// Finds the commands of a body, in order.
 pub(super) fn find(body: &str, marks: Marks) -> Vec<Injected> {
     let mut found = Vec::new();

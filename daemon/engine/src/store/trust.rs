@@ -7,6 +7,7 @@ use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use ignore::WalkBuilder;
 use rusqlite::{Connection, OptionalExtension, params};
@@ -26,6 +27,15 @@ pub struct Content {
     pub path: PathBuf,
     /// The hash of what is read of it.
     pub hash: [u8; 32],
+}
+
+/// What was said about directories at one moment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Said {
+    /// Which reading of this process it is: of two the one with the greater number is newer.
+    pub nth: u64,
+    /// The directories, and whether they are trusted.
+    pub said: Vec<(PathBuf, bool)>,
 }
 
 impl Content {
@@ -107,16 +117,18 @@ impl Store {
         self.perform(move |it| it.query_row(query, [dir], |row| row.get(0)).optional()).await
     }
 
-    /// Returns every directory of which something was said, by path. Where nothing is kept yet the
+    /// Reads every directory of which something was said, by path. Where nothing is kept yet the
     /// file is not made for it.
-    pub async fn trusts(&self) -> Result<Vec<(PathBuf, bool)>, StoreError> {
+    pub async fn trusts(&self) -> Result<Said, StoreError> {
         if !self.is_there() {
-            return Ok(Vec::new());
+            return Ok(Said::default());
         }
-        self.perform(|connection| {
+        let elsewhere = Arc::clone(&self.shared.elsewhere);
+        self.perform(move |connection| {
+            let nth = elsewhere.next_reading();
             let mut query = connection.prepare("SELECT dir, trusted FROM trust ORDER BY dir")?;
             let rows = query.query_map((), |row| Ok((path_of(row, 0)?, row.get(1)?)))?;
-            rows.collect()
+            Ok(Said { nth, said: rows.collect::<Result<_, _>>()? })
         })
         .await
     }

@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::path::PathEncoding;
-use crate::wire::{ServerInfo, Severity, Watches};
+use crate::wire::{ServerInfo, Severity, TrustGetResult, Watches};
 
 /// What was looked at, and what is wrong with it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +22,8 @@ pub struct DoctorResult {
     pub daemon: Option<ServerInfo>,
     /// How many directories all programs of this user watch; null where the system does not tell.
     pub watches: Option<Watches>,
+    /// What is trusted, and what here asks for it; null where nobody could say.
+    pub trust: Option<TrustGetResult>,
     /// What is wrong, the worst first; empty when all is well.
     pub findings: Vec<Finding>,
 }

@@ -1,10 +1,13 @@
 //! The types of `trust/*`.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::path::PathEncoding;
 use crate::wire::Health;
 use crate::wire::context::skills_params;
+use crate::wire::entry::word_enum;
 
 skills_params! {
     /// Which directory is meant: `dir`, or the worktree of `cwd`; without both all are listed.
@@ -12,6 +15,9 @@ skills_params! {
         /// The directory, absolute.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         dir: Option<String>,
+        /// Whether the skills there are looked at for what waits for trust; no when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        waiting: Option<bool>,
     }
 }
 
@@ -31,9 +37,44 @@ pub struct TrustGetResult {
     pub decided: Option<String>,
     /// All directories of which the user has said something, by path.
     pub all: Vec<TrustedDir>,
+    /// The skills seen from there that would do more if they were trusted, in the profile's order;
+    /// empty unless `waiting` asks for them.
+    #[serde(default)]
+    pub waiting: Vec<WaitingSkill>,
     /// What is unwell.
     #[serde(default)]
     pub health: Vec<Health>,
+}
+
+/// A skill that asks for trust.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WaitingSkill {
+    /// Its name.
+    pub name: String,
+    /// Its SKILL.md.
+    pub path: String,
+    /// How `path` is written; absent when it is plain text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path_encoding: Option<PathEncoding>,
+    /// What it would do.
+    pub needs: Vec<TrustNeed>,
+    /// Whether the place is trusted, and the file has changed since: it asks before it runs.
+    pub changed: bool,
+}
+
+word_enum! {
+    /// What a skill may only do where it is trusted.
+    TrustNeed {
+        /// Be seen at all, by the agent's rule or by `require_trust`.
+        List = "list",
+        /// Have its hooks run.
+        Hooks = "hooks",
+        /// Have the commands in its text run.
+        Shell = "shell",
+        /// Have its scripts run.
+        Scripts = "scripts",
+    }
 }
 
 /// What the user has said about a directory and what is below it.

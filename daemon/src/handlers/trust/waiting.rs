@@ -1,0 +1,105 @@
+//! What of the skills at a place waits for the user's trust: to be listed, or to run something.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::sync::Arc;
+
+use skills_core::catalog;
+use skills_core::fields::Fields;
+use skills_core::render::has_commands;
+use skills_core::render::resources::is_script;
+use skills_core::resolve::{Candidate, State};
+use skills_core::text::decode;
+use skills_engine::View;
+use skills_engine::store::Content;
+use skills_protocol::error::RpcError;
+use skills_protocol::path::{encode, encoding_of};
+use skills_protocol::wire::{TrustNeed, WaitingSkill};
+
+use crate::beneath::Beneath;
+use crate::blocking::blocking;
+use crate::service::Service;
+
+/// A skill that asks for trust.
+struct Asking {
+    skill: WaitingSkill,
+    /// What its file holds, where the place is trusted.
+    content: Option<Content>,
+}
+
+/// Returns the skills that would do more if they were trusted, in the view's order. What is trusted
+/// and has changed since waits as well, for what it runs.
+pub(super) async fn waiting(
+    service: &Service,
+    view: Arc<View>,
+) -> Result<Vec<WaitingSkill>, RpcError> {
+    let read_limit = service.settings.user().read_limit;
+    let found = blocking(move || Ok(asking(&view, read_limit))).await?;
+    let mut waiting = Vec::new();
+    for Asking { mut skill, content } in found {
+        if let Some(content) = content {
+            let known = service.sessions.store().is_trusted_content(content).await;
+            // As before anything runs: what cannot be looked up is not known.
+            if known.unwrap_or(false) {
+                continue;
+            }
+            skill.changed = true;
+        }
+        waiting.push(skill);
+    }
+    Ok(waiting)
+}
+
+/// Reads the disk.
+fn asking(view: &View, read_limit: u64) -> Vec<Asking> {
+    let resolution = &view.resolution;
+    let mut found = Vec::new();
+    for candidate in &resolution.candidates {
+        let root = &resolution.roots[candidate.root];
+        if root.own || matches!(candidate.state, State::Invalid | State::Ignored) {
+            continue;
+        }
+        let needs = needs(candidate, read_limit);
+        if needs.is_empty() {
+            continue;
+        }
+        // A file that is gone by now asks for nothing.
+        let Ok(content) = Content::read(&candidate.path, read_limit) else { continue };
+        let encoding = encoding_of([&*candidate.path]);
+        let skill = WaitingSkill {
+            name: candidate.name.clone(),
+            path: encode(&candidate.path, encoding),
+            path_encoding: encoding,
+            needs,
+            changed: false,
+        };
+        found.push(Asking { skill, content: root.is_trusted().then_some(content) });
+    }
+    found
+}
+
+fn needs(candidate: &Candidate, read_limit: u64) -> Vec<TrustNeed> {
+    let mut needs = Vec::new();
+    if candidate.state == State::Untrusted {
+        needs.push(TrustNeed::List);
+    }
+    if candidate.record().is_some_and(|record| {
+        let document = record.document();
+        let frontmatter = document.frontmatter.as_ref();
+        frontmatter.is_some_and(|it| Fields::new(it, &record.head).entry(&catalog::HOOKS).is_some())
+    }) {
+        needs.push(TrustNeed::Hooks);
+    }
+    // What cannot be read is not run either.
+    let Ok(beneath) = Beneath::open(&candidate.dir()) else { return needs };
+    let file = Path::new(candidate.path.file_name().unwrap_or(OsStr::new("SKILL.md")));
+    let body = beneath.whole(file, read_limit).unwrap_or_default();
+    if has_commands(&decode(&body).text) {
+        needs.push(TrustNeed::Shell);
+    }
+    let files = beneath.list().unwrap_or_default().files;
+    if files.iter().any(|it| it.executable && is_script(&it.relative)) {
+        needs.push(TrustNeed::Scripts);
+    }
+    needs
+}

@@ -1,0 +1,81 @@
+//! What the user has said about directories, as the daemon goes by it.
+//!
+//! It is in the store, which other processes write to as well; here is a copy, that no call waits
+//! for the disk.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use skills_core::path::AbsPath;
+use skills_core::resolve::{Policy, Trusts};
+
+use super::Service;
+use crate::settings::rules;
+
+/// What was read of the store, and when.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    trusts: Arc<Trusts>,
+    /// Which reading it is from; a later one is newer.
+    nth: u64,
+    /// How often others had written before it.
+    writes: u64,
+}
+
+impl Service {
+    /// Returns what the user has said about directories.
+    pub(crate) async fn trusts(&self) -> Arc<Trusts> {
+        if self.trusts.get().is_none() {
+            self.read_trusts(0).await;
+        }
+        Arc::clone(&self.known_trusts().trusts)
+    }
+
+    /// Takes up what the user has said about a directory, which is kept already.
+    pub(crate) async fn take_trust(&self) {
+        let writes = self.known_trusts().writes;
+        self.read_trusts(writes).await;
+        self.follow_policy().await;
+    }
+
+    /// Takes up what another process has kept: a command that asked no daemon.
+    pub(crate) async fn refresh_trusts(&self) {
+        let writes = self.sessions.store().writes_elsewhere().await;
+        if self.known_trusts().writes != writes && self.read_trusts(writes).await {
+            self.follow_policy().await;
+        }
+    }
+
+    /// Reads the store. Returns whether it says something else than before.
+    async fn read_trusts(&self, writes: u64) -> bool {
+        let read = match self.sessions.store().trusts().await {
+            Ok(read) => read,
+            Err(error) => {
+                // What is known stays, and the next call tries again.
+                tracing::warn!(%error, "trust is not read");
+                return false;
+            }
+        };
+        let said = read.said.into_iter();
+        let trusts = Trusts::new(said.filter_map(|(dir, it)| Some((AbsPath::new(&dir).ok()?, it))));
+        let mut known = self.known_trusts();
+        if read.nth < known.nth {
+            return false;
+        }
+        let is_new = *known.trusts != trusts;
+        *known = Known { trusts: Arc::new(trusts), nth: read.nth, writes };
+        is_new
+    }
+
+    fn known_trusts(&self) -> MutexGuard<'_, Known> {
+        let known = self.trusts.get_or_init(Mutex::default);
+        known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Hands the engine what the user has decided about skills, for every later request.
+    pub(crate) async fn follow_policy(&self) {
+        let trusts = Trusts::clone(&*self.trusts().await);
+        let rules = rules(&self.settings);
+        let requires_trust = self.settings.user().require_trust;
+        self.engine.follow(Policy { rules, trusts, requires_trust });
+    }
+}
