@@ -7,12 +7,14 @@
 //! state directory. Commands in a skill are never run here, whatever the configuration says.
 
 mod changes;
+mod complete;
 mod desk;
 mod extension;
 mod names;
 mod place;
 mod prompts;
 mod resources;
+mod roots;
 mod server;
 mod tools;
 

@@ -5,6 +5,7 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use skills_client::cli::{self, CommandError, GlobalArgs};
@@ -23,6 +24,8 @@ pub(super) struct Place {
     start: Context,
     /// None while the client is asked.
     current: watch::Sender<Option<Context>>,
+    /// Whether the client has said its roots, or that it has none.
+    is_settled: AtomicBool,
 }
 
 impl Place {
@@ -30,7 +33,7 @@ impl Place {
     pub(super) fn new(global: GlobalArgs, session: Option<String>) -> Result<Self, CommandError> {
         let start = Context { session: session.clone(), ..cli::context(&global)? };
         let current = watch::Sender::new(Some(start.clone()));
-        Ok(Self { global, session, start, current })
+        Ok(Self { global, session, start, current, is_settled: AtomicBool::new(false) })
     }
 
     /// The client has roots and will be asked for them.
@@ -43,6 +46,7 @@ impl Place {
     /// Takes the roots of the client: the first directory among them is where it works, the others
     /// count besides. None where it did not say.
     pub(super) fn settle(&self, roots: Option<&[String]>) {
+        self.is_settled.store(true, Ordering::Relaxed);
         if self.global.cwd.is_some() {
             return;
         }
@@ -52,6 +56,11 @@ impl Place {
             *current = Some(context);
             is_new
         });
+    }
+
+    /// Whether it is for the client to say where it is, and has not been said.
+    pub(super) fn is_to_be_asked(&self) -> bool {
+        self.global.cwd.is_none() && !self.is_settled.load(Ordering::Relaxed)
     }
 
     fn rooted(&self, roots: &[String]) -> Option<Context> {

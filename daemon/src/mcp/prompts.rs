@@ -22,7 +22,7 @@ use super::desk::{AT_ONCE, Desk, refusal, told};
 use super::tools::{loaded, meta, notes};
 
 /// The text of all arguments.
-const ARGUMENTS: &str = "arguments";
+pub(super) const ARGUMENTS: &str = "arguments";
 
 /// Lists the skills that a user may start.
 pub(super) async fn list(desk: &Desk) -> Result<Vec<Prompt>, ClientError> {
@@ -55,7 +55,7 @@ fn arguments(frontmatter: &Map<String, Value>) -> Vec<PromptArgument> {
 }
 
 /// Returns the arguments that a skill names: a list, or one text with blanks between them.
-fn names(frontmatter: &Map<String, Value>) -> Vec<String> {
+pub(super) fn names(frontmatter: &Map<String, Value>) -> Vec<String> {
     let words = |text: &str| text.split_whitespace().map(str::to_owned).collect();
     match frontmatter.get("arguments") {
         Some(Value::String(text)) => words(text),
@@ -111,7 +111,8 @@ fn quoted(value: &str) -> String {
     if is_plain { value.to_owned() } else { format!("'{}'", value.replace('\'', "'\\''")) }
 }
 
-fn refused(error: &ClientError) -> ErrorData {
+/// Returns why a prompt is not given.
+pub(super) fn refused(error: &ClientError) -> ErrorData {
     match refusal(error) {
         Some(it) => {
             let data = it.data.as_ref().filter(|_| it.code == SKILL_NOT_FOUND);

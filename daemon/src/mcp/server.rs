@@ -3,20 +3,19 @@
 use std::sync::Arc;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, GetPromptRequestParams, GetPromptResponse,
-    GetSkillRequestParams, GetSkillResult, Implementation, InitializeRequestParams,
-    InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-    ListSkillsResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
-    ReadResourceResponse, ServerCapabilities, ServerConfig, SubscriptionFilter,
+    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
+    GetPromptRequestParams, GetPromptResponse, GetSkillRequestParams, GetSkillResult,
+    Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListSkillsResult, ListToolsResult,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
+    ServerConfig, SubscriptionFilter,
 };
-use rmcp::service::{NotificationContext, Peer, RequestContext, SubscriptionContext};
+use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use skills_client::ClientError;
-use tokio::time::timeout;
 
 use super::desk::{Desk, told};
-use super::place::PATIENCE;
-use super::{NAME, VERSION, changes, extension, prompts, resources, tools};
+use super::{NAME, VERSION, changes, complete, extension, prompts, resources, roots, tools};
 
 /// What a client may tell its model of the whole server.
 const INSTRUCTIONS: &str = "Skills are instructions for kinds of tasks, kept as files on this machine. Before you begin a task that matches the description of a skill, load it with the tool `skill` and follow what it says; `read_skill_file` reads the files that it names. When none that is listed fits, look with `search_skills`.";
@@ -41,6 +40,7 @@ impl ServerHandler for Server {
             .enable_prompts_list_changed()
             .enable_resources()
             .enable_resources_list_changed()
+            .enable_completions()
             .enable_skills()
             .build();
         ServerConfig::new(capabilities)
@@ -62,12 +62,12 @@ impl ServerHandler for Server {
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         tracing::info!("a client has begun");
-        settle(&self.desk, &context.peer).await;
+        roots::settle(&self.desk, &context.peer).await;
         tokio::spawn(changes::tell(context.peer, self.desk.changes.subscribe()));
     }
 
     async fn on_roots_list_changed(&self, context: NotificationContext<RoleServer>) {
-        settle(&self.desk, &context.peer).await;
+        roots::settle(&self.desk, &context.peer).await;
     }
 
     async fn list_tools(
@@ -82,8 +82,12 @@ impl ServerHandler for Server {
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        let said = request.input_responses.as_ref();
+        if let Some(question) = roots::question(&self.desk, &context.meta, said) {
+            return Ok(question.into());
+        }
         Ok(tools::call(&self.desk, request).await?.into())
     }
 
@@ -107,8 +111,12 @@ impl ServerHandler for Server {
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
+        let said = request.input_responses.as_ref();
+        if let Some(question) = roots::question(&self.desk, &context.meta, said) {
+            return Ok(question.into());
+        }
         Ok(resources::read(&self.desk, &request.uri).await?.into())
     }
 
@@ -124,9 +132,21 @@ impl ServerHandler for Server {
     async fn get_prompt(
         &self,
         request: GetPromptRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
+        let said = request.input_responses.as_ref();
+        if let Some(question) = roots::question(&self.desk, &context.meta, said) {
+            return Ok(question.into());
+        }
         Ok(prompts::get(&self.desk, request).await?.into())
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        complete::complete(&self.desk, request).await
     }
 
     async fn list_skills(
@@ -164,30 +184,6 @@ impl ServerHandler for Server {
         }
         Ok(())
     }
-}
-
-/// Asks the client for its roots, if it has any.
-async fn settle(desk: &Desk, peer: &Peer<RoleServer>) {
-    #[expect(deprecated, reason = "clients of today still say where they work by roots")]
-    let roots = match peer.peer_info() {
-        Some(info) if info.capabilities.roots.is_some() => {
-            match timeout(PATIENCE, peer.list_roots()).await {
-                Ok(Ok(listed)) => {
-                    Some(listed.roots.into_iter().map(|it| it.uri).collect::<Vec<_>>())
-                }
-                Ok(Err(error)) => {
-                    tracing::info!(%error, "the client does not say its roots");
-                    None
-                }
-                Err(_) => {
-                    tracing::info!("the client did not say its roots in time");
-                    None
-                }
-            }
-        }
-        Some(_) | None => None,
-    };
-    desk.place.settle(roots.as_deref());
 }
 
 /// The list cannot be had at all.

@@ -5,6 +5,7 @@ mod client;
 use std::fs;
 use std::path::Path;
 
+use rmcp::model::Reference;
 use serde_json::{Value, json};
 use skills_testkit::daemon::listener;
 use skills_testkit::{Home, fixture, wait_for};
@@ -288,6 +289,60 @@ async fn the_roots_of_the_client_decide_where_it_is() {
     let cwd = ["--cwd", two.to_str().unwrap()];
     let agent = Agent::rooted(&home, &elsewhere, &cwd, &[&one]).await;
     assert_eq!(enumerated(&agent).await, ["two"]);
+    agent.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_roots_of_a_client_without_a_greeting_count_from_its_first_call_on() {
+    let home = Home::new();
+    let top = home.worktree("shop", SHOP);
+    let elsewhere = home.worktree("elsewhere", "//- /src dir\n");
+    for nth in 0..3 {
+        let agent = Agent::discover_rooted(&home, &elsewhere, &[&top]).await;
+        assert_eq!(enumerated(&agent).await, [""; 0], "it was started elsewhere");
+        let mut heard = agent.listen().await;
+        // Whichever kind of call comes first, it is about the roots already.
+        match nth {
+            0 => {
+                let said = agent.call("skill", json!({"name": "pdf"})).await;
+                assert!(matches!(&said, Said::Fine(text) if text.contains("# PDF")), "{said:?}");
+            }
+            1 => {
+                let read = agent.read("skill://pdf/SKILL.md").await.unwrap();
+                assert_eq!(read["mimeType"], "text/markdown");
+            }
+            _ => {
+                let text = agent.prompt("deploy", json!({"arguments": "now"})).await.unwrap();
+                assert!(text.contains("Deploy"), "{text}");
+            }
+        }
+        for _ in 0..3 {
+            heard.next().await;
+        }
+        assert_eq!(enumerated(&agent).await, ["deploy", "pdf"]);
+        let said = agent.call("read_skill_file", json!({"name": "pdf"})).await;
+        assert!(matches!(said, Said::Fine(_)), "nobody is asked twice: {said:?}");
+        agent.end().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_may_stand_in_an_argument_is_offered() {
+    let home = Home::new();
+    let task = "//- /.agents/skills/task/SKILL.md\n---\nname: task\ndescription: Keeps tasks.\narguments: [what, item]\nargument-hint: \"[add|remove] <item>\"\n---\nDo $what.\n";
+    let top = home.worktree("shop", &format!("{SHOP}{task}"));
+    let agent = Agent::start(&home, &top, &[]).await;
+    assert!(agent.info()["capabilities"]["completions"].is_object());
+    let prompt = || Reference::for_prompt("task");
+    assert_eq!(agent.offered(prompt(), ("what", ""), &[]).await, ["add", "remove"]);
+    assert_eq!(agent.offered(prompt(), ("what", "r"), &[]).await, ["remove"]);
+    assert_eq!(agent.offered(prompt(), ("arguments", "a"), &[]).await, ["add"]);
+    let file = || Reference::for_resource("skill://{name}/{+path}");
+    assert_eq!(agent.offered(file(), ("name", "p"), &[]).await, ["pdf"]);
+    let of_pdf = [("name", "pdf")];
+    let all = ["SKILL.md", "reference/forms.md", "seal.png"];
+    assert_eq!(agent.offered(file(), ("path", ""), &of_pdf).await, all);
+    assert_eq!(agent.offered(file(), ("path", "ref"), &of_pdf).await, ["reference/forms.md"]);
     agent.end().await;
 }
 

@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequestParams, ClientCapabilities, ClientConfig, GetPromptRequestParams,
-    Implementation, ListRootsResult, ProtocolVersion, ReadResourceRequestParams, Root,
-    SubscriptionFilter,
+    ArgumentInfo, CallToolRequestParams, ClientCapabilities, ClientConfig, CompleteRequestParams,
+    CompletionContext, GetPromptRequestParams, Implementation, ListRootsResult, ProtocolVersion,
+    ReadResourceRequestParams, Reference, Root, SubscriptionFilter,
 };
 use rmcp::service::{
     NotificationContext, RequestContext, RoleClient, RunningService, Subscription,
@@ -103,6 +103,15 @@ impl Agent {
         Self::greet(home, cwd, args, Ears::default(), mode).await
     }
 
+    /// Starts a server, speaks the present revision and has roots.
+    pub(super) async fn discover_rooted(home: &Home, cwd: &Path, dirs: &[&Path]) -> Self {
+        let ears = Ears::default();
+        *ears.roots.lock().expect("nobody panics under it") = Some(roots(dirs));
+        let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
+        let mode = ClientLifecycleMode::Discover { preferred_versions };
+        Self::greet(home, cwd, &[], ears, mode).await
+    }
+
     /// Starts a server and has roots.
     pub(super) async fn rooted(home: &Home, cwd: &Path, args: &[&str], dirs: &[&Path]) -> Self {
         let ears = Ears::default();
@@ -179,6 +188,20 @@ impl Agent {
         let got = json!(got);
         assert_eq!(got["messages"][0]["role"], "user");
         Ok(got["messages"][0]["content"]["text"].as_str().expect("a text").to_owned())
+    }
+
+    /// Returns what is offered for an argument of a prompt, or of the address of a file.
+    pub(super) async fn offered(
+        &self,
+        of: Reference,
+        (name, value): (&str, &str),
+        given: &[(&str, &str)],
+    ) -> Vec<String> {
+        let given = given.iter().map(|(name, it)| ((*name).to_owned(), (*it).to_owned()));
+        let context = CompletionContext::with_arguments(given.collect());
+        let params = CompleteRequestParams::new(of, ArgumentInfo::new(name, value));
+        let params = params.with_context(context);
+        self.service.complete(params).await.expect("it answers").completion.values
     }
 
     /// Forgets what was told until all that is known has been told.

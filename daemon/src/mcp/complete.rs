@@ -1,0 +1,139 @@
+//! Completion: what a client offers while a person fills in a prompt's arguments or a resource's
+//! address.
+//!
+//! Of an argument is known what its skill's `argument-hint` names as choices (`add|remove`); of an
+//! address, the skills and their files.
+
+use rmcp::ErrorData;
+use rmcp::model::{
+    ArgumentInfo, CompleteRequestParams, CompleteResult, CompletionContext, CompletionInfo,
+    Reference,
+};
+use serde_json::{Map, Value};
+use skills_client::ClientError;
+use skills_protocol::method::SkillsResources;
+use skills_protocol::wire::{ResourcesParams, Scope};
+
+use super::desk::{Desk, told};
+use super::names::{SKILL_FILE, TEMPLATE};
+use super::prompts::{ARGUMENTS, names, refused};
+
+/// Offers what may stand there, the list's order first.
+pub(super) async fn complete(
+    desk: &Desk,
+    request: CompleteRequestParams,
+) -> Result<CompleteResult, ErrorData> {
+    let CompleteRequestParams { r#ref, argument, context, .. } = request;
+    let values = match &r#ref {
+        Reference::Prompt(prompt) => {
+            let frontmatter = desk.frontmatter(&prompt.name).await;
+            choices(&frontmatter.map_err(|error| refused(&error))?, &argument)
+        }
+        Reference::Resource(resource) if resource.uri == TEMPLATE => {
+            let offered = of_address(desk, &argument, context).await;
+            offered.map_err(|error| refused(&error))?
+        }
+        Reference::Resource(resource) => {
+            let message = format!("`{}` has nothing to fill in; `{TEMPLATE}` has", resource.uri);
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        _ => {
+            let message = "only prompts and resources have arguments to fill in";
+            return Err(ErrorData::invalid_params(message, None));
+        }
+    };
+    let (n_values, most) = (values.len(), CompletionInfo::MAX_VALUES);
+    let shown = values.into_iter().take(most).collect();
+    let total = u32::try_from(n_values).ok();
+    let info = CompletionInfo::with_pagination(shown, total, n_values > most);
+    info.map(CompleteResult::new).map_err(|why| ErrorData::internal_error(why, None))
+}
+
+/// The parts of a file's address.
+async fn of_address(
+    desk: &Desk,
+    argument: &ArgumentInfo,
+    context: Option<CompletionContext>,
+) -> Result<Vec<String>, ClientError> {
+    let begins = |it: &String| it.starts_with(&argument.value);
+    match &*argument.name {
+        "name" => {
+            let listed = desk.listed(&[]).await?;
+            let mut names: Vec<_> = listed
+                .into_iter()
+                .filter(|it| it.scope != Scope::Mcp)
+                .map(|it| it.name)
+                .filter(begins)
+                .collect();
+            names.sort_unstable();
+            names.dedup();
+            Ok(names)
+        }
+        "path" => {
+            let Some(name) = context.and_then(|it| it.arguments?.remove("name")) else {
+                return Ok(Vec::new());
+            };
+            let params = ResourcesParams { name: Some(name), ..ResourcesParams::default() };
+            let listed = desk.ask::<SkillsResources>(params).await.inspect_err(|error| {
+                tracing::debug!(why = told(error), "files are not offered");
+            })?;
+            let files = listed.resources.into_iter().map(|it| it.relative);
+            Ok([SKILL_FILE.to_owned()].into_iter().chain(files).filter(begins).collect())
+        }
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// The choices that a hint names for an argument. Of the text of all arguments it is the last word
+/// that is completed.
+fn choices(frontmatter: &Map<String, Value>, argument: &ArgumentInfo) -> Vec<String> {
+    let hint = frontmatter.get("argument-hint").and_then(Value::as_str).unwrap_or_default();
+    let places: Vec<Vec<&str>> = hint.split_whitespace().map(alternatives).collect();
+    let (before, begun, nth) = if argument.name == ARGUMENTS {
+        let begun = argument.value.rsplit(char::is_whitespace).next().unwrap_or_default();
+        let before = &argument.value[..argument.value.len() - begun.len()];
+        (before, begun, before.split_whitespace().count())
+    } else {
+        let nth = names(frontmatter).iter().position(|it| *it == argument.name);
+        let Some(nth) = nth else { return Vec::new() };
+        ("", argument.value.as_str(), nth)
+    };
+    let offered = places.get(nth).into_iter().flatten().filter(|it| it.starts_with(begun));
+    offered.map(|it| format!("{before}{it}")).collect()
+}
+
+/// `[add|remove]` or `<add|remove>`; a word without a choice names what is to be put in.
+fn alternatives(word: &str) -> Vec<&str> {
+    let inner = word.trim_matches(['[', ']', '<', '>', '(', ')', '{', '}']);
+    if inner.contains('|') {
+        inner.split('|').filter(|it| !it.is_empty()).collect()
+    } else {
+        Vec::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(name: &str, value: &str, expected: &[&str]) {
+        let frontmatter =
+            json!({"arguments": "what item", "argument-hint": "[add|remove|archive] <item>"});
+        let frontmatter = frontmatter.as_object().expect("an object");
+        assert_eq!(choices(frontmatter, &ArgumentInfo::new(name, value)), expected);
+    }
+
+    #[test]
+    fn what_a_hint_names_is_offered() {
+        check("what", "", &["add", "remove", "archive"]);
+        check("what", "a", &["add", "archive"]);
+        check("item", "", &[]);
+        check("nothing", "", &[]);
+        check("arguments", "re", &["remove"]);
+        check("arguments", "add x", &[]);
+        check("arguments", "", &["add", "remove", "archive"]);
+    }
+}
