@@ -57,15 +57,15 @@ pub struct Sent {
 impl BlockingConnection<UnixStream> {
     /// Returns a connection over a socket, with [`PATIENCE`] for every answer.
     pub fn over_socket(stream: UnixStream) -> Result<Self, ClientError> {
-        limit_patience(&stream, PATIENCE)?;
+        limit_patience(&stream, Some(PATIENCE))?;
         Ok(Self::new(stream))
     }
 }
 
-/// Makes reads and writes of a socket fail after this time.
-pub fn limit_patience(stream: &UnixStream, patience: Duration) -> io::Result<()> {
-    stream.set_read_timeout(Some(patience))?;
-    stream.set_write_timeout(Some(patience))
+/// Makes reads and writes of a socket fail after this time; without one they wait for ever.
+pub fn limit_patience(stream: &UnixStream, patience: Option<Duration>) -> io::Result<()> {
+    stream.set_read_timeout(patience)?;
+    stream.set_write_timeout(patience)
 }
 
 impl<S: Stream> BlockingConnection<S> {

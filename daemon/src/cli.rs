@@ -116,3 +116,71 @@ pub(crate) fn run() -> ExitCode {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+
+    #[test]
+    fn the_help_of_mcp_says_what_an_agent_gets() {
+        let mut program = Program::command();
+        program.build();
+        let command = program.find_subcommand_mut("mcp").expect("it is there");
+        expect![[r#"
+            Serve the skills over the Model Context Protocol
+
+            For an agent that starts it and speaks MCP on standard input and output: the tools `skill`,
+            `search_skills`, `read_skill_file` and `explain_skill`, and each skill as a resource and as a
+            prompt. The roots of the client decide where it works, unless `--cwd` does. Commands in skills are
+            never run. It logs to the files that `skillsd logs` shows.
+
+            Usage: skillsd mcp [OPTIONS]
+
+            Options:
+                  --session <ID>
+                      Make its calls part of this conversation
+          
+                      What the conversation has activated is listed as well, and what is loaded is recorded.
+
+                  --shell <WHAT>
+                      What becomes of commands in skills: list, none
+          
+                      With `list` the model is told of them and may run them itself; with `none` a sentence
+                      stands in their place.
+          
+                      [default: list]
+
+              -h, --help
+                      Print help (see a summary with '-h')
+
+            Global options:
+                  --cwd <DIR>
+                      Act as if started in DIR
+
+                  --add-dir <DIR>
+                      Count the skills of DIR as well (repeatable)
+          
+                      Directories in the variable SKILLSD_ADD_DIRS, separated by colons, count besides.
+
+                  --profile <PROFILE>
+                      Apply the rules of this agent, of several (`a,b`) or of `all` [default: agentskills]
+          
+                      For example `claude-code`. With several, and with `all`, `list` and `explain` show them
+                      side by side. `all` holds no variants (`claude-code@founding`); they are named. Without it
+                      `profile` of the worktree's `.skillsd.toml` counts, then that of `config.toml`.
+
+                  --json
+                      Print the daemon's answer as one line of JSON
+
+                  --no-daemon
+                      Index within this process in place of asking the daemon
+
+                  --color <WHEN>
+                      When to use colours: auto, always, never
+          
+                      [default: auto]
+        "#]].assert_eq(&command.clone().render_long_help().to_string());
+    }
+}

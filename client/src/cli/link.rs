@@ -40,9 +40,18 @@ pub(super) struct Link {
     fallback: Option<StartOptions>,
     // The daemon's process, where the connection tells.
     daemon: Option<Pid>,
+    // Whether an answer may wait for the user.
+    asks_user: bool,
     // Where it is told that the server is of another version.
     notes: Notes,
 }
+
+/// What most answers take their time for.
+const READING: &str = "reading the skills …";
+
+/// What is said while the user is asked.
+const ASKING: &str =
+    "waiting for the user: `skillsd permission pending` shows the question, `reply` answers it …";
 
 enum Introduction {
     Sent(Sent),
@@ -75,23 +84,30 @@ impl Link {
         let link = if cx.global.no_daemon {
             Self::local(cx.binary.local)?
         } else {
-            Self::daemon(StartOptions::new(environment::socket_location()?)?)?
+            Self::daemon(StartOptions::new(environment::socket_location()?)?, false)?
         };
         Ok(Self { notes: Rc::clone(&cx.notes), ..link })
     }
 
-    fn daemon(options: StartOptions) -> Result<Self, ClientError> {
+    /// Connects to the daemon for an answer that waits for the user, for as long as the daemon
+    /// lets it.
+    pub(super) fn open_for_the_user(cx: &Cx<'_>) -> Result<Self, ClientError> {
+        let options = StartOptions::new(environment::socket_location()?)?;
+        Ok(Self { notes: Rc::clone(&cx.notes), ..Self::daemon(options, true)? })
+    }
+
+    fn daemon(options: StartOptions, asks_user: bool) -> Result<Self, ClientError> {
         let _progress = Progress::begin("starting the daemon …");
         let stream = connect_or_start(&options)?;
-        limit_patience(&stream, PATIENCE)?;
+        limit_patience(&stream, (!asks_user).then_some(PATIENCE))?;
         let daemon = peer::of(&stream)?.and_then(|peer| peer.daemon());
-        Ok(Self { fallback: Some(options), daemon, ..Self::over(Box::new(stream))? })
+        Ok(Self { fallback: Some(options), daemon, asks_user, ..Self::over(Box::new(stream))? })
     }
 
     /// Connects to the daemon that runs and waits so long for each answer; starts none.
     pub(super) fn open_running(patience: Duration) -> Result<Self, ClientError> {
         let stream = connect(&environment::socket_location()?)?;
-        limit_patience(&stream, patience)?;
+        limit_patience(&stream, Some(patience))?;
         let daemon = peer::of(&stream)?.and_then(|peer| peer.daemon());
         Ok(Self { daemon, ..Self::over(Box::new(stream))? })
     }
@@ -121,6 +137,7 @@ impl Link {
             introduction: Introduction::Sent(sent),
             fallback: None,
             daemon: None,
+            asks_user: false,
             notes: Notes::default(),
         })
     }
@@ -140,7 +157,7 @@ impl Link {
         &mut self,
         params: &M::Params,
     ) -> Result<Box<RawValue>, ClientError> {
-        let _progress = Progress::begin("reading the skills …");
+        let _progress = Progress::begin(if self.asks_user { ASKING } else { READING });
         if !M::REPEATABLE {
             return self.try_call_text::<M>(params);
         }
@@ -179,7 +196,8 @@ impl Link {
                 return outcome.map_err(|error| error.by_process(self.daemon));
             };
             thread::sleep(pause);
-            *self = Self { notes: Rc::clone(&self.notes), ..Self::daemon(options)? };
+            let next = Self::daemon(options, self.asks_user)?;
+            *self = Self { notes: Rc::clone(&self.notes), ..next };
         }
     }
 
@@ -261,14 +279,14 @@ mod tests {
     #[test]
     fn a_daemon_that_is_going_away_is_replaced() {
         let top = TempDir::new().expect("made");
-        let mut link = Link::daemon(stopping(&top)).expect("accepted");
+        let mut link = Link::daemon(stopping(&top), false).expect("accepted");
         assert_eq!(link.call::<ServerSync>(&SyncParams::default()).expect("answered").clock, "c");
     }
 
     #[test]
     fn what_may_not_be_repeated_is_not() {
         let top = TempDir::new().expect("made");
-        let mut link = Link::daemon(stopping(&top)).expect("accepted");
+        let mut link = Link::daemon(stopping(&top), false).expect("accepted");
         let error = link.call::<ServerShutdown>(&ShutdownParams {});
         assert!(matches!(error, Err(ClientError::Closed)), "{error:?}");
     }

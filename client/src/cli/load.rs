@@ -41,6 +41,13 @@ pub struct LoadArgs {
     /// What becomes of commands in it: list, none, execute
     #[arg(long, value_name = "WHAT", default_value = "list", hide_possible_values = true)]
     shell: Commands,
+    /// Where the user is asked first, wait for the answer
+    ///
+    /// Any client gives it: `skillsd permission pending` shows what is asked, `skillsd permission
+    /// reply` answers. Without this the command fails with the question's id, and the answer
+    /// counts for the next one.
+    #[arg(long)]
+    wait: bool,
 }
 
 /// Who asks.
@@ -83,6 +90,10 @@ pub struct CatalogArgs {
 }
 
 pub(super) fn run(cx: &Cx<'_>, args: &LoadArgs) -> Result<Exit, CommandError> {
+    if args.wait && cx.global.no_daemon {
+        return Err(CommandError::usage("`--wait` needs the daemon, which others can answer")
+            .with_hint("Leave out `--no-daemon`."));
+    }
     let place = Place::of(cx.global, None)?.single_profile()?;
     let words = LoadFormat::ALL.iter().map(|it| (it.as_str(), *it));
     let mut params = LoadParams {
@@ -97,6 +108,7 @@ pub(super) fn run(cx: &Cx<'_>, args: &LoadArgs) -> Result<Exit, CommandError> {
             Commands::None => Shell::None,
             Commands::Execute => Shell::Execute,
         }),
+        wait: args.wait.then_some(true),
         ..LoadParams::default()
     };
     match place.target(&args.target) {
@@ -106,7 +118,7 @@ pub(super) fn run(cx: &Cx<'_>, args: &LoadArgs) -> Result<Exit, CommandError> {
             params.name = Some(name);
         }
     }
-    let mut link = Link::open(cx)?;
+    let mut link = if args.wait { Link::open_for_the_user(cx)? } else { Link::open(cx)? };
     if cx.global.json {
         cx.terminal.print(&format!("{}\n", link.call_text::<SkillsLoad>(&params)?))?;
         return Ok(Exit::Fine);

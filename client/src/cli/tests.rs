@@ -418,6 +418,59 @@ fn the_help_is_one_screen_each() {
         "#]],
     );
     check_help(
+        Some("load"),
+        &expect![[r#"
+            Print a skill as its agent hands it to the model
+
+            Usage: skillsd load [OPTIONS] <NAME|PATH> [ARGS]...
+
+            Arguments:
+              <NAME|PATH>  A skill's name, a SKILL.md or a skill's directory
+              [ARGS]...    The skill's arguments
+
+            Options:
+                  --format <FORMAT>  Write it as this agent does [default: the profile's]
+                  --by <WHO>         Who asks for it: the model, or the user by its name [default: model]
+                  --shell <WHAT>     What becomes of commands in it: list, none, execute [default: list]
+                  --wait             Where the user is asked first, wait for the answer
+              -h, --help             Print help (see more with '--help')
+
+            Global options:
+                  --cwd <DIR>          Act as if started in DIR
+                  --add-dir <DIR>      Count the skills of DIR as well (repeatable)
+                  --profile <PROFILE>  Apply the rules of this agent, of several (`a,b`) or of `all` [default:
+                                       agentskills]
+                  --json               Print the daemon's answer as one line of JSON
+                  --no-daemon          Index within this process in place of asking the daemon
+                  --color <WHEN>       When to use colours: auto, always, never [default: auto]
+        "#]],
+    );
+    check_help(
+        Some("trust"),
+        &expect![[r#"
+            Trust what comes with a worktree, so that its skills may run things
+
+            Usage: skillsd trust [OPTIONS] [DIR]
+
+            Arguments:
+              [DIR]  The directory to trust [default: the worktree this is in]
+
+            Options:
+                  --revoke  Take trust back: forget what was said of it
+                  --list    Say what is trusted and what here asks for it, and change nothing
+              -h, --help    Print help (see more with '--help')
+
+            Global options:
+                  --cwd <DIR>          Act as if started in DIR
+                  --add-dir <DIR>      Count the skills of DIR as well (repeatable)
+                  --profile <PROFILE>  Apply the rules of this agent, of several (`a,b`) or of `all` [default:
+                                       agentskills]
+                  --json               Print the daemon's answer as one line of JSON
+                  --no-daemon          Index within this process in place of asking the daemon
+                  --color <WHEN>       When to use colours: auto, always, never [default: auto]
+        "#]],
+    );
+    check_help(
         Some("explain"),
         &expect![[r#"
             Explain why a skill is seen, or why it is not

@@ -9,6 +9,7 @@
 mod agent;
 mod claude_code;
 mod coercion;
+pub mod commands;
 pub mod hooks;
 mod inert;
 mod page;

@@ -17,6 +17,7 @@ use crate::path::AbsPath;
 use crate::profile::{Profile, Reads};
 use crate::skill::Spot;
 
+pub use claude_code::is_canonical;
 pub use properties::Properties;
 
 /// One rule about skills.

@@ -151,12 +151,15 @@ impl RpcError {
     pub fn parse_error(detail: impl Into<String>) -> Self {
         let mut error = Self::new(PARSE_ERROR, "the message is not valid JSON");
         error.data_mut().detail = Some(detail.into());
-        error
+        error.with_hint(
+            "Send one JSON object for each message; `detail` says where this one ends to be one.",
+        )
     }
 
     /// The JSON is not a request.
     pub fn invalid_request(message: impl Into<String>) -> Self {
         Self::new(INVALID_REQUEST, message)
+            .with_hint("Send an object with `jsonrpc`, `id`, `method` and `params`.")
     }
 
     /// A batch, which is not supported.
@@ -175,6 +178,7 @@ impl RpcError {
     /// The parameters do not fit the method.
     pub fn invalid_params(message: impl Into<String>) -> Self {
         Self::new(INVALID_PARAMS, message)
+            .with_hint("The parameters of each method are in docs/protocol.md.")
     }
 
     /// The daemon failed; a bug or a failing machine.

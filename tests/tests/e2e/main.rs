@@ -32,6 +32,7 @@ mod clients;
 mod configured;
 
 mod ends;
+mod errors;
 
 mod manual;
 

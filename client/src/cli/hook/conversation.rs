@@ -148,7 +148,7 @@ impl Conversation {
 
     fn try_ask<M: Request>(&self, params: &M::Params) -> Result<Box<RawValue>, ClientError> {
         let stream = connect_or_start(&self.options)?;
-        limit_patience(&stream, PATIENCE)?;
+        limit_patience(&stream, Some(PATIENCE))?;
         let mut connection = BlockingConnection::new(stream);
         let sent = connection.send::<M>(params)?;
         connection.receive_text(sent)

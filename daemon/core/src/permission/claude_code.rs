@@ -9,6 +9,11 @@ use super::{Action, Author, Decision, Properties, Reason, Request, Rule, wildcar
 /// How the agent names skills that it fetched itself.
 const CANONICAL: &str = "_canonical_";
 
+/// Whether a name is one that the agent gives to what it has fetched itself.
+pub fn is_canonical(name: &str) -> bool {
+    name.starts_with(CANONICAL)
+}
+
 pub(super) fn decide<'a>(rules: &'a [Rule], request: &Request<'_>) -> Decision<'a> {
     let name = plain(request.name);
     let find = |action| of_all(rules, action).find(|it| matches(it, name));
@@ -16,7 +21,7 @@ pub(super) fn decide<'a>(rules: &'a [Rule], request: &Request<'_>) -> Decision<'
         return Decision::by(Action::Deny, Reason::Rule(rule));
     }
     // A local skill of such a name has named itself.
-    if request.is_remote && name.starts_with(CANONICAL) {
+    if request.is_remote && is_canonical(name) {
         return Decision::by(Action::Allow, Reason::Canonical);
     }
     for action in [Action::Allow, Action::Ask] {

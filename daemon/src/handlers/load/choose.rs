@@ -2,6 +2,8 @@
 //!
 //! What is refused is refused in the agent's words and with its number, where it has any.
 
+use skills_core::catalog::commands;
+use skills_core::permission::is_canonical;
 use skills_core::render::{By, Format};
 use skills_core::resolve::{Candidate, State};
 use skills_engine::View;
@@ -20,6 +22,10 @@ mod number {
     pub(super) const UNKNOWN: i32 = 2;
     /// Only the user may start it.
     pub(super) const MODEL_DISABLED: i32 = 4;
+    /// The agent does it itself.
+    pub(super) const NOT_A_PROMPT: i32 = 5;
+    /// There is no such skill where the agent fetches skills from.
+    pub(super) const REMOTE_UNKNOWN: i32 = 6;
 }
 
 /// The skill that is meant.
@@ -119,6 +125,17 @@ fn next(candidate: &Candidate) -> String {
 /// There is none, in the agent's own words where they are known.
 fn unknown(view: &View, target: &Target<'_>, error: RpcError) -> RpcError {
     let mut error = error;
+    if let (true, Target::Name(name)) = (view.site.profile.output.is_claude(), target) {
+        if is_canonical(name) {
+            return error.with_error_code(number::REMOTE_UNKNOWN);
+        }
+        if commands::is_own(name) {
+            let message = format!("`{name}` is a command of Claude Code itself, not a skill");
+            return RpcError::new(NOT_INVOCABLE, message)
+                .with_hint("Let the user type it; there is no text in it that could be loaded.")
+                .with_error_code(number::NOT_A_PROMPT);
+        }
+    }
     if view.site.profile.output.is_opencode() {
         let available = available(view);
         let available = if available.is_empty() { "none".to_owned() } else { available.join(", ") };

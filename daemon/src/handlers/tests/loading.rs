@@ -42,6 +42,12 @@ async fn claude_numbers_what_is_wrong() {
     assert_eq!(claude(&mut rig, json!({"name": "b"})).await, Err((-32001, json!(2))));
     assert_eq!(claude(&mut rig, json!({"name": "manual"})).await, Err((-32009, json!(4))));
     assert_eq!(claude(&mut rig, json!({"name": "later"})).await, Err((-32001, json!(2))));
+    assert_eq!(claude(&mut rig, json!({"name": "/clear"})).await, Err((-32009, json!(5))));
+    let fetched = json!({"name": "_canonical_notes"});
+    assert_eq!(claude(&mut rig, fetched).await, Err((-32001, json!(6))));
+    // A skill of such a name is one.
+    rig.write("w/.claude/skills/clear/SKILL.md", "---\ndescription: d\n---\nSweep.\n");
+    assert_eq!(claude(&mut rig, json!({"name": "clear"})).await, Ok("Sweep.\n".to_owned()));
     // Other agents have no numbers.
     let error = rig.try_call("skills/load", json!({"name": "zzz"})).await.unwrap_err();
     assert_eq!((&error["code"], &error["data"]["errorCode"]), (&json!(-32001), &Value::Null));

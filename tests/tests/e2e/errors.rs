@@ -1,0 +1,263 @@
+//! Each error code of the protocol, met over the socket: none is there that nobody can get.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use skills_protocol::error as code;
+use skills_testkit::{Framing, Home, Wire, wait_for};
+
+use crate::configured::configure;
+use crate::support::Live;
+
+const SKILLS: &str = "\
+//- /.agents/skills/good/SKILL.md
+---
+name: good
+description: Is there.
+---
+Good.
+//- /.agents/skills/hidden/SKILL.md
+---
+name: hidden
+description: Is for the user.
+disable-model-invocation: true
+---
+Hidden.
+//- /.claude/skills/asks/SKILL.md
+---
+description: May do much.
+allowed-tools: Bash
+---
+Asks.
+//- /.claude/skills/plain/SKILL.md
+---
+description: Does nothing.
+---
+Plain.
+//- /.claude/skills/denied/SKILL.md
+---
+description: Is forbidden.
+---
+Denied.
+//- /.claude/settings.json
+{\"permissions\": {\"deny\": [\"Skill(denied)\"]}}
+//- /.agents/skills/good/count mode=0755
+#!/bin/sh
+echo counted
+";
+
+/// A skill of the user's own, with scripts of which one takes too long and one cannot be run.
+const OWN: &str = "\
+//- /home/.agents/skills/own/SKILL.md
+---
+name: own
+description: Runs.
+---
+Own.
+//- /home/.agents/skills/own/slow mode=0755
+#!/bin/sh
+sleep 1000
+//- /home/.agents/skills/own/lost mode=0755
+#!/there/is/no/such/program
+";
+
+/// How many connections there may be.
+const CONNECTIONS: usize = 4;
+
+struct Scene {
+    live: Live,
+    top: PathBuf,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let home = Home::new();
+        home.lay_out(OWN);
+        configure(&home, &format!("run.scripts = true\nlimits.connections = {CONNECTIONS}\n"));
+        let top = home.worktree("w", SKILLS);
+        Self { live: Live::start_in(home), top }
+    }
+
+    /// Calls something for the worktree that must be refused.
+    #[track_caller]
+    fn refused(&mut self, method: &str, mut params: Value) -> Met {
+        params["cwd"] = json!(self.top);
+        let error = self.live.wire.try_call(method, &params).expect_err("it is refused");
+        Met { code: error.code, data: error.data, message: error.message }
+    }
+
+    /// Sends bytes that are no call on a connection of their own.
+    #[track_caller]
+    fn said(&self, bytes: &str) -> Met {
+        let mut wire = self.live.daemon.connect(Framing::Lines);
+        wire.send_bytes(bytes.as_bytes()).expect("the daemon reads");
+        met(&wire.receive().expect("an answer"))
+    }
+}
+
+/// An error as it came.
+struct Met {
+    code: i64,
+    message: String,
+    data: Value,
+}
+
+#[track_caller]
+fn met(answer: &Value) -> Met {
+    let error = &answer["error"];
+    Met {
+        code: error["code"].as_i64().unwrap_or_else(|| panic!("no error: {answer}")),
+        message: error["message"].as_str().unwrap_or_default().to_owned(),
+        data: error["data"].clone(),
+    }
+}
+
+/// How each code is got.
+type Provocation = fn(&mut Scene) -> Met;
+
+const PROVOCATIONS: &[(i32, Provocation)] = &[
+    (code::PARSE_ERROR, |it| it.said("{\"jsonrpc\": \n")),
+    (code::INVALID_REQUEST, |it| {
+        let mut wire = it.live.daemon.connect(Framing::Header);
+        wire.send(&json!([{"jsonrpc": "2.0", "id": 1, "method": "server/status"}]));
+        met(&wire.receive().expect("an answer"))
+    }),
+    (code::METHOD_NOT_FOUND, |it| it.refused("skills/lift", json!({}))),
+    (code::INVALID_PARAMS, |it| it.refused("skills/list", json!({"limit": "many"}))),
+    (code::INTERNAL_ERROR, |it| {
+        it.refused("skills/run", json!({"name": "own", "relative": "lost"}))
+    }),
+    (code::REQUEST_CANCELLED, cancelled),
+    (code::SKILL_NOT_FOUND, |it| it.refused("skills/load", json!({"name": "god"}))),
+    (code::DENIED, |it| {
+        it.refused("skills/load", json!({"name": "denied", "profile": "claude-code"}))
+    }),
+    (code::NEEDS_ASKING, |it| {
+        it.refused("skills/load", json!({"name": "asks", "profile": "claude-code"}))
+    }),
+    (code::UNTRUSTED, |it| it.refused("skills/run", json!({"name": "good", "relative": "count"}))),
+    (code::NOT_ALLOWED, |it| {
+        it.refused(
+            "skills/load",
+            json!({"name": "commands", "format": "claude", "shell": "execute"}),
+        )
+    }),
+    (code::OUTSIDE_SKILL, |it| {
+        it.refused("skills/read", json!({"name": "good", "relative": "../hidden/SKILL.md"}))
+    }),
+    (code::TOO_LARGE, |it| {
+        let params = json!({"name": "good", "relative": "SKILL.md", "length": 1_u64 << 40});
+        it.refused("skills/read", params)
+    }),
+    (code::TIMED_OUT, |it| {
+        let params = json!({"name": "own", "relative": "slow", "timeoutMs": 50});
+        it.refused("skills/run", params)
+    }),
+    (code::NOT_INVOCABLE, |it| it.refused("skills/load", json!({"name": "hidden"}))),
+    (code::TOO_MANY_CONNECTIONS, crowded),
+];
+
+/// A call that waits for the user is given up.
+fn cancelled(scene: &mut Scene) -> Met {
+    let mut wire = scene.live.daemon.connect(Framing::Header);
+    let params = json!({"cwd": scene.top, "permission": "skill", "patterns": ["asks"],
+        "profile": "claude-code"});
+    let call = wire.start("permission/request", &params);
+    wait_for("the question", || {
+        let pending = scene.live.wire.call("permission/pending", &json!({}));
+        pending["requests"].as_array()?.iter().any(|it| it["waiting"] == true).then_some(())
+    });
+    wire.send(&json!({"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": call}}));
+    let error = wire.answer(call).expect_err("it was given up");
+    Met { code: error.code, data: error.data, message: error.message }
+}
+
+/// There are as many connections as there may be.
+fn crowded(scene: &mut Scene) -> Met {
+    let list = json!({"cwd": scene.top});
+    let mut more: Vec<Wire> = Vec::new();
+    loop {
+        assert!(more.len() < CONNECTIONS, "one is too many");
+        more.push(scene.live.daemon.connect(Framing::Header));
+        let last = more.last_mut().expect("it was just put there");
+        if let Err(error) = last.try_call("skills/list", &list) {
+            return Met { code: error.code, data: error.data, message: error.message };
+        }
+    }
+}
+
+/// Returns the codes that the protocol has, by their names.
+fn codes() -> BTreeMap<String, i32> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../daemon/protocol/src/error.rs");
+    let text = std::fs::read_to_string(file).expect("it is there");
+    let lines = text.lines().filter_map(|it| it.strip_prefix("pub const ")?.split_once(": i32 = "));
+    let code = |it: &str| it.trim_end_matches(';').parse().expect("a number");
+    lines.map(|(name, it)| (name.to_owned(), code(it))).collect()
+}
+
+#[test]
+fn each_code_is_met_over_the_socket_and_says_what_to_do() {
+    let mut scene = Scene::new();
+    let commands = "---\nname: commands\ndescription: Has one.\n---\n!`true`\n";
+    scene.live.home.lay_out(&format!("//- /home/.agents/skills/commands/SKILL.md\n{commands}"));
+    for (code, provoke) in PROVOCATIONS {
+        let met = provoke(&mut scene);
+        assert_eq!(met.code, i64::from(*code), "{}: {}", met.message, met.data);
+        assert!(!met.message.is_empty() && !met.message.ends_with('.'), "{}", met.message);
+        // What was given up by the caller needs no advice.
+        let hint = met.data["hint"].as_str().unwrap_or_default();
+        let is_told = hint.ends_with(['.', '?']) || *code == code::REQUEST_CANCELLED;
+        assert!(is_told, "{code} says nothing of what to do: {} {}", met.message, met.data);
+    }
+    let tried: Vec<i32> = PROVOCATIONS.iter().map(|it| it.0).collect();
+    let untried: Vec<_> = codes().into_iter().filter(|it| !tried.contains(&it.1)).collect();
+    assert!(untried.is_empty(), "nobody gets {untried:?}");
+}
+
+#[test]
+fn each_number_of_claude_code_is_met() {
+    let mut scene = Scene::new();
+    for (name, number) in [
+        ("/", json!(1)),
+        ("nobody", json!(2)),
+        ("hidden", json!(4)),
+        ("/clear", json!(5)),
+        ("_canonical_notes", json!(6)),
+    ] {
+        let top = scene.top.join(".claude/skills/hidden/SKILL.md");
+        let text = "---\ndescription: Is the user's.\ndisable-model-invocation: true\n---\nNo.\n";
+        std::fs::create_dir_all(top.parent().expect("a directory")).expect("made");
+        std::fs::write(top, text).expect("written");
+        let met = scene.refused("skills/load", json!({"name": name, "profile": "claude-code"}));
+        assert_eq!(met.data["errorCode"], number, "{name}: {}", met.message);
+        assert!(met.data["hint"].is_string(), "{name}: {}", met.data);
+    }
+}
+
+#[test]
+fn a_load_waits_for_the_answer_where_it_is_told_to() {
+    let mut scene = Scene::new();
+    let args = ["load", "asks", "--profile", "claude-code", "--wait"];
+    for (reply, code) in [("once", 0), ("reject", 5)] {
+        let mut command = crate::support::skillsd(&scene.live.home, &args);
+        command.current_dir(&scene.top);
+        let waiting = std::thread::spawn(move || command.output().expect("it runs"));
+        let id = wait_for("the question", || {
+            let pending = scene.live.wire.call("permission/pending", &json!({}));
+            let one = pending["requests"].as_array()?.first()?;
+            (one["waiting"] == true).then(|| one["id"].as_str().expect("an id").to_owned())
+        });
+        let home = &scene.live.home;
+        let answered = crate::support::run(home, &scene.top, &["permission", "reply", &id, reply]);
+        assert!(answered.status.success(), "{}", crate::support::stderr(&answered));
+        let output = waiting.join().expect("it ends");
+        let said = crate::support::stderr(&output);
+        assert_eq!(output.status.code(), Some(code), "{said}");
+        let text = crate::support::stdout(&output);
+        assert_eq!(text.contains("Asks."), reply == "once", "{text}");
+    }
+    let alone = [&args[..], &["--no-daemon"]].concat();
+    let output = crate::support::run(&scene.live.home, &scene.top, &alone);
+    assert_eq!(output.status.code(), Some(2), "nobody could answer");
+}
