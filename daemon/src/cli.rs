@@ -128,6 +128,9 @@ mod tests {
         let mut program = Program::command();
         program.build();
         let command = program.find_subcommand_mut("mcp").expect("it is there");
+        // What stands between paragraphs is blank.
+        let help = command.clone().render_long_help().to_string();
+        let help: String = help.lines().flat_map(|it| [it.trim_end(), "\n"]).collect();
         expect![[r#"
             Serve the skills over the Model Context Protocol
 
@@ -141,15 +144,15 @@ mod tests {
             Options:
                   --session <ID>
                       Make its calls part of this conversation
-          
+
                       What the conversation has activated is listed as well, and what is loaded is recorded.
 
                   --shell <WHAT>
                       What becomes of commands in skills: list, none
-          
+
                       With `list` the model is told of them and may run them itself; with `none` a sentence
                       stands in their place.
-          
+
                       [default: list]
 
               -h, --help
@@ -161,12 +164,12 @@ mod tests {
 
                   --add-dir <DIR>
                       Count the skills of DIR as well (repeatable)
-          
+
                       Directories in the variable SKILLSD_ADD_DIRS, separated by colons, count besides.
 
                   --profile <PROFILE>
                       Apply the rules of this agent, of several (`a,b`) or of `all` [default: agentskills]
-          
+
                       For example `claude-code`. With several, and with `all`, `list` and `explain` show them
                       side by side. `all` holds no variants (`claude-code@founding`); they are named. Without it
                       `profile` of the worktree's `.skillsd.toml` counts, then that of `config.toml`.
@@ -179,8 +182,8 @@ mod tests {
 
                   --color <WHEN>
                       When to use colours: auto, always, never
-          
+
                       [default: auto]
-        "#]].assert_eq(&command.clone().render_long_help().to_string());
+        "#]].assert_eq(&help);
     }
 }
