@@ -54,11 +54,15 @@ write("pdf");
   assert.deepEqual(prompts.map((it) => it.name), ["pdf"]);
   const { messages } = await client.getPrompt({ name: "pdf" });
   assert.match(messages[0].content.text, /Do it\./);
+  const { completion } = await client.complete({
+    ref: { type: "ref/resource", uri: "skill://{name}/{+path}" }, argument: { name: "name", value: "p" },
+  });
+  assert.deepEqual(completion.values, ["pdf"]);
   write("deploy");
   await Promise.all(told);
   assert.deepEqual(await names(client), ["deploy", "pdf"]);
   await client.close();
-  console.log("@modelcontextprotocol/sdk: tools, resources, prompts, roots and changes");
+  console.log("@modelcontextprotocol/sdk: tools, resources, prompts, roots, completion and changes");
 }
 {
   const client = new Present({ name: "client", version: "2" }, { versionNegotiation: { mode: "auto" } });
@@ -74,4 +78,24 @@ write("pdf");
   assert.equal(skill.frontmatter.description, "Does pdf.");
   await client.close();
   console.log("@modelcontextprotocol/client: tools and the extension for skills");
+}
+{
+  // Without a greeting the first call is answered with the question where the client works.
+  let tell;
+  const hear = () => new Promise((resolve) => { tell = resolve; });
+  const onChanged = (error, tools) => tell(error ?? tools[0].inputSchema.properties.name.enum);
+  const client = new Present({ name: "client", version: "2" }, {
+    versionNegotiation: { mode: "auto" }, capabilities: { roots: {} }, listChanged: { tools: { onChanged } },
+  });
+  client.setRequestHandler("roots/list", () => ({ roots: [{ uri: `file://${worktree}` }] }));
+  await client.connect(new PresentTransport(started));
+  assert.equal(await names(client), undefined);
+  const moved = hear();
+  assert.match(said(await client.callTool({ name: "skill", arguments: { name: "pdf" } })), /Do it\./);
+  assert.deepEqual(await moved, ["deploy", "pdf"]);
+  const changed = hear();
+  write("plan");
+  assert.deepEqual(await changed, ["deploy", "pdf", "plan"]);
+  await client.close();
+  console.log("@modelcontextprotocol/client: roots and changes");
 }

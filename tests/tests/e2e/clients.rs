@@ -237,5 +237,5 @@ fn the_protocols_own_mcp_clients_are_served() {
     let program = exe().to_str().unwrap();
     let args = [script.to_str().unwrap(), program, worktree.to_str().unwrap()];
     let said = scene.run("node", &args);
-    assert_eq!(said.lines().count(), 2, "{said}");
+    assert_eq!(said.lines().count(), 3, "{said}");
 }

@@ -188,3 +188,40 @@ fn the_command_line_trusts_lists_and_takes_back() {
     let gone = run(&home, &top, &["trust", "nowhere"]);
     assert!(stderr(&gone).contains("is no directory"), "{}", stderr(&gone));
 }
+
+#[test]
+fn what_asks_for_trust_is_told_with_what_for() {
+    let home = Home::new();
+    let text = "---\nname: hooked\ndescription: Has hooks.\nhooks:\n  Stop:\n    - hooks:\n        - type: command\n          command: ./x\n---\nNow: !`date`\n";
+    let top = home.worktree("w", &format!("{SKILLS}//- /.claude/skills/hooked/SKILL.md\n{text}"));
+    // What is the user's own needs no trust.
+    home.lay_out(&format!("//- /home/.claude/skills/own/SKILL.md\n{text}"));
+    let waiting = |command: &[&str]| {
+        let said = run_json(&home, &top, command);
+        let trust = if command[0] == "doctor" { &said["trust"] } else { &said };
+        let shown = |it: &Value| format!("{} {} {}", it["name"], it["needs"], it["changed"]);
+        trust["waiting"].as_array().expect("a list").iter().map(shown).collect::<Vec<_>>()
+    };
+    let all = [
+        r#""tidy" ["scripts"] false"#.to_owned(),
+        r#""hooked" ["hooks","shell"] false"#.to_owned(),
+    ];
+    for command in [&["doctor"][..], &["trust", "--list"], &["doctor", "--no-daemon"]] {
+        assert_eq!(waiting(command), all, "{command:?}");
+    }
+    let gemini = ["trust", "--list", "--profile", "gemini-cli"];
+    assert!(waiting(&gemini).contains(&r#""plan" ["list"] false"#.to_owned()));
+    let told = stdout(&run(&home, &top, &["doctor"]));
+    assert!(told.contains("○ not trusted: ") && told.contains("hooked asks for trust"), "{told}");
+    assert!(run(&home, &top, &["trust"]).status.success());
+    for command in [&["doctor"][..], &gemini] {
+        assert_eq!(waiting(command), [""; 0], "{command:?}");
+    }
+    fs::write(top.join(".claude/skills/hooked/SKILL.md"), text.replace("date", "id"))
+        .expect("ours");
+    assert_eq!(waiting(&["doctor"]), [r#""hooked" ["hooks","shell"] true"#]);
+    let told = stdout(&run(&home, &top, &["doctor"]));
+    assert!(told.contains("✓ trusted: ") && told.contains("hooked has changed since"), "{told}");
+    let output = run(&home, &top, &["doctor"]);
+    assert_eq!(output.status.code(), Some(0), "nothing is wrong: {}", stdout(&output));
+}
