@@ -131,12 +131,14 @@ impl Beneath {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
         let mut file = File::from(self.resolve(relative, flags)?);
         let mut before = Mark::new(&regular(&file)?);
-        for _ in 0..TRIES {
+        for nth in 0..TRIES {
             if before.size > most {
                 return Err(BeneathError::TooLarge(before.size));
             }
             let mut bytes = Vec::with_capacity(before.size as usize + 1);
-            file.seek(SeekFrom::Start(0)).map_err(BeneathError::Io)?;
+            if nth > 0 {
+                file.seek(SeekFrom::Start(0)).map_err(BeneathError::Io)?;
+            }
             // One more than there are, to see that there are no more.
             (&file).take(most + 1).read_to_end(&mut bytes).map_err(BeneathError::Io)?;
             let after = Mark::new(&regular(&file)?);

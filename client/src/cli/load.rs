@@ -85,6 +85,12 @@ pub struct CatalogArgs {
     /// How many characters there are for it, in place of the agent's own rule
     #[arg(long = "budget", value_name = "CHARACTERS")]
     budget_chars: Option<u64>,
+    /// Name only skills in whose name or description this is found; `*` is anything
+    ///
+    /// With the format `plugin` it is that plugin's search: with where each skill is from and its
+    /// scripts.
+    #[arg(long, value_name = "QUERY")]
+    query: Option<String>,
     #[command(flatten)]
     session: SessionFlag,
 }
@@ -137,6 +143,7 @@ pub(super) fn catalog(cx: &Cx<'_>, args: &CatalogArgs) -> Result<Exit, CommandEr
         format: args.format.as_deref().map(|it| format(it, words)).transpose()?,
         context_tokens: args.context_tokens,
         budget_chars: args.budget_chars,
+        query: args.query.clone(),
         ..CatalogParams::default()
     };
     place.fill(&mut params, None);

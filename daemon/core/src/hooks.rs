@@ -123,17 +123,22 @@ fn read(matcher: &str) -> Result<Matcher<'_>, String> {
 
 /// How often an expression may go back on one subject: names of tools are short, and one that
 /// needs more is made to hurt.
-const BACKTRACKS: usize = 100_000;
+pub(crate) const BACKTRACKS: usize = 100_000;
 
 /// Reads a regular expression of the agent's. The error says what is wrong with it.
 pub(crate) fn expression(pattern: &str) -> Result<Regex, String> {
     let read = RegexBuilder::new(pattern).backtrack_limit(BACKTRACKS).build();
-    read.map_err(|error| match error {
+    read.map_err(|error| said(&error, pattern))
+}
+
+/// Returns what is wrong with an expression, as the end of a sentence.
+pub(crate) fn said(error: &Error, pattern: &str) -> String {
+    match error {
         Error::ParseError(at, what) => {
-            let nth = pattern.get(..at).unwrap_or(pattern).chars().count() + 1;
-            format!("at character {nth}, {}", fault(&what))
+            let nth = pattern.get(..*at).unwrap_or(pattern).chars().count() + 1;
+            format!("at character {nth}, {}", fault(what))
         }
-        Error::CompileError(what) => match *what {
+        Error::CompileError(what) => match &**what {
             CompileError::InnerError(inner) if inner.size_limit().is_some() => {
                 "it is too large".to_owned()
             }
@@ -144,7 +149,7 @@ pub(crate) fn expression(pattern: &str) -> Result<Regex, String> {
             what => begun_small(&what.to_string()),
         },
         other => begun_small(&other.to_string()),
-    })
+    }
 }
 
 fn fault(what: &ParseError) -> String {

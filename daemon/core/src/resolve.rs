@@ -139,6 +139,20 @@ pub struct Root {
 }
 
 impl Root {
+    /// Returns what the plugin opencode-agent-skills would call skills from here, in whichever
+    /// profile they were found.
+    pub fn plugin_label(&self) -> &str {
+        let is_claudes = self.path.components().any(|it| it.as_os_str() == ".claude");
+        match (&self.label, self.scope, is_claudes, self.own) {
+            (Some(label), ..) => label,
+            (None, Scope::Plugin, ..) => "claude-plugins",
+            (None, _, true, true) => "claude-user",
+            (None, _, true, false) => "claude-project",
+            (None, _, false, true) => "user",
+            (None, _, false, false) => "project",
+        }
+    }
+
     /// Whether what is there may run things.
     pub fn is_trusted(&self) -> bool {
         self.own || self.said == Some(true)

@@ -454,7 +454,7 @@ mod tests {
               (name path relative args timeoutMs wait cwd profile session agent freshness additionalDirs environment pathEncoding)
               {clock health exitCode stdout stderr truncated}
             catalog/render
-              (format contextTokens budgetChars onlyNew emptyText cwd profile session agent freshness additionalDirs environment pathEncoding)
+              (format contextTokens budgetChars onlyNew query emptyText cwd profile session agent freshness additionalDirs environment pathEncoding)
               {clock health text count skillCount isInitial shortened omitted tokens}
             catalog/tool
               (style contextTokens budgetChars cwd profile session agent freshness additionalDirs environment pathEncoding)

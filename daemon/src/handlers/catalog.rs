@@ -8,13 +8,18 @@ use skills_core::catalog::WHEN_TO_USE;
 use skills_core::fields::Fields;
 use skills_core::path::AbsPath;
 use skills_core::profile::Scope;
-use skills_core::render::catalog::{Listed, catalog};
+use skills_core::render::catalog::find::{self, Found, Query};
+use skills_core::render::catalog::{Catalog, CatalogFormat, Listed, catalog};
+use skills_core::render::resources::is_script;
 use skills_core::render::tool as describe;
-use skills_core::resolve::Candidate;
+use skills_core::resolve::{Candidate, Root};
 use skills_engine::View;
+use skills_protocol::error::RpcError;
 use skills_protocol::wire::{CatalogParams, Contextual, ToolParams, ToolResult};
 
 use crate::answer::{Answer, Outcome};
+use crate::beneath::Beneath;
+use crate::blocking::blocking;
 use crate::conversation::Named;
 use crate::from_wire::format;
 use crate::peer::Peer;
@@ -41,19 +46,31 @@ pub(crate) async fn render(
     let view = service.view(&peer, context).await?;
     let format = params.format.map_or(view.site.profile.output.catalog(), format::catalog);
     let room = format::room(params.context_tokens, params.budget_chars, params.empty_text);
+    let query = params.query.as_deref().map(query).transpose()?;
     let skills = listed(&service, &view).await;
     let known = session.as_deref().and_then(|it| it.announced.get(agent.as_deref().unwrap_or("")));
     let known: HashSet<&Path> = known.into_iter().flatten().map(|it| &**it).collect();
     let is_known = |it: &Listed<'_>| known.contains(it.path);
     let told = rendered::Told { n_skills: skills.len(), is_initial: !skills.iter().any(is_known) };
-    let mut shown: Vec<_> = skills.into_iter().filter(|it| !only_new || !is_known(it)).collect();
-    let mut catalog = catalog(format, &shown, &room);
+    let names: Vec<_> = skills.iter().map(|it| it.name).collect();
+    let answers =
+        |it: &Listed<'_>| query.as_ref().is_none_or(|query| query.matches(it.name, it.description));
+    let is_wanted = |it: &Listed<'_>| (!only_new || !is_known(it)) && answers(it);
+    let mut shown: Vec<_> = skills.into_iter().filter(is_wanted).collect();
+    let searched = query.as_ref().filter(|_| format == CatalogFormat::Plugin);
+    let mut catalog = match searched {
+        Some(query) if shown.is_empty() && room.empty_text => {
+            Catalog { text: query.nothing(&names), ..Catalog::default() }
+        }
+        Some(_) => found(&view, &shown).await?,
+        None => catalog(format, &shown, &room),
+    };
     if let Some(session) = &session {
         // What there was no room for comes last, and is still to be told.
         let named = shown.iter().take(catalog.n_listed).filter_map(|it| AbsPath::new(it.path).ok());
         let named = named.collect();
         let new = service.sessions.announce(&session.id, agent.as_deref(), named).await;
-        if only_new && new.len() < catalog.n_listed {
+        if only_new && new.len() < catalog.n_listed && searched.is_none() {
             // Another call of the same agent has just told it of the rest.
             shown.retain(|it| new.iter().any(|new| **new == *it.path));
             catalog = self::catalog(format, &shown, &room);
@@ -64,6 +81,42 @@ pub(crate) async fn render(
     let health = to_wire::health(&health);
     service.counters.count(|it| it.descriptions_shortened += catalog.n_shortened as u64);
     Answer::new(&rendered::catalog(catalog, &told, view.clock.clone(), health))
+}
+
+fn query(text: &str) -> Result<Query, RpcError> {
+    Query::new(text).map_err(|why| {
+        RpcError::invalid_params(format!("`{text}` is no expression: {why}"))
+            .with_hint("Put a backslash before what is meant as it stands.")
+    })
+}
+
+/// Returns what the plugin says of the skills that answer a search, with their scripts.
+async fn found(view: &View, shown: &[Listed<'_>]) -> Result<Catalog, RpcError> {
+    let dirs: Vec<_> = shown.iter().map(|it| it.path.parent().map(Path::to_owned)).collect();
+    let scripts = blocking(move || Ok(dirs.iter().map(|it| scripts(it.as_deref())).collect()));
+    let scripts: Vec<Vec<String>> = scripts.await?;
+    let roots = &view.resolution.roots;
+    let label = |of: &Listed<'_>| {
+        let root = roots.iter().find(|it| *it.path == *of.root && it.scope == of.scope);
+        root.map(Root::plugin_label).unwrap_or_default()
+    };
+    let found: Vec<_> = shown
+        .iter()
+        .zip(&scripts)
+        .map(|(it, scripts)| {
+            let Listed { name, description, .. } = it;
+            Found { name, label: label(it), description, scripts }
+        })
+        .collect();
+    let text = find::found(&found);
+    Ok(Catalog { text, n_listed: shown.len(), ..Catalog::default() })
+}
+
+/// What cannot be looked at has none.
+fn scripts(dir: Option<&Path>) -> Vec<String> {
+    let listing = dir.and_then(|it| Beneath::open(it).ok()?.list().ok()).unwrap_or_default();
+    let scripts = listing.files.into_iter().filter(|it| it.executable && is_script(&it.relative));
+    scripts.map(|it| it.relative.to_string_lossy().into_owned()).collect()
 }
 
 pub(crate) async fn tool(

@@ -5,6 +5,7 @@
 
 mod claude;
 mod codex;
+pub mod find;
 mod lists;
 
 use std::path::Path;

@@ -200,6 +200,15 @@ fn standard(loading: &Loading<'_>) -> String {
     text + "</skill_content>"
 }
 
+/// What the plugin says of the tools that skills for Claude Code name; opencode-agent-skills 0.7.0.
+const TRANSLATION: &str = "<tool-translation>
+This skill may reference Claude Code tools. Use OpenCode equivalents:
+- TodoWrite/TodoRead -> todowrite/todoread
+- Task (subagents) -> task tool with subagent_type parameter
+- Skill tool -> use_skill tool
+- Read/Write/Edit/Bash/Glob/Grep/WebFetch -> lowercase (read/write/edit/bash/glob/grep/webfetch)
+</tool-translation>";
+
 fn plugin(loading: &Loading<'_>) -> String {
     let Loading { name, dir, files, .. } = loading;
     let label = loading.label.unwrap_or_default();
@@ -215,6 +224,6 @@ fn plugin(loading: &Loading<'_>) -> String {
     let scripts = block("scripts", "script", &files.scripts);
     let files = block("files", "file", &files.paths);
     format!(
-        "<skill name=\"{name}\">\n  <metadata>\n    <source>{label}</source>\n    <directory>{dir}</directory>{scripts}{files}\n  </metadata>\n\n  <content>\n{body}\n  </content>\n</skill>"
+        "<skill name=\"{name}\">\n  <metadata>\n    <source>{label}</source>\n    <directory>{dir}</directory>{scripts}{files}\n  </metadata>\n\n  {TRANSLATION}\n\n  <content>\n{body}\n  </content>\n</skill>"
     )
 }

@@ -203,6 +203,14 @@ fn the_plugin_names_scripts_and_files() {
                 </files>
               </metadata>
 
+              <tool-translation>
+            This skill may reference Claude Code tools. Use OpenCode equivalents:
+            - TodoWrite/TodoRead -> todowrite/todoread
+            - Task (subagents) -> task tool with subagent_type parameter
+            - Skill tool -> use_skill tool
+            - Read/Write/Edit/Bash/Glob/Grep/WebFetch -> lowercase (read/write/edit/bash/glob/grep/webfetch)
+            </tool-translation>
+
               <content>
             # N
 

@@ -64,6 +64,12 @@ skills_params! {
         /// that is not there is opened. Whatever is rendered for a session is told then.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         only_new: Option<bool>,
+        /// Which skills are named: those in whose name or description this expression is found, in
+        /// which `*` is anything; all when absent. With the format `plugin` the text is what that
+        /// plugin answers a search with, also for an empty one: each skill with where it is from
+        /// and its scripts.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        query: Option<String>,
         /// Whether the agent's own sentence stands in place of an empty text, where it has one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         empty_text: Option<bool>,

@@ -72,7 +72,7 @@ pub(super) fn read(
     };
     let fields = body.document.frontmatter.as_ref().map(|it| Fields::new(it, &body.record.head));
     let shell = fields.and_then(|it| it.text(&catalog::SHELL)).filter(|_| body.has_fields());
-    let label = root.label.as_ref().map(ToString::to_string);
+    let label = Some(root.plugin_label().to_owned());
     let plugin = root.plugin.clone();
     let is_command = root.scope == Scope::Command;
     Ok(Material { format, body, files, label, plugin, is_command, shell, warnings, is_as_listed })

@@ -227,6 +227,40 @@ async fn a_catalog_follows_the_profile_and_the_format() {
 }
 
 #[tokio::test]
+async fn the_plugins_search_names_places_and_scripts() {
+    let mut rig = Rig::new(&[
+        ("w/.opencode/skills/git-helper/SKILL.md", &skill("git-helper", "")),
+        ("w/.opencode/skills/git-helper/tools/run.sh", "#!/bin/sh\n"),
+        ("home/.claude/skills/review/SKILL.md", &skill("review", "")),
+    ]);
+    let script = rig.path("w/.opencode/skills/git-helper/tools/run.sh");
+    std::fs::set_permissions(script, Permissions::from_mode(0o755)).unwrap();
+    let search = |query: &str| json!({"profile": "opencode-agent-skills", "query": query, "emptyText": true});
+    let git = "git-helper (project)\n  Does git-helper. [scripts: tools/run.sh]";
+    let review = "review (claude-user)\n  Does review.";
+    for (query, expected) in [
+        ("", format!("{git}\n\n{review}")),
+        ("*", format!("{git}\n\n{review}")),
+        ("GIT*per", git.to_owned()),
+        ("does rev", review.to_owned()),
+        ("reveiw", "No skills found matching \"reveiw\". Did you mean \"review\"?".to_owned()),
+        ("zzzzzzzzz", "No skills found matching your query.".to_owned()),
+    ] {
+        let found = rig.call("catalog/render", search(query)).await;
+        assert_eq!(found["text"], expected, "{query}");
+    }
+    let error = rig.try_call("catalog/render", search("a(")).await.unwrap_err();
+    assert_eq!(error["code"], -32602, "{error}");
+    let other = json!({"format": "markdown", "query": "git"});
+    let other = rig.call("catalog/render", other).await;
+    assert_eq!(other["text"], "## Available Skills\n- **git-helper**: Does git-helper.");
+    // Whatever the profile, the place has a name.
+    let loaded = json!({"name": "git-helper", "format": "plugin"});
+    let loaded = rig.call("skills/load", loaded).await;
+    assert!(loaded["output"].as_str().unwrap().contains("<source>project</source>"), "{loaded}");
+}
+
+#[tokio::test]
 async fn a_skill_of_a_plugin_is_given_what_the_user_has_set() {
     let mut rig = Rig::new(&[]);
     let plugins = "home/.claude/plugins";
