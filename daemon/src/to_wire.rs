@@ -354,6 +354,15 @@ fn check_finding(finding: &rules::Finding, places: &Places<'_>) -> wire::CheckFi
         range: places.range(it.span),
         new_text: it.text.clone(),
     };
+    // Of what is offered besides this alone is an edit of the file with one right answer.
+    let mark = |it: &rules::Offer| {
+        let at = |offset| wire::Position { line: 1, column: 1, offset };
+        let range = wire::Range { start: at(0), end: at(places.before) };
+        (*it == rules::Offer::RemoveMark).then(|| wire::CheckFix {
+            title: it.title(),
+            edits: vec![wire::CheckEdit { range, new_text: String::new() }],
+        })
+    };
     let fix = |it: &rules::Fix| wire::CheckFix {
         title: it.title.clone(),
         edits: it.edits.iter().map(edit).collect(),
@@ -370,7 +379,12 @@ fn check_finding(finding: &rules::Finding, places: &Places<'_>) -> wire::CheckFi
             rules::Tag::Deprecated => wire::FindingTag::Deprecated,
         }),
         related: finding.related.iter().map(related).collect(),
-        fixes: finding.fixes.iter().map(fix).collect(),
+        fixes: finding
+            .fixes
+            .iter()
+            .map(fix)
+            .chain(finding.offers.iter().filter_map(mark))
+            .collect(),
     }
 }
 

@@ -84,8 +84,10 @@ impl Document {
     pub(crate) fn record(&self) -> &Arc<SkillRecord> {
         self.record.get_or_init(|| {
             let facts = FileFacts { size: self.text.len() as u64, truncated: false, hash: [0; 32] };
-            // An editor decodes: what it holds is UTF-8, and its mark is not in the text.
-            Arc::new(SkillRecord::of(&self.text, self.parsed(), facts, Origin::default()))
+            // An editor decodes: what it holds is UTF-8, and most keep the mark out of the text.
+            let bom = self.text.starts_with('\u{FEFF}');
+            let origin = Origin { bom, ..Origin::default() };
+            Arc::new(SkillRecord::of(&self.text, self.parsed(), facts, origin))
         })
     }
 

@@ -8,16 +8,18 @@
 use std::sync::Arc;
 
 use skills_core::path::AbsPath;
+use skills_protocol::wire::PathMatches;
 use tower_lsp::Client;
 use tower_lsp::ls_types::{
     ConfigurationItem, DidChangeWatchedFilesRegistrationOptions, FileSystemWatcher, GlobPattern,
-    Registration,
+    Location, Registration, ShowDocumentParams,
 };
 
 use crate::from_proto;
 use crate::known::Known;
 use crate::scene::Globbed;
 use crate::session::{Errand, Session};
+use crate::settings::Settings;
 use crate::source::{Bell, Source};
 use crate::world::Fetch;
 
@@ -51,6 +53,15 @@ async fn errands(session: &Arc<Session>, client: &Client) {
         match errand {
             Errand::Greet => greet(session, client).await,
             Errand::Configure => configure(session, client).await,
+            Errand::Refresh => refresh(session, client).await,
+            Errand::Show(Location { uri, range }) => {
+                let selection = Some(range);
+                let (external, take_focus) = (Some(false), Some(true));
+                let params = ShowDocumentParams { uri, external, take_focus, selection };
+                if let Err(error) = client.show_document(params).await {
+                    tracing::debug!(%error, "the client does not open a text");
+                }
+            }
             Errand::Touch { place, path } => {
                 if source.touch(place.clone(), path).await.is_some() {
                     // What it has brought is in the next snapshot.
@@ -60,10 +71,28 @@ async fn errands(session: &Arc<Session>, client: &Client) {
             Errand::Fetch(fetch) => self::fetch(session, &source, fetch).await,
         }
         session.errand_done();
-        if session.generation() != before && session.tell_anew() && session.settings().refreshes {
-            // A client that does not answer shows what it shows.
-            let _ = client.workspace_diagnostic_refresh().await;
+        if session.generation() != before {
+            session.tell_anew();
+            refresh(session, client).await;
         }
+    }
+}
+
+/// Has the client ask anew for what follows from the disk, where it can be asked to.
+async fn refresh(session: &Session, client: &Client) {
+    let Settings { pulls_diagnostics, refreshes, .. } = session.settings();
+    // A client that does not answer shows what it shows.
+    if pulls_diagnostics && refreshes.diagnostics {
+        let _ = client.workspace_diagnostic_refresh().await;
+    }
+    if refreshes.code_lens {
+        let _ = client.code_lens_refresh().await;
+    }
+    if refreshes.inlay_hints {
+        let _ = client.inlay_hint_refresh().await;
+    }
+    if refreshes.semantic_tokens {
+        let _ = client.semantic_tokens_refresh().await;
     }
 }
 
@@ -87,16 +116,23 @@ async fn fetch(session: &Arc<Session>, source: &Arc<dyn Source>, fetch: Fetch) {
                 session.take_facts(&path, facts);
             }
         }
-        Fetch::Globs { place, globs, anew } => {
-            if let Some(found) = source.matches(place.clone(), globs, anew).await {
-                let found = found.into_iter().map(|it| {
-                    let count = it.count.map(|it| it as usize);
-                    (it.pattern, Globbed { count, files: it.files })
-                });
-                session.take_globs(&place, found.collect());
-            }
+        Fetch::Globs { place, globs, extent } => {
+            let found = source.matches(place.clone(), globs, extent).await;
+            session.take_globs(&place, globbed(found.unwrap_or_default()));
+        }
+        Fetch::Listings { place, globs, extent } => {
+            let found = source.matches(place.clone(), globs, extent).await;
+            session.take_listings(&place, globbed(found.unwrap_or_default()));
         }
     }
+}
+
+fn globbed(found: Vec<PathMatches>) -> Vec<(String, Globbed)> {
+    let globbed = |it: PathMatches| {
+        let count = it.count.map(|it| it as usize);
+        (it.pattern, Globbed { count, files: it.files })
+    };
+    found.into_iter().map(globbed).collect()
 }
 
 fn bell(session: &Arc<Session>, place: &AbsPath) -> Bell {

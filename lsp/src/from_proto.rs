@@ -12,11 +12,12 @@ use skills_core::rules::Level;
 use skills_core::text::{Position as BytePosition, Span};
 use tower_lsp::ls_types::{
     ClientCapabilities, InitializeParams, Position, PositionEncodingKind, Range,
-    ResourceOperationKind, TextDocumentContentChangeEvent, Uri,
+    ResourceOperationKind, TextDocumentContentChangeEvent, Uri, WorkspaceClientCapabilities,
 };
 
 use crate::document::{Document, Edit};
-use crate::settings::{Encoding, Features, Settings};
+use crate::handlers::code_lens::SHOW;
+use crate::settings::{Encoding, Features, Refreshes, Settings};
 use crate::world::Wishes;
 
 /// The file name that makes a text a skill.
@@ -43,14 +44,38 @@ pub(crate) fn settings(capabilities: &ClientCapabilities) -> Settings {
         max_folds: folds.and_then(|folds| folds.range_limit).map(|limit| limit as usize),
         creates_files: operations.contains(&ResourceOperationKind::Create),
         renames_files: operations.contains(&ResourceOperationKind::Rename),
-        refreshes: workspace
-            .and_then(|it| it.diagnostics.as_ref()?.refresh_support)
-            .unwrap_or_default(),
+        refreshes: workspace.map(refreshes).unwrap_or_default(),
+        shows_references: knows(capabilities, SHOW),
+        shows_documents: capabilities
+            .window
+            .as_ref()
+            .and_then(|it| it.show_document.as_ref())
+            .is_some_and(|it| it.support),
         registers_watchers: workspace
             .and_then(|it| it.did_change_watched_files.as_ref()?.dynamic_registration)
             .unwrap_or_default(),
         has_configuration: workspace.and_then(|it| it.configuration).unwrap_or_default(),
         features: Features::default(),
+    }
+}
+
+/// Whether the client says that it knows a command: `{"experimental": {"commands": {"commands":
+/// [...]}}}`, as clients of other servers do.
+fn knows(capabilities: &ClientCapabilities, command: &str) -> bool {
+    let commands =
+        capabilities.experimental.as_ref().and_then(|it| it.pointer("/commands/commands"));
+    commands.and_then(Value::as_array).is_some_and(|them| them.iter().any(|it| it == command))
+}
+
+fn refreshes(workspace: &WorkspaceClientCapabilities) -> Refreshes {
+    let WorkspaceClientCapabilities { diagnostics, code_lens, inlay_hint, semantic_tokens, .. } =
+        workspace;
+    let said = |it: Option<bool>| it.unwrap_or_default();
+    Refreshes {
+        diagnostics: said(diagnostics.as_ref().and_then(|it| it.refresh_support)),
+        code_lens: said(code_lens.as_ref().and_then(|it| it.refresh_support)),
+        inlay_hints: said(inlay_hint.as_ref().and_then(|it| it.refresh_support)),
+        semantic_tokens: said(semantic_tokens.as_ref().and_then(|it| it.refresh_support)),
     }
 }
 

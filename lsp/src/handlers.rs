@@ -16,6 +16,8 @@ pub(crate) mod hover;
 
 pub(crate) mod code_action;
 
+pub(crate) mod execute_command;
+
 pub(crate) mod document_symbol;
 
 pub(crate) mod folding_range;

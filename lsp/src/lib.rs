@@ -57,7 +57,7 @@ use crate::guard::Guard;
 use crate::server::Server;
 use crate::session::Session;
 
-pub use source::{Answer, Bell, Nothing, Source};
+pub use source::{Answer, Bell, Extent, Nothing, Source};
 
 /// How a client took its leave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -70,8 +70,9 @@ pub enum Ending {
 
 /// Serves one client until it says `exit` or its stream ends.
 ///
-/// `source` answers for the disk. Must be called within a tokio runtime with timers. After `exit` nothing more is read, but a
-/// read that has begun is left to itself: whoever owns the runtime must not wait for it.
+/// `source` answers for the disk. Must be called within a tokio runtime with timers. After `exit`
+/// nothing more is read, but a read that has begun is left to itself: whoever owns the runtime must
+/// not wait for it.
 pub async fn serve<I, O>(input: I, output: O, source: Arc<dyn Source>) -> Ending
 where
     I: AsyncRead + Unpin,

@@ -32,11 +32,14 @@ pub(crate) struct Needs {
     /// Paths from the skill's directory.
     pub(crate) looks: BTreeSet<String>,
     pub(crate) globs: BTreeSet<String>,
+    /// Globs whose files are wanted, and not only the first few.
+    pub(crate) listings: BTreeSet<String>,
 }
 
 impl Needs {
     pub(crate) fn is_empty(&self) -> bool {
-        !self.facts && self.looks.is_empty() && self.globs.is_empty()
+        let Self { facts, looks, globs, listings } = self;
+        !facts && looks.is_empty() && globs.is_empty() && listings.is_empty()
     }
 }
 
@@ -49,6 +52,7 @@ pub(crate) struct Scene {
     pub(crate) overlaid: Arc<Overlaid>,
     pub(crate) facts: Option<Arc<Facts>>,
     pub(crate) globs: Arc<BTreeMap<String, Globbed>>,
+    pub(crate) listings: Arc<BTreeMap<String, Globbed>>,
     /// Whether anybody answers for what is missing.
     pub(crate) is_answered: bool,
     pub(crate) needs: RefCell<Needs>,
@@ -98,6 +102,14 @@ impl Surroundings for Scene {
 
     fn matches(&self, glob: &str) -> Option<usize> {
         self.globbed(glob)?.count
+    }
+
+    fn first_matches(&self, glob: &str) -> Vec<String> {
+        let known = self.listings.get(glob);
+        if known.is_none() {
+            self.needs.borrow_mut().listings.insert(glob.to_owned());
+        }
+        known.map(|it| it.files.clone()).unwrap_or_default()
     }
 
     fn neighbours(&self) -> &[Neighbour] {

@@ -6,7 +6,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use skills_core::assist::Target;
 use tokio::time::timeout;
 use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::ls_types::{
@@ -14,22 +13,23 @@ use tower_lsp::ls_types::{
     CompletionParams, CompletionResponse, DidChangeConfigurationParams,
     DidChangeWatchedFilesParams, DidChangeWorkspaceFoldersParams, DidSaveTextDocumentParams,
     DocumentDiagnosticParams, DocumentDiagnosticReportResult, DocumentFormattingParams,
-    DocumentLink, DocumentLinkParams, DocumentSymbolParams, DocumentSymbolResponse, FoldingRange,
-    FoldingRangeParams, GotoDefinitionParams, GotoDefinitionResponse, Hover, HoverParams,
-    InitializeParams, InitializeResult, InitializedParams, InlayHint, InlayHintParams, Location,
-    PrepareRenameResponse, ReferenceParams, RenameFilesParams, RenameParams, SelectionRange,
-    SelectionRangeParams, SemanticTokensParams, SemanticTokensRangeParams,
-    SemanticTokensRangeResult, SemanticTokensResult, TextDocumentPositionParams, TextEdit,
-    WorkspaceDiagnosticParams, WorkspaceDiagnosticReportResult, WorkspaceEdit, WorkspaceFolder,
-    WorkspaceSymbolParams, WorkspaceSymbolResponse,
+    DocumentLink, DocumentLinkParams, DocumentSymbolParams, DocumentSymbolResponse,
+    ExecuteCommandParams, FoldingRange, FoldingRangeParams, GotoDefinitionParams,
+    GotoDefinitionResponse, Hover, HoverParams, InitializeParams, InitializeResult,
+    InitializedParams, InlayHint, InlayHintParams, LSPAny, Location, PrepareRenameResponse,
+    ReferenceParams, RenameFilesParams, RenameParams, SelectionRange, SelectionRangeParams,
+    SemanticTokensParams, SemanticTokensRangeParams, SemanticTokensRangeResult,
+    SemanticTokensResult, TextDocumentPositionParams, TextEdit, WorkspaceDiagnosticParams,
+    WorkspaceDiagnosticReportResult, WorkspaceEdit, WorkspaceFolder, WorkspaceSymbolParams,
+    WorkspaceSymbolResponse,
 };
 use tower_lsp::{Client, LanguageServer};
 
-use crate::document::Document;
 use crate::errands::SECTION;
+use crate::scene::Scene;
 use crate::session::{Errand, Session};
 use crate::texts::Texts;
-use crate::{from_proto, handlers, known};
+use crate::{from_proto, handlers};
 
 /// How long an answer waits for what is seen to be known for the first time.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -50,20 +50,6 @@ impl Server {
     async fn texts(&self) -> Texts<'_> {
         let _ = timeout(PATIENCE, self.session.settled()).await;
         Texts { session: &self.session }
-    }
-
-    /// Returns where the skill that a text is is named elsewhere.
-    async fn users(&self, document: &Document) -> Option<Vec<Target>> {
-        let (place, overlaid) = self.session.place(document)?;
-        let skill = overlaid.at(document.path()?)?;
-        let found = self.session.source().references(place, Some(skill.name.clone())).await?;
-        let elsewhere = found.into_iter().filter_map(|it| {
-            let path = known::path(&it.path, it.path_encoding)?;
-            let start = it.range.start;
-            let position = (start.line.saturating_sub(1), start.column.saturating_sub(1));
-            (path != skill.path).then_some(Target { path, position })
-        });
-        Some(elsewhere.collect())
     }
 
     /// Returns the way to the client.
@@ -138,11 +124,10 @@ impl LanguageServer for Server {
         let TextDocumentPositionParams { text_document, position } = params.text_document_position;
         let document = self.session.document(text_document.uri.as_str());
         let settings = self.session.settings();
-        Ok(document.and_then(|it| {
-            self.session.with_scene(&it, |scene| {
-                handlers::completion::completion(&it, position, scene, settings)
-            })
-        }))
+        let Some(it) = document else { return Ok(None) };
+        let complete =
+            |scene: &Scene| handlers::completion::completion(&it, position, scene, settings);
+        Ok(self.session.in_scene(&it, complete).await)
     }
 
     async fn completion_resolve(&self, item: CompletionItem) -> Result<CompletionItem> {
@@ -154,21 +139,20 @@ impl LanguageServer for Server {
             params.text_document_position_params;
         let document = self.session.document(text_document.uri.as_str());
         let settings = self.session.settings();
-        Ok(document.and_then(|it| {
-            self.session
-                .with_scene(&it, |scene| handlers::hover::hover(&it, position, scene, settings))
-        }))
+        let Some(it) = document else { return Ok(None) };
+        let hover = |scene: &Scene| handlers::hover::hover(&it, position, scene, settings);
+        Ok(self.session.in_scene(&it, hover).await)
     }
 
     async fn code_action(&self, params: CodeActionParams) -> Result<Option<CodeActionResponse>> {
         let document = self.session.document(params.text_document.uri.as_str());
-        let settings = self.session.settings();
-        let CodeActionParams { range, context, .. } = params;
-        Ok(document.and_then(|it| {
-            self.session.with_scene(&it, |scene| {
-                handlers::code_action::code_action(&it, range, &context, scene, settings)
-            })
-        }))
+        let Some(it) = document else { return Ok(None) };
+        let texts = Texts { session: &self.session };
+        Ok(handlers::code_action::code_action(&it, &params, texts).await)
+    }
+
+    async fn execute_command(&self, params: ExecuteCommandParams) -> Result<Option<LSPAny>> {
+        handlers::execute_command::execute_command(&self.session, params).await.map(|()| None)
     }
 
     async fn document_symbol(
@@ -228,21 +212,21 @@ impl LanguageServer for Server {
     async fn inlay_hint(&self, params: InlayHintParams) -> Result<Option<Vec<InlayHint>>> {
         let document = self.session.document(params.text_document.uri.as_str());
         let settings = self.session.settings();
-        Ok(document.and_then(|it| {
-            self.session.with_scene(&it, |scene| {
-                handlers::inlay_hint::inlay_hint(&it, params.range, scene, settings)
-            })
-        }))
+        let Some(it) = document else { return Ok(None) };
+        let hints =
+            |scene: &Scene| handlers::inlay_hint::inlay_hint(&it, params.range, scene, settings);
+        Ok(self.session.in_scene(&it, hints).await)
     }
 
     async fn code_lens(&self, params: CodeLensParams) -> Result<Option<Vec<CodeLens>>> {
         let document = self.session.document(params.text_document.uri.as_str());
         let settings = self.session.settings();
         let Some(document) = document else { return Ok(None) };
-        let users = self.users(&document).await;
-        Ok(self.session.with_scene(&document, |scene| {
+        let users = self.texts().await.users(&document).await;
+        let lenses = |scene: &Scene| {
             handlers::code_lens::code_lens(&document, scene, users.as_deref(), settings)
-        }))
+        };
+        Ok(self.session.in_scene(&document, lenses).await)
     }
 
     async fn formatting(&self, params: DocumentFormattingParams) -> Result<Option<Vec<TextEdit>>> {
@@ -276,11 +260,9 @@ impl LanguageServer for Server {
     async fn document_link(&self, params: DocumentLinkParams) -> Result<Option<Vec<DocumentLink>>> {
         let document = self.session.document(params.text_document.uri.as_str());
         let settings = self.session.settings();
-        Ok(document.map(|it| {
-            self.session.with_scene(&it, |scene| {
-                handlers::document_link::document_link(&it, scene, settings)
-            })
-        }))
+        let Some(it) = document else { return Ok(None) };
+        let links = |scene: &Scene| handlers::document_link::document_link(&it, scene, settings);
+        Ok(Some(self.session.in_scene(&it, links).await))
     }
 
     async fn symbol(

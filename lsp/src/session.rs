@@ -1,29 +1,29 @@
-//! All that is known about one client: what was agreed with it, its open texts, which of them it is
-//! to be told about, and what is known of the disk around them.
+//! All that is known about one client: what was agreed with it, its open texts, and which of them
+//! it is to be told about. What is known of the disk around them is [`outside`].
 //!
 //! Two locks, never taken together, each held for as long as it takes to swap something and never
-//! across an await. Readers get a
-//! text as it is at that moment and keep it; a change that comes meanwhile makes a new one.
+//! across an await. Readers get a text as it is at that moment and keep it; a change that comes
+//! meanwhile makes a new one.
 
-use std::any::Any;
+mod outside;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use skills_core::path::AbsPath;
-use skills_core::references::is_speaker;
-use skills_core::rules::Facts;
 use tokio::sync::Notify;
 use tower_lsp::ls_types::Uri;
 
 use crate::Ending;
 use crate::document::{Document, Edit};
 use crate::from_proto;
-use crate::known::{Buffer, Known, Overlaid};
-use crate::scene::{Globbed, Scene};
-use crate::settings::{Features, Settings};
+use crate::known::Buffer;
+use crate::settings::Settings;
 use crate::source::{Nothing, Source};
-use crate::world::{Fetch, Wishes, World};
+use outside::Outside;
+
+pub(crate) use outside::Errand;
 
 /// A number for one state of one text, given once in a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -42,28 +42,6 @@ pub(crate) struct Session {
     news: Notify,
     /// Rung when nothing will come any more.
     end: Notify,
-}
-
-/// What is known of the disk, and what is to be done about it.
-#[derive(Debug, Default)]
-struct Outside {
-    world: World,
-    errands: VecDeque<Errand>,
-}
-
-/// Something to be done with the source or the client.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Errand {
-    /// Ask the client to watch files, and for its settings.
-    Greet,
-    /// Ask the client for its settings.
-    Configure,
-    /// Tell that the user works on a file.
-    Touch {
-        place: AbsPath,
-        path: AbsPath,
-    },
-    Fetch(Fetch),
 }
 
 #[derive(Debug, Default)]
@@ -274,135 +252,6 @@ impl Session {
         buffers
     }
 
-    /// Calls `with` on what is known around a text. What it could not be told is fetched.
-    pub(crate) fn with_scene<R>(&self, document: &Document, with: impl FnOnce(&Scene) -> R) -> R {
-        let buffers = self.buffers();
-        let scene = self.outside().world.scene(document.path(), &buffers);
-        let result = with(&scene);
-        let is_wanting = scene.is_answered && !scene.needs.borrow().is_empty();
-        if is_wanting && self.outside().world.want(&scene) {
-            self.errand_bell.notify_one();
-        }
-        result
-    }
-
-    /// Returns the place that a text belongs to, and what is seen from there.
-    pub(crate) fn place(&self, document: &Document) -> Option<(AbsPath, Arc<Overlaid>)> {
-        self.with_scene(document, |it| Some((it.place.clone()?, Arc::clone(&it.overlaid))))
-    }
-
-    /// Returns what is seen from each place.
-    pub(crate) fn all_places(&self) -> Vec<(AbsPath, Arc<Overlaid>)> {
-        let buffers = self.buffers();
-        self.outside().world.all(&buffers)
-    }
-
-    /// Returns the directories that the client works in.
-    pub(crate) fn folders(&self) -> Vec<AbsPath> {
-        self.outside().world.folders()
-    }
-
-    /// Takes directories up that the client works in.
-    pub(crate) fn add_folders(&self, folders: impl IntoIterator<Item = AbsPath>) {
-        let mut outside = self.outside();
-        for folder in folders {
-            outside.world.add(folder, true);
-        }
-        drop(outside);
-        self.errand_bell.notify_one();
-    }
-
-    /// Lets directories go that the client works in no more.
-    pub(crate) fn remove_folders(&self, folders: impl IntoIterator<Item = AbsPath>) {
-        let mut outside = self.outside();
-        for folder in folders {
-            outside.world.remove(&folder);
-        }
-        drop(outside);
-        self.errand_bell.notify_one();
-        self.tell_anew();
-    }
-
-    /// Has something done with the source or the client.
-    pub(crate) fn send(&self, errand: Errand) {
-        self.outside().errands.push_back(errand);
-        self.errand_bell.notify_one();
-    }
-
-    /// Says that what is seen from a place may have changed.
-    pub(crate) fn doubt(&self, place: &AbsPath) {
-        self.outside().world.doubt(place);
-        self.errand_bell.notify_one();
-    }
-
-    /// Says that anything on the disk may have changed.
-    pub(crate) fn doubt_all(&self) {
-        self.outside().world.doubt_all();
-        self.errand_bell.notify_one();
-    }
-
-    pub(crate) fn wishes(&self) -> Wishes {
-        self.outside().world.wishes.clone()
-    }
-
-    /// Takes up what the user asks of the editor's settings.
-    pub(crate) fn wish(&self, wishes: Wishes, features: Features) {
-        self.lock().settings.features = features;
-        if self.outside().world.wish(wishes) {
-            self.errand_bell.notify_one();
-        }
-    }
-
-    /// Counts what was learnt of the disk.
-    pub(crate) fn generation(&self) -> u64 {
-        self.outside().world.generation
-    }
-
-    pub(crate) fn take_follow(&self, place: &AbsPath, follow: Box<dyn Any + Send>) {
-        self.outside().world.take_follow(place, follow);
-    }
-
-    pub(crate) fn take_known(&self, place: &AbsPath, known: Known) {
-        self.outside().world.take_known(place, known);
-    }
-
-    pub(crate) fn take_answer(&self, place: &AbsPath) {
-        self.outside().world.take_answer(place);
-    }
-
-    pub(crate) fn take_facts(&self, path: &AbsPath, facts: Facts) {
-        self.outside().world.take_facts(path, facts);
-    }
-
-    pub(crate) fn take_globs(&self, place: &AbsPath, found: Vec<(String, Globbed)>) {
-        self.outside().world.take_globs(place, found);
-    }
-
-    /// Says that an errand is done: whoever waits for what is known looks again.
-    pub(crate) fn errand_done(&self) {
-        self.news.notify_waiters();
-    }
-
-    /// Waits until every place has answered once.
-    pub(crate) async fn settled(&self) {
-        loop {
-            let news = self.news.notified();
-            if self.is_settled() {
-                return;
-            }
-            news.await;
-        }
-    }
-
-    fn is_settled(&self) -> bool {
-        let open = self.documents();
-        let outside = self.outside();
-        let homeless = |it: &Arc<Document>| {
-            it.path().is_some_and(|it| is_speaker(it) && outside.world.place_of(it).is_none())
-        };
-        outside.world.is_settled() && !open.iter().any(homeless)
-    }
-
     /// Has all open texts told about again. Returns whether the client is to ask for them instead.
     pub(crate) fn tell_anew(&self) -> bool {
         let mut state = self.lock();
@@ -429,50 +278,6 @@ impl Session {
         self.tell_anew();
     }
 
-    /// Waits for the next errand; nothing when none will come any more.
-    pub(crate) async fn next_errand(&self) -> Option<Errand> {
-        loop {
-            if self.lock().finished {
-                return None;
-            }
-            if let Some(errand) = self.errand() {
-                return Some(errand);
-            }
-            self.errand_bell.notified().await;
-        }
-    }
-
-    /// Returns what is to be done next. First what is seen, then what was opened: a touch needs to
-    /// know its place.
-    fn errand(&self) -> Option<Errand> {
-        let open = self.documents();
-        let mut outside = self.outside();
-        let Outside { world, errands } = &mut *outside;
-        if errands.is_empty() {
-            errands.extend(world.fetches().into_iter().map(Errand::Fetch));
-        }
-        if errands.is_empty() && world.is_settled() {
-            // A text that no place sees makes one of its own.
-            let paths = open.iter().filter_map(|it| it.path()).filter(|it| is_speaker(it));
-            for path in paths {
-                if world.place_of(path).is_none() {
-                    world.add(path.parent().unwrap_or_else(|| path.clone()), false);
-                }
-            }
-            errands.extend(world.fetches().into_iter().map(Errand::Fetch));
-        }
-        if let Some(errand) = errands.pop_front() {
-            return Some(errand);
-        }
-        drop(outside);
-        loop {
-            let path = self.lock().touched.pop()?;
-            if let Some(place) = self.outside().world.place_of(&path) {
-                return Some(Errand::Touch { place, path });
-            }
-        }
-    }
-
     /// Waits for the next text to tell about; nothing when none will come any more.
     pub(crate) async fn next_due(&self) -> Option<Due> {
         loop {
@@ -487,11 +292,6 @@ impl Session {
             }
             self.bell.notified().await;
         }
-    }
-
-    fn outside(&self) -> MutexGuard<'_, Outside> {
-        // As below.
-        self.outside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -29,14 +29,27 @@ pub(crate) struct Settings {
     pub(crate) creates_files: bool,
     /// Whether the client renames files that an edit asks for.
     pub(crate) renames_files: bool,
-    /// Whether the client can be asked to ask for all diagnostics again.
-    pub(crate) refreshes: bool,
+    /// What the client can be asked to ask for again.
+    pub(crate) refreshes: Refreshes,
+    /// Whether the client shows places itself when a lens is chosen.
+    pub(crate) shows_references: bool,
+    /// Whether the client can be asked to open a text.
+    pub(crate) shows_documents: bool,
     /// Whether the client watches files that it is asked to watch.
     pub(crate) registers_watchers: bool,
     /// Whether the client can be asked for its settings.
     pub(crate) has_configuration: bool,
     /// What the user wants to see.
     pub(crate) features: Features,
+}
+
+/// What the client can be asked to ask for again, of all texts at once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Refreshes {
+    pub(crate) diagnostics: bool,
+    pub(crate) code_lens: bool,
+    pub(crate) inlay_hints: bool,
+    pub(crate) semantic_tokens: bool,
 }
 
 /// What the user wants to see besides what is always there.

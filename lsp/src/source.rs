@@ -18,6 +18,15 @@ pub type Answer<T> = Pin<Box<dyn Future<Output = Option<T>> + Send>>;
 /// Is rung when something may have changed.
 pub type Bell = Arc<dyn Fn() + Send + Sync>;
 
+/// How far a walk of a worktree goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Extent {
+    /// How many files are named of each glob at the most.
+    pub most: u32,
+    /// Whether no walk of before counts.
+    pub anew: bool,
+}
+
 /// Who answers for the disk. A place is the directory that an agent would work in.
 pub trait Source: Send + Sync + 'static {
     /// Rings whenever what these profiles see from a place may have changed, until what is
@@ -32,8 +41,13 @@ pub trait Source: Send + Sync + 'static {
         since: Option<String>,
     ) -> Answer<SnapshotResult>;
 
-    /// Returns what globs match in the worktree of a place. `anew` counts no walk of before.
-    fn matches(&self, place: AbsPath, globs: Vec<String>, anew: bool) -> Answer<Vec<PathMatches>>;
+    /// Returns what globs match in the worktree of a place.
+    fn matches(
+        &self,
+        place: AbsPath,
+        globs: Vec<String>,
+        extent: Extent,
+    ) -> Answer<Vec<PathMatches>>;
 
     /// Returns where a skill, or all that there are, is named in the worktree of a place.
     fn references(&self, place: AbsPath, name: Option<String>) -> Answer<Vec<SkillReference>>;
@@ -46,6 +60,9 @@ pub trait Source: Send + Sync + 'static {
 
     /// Returns the text of a file, without a byte order mark.
     fn read(&self, path: AbsPath) -> Answer<String>;
+
+    /// Makes a script of the skill at `path` executable; its path from the skill's directory.
+    fn make_executable(&self, path: AbsPath, relative: String) -> Answer<()>;
 
     /// Tells that the user works on a file: for the editor's own session.
     fn touch(&self, place: AbsPath, path: AbsPath) -> Answer<()>;
@@ -68,7 +85,7 @@ impl Source for Nothing {
         none()
     }
 
-    fn matches(&self, _: AbsPath, _: Vec<String>, _: bool) -> Answer<Vec<PathMatches>> {
+    fn matches(&self, _: AbsPath, _: Vec<String>, _: Extent) -> Answer<Vec<PathMatches>> {
         none()
     }
 
@@ -85,6 +102,10 @@ impl Source for Nothing {
     }
 
     fn read(&self, _: AbsPath) -> Answer<String> {
+        none()
+    }
+
+    fn make_executable(&self, _: AbsPath, _: String) -> Answer<()> {
         none()
     }
 

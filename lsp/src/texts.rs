@@ -14,6 +14,7 @@ use tower_lsp::ls_types::{Location, Range, Uri};
 use crate::document::Document;
 use crate::known::{Overlaid, Skill, path};
 use crate::session::{Revision, Session};
+use crate::settings::Encoding;
 use crate::to_proto;
 
 /// The texts of a client and of the disk.
@@ -29,6 +30,17 @@ pub(crate) struct Speaker {
     /// Whether the editor has it open.
     pub(crate) is_open: bool,
     pub(crate) references: Vec<Reference>,
+}
+
+impl Speaker {
+    /// Returns where it names the skill.
+    pub(crate) fn locations(&self, encoding: Encoding) -> impl Iterator<Item = Location> {
+        let Self { document, references, .. } = self;
+        references.iter().map(move |it| {
+            let range = to_proto::range(document, it.span, encoding);
+            Location::new(document.uri().clone(), range)
+        })
+    }
 }
 
 /// A skill with the names by which it may be spoken of.
@@ -72,6 +84,26 @@ impl Texts<'_> {
         let is_there = entry.span.start <= offset && offset <= entry.span.end;
         let skill = overlaid.at(own).filter(|_| is_there)?.clone();
         Some((Meant { skill, place, overlaid }, entry.value.span))
+    }
+
+    /// Returns the skill that a text is.
+    pub(crate) fn meant_by(self, document: &Document) -> Option<Meant> {
+        let (place, overlaid) = self.session.place(document)?;
+        let skill = overlaid.at(document.path()?)?.clone();
+        Some(Meant { skill, place, overlaid })
+    }
+
+    /// Returns where the skill that a text is is named elsewhere.
+    pub(crate) async fn users(self, document: &Document) -> Option<Vec<Location>> {
+        let encoding = self.session.settings().encoding;
+        let meant = self.meant_by(document)?;
+        let mut users = Vec::new();
+        for speaker in self.speakers(&meant).await {
+            if speaker.path != meant.skill.path {
+                users.extend(speaker.locations(encoding));
+            }
+        }
+        Some(users)
     }
 
     /// Returns the files that name a skill or lead into its directory, sorted by path.

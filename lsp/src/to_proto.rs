@@ -10,18 +10,20 @@ use tower_lsp::ls_types::{
     CodeActionKind, CodeActionOptions, CodeActionProviderCapability, CodeDescription,
     CodeLensOptions, CompletionOptions, Diagnostic, DiagnosticOptions,
     DiagnosticRelatedInformation, DiagnosticServerCapabilities, DiagnosticSeverity, DiagnosticTag,
-    DocumentLinkOptions, DocumentSymbol, FileOperationFilter, FileOperationPattern,
-    FileOperationPatternKind, FileOperationRegistrationOptions, FoldingRange, FoldingRangeKind,
-    FoldingRangeProviderCapability, HoverProviderCapability, Location, NumberOrString, OneOf,
-    Position, PositionEncodingKind, Range, RenameOptions, SelectionRangeProviderCapability,
-    ServerCapabilities, SymbolInformation, SymbolKind, TextDocumentSyncCapability,
-    TextDocumentSyncKind, TextDocumentSyncOptions, TextDocumentSyncSaveOptions, TextEdit, Uri,
-    WorkDoneProgressOptions, WorkspaceFileOperationsServerCapabilities,
-    WorkspaceFoldersServerCapabilities, WorkspaceServerCapabilities,
+    DocumentLinkOptions, DocumentSymbol, ExecuteCommandOptions, FileOperationFilter,
+    FileOperationPattern, FileOperationPatternKind, FileOperationRegistrationOptions, FoldingRange,
+    FoldingRangeKind, FoldingRangeProviderCapability, HoverProviderCapability, Location,
+    NumberOrString, OneOf, Position, PositionEncodingKind, Range, RenameOptions,
+    SelectionRangeProviderCapability, ServerCapabilities, SymbolInformation, SymbolKind,
+    TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions,
+    TextDocumentSyncSaveOptions, TextEdit, Uri, WorkDoneProgressOptions,
+    WorkspaceFileOperationsServerCapabilities, WorkspaceFoldersServerCapabilities,
+    WorkspaceServerCapabilities,
 };
 
 use crate::document::Document;
 use crate::handlers::code_action::FIX_ALL;
+use crate::handlers::execute_command::COMMANDS;
 use crate::handlers::semantic_tokens;
 use crate::settings::{Encoding, Settings};
 
@@ -53,9 +55,9 @@ pub(crate) fn capabilities(settings: Settings) -> ServerCapabilities {
             .pulls_diagnostics
             .then_some(DiagnosticServerCapabilities::Options(diagnostics)),
         completion_provider: Some(CompletionOptions {
-            // Keys, values, items, tools' patterns, variables, skills.
+            // Keys, values, items, tools' patterns and links, variables, skills and paths.
             trigger_characters: Some(
-                [":", " ", "-", ",", "[", "$", "{", "/"].map(str::to_owned).into(),
+                [":", " ", "-", ",", "[", "(", "$", "{", "/"].map(str::to_owned).into(),
             ),
             resolve_provider: Some(true),
             ..CompletionOptions::default()
@@ -70,15 +72,17 @@ pub(crate) fn capabilities(settings: Settings) -> ServerCapabilities {
             ]),
             ..CodeActionOptions::default()
         })),
+        execute_command_provider: Some(ExecuteCommandOptions {
+            commands: COMMANDS.map(str::to_owned).into(),
+            ..ExecuteCommandOptions::default()
+        }),
         document_symbol_provider: Some(OneOf::Left(true)),
         folding_range_provider: Some(FoldingRangeProviderCapability::Simple(true)),
         selection_range_provider: Some(SelectionRangeProviderCapability::Simple(true)),
         semantic_tokens_provider: Some(semantic_tokens::options().into()),
-        inlay_hint_provider: settings.features.inlay_hints.then_some(OneOf::Left(true)),
-        code_lens_provider: settings
-            .features
-            .code_lens
-            .then_some(CodeLensOptions { resolve_provider: Some(false) }),
+        // Whoever does not want them gets none; what is wanted may change at any time.
+        inlay_hint_provider: Some(OneOf::Left(true)),
+        code_lens_provider: Some(CodeLensOptions { resolve_provider: Some(false) }),
         definition_provider: Some(OneOf::Left(true)),
         references_provider: Some(OneOf::Left(true)),
         document_link_provider: Some(DocumentLinkOptions {

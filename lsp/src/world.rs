@@ -9,10 +9,14 @@ use std::fmt;
 use std::sync::Arc;
 
 use skills_core::path::AbsPath;
-use skills_core::rules::{Facts, Level};
+use skills_core::rules::{ENOUGH, Facts, Level};
 
 use crate::known::{Buffer, Known, Overlaid};
 use crate::scene::{Globbed, Needs, Scene};
+use crate::source::Extent;
+
+/// How many files a glob names to whoever hovers over it.
+const FEW: u32 = 5;
 
 /// What the user asks of the editor's settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,6 +52,9 @@ struct Place {
     walks_anew: bool,
     globs: Arc<BTreeMap<String, Globbed>>,
     wanted_globs: BTreeSet<String>,
+    /// The files of globs that somebody completes; let go of when they may be others.
+    listings: Arc<BTreeMap<String, Globbed>>,
+    wanted_listings: BTreeSet<String>,
     /// The last that was made, and of which texts.
     overlaid: Option<(Vec<Buffer>, Arc<Overlaid>)>,
     follow: Option<Box<dyn Any + Send>>,
@@ -79,7 +86,13 @@ pub(crate) enum Fetch {
     Globs {
         place: AbsPath,
         globs: Vec<String>,
-        anew: bool,
+        extent: Extent,
+    },
+    /// The files of globs that somebody completes.
+    Listings {
+        place: AbsPath,
+        globs: Vec<String>,
+        extent: Extent,
     },
 }
 
@@ -97,6 +110,8 @@ impl World {
                 walks_anew: false,
                 globs: Arc::default(),
                 wanted_globs: BTreeSet::new(),
+                listings: Arc::default(),
+                wanted_listings: BTreeSet::new(),
                 overlaid: None,
                 follow: None,
             }),
@@ -147,6 +162,7 @@ impl World {
         scene.place = Some(root);
         scene.is_answered = true;
         scene.globs = Arc::clone(&place.globs);
+        scene.listings = Arc::clone(&place.listings);
         scene.overlaid = place.overlaid(buffers);
         scene
     }
@@ -158,7 +174,7 @@ impl World {
 
     /// Takes up what a scene could not answer. Returns whether something is new in it.
     pub(crate) fn want(&mut self, scene: &Scene) -> bool {
-        let Needs { facts, looks, globs } = &*scene.needs.borrow();
+        let Needs { facts, looks, globs, listings } = &*scene.needs.borrow();
         let mut is_new = false;
         if let Some(path) = &scene.path
             && (*facts || !looks.is_empty())
@@ -176,6 +192,9 @@ impl World {
             for glob in globs {
                 is_new |= place.wanted_globs.insert(glob.clone());
             }
+            for glob in listings {
+                is_new |= place.wanted_listings.insert(glob.clone());
+            }
         }
         is_new
     }
@@ -192,6 +211,7 @@ impl World {
         for place in &mut self.places {
             place.is_due = true;
             place.wanted_globs.extend(place.globs.keys().cloned());
+            place.listings = Arc::default();
             place.walks_anew = true;
         }
         for beside in self.facts.values_mut() {
@@ -226,6 +246,13 @@ impl World {
         self.places.retain(|it| it.is_folder || is_used(&it.root));
     }
 
+    /// Returns whether something is to be fetched.
+    pub(crate) fn is_wanting(&self) -> bool {
+        let wants =
+            |it: &Place| it.is_due || !it.wanted_globs.is_empty() || !it.wanted_listings.is_empty();
+        self.places.iter().any(wants) || self.facts.values().any(|it| it.is_due)
+    }
+
     /// Returns what is to be fetched, and counts it as under way.
     pub(crate) fn fetches(&mut self) -> Vec<Fetch> {
         let mut fetches = Vec::new();
@@ -241,7 +268,15 @@ impl World {
             if !place.wanted_globs.is_empty() {
                 let globs = std::mem::take(&mut place.wanted_globs).into_iter().collect();
                 let anew = std::mem::take(&mut place.walks_anew);
-                fetches.push(Fetch::Globs { place: place.root.clone(), globs, anew });
+                let extent = Extent { most: FEW, anew };
+                fetches.push(Fetch::Globs { place: place.root.clone(), globs, extent });
+            }
+            if !place.wanted_listings.is_empty() {
+                let globs = std::mem::take(&mut place.wanted_listings).into_iter().collect();
+                // The walk of the globs before, where there was one.
+                let anew = std::mem::take(&mut place.walks_anew);
+                let extent = Extent { most: ENOUGH, anew };
+                fetches.push(Fetch::Listings { place: place.root.clone(), globs, extent });
             }
         }
         for (path, beside) in &mut self.facts {
@@ -293,6 +328,13 @@ impl World {
         if globs != *place.globs {
             place.globs = Arc::new(globs);
             self.generation += 1;
+        }
+    }
+
+    /// Takes up the files of globs that somebody completes. Nothing that is shown follows from it.
+    pub(crate) fn take_listings(&mut self, root: &AbsPath, found: Vec<(String, Globbed)>) {
+        if let Some(place) = self.places.iter_mut().find(|it| it.root == *root) {
+            Arc::make_mut(&mut place.listings).extend(found);
         }
     }
 }

@@ -61,6 +61,15 @@ await "it puts the value in quotes" "description: [\"']Deploys: to staging"
 await_gone "and the finding goes" '■'
 run w
 
+if [[ $NAME != neovim ]]; then
+	run 'call cursor(2, 1)'
+	run 'lua vim.lsp.codelens.refresh{ bufnr = 0 }'
+	await "a line says who uses the skill" 'used by 1'
+	run 'lua vim.lsp.codelens.run()'
+	await "and leads there" '/deploy. comes later'
+	run "edit $SKILL_FILE"
+fi
+
 page SkillsdList 'list --all'
 await ":SkillsdList says what a skill waits for" 'waits until a file is touched that matches'
 close

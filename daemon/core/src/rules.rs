@@ -64,13 +64,13 @@ pub(crate) use quote::quoted;
 
 pub(crate) use body::path_of;
 
-pub use finding::{Edit, Finding, Fix, Related, Tag, apply, apply_fixes};
+pub use finding::{Edit, Finding, Fix, Offer, Related, Tag, apply, apply_fixes};
 pub use levels::{Level, Levels, is_glob};
 pub use page::page;
 pub use rule::Rule;
 pub use subject::Subject;
 pub use suppress::{is_known, names};
-pub use surroundings::{Facts, Look, Neighbour, Nowhere, Surroundings};
+pub use surroundings::{ENOUGH, Facts, Look, Neighbour, Nowhere, Surroundings};
 
 use crate::profile::{self, Profile};
 use crate::text::Span;

@@ -28,7 +28,7 @@ use skills_core::text::decode;
 use crate::view::View;
 use beside::Beside;
 
-pub use beside::facts;
+pub use beside::{facts, make_executable};
 pub use spoken::{Spoken, names, spoken};
 pub use walks::Walks;
 pub use worktree::Worktree;

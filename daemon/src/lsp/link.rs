@@ -21,7 +21,7 @@ use skills_core::path::AbsPath;
 use skills_core::rules::{DEFAULT_PROFILES, Facts};
 use skills_core::text::decode;
 use skills_engine::inspect;
-use skills_lsp::{Answer, Bell, Source};
+use skills_lsp::{Answer, Bell, Extent, Source};
 use skills_protocol::method::{
     EventsEvent, EventsSubscribe, IndexSnapshot, Notification as _, PathsMatch, Request,
     SessionClose, SessionTouch, SkillsCheck, SkillsReferences,
@@ -39,9 +39,6 @@ use tokio::task::{AbortHandle, spawn_blocking};
 use crate::local::Own;
 use crate::serve::boot_id;
 use crate::server::Server;
-
-/// How many files a glob names to whoever hovers over it.
-const FILES: u32 = 5;
 
 /// How much of a file is read; a text of more nobody edits.
 const READ_LIMIT: u64 = 16 * 1024 * 1024;
@@ -261,12 +258,12 @@ impl Source for Link {
         &self,
         place: AbsPath,
         patterns: Vec<String>,
-        anew: bool,
+        Extent { most, anew }: Extent,
     ) -> Answer<Vec<PathMatches>> {
         let encoding = encoding_of([&*place]);
         let answer = self.ask::<PathsMatch>(PathsMatchParams {
             patterns,
-            limit: Some(FILES),
+            limit: Some(most),
             freshness: anew.then_some(Freshness::Verified),
             cwd: Some(encode(&place, encoding)),
             path_encoding: encoding,
@@ -306,6 +303,14 @@ impl Source for Link {
             Some(decode(&bytes).text)
         };
         Box::pin(async move { spawn_blocking(read).await.ok()? })
+    }
+
+    fn make_executable(&self, path: AbsPath, relative: String) -> Answer<()> {
+        let made = move || {
+            let made = inspect::make_executable(&path, &relative);
+            made.inspect_err(|error| tracing::info!(%error, "a file stays as it is")).ok()
+        };
+        Box::pin(async move { spawn_blocking(made).await.ok()? })
     }
 
     fn touch(&self, place: AbsPath, path: AbsPath) -> Answer<()> {

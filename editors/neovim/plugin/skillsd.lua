@@ -22,6 +22,10 @@ else
   })
 end
 
+if vim.lsp.commands then
+  vim.lsp.commands["skillsd.showReferences"] = skillsd.show_references
+end
+
 local command = vim.api.nvim_create_user_command
 command("SkillsdExplain", function(options)
   skillsd.explain(options.args)

@@ -5,8 +5,11 @@ import * as vscode from "vscode";
 import {
   LanguageClient,
   type LanguageClientOptions,
+  type Location,
   type Middleware,
+  type Position,
   type ServerOptions,
+  type StaticFeature,
 } from "vscode-languageclient/node";
 import * as program from "./program";
 
@@ -17,6 +20,19 @@ const FILES = [
   "**/{.claude,.opencode,.agents,.codex,.gemini,opencode}/{commands,command,agents,agent,prompts}/**/*.md",
 ];
 
+/** What the line above a skill calls when it is chosen: shows the places that name the skill. */
+const SHOW = "skillsd.showReferences";
+
+/** Tells the server that this client knows the command. */
+const KNOWS_SHOW: StaticFeature = {
+  fillClientCapabilities(capabilities) {
+    capabilities.experimental = { ...capabilities.experimental, commands: { commands: [SHOW] } };
+  },
+  initialize() {},
+  getState: () => ({ kind: "static" }),
+  clear() {},
+};
+
 export class Language {
   private client: LanguageClient | undefined;
 
@@ -24,6 +40,17 @@ export class Language {
     private readonly program: () => string | undefined,
     private readonly output: vscode.LogOutputChannel,
   ) {}
+
+  /** Takes up the command of the lines above a skill: what they hold are the protocol's own types. */
+  showReferences(): vscode.Disposable {
+    return vscode.commands.registerCommand(SHOW, async (uri: string, at: Position, places: Location[]) => {
+      const convert = this.client?.protocol2CodeConverter;
+      if (convert !== undefined) {
+        const shown = [convert.asUri(uri), convert.asPosition(at), await convert.asReferences(places)];
+        await vscode.commands.executeCommand("editor.action.showReferences", ...shown);
+      }
+    });
+  }
 
   /** Starts the language server, in place of the one that runs. */
   async restart(): Promise<void> {
@@ -42,6 +69,7 @@ export class Language {
       middleware: this.middleware(),
     };
     const client = new LanguageClient("skillsd", "Agent Skills", server, options);
+    client.registerFeature(KNOWS_SHOW);
     try {
       await client.start();
       this.client = client;

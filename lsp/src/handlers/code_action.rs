@@ -4,31 +4,61 @@
 use std::collections::HashMap;
 
 use skills_core::assist::{self, RefactorKind, Refactoring};
-use skills_core::rules::{self, Edit};
+use skills_core::rules::{self, Edit, Fix, Offer};
 use skills_core::text::Span;
 use tower_lsp::ls_types::{
-    CodeAction, CodeActionContext, CodeActionKind, CodeActionOrCommand, CreateFile,
-    CreateFileOptions, DocumentChangeOperation, DocumentChanges, OneOf,
-    OptionalVersionedTextDocumentIdentifier, Range, RenameFile, RenameFileOptions, ResourceOp,
-    TextDocumentEdit, TextEdit, Uri, WorkspaceEdit,
+    CodeAction, CodeActionContext, CodeActionKind, CodeActionOrCommand, CodeActionParams,
+    CodeActionResponse, CreateFile, CreateFileOptions, DocumentChangeOperation, DocumentChanges,
+    OneOf, OptionalVersionedTextDocumentIdentifier, Range, RenameFile, RenameFileOptions,
+    ResourceOp, TextDocumentEdit, TextEdit, Uri, WorkspaceEdit,
 };
 
 use crate::document::Document;
+use crate::handlers::execute_command::make_executable;
+use crate::handlers::rename;
 use crate::scene::Scene;
 use crate::settings::Settings;
+use crate::texts::Texts;
 use crate::{from_proto, to_proto};
 
 /// The kind of the action that applies every fix which is the only right one.
 pub(crate) const FIX_ALL: CodeActionKind = CodeActionKind::new("source.fixAll.skillsd");
 
+/// What can be done in a range of a skill.
+#[derive(Default)]
+struct Found {
+    actions: Vec<CodeAction>,
+    /// The names that the directory can be given, each with the action that does so and lacks its
+    /// edit still: other files have a part in it.
+    renamings: Vec<(String, CodeAction)>,
+}
+
 /// Returns the actions for a range of a skill; nothing for other texts.
-pub(crate) fn code_action(
+pub(crate) async fn code_action(
+    document: &Document,
+    params: &CodeActionParams,
+    texts: Texts<'_>,
+) -> Option<CodeActionResponse> {
+    let settings = texts.session.settings();
+    let found = |scene: &Scene| found(document, params.range, &params.context, scene, settings);
+    let Found { mut actions, renamings } = texts.session.in_scene(document, found).await?;
+    for (name, action) in renamings {
+        let Some(meant) = texts.meant_by(document) else { continue };
+        // What would collide, or the client cannot do, is not offered.
+        if let Ok(edit) = rename::renamed(&meant, &name, texts).await {
+            actions.push(CodeAction { edit: Some(edit), ..action });
+        }
+    }
+    Some(actions.into_iter().map(CodeActionOrCommand::CodeAction).collect())
+}
+
+fn found(
     document: &Document,
     range: Range,
     context: &CodeActionContext,
     scene: &Scene,
     settings: Settings,
-) -> Option<Vec<CodeActionOrCommand>> {
+) -> Option<Found> {
     if !from_proto::is_skill(document.uri()) {
         return None;
     }
@@ -40,22 +70,37 @@ pub(crate) fn code_action(
         None => true,
     };
     let findings = document.findings(scene);
-    let mut actions = Vec::new();
+    let Found { mut actions, mut renamings } = Found::default();
     if wanted(&CodeActionKind::QUICKFIX) {
         let asked = from_proto::span(document, range, settings.encoding);
         let here = findings.iter().filter(|it| touch(it.diagnostic.span, asked));
         for finding in here {
-            let diagnostic = to_proto::diagnostic(document, finding, settings.encoding);
-            let is_only = finding.only_fix().is_some();
-            for fix in &finding.fixes {
-                actions.push(CodeAction {
-                    title: fix.title.clone(),
-                    kind: Some(CodeActionKind::QUICKFIX),
-                    diagnostics: Some(vec![diagnostic.clone()]),
-                    edit: Some(edit(document, &fix.edits, settings)),
-                    is_preferred: Some(is_only),
-                    ..CodeAction::default()
-                });
+            let quick = |title: &str| CodeAction {
+                title: title.to_owned(),
+                kind: Some(CodeActionKind::QUICKFIX),
+                diagnostics: Some(vec![to_proto::diagnostic(document, finding, settings.encoding)]),
+                ..CodeAction::default()
+            };
+            let edited = |fix: &Fix| {
+                let edit = Some(edit(document, &fix.edits, settings));
+                let is_preferred = Some(finding.only_fix().is_some());
+                CodeAction { edit, is_preferred, ..quick(&fix.title) }
+            };
+            actions.extend(finding.fixes.iter().map(edited));
+            for offer in &finding.offers {
+                let title = offer.title();
+                match offer {
+                    Offer::Draft(fix) => {
+                        actions.push(CodeAction { is_preferred: Some(false), ..edited(fix) });
+                    }
+                    Offer::MakeExecutable(file) => {
+                        let command = make_executable(title.clone(), document.uri(), file);
+                        actions.push(CodeAction { command: Some(command), ..quick(&title) });
+                    }
+                    Offer::RenameDirectory(name) => renamings.push((name.clone(), quick(&title))),
+                    // The mark is the editor's: it would write it again.
+                    Offer::RemoveMark => {}
+                }
             }
         }
     }
@@ -78,7 +123,7 @@ pub(crate) fn code_action(
         let actions_here = found.iter().filter_map(|it| refactoring(document, it, settings));
         actions.extend(actions_here.filter(|it| it.kind.as_ref().is_some_and(wanted)));
     }
-    Some(actions.into_iter().map(CodeActionOrCommand::CodeAction).collect())
+    Some(Found { actions, renamings })
 }
 
 /// Returns a change of shape as an action; nothing where the client cannot make it.
@@ -170,12 +215,7 @@ mod tests {
         let at = Position { line, character: 18 };
         let context = CodeActionContext { only, ..CodeActionContext::default() };
         let range = Range::new(at, at);
-        let found = code_action(&document, range, &context, &Scene::default(), Settings::default());
-        let found = found.unwrap().into_iter().map(|it| match it {
-            CodeActionOrCommand::CodeAction(action) => action,
-            CodeActionOrCommand::Command(command) => panic!("{command:?}"),
-        });
-        found.collect()
+        found(&document, range, &context, &Scene::default(), Settings::default()).unwrap().actions
     }
 
     #[test]
@@ -206,9 +246,8 @@ mod tests {
         let actions = |creates_files| {
             let settings = Settings { creates_files, ..Settings::default() };
             let range = Range::new(at, at);
-            let found =
-                code_action(&document, range, &context, &Scene::default(), settings).unwrap();
-            serde_json::to_value(found).unwrap()
+            let found = found(&document, range, &context, &Scene::default(), settings).unwrap();
+            serde_json::to_value(found.actions).unwrap()
         };
         assert_eq!(actions(false), serde_json::json!([]));
         let action = &actions(true)[0];

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::json;
-use skills_core::assist::{self, Item, Kind};
+use skills_core::assist::{self, Completion, Item, Kind};
 use skills_core::path::AbsPath;
 use tower_lsp::ls_types::{
     CompletionItem, CompletionItemKind, CompletionResponse, CompletionTextEdit, Documentation,
@@ -22,7 +22,7 @@ use crate::settings::Settings;
 use crate::{from_proto, to_proto};
 
 /// Returns what may be written at a position: the skills where one may be named and, in a skill,
-/// what the catalog offers.
+/// what the catalog offers and the files that there are.
 pub(crate) fn completion(
     document: &Document,
     position: Position,
@@ -33,6 +33,7 @@ pub(crate) fn completion(
     let mut items = skills(document, offset, scene, settings);
     if from_proto::is_skill(document.uri()) {
         items.extend(offered(document, offset, settings).into_iter().flatten());
+        items.extend(paths(document, offset, scene, settings).into_iter().flatten());
     }
     (!items.is_empty()).then_some(CompletionResponse::Array(items))
 }
@@ -65,9 +66,24 @@ fn skills(
 fn offered(document: &Document, offset: usize, settings: Settings) -> Option<Vec<CompletionItem>> {
     let directory = from_proto::directory(document.uri());
     let found = assist::complete(document.text(), offset, directory.as_deref())?;
+    Some(items(document, &found, settings))
+}
+
+/// Returns the paths that may be written at a place of a skill.
+fn paths(
+    document: &Document,
+    offset: usize,
+    scene: &Scene,
+    settings: Settings,
+) -> Option<Vec<CompletionItem>> {
+    let found = assist::complete_paths(document.text(), document.parsed(), offset, scene)?;
+    Some(items(document, &found, settings))
+}
+
+fn items(document: &Document, found: &Completion, settings: Settings) -> Vec<CompletionItem> {
     let range = to_proto::range(document, found.span, settings.encoding);
     let items = found.items.iter().enumerate();
-    Some(items.map(|(rank, it)| item(it, rank, range, settings)).collect())
+    items.map(|(rank, it)| item(it, rank, range, settings)).collect()
 }
 
 fn item(item: &Item, rank: usize, range: Range, settings: Settings) -> CompletionItem {

@@ -3,8 +3,8 @@
 use tower_lsp::ls_types::{Location, Position};
 
 use crate::document::Document;
+use crate::from_proto;
 use crate::texts::{Texts, target};
-use crate::{from_proto, to_proto};
 
 /// Returns where the skill or the file is that a position names.
 pub(crate) async fn definition(
@@ -41,10 +41,7 @@ pub(crate) async fn references(
         locations.extend(texts.location(&meant.skill.path).await);
     }
     for speaker in texts.speakers(&meant).await {
-        let uri = speaker.document.uri();
-        locations.extend(speaker.references.iter().map(|it| {
-            Location::new(uri.clone(), to_proto::range(&speaker.document, it.span, encoding))
-        }));
+        locations.extend(speaker.locations(encoding));
     }
     Some(locations)
 }

@@ -46,14 +46,22 @@ pub(crate) async fn rename(
     let Some((meant, _)) = texts.meant_at(document, offset) else {
         return Err(refusal("no skill is named here"));
     };
-    can_rename(&meant, settings)?;
-    let new = new.trim();
+    Ok(Some(renamed(&meant, new.trim(), texts).await?))
+}
+
+/// Returns the edit that gives a skill and its directory another name.
+pub(crate) async fn renamed(
+    meant: &Meant,
+    new: &str,
+    texts: Texts<'_>,
+) -> Result<WorkspaceEdit, Error> {
+    can_rename(meant, texts.session.settings())?;
     let renaming = Renaming { path: &meant.skill.path, new };
     let others = meant.overlaid.skills.iter().map(|it| (it.name.as_str(), &it.path));
     if let Some(why) = problem(&renaming, others) {
         return Err(refusal(why));
     }
-    let mut operations = text_edits(&renaming, &meant, texts).await;
+    let mut operations = text_edits(&renaming, meant, texts).await;
     let directories = renaming.directories().filter(|(old, new)| old != new);
     if let Some((old, new)) = directories
         && let (Some(old_uri), Some(new_uri)) =
@@ -63,10 +71,10 @@ pub(crate) async fn rename(
         let rename = RenameFile { old_uri, new_uri, options: None, annotation_id: None };
         operations.push(DocumentChangeOperation::Op(ResourceOp::Rename(rename)));
     }
-    Ok(Some(WorkspaceEdit {
+    Ok(WorkspaceEdit {
         document_changes: Some(DocumentChanges::Operations(operations)),
         ..WorkspaceEdit::default()
-    }))
+    })
 }
 
 /// Returns the edits that go with directories of skills that are about to be renamed by the client.

@@ -24,7 +24,7 @@ async fn what_is_implemented_is_advertised_and_nothing_else() {
             textDocumentSync: {"openClose":true,"change":2,"save":true}
             selectionRangeProvider: true
             hoverProvider: true
-            completionProvider: {"resolveProvider":true,"triggerCharacters":[":"," ","-",",","[","$","{","/"]}
+            completionProvider: {"resolveProvider":true,"triggerCharacters":[":"," ","-",",","[","(","$","{","/"]}
             definitionProvider: true
             referencesProvider: true
             documentSymbolProvider: true
@@ -35,8 +35,10 @@ async fn what_is_implemented_is_advertised_and_nothing_else() {
             renameProvider: {"prepareProvider":true}
             documentLinkProvider: {"resolveProvider":false}
             foldingRangeProvider: true
+            executeCommandProvider: {"commands":["skillsd.open","skillsd.makeExecutable"]}
             workspace: {"workspaceFolders":{"supported":true,"changeNotifications":true},"fileOperations":{"willRename":{"filters":[{"scheme":"file","pattern":{"glob":"**/*","matches":"folder"}}]}}}
             semanticTokensProvider: {"legend":{"tokenTypes":["property","variable","function"],"tokenModifiers":["deprecated"]},"range":true,"full":true}
+            inlayHintProvider: true
         "#]],
     )
     .await;
@@ -49,7 +51,7 @@ async fn what_is_implemented_is_advertised_and_nothing_else() {
         textDocumentSync: {"openClose":true,"change":2,"save":true}
         selectionRangeProvider: true
         hoverProvider: true
-        completionProvider: {"resolveProvider":true,"triggerCharacters":[":"," ","-",",","[","$","{","/"]}
+        completionProvider: {"resolveProvider":true,"triggerCharacters":[":"," ","-",",","[","(","$","{","/"]}
         definitionProvider: true
         referencesProvider: true
         documentSymbolProvider: true
@@ -60,8 +62,10 @@ async fn what_is_implemented_is_advertised_and_nothing_else() {
         renameProvider: {"prepareProvider":true}
         documentLinkProvider: {"resolveProvider":false}
         foldingRangeProvider: true
+        executeCommandProvider: {"commands":["skillsd.open","skillsd.makeExecutable"]}
         workspace: {"workspaceFolders":{"supported":true,"changeNotifications":true},"fileOperations":{"willRename":{"filters":[{"scheme":"file","pattern":{"glob":"**/*","matches":"folder"}}]}}}
         semanticTokensProvider: {"legend":{"tokenTypes":["property","variable","function"],"tokenModifiers":["deprecated"]},"range":true,"full":true}
+        inlayHintProvider: true
         diagnosticProvider: {"identifier":"skillsd","interFileDependencies":true,"workspaceDiagnostics":true}
     "#]]).await;
 }

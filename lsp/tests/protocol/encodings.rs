@@ -17,12 +17,13 @@ async fn check(kind: &str, before: &str, expected: &str) {
 
     editor.open(1, &format!("{before}漢🦀 a: b\r\n---\r\n")).await;
     let published = editor.published().await;
-    let of_yaml = |published: &Value| {
+    let of_quoting = |published: &Value| {
         let found = published["diagnostics"].as_array().expect("a list").iter();
-        let is_yaml = |it: &&Value| it["code"].as_str().is_some_and(|it| it.starts_with("yaml/"));
-        found.filter(is_yaml).cloned().collect::<Vec<_>>()
+        let is_quoting =
+            |it: &&Value| it["code"].as_str().is_some_and(|it| it.starts_with("yaml/unquoted"));
+        found.filter(is_quoting).cloned().collect::<Vec<_>>()
     };
-    let found = of_yaml(&published);
+    let found = of_quoting(&published);
     let [found] = &found[..] else { panic!("{kind} {before:?}: {published}") };
     assert_eq!(found["code"], "yaml/unquoted-colon", "{kind} {before:?}");
     assert_eq!(range(&found["range"]), expected, "{kind} {before:?}");
@@ -33,7 +34,7 @@ async fn check(kind: &str, before: &str, expected: &str) {
     };
     editor.change(2, &[part(place("start"), place("end"), "c")]).await;
     let published = editor.published().await;
-    assert_eq!(of_yaml(&published), [json!(null); 0], "{kind} {before:?}");
+    assert_eq!(of_quoting(&published), [json!(null); 0], "{kind} {before:?}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -20,6 +20,7 @@ try {
   await finding();
   await completion();
   await quickFix();
+  await lens();
   await view();
   await activation();
   await pages();
@@ -81,6 +82,16 @@ async function quickFix() {
   const text = await it.text();
   check("the quick fix mends it, and the finding goes", /description: ["']Deploys: to staging/.test(text), [first, text]);
   await it.page.keyboard.press("Control+S");
+}
+
+async function lens() {
+  const line = '.codelens-decoration a:has-text("used by 1")';
+  await it.page.waitForSelector(line);
+  await it.page.click(line);
+  // With one place the editor goes there, else it shows them beside the text.
+  await it.reads("comes later");
+  check("the line above a skill leads to who uses it", true);
+  await it.openFile(".claude/skills/deploy/SKILL.md");
 }
 
 async function view() {

@@ -4,7 +4,10 @@
 //! waits for diagnostics until they are as expected; nothing sleeps.
 
 mod across;
+mod assisting;
 mod client;
+mod encodings;
+mod fixes;
 mod renaming;
 mod settings;
 mod socket;

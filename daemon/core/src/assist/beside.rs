@@ -7,7 +7,7 @@ use super::hints::files;
 use super::place::{Place, place};
 use crate::catalog::PATHS;
 use crate::parse::Document;
-use crate::rules::Surroundings;
+use crate::rules::{ENOUGH, Surroundings};
 use crate::text::Span;
 
 /// How many directories and kinds of files are offered at most.
@@ -70,7 +70,10 @@ fn globs(typed: &str, surroundings: &dyn Surroundings) -> Vec<Item> {
         return Vec::new();
     }
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    for file in surroundings.first_matches(&format!("{dir}**")) {
+    let known = surroundings.first_matches(&format!("{dir}**"));
+    // Of a larger worktree not all files are named, and a number of them would be wrong.
+    let is_whole = known.len() < ENOUGH as usize;
+    for file in known {
         let Some(below) = file.strip_prefix(dir) else { continue };
         if let Some((first, _)) = below.split_once('/') {
             *counts.entry(format!("{dir}{first}/**")).or_default() += 1;
@@ -85,7 +88,8 @@ fn globs(typed: &str, surroundings: &dyn Surroundings) -> Vec<Item> {
     let mut counts: Vec<(String, usize)> = counts.into_iter().collect();
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     counts.truncate(MOST);
-    counts.into_iter().map(|(glob, count)| path(&format!("{not}{glob}"), files(count))).collect()
+    let detail = |count| if is_whole { files(count) } else { String::new() };
+    counts.into_iter().map(|(glob, count)| path(&format!("{not}{glob}"), detail(count))).collect()
 }
 
 fn path(text: &str, detail: String) -> Item {

@@ -7,7 +7,7 @@ use crate::path::AbsPath;
 use crate::rules::{Finding, Subject, Surroundings};
 use crate::text::Span;
 
-/// A line of words above a place, which may lead to other files.
+/// A line of words above a place, which may lead elsewhere.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lens {
     /// The line below it.
@@ -15,44 +15,42 @@ pub struct Lens {
     /// The words.
     pub title: String,
     /// Where they lead.
-    pub targets: Vec<Target>,
+    pub target: Target,
 }
 
-/// A place that a lens leads to.
+/// Where a lens leads.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Target {
-    /// The file.
-    pub path: AbsPath,
-    /// The place in it, as a line and a column from zero in characters; its beginning where no
-    /// place is meant.
-    pub position: (u32, u32),
+pub enum Target {
+    /// To the places that name the skill.
+    Users,
+    /// To a file.
+    File(AbsPath),
+    /// Nowhere: it is there to be read.
+    Nowhere,
 }
 
 /// Returns what stands above a skill.
 ///
-/// `users` are the places that name it, where they are known; `findings` are those of the text.
+/// `n_users` is how many places name it, where that is known; `findings` are those of the text.
 pub fn lenses(
     subject: &Subject<'_>,
     surroundings: &dyn Surroundings,
-    users: Option<&[Target]>,
+    n_users: Option<usize>,
     findings: &[Finding],
 ) -> Vec<Lens> {
     let Some(frontmatter) = &subject.document.frontmatter else { return Vec::new() };
     let at = |key: &str| frontmatter.get(key).map_or(frontmatter.open, |it| it.key.span);
     let mut lenses = Vec::new();
-    if let Some(users) = users.filter(|it| !it.is_empty()) {
-        lenses.push(Lens {
-            span: at("name"),
-            title: format!("used by {}", users.len()),
-            targets: users.to_vec(),
-        });
+    if let Some(count) = n_users.filter(|it| *it > 0) {
+        let title = format!("used by {count}");
+        lenses.push(Lens { span: at("name"), title, target: Target::Users });
     }
     for finding in findings.iter().filter(|it| it.rule.id == "index/shadowed") {
         for related in &finding.related {
             lenses.push(Lens {
                 span: at("name"),
                 title: format!("shadowed by {}", shown(&related.path)),
-                targets: vec![Target { path: related.path.clone(), position: (0, 0) }],
+                target: Target::File(related.path.clone()),
             });
         }
     }
@@ -60,7 +58,7 @@ pub fn lenses(
     lenses.extend(activation(subject, surroundings).map(|title| Lens {
         span: at(PATHS.key),
         title,
-        targets: Vec::new(),
+        target: Target::Nowhere,
     }));
     lenses
 }
@@ -100,23 +98,21 @@ mod tests {
         }
     }
 
-    fn titles(text: &str, users: Option<&[Target]>) -> Vec<String> {
+    fn titles(text: &str, n_users: Option<usize>) -> Vec<String> {
         with_subject(text, |subject| {
-            let lenses = lenses(subject, &Counted, users, &[]);
+            let lenses = lenses(subject, &Counted, n_users, &[]);
             lenses.iter().map(|it| format!("{} | {}", it.span.slice(text), it.title)).collect()
         })
     }
 
     #[test]
     fn users_and_files_are_counted() {
-        let path = AbsPath::new(std::path::Path::new("/w/CLAUDE.md")).unwrap();
-        let users = [Target { path, position: (1, 2) }];
         assert_eq!(
-            titles("---\nname: a\npaths: src/**\n---\nx\n", Some(&users)),
+            titles("---\nname: a\npaths: src/**\n---\nx\n", Some(1)),
             ["name | used by 1", "paths | activates on 12 files"]
         );
         assert_eq!(
-            titles("---\nname: a\npaths: src/**, docs/**\n---\nx\n", Some(&[])),
+            titles("---\nname: a\npaths: src/**, docs/**\n---\nx\n", Some(0)),
             ["paths | activates on at most 24 files"]
         );
         assert_eq!(titles("no skill", None), [""; 0]);

@@ -3,14 +3,14 @@
 use super::audience::act;
 use super::rule::Rule;
 use super::subject::Cx;
-use super::{Finding, found, quote};
+use super::{Edit, Finding, Fix, Offer, found, quote};
 use crate::catalog::{
-    AUTHORING, Agent, CLAUDE_SKILLS, CODEX, DESCRIPTION, GEMINI, OPENCODE, PLUGIN, SPECIFICATION,
-    WHEN_TO_USE,
+    AUTHORING, Agent, CLAUDE_SKILLS, CODEX, DESCRIPTION, GEMINI, NAME, OPENCODE, PLUGIN,
+    SPECIFICATION, WHEN_TO_USE,
 };
 use crate::diagnostic::Severity;
 use crate::ladder::{Kind, Library};
-use crate::parse::{Closing, Entry, ScalarStyle, Value, ValueKind};
+use crate::parse::{Closing, Entry, Frontmatter, ScalarStyle, Value, ValueKind};
 use crate::profile::DescriptionRule;
 use crate::text::Span;
 
@@ -140,6 +140,9 @@ const LISTED: &str = concat!(
 const MAX: usize = 1024;
 const MAX_LISTED: usize = 1536;
 
+/// What a description says that is not written yet.
+const DRAFT: &str = "What it does. Use it when …";
+
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let Some(frontmatter) = cx.delimited() else { return };
     if frontmatter.closing != Closing::Dashes || frontmatter.entries.is_empty() {
@@ -150,7 +153,8 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         if cx.is_command {
             return;
         }
-        out.push(missing(cx, "description/missing", cx.opening(), "`description` is missing"));
+        let finding = missing(cx, "description/missing", cx.opening(), "`description` is missing");
+        out.push(finding.offer(Offer::Draft(draft(cx, frontmatter))));
         return;
     };
     let value = frontmatter.resolve(&entry.value);
@@ -172,6 +176,16 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             }
         }
     }
+}
+
+/// Returns the edit that puts a description behind the name, for its author to write.
+fn draft(cx: &Cx<'_>, frontmatter: &Frontmatter) -> Fix {
+    let at = match frontmatter.get(NAME.key) {
+        Some(name) => cx.lines_of(name).end,
+        None => frontmatter.content.start,
+    };
+    let text = format!("description: {DRAFT}{}", cx.line_break());
+    Fix { title: "Add a description".to_owned(), edits: vec![Edit { span: Span::empty(at), text }] }
 }
 
 fn missing(cx: &Cx<'_>, id: &'static str, span: Span, what: &str) -> Finding {

@@ -14,6 +14,8 @@ pub struct Finding {
     pub diagnostic: Diagnostic,
     /// How it can be mended, the best way first. One that is alone is the right answer.
     pub fixes: Vec<Fix>,
+    /// How else it can be mended, which nobody does unasked.
+    pub offers: Vec<Offer>,
     /// Other files that it has to do with.
     pub related: Vec<Related>,
     /// How an editor may show it.
@@ -27,6 +29,32 @@ pub struct Fix {
     pub title: String,
     /// The edits, none of which touches another.
     pub edits: Vec<Edit>,
+}
+
+/// A way to mend a finding that is the user's to choose: it does something to files, or leaves
+/// something to be written.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Offer {
+    /// An edit that says too little as it is.
+    Draft(Fix),
+    /// To make a file executable; its path from the skill's directory.
+    MakeExecutable(String),
+    /// To give the skill's directory this name.
+    RenameDirectory(String),
+    /// To take the byte order mark away that stands before the text.
+    RemoveMark,
+}
+
+impl Offer {
+    /// Returns what it does, as an imperative without a full stop.
+    pub fn title(&self) -> String {
+        match self {
+            Self::Draft(fix) => fix.title.clone(),
+            Self::MakeExecutable(path) => format!("Make `{path}` executable"),
+            Self::RenameDirectory(name) => format!("Rename the directory to `{name}`"),
+            Self::RemoveMark => "Remove the byte order mark".to_owned(),
+        }
+    }
 }
 
 /// A stretch of the text and what to put in its place.
@@ -65,7 +93,8 @@ impl Finding {
             message: message.into(),
             help: Some(rule.repair.to_owned()),
         };
-        Self { rule, diagnostic, fixes: Vec::new(), related: Vec::new(), tag: None }
+        let (fixes, offers, related) = Default::default();
+        Self { rule, diagnostic, fixes, offers, related, tag: None }
     }
 
     pub(super) fn severity(mut self, severity: Severity) -> Self {
@@ -98,6 +127,11 @@ impl Finding {
         if !edits.is_empty() {
             self.fixes.push(Fix { title: title.into(), edits });
         }
+        self
+    }
+
+    pub(super) fn offer(mut self, offer: Offer) -> Self {
+        self.offers.push(offer);
         self
     }
 

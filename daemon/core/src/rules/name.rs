@@ -3,7 +3,7 @@
 use super::audience::act;
 use super::rule::Rule;
 use super::subject::Cx;
-use super::{Finding, found, quote};
+use super::{Finding, Offer, found, quote};
 use crate::catalog::{
     AUTHORING, Agent, CLAUDE_SKILLS, CODEX, NAME, OPENCODE, PLUGIN, SPECIFICATION, Source,
 };
@@ -245,11 +245,11 @@ fn directory(cx: &Cx<'_>, span: Span, name: &str) -> Finding {
             format!("{who} the skill by its directory's name, `{directory}`")
         }
     };
-    let finding = found("name/directory", span, message);
+    let finding =
+        found("name/directory", span, message).offer(Offer::RenameDirectory(name.to_owned()));
     if !is_standard(directory) {
         return finding;
     }
-    let _ = name;
     finding.fix(format!("Rename the skill to `{directory}`"), span, directory)
 }
 

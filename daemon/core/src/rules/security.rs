@@ -103,6 +103,10 @@ fn hidden(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         if before == '\u{1F3F4}' {
             continue;
         }
+        // The mark before a text has a rule of its own.
+        if start == 0 && letter == '\u{FEFF}' && count == 1 {
+            continue;
+        }
         let what = match letter {
             '\u{E0000}'..='\u{E007F}' => "invisible tags, which spell a text",
             '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => {

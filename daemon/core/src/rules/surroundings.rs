@@ -8,6 +8,9 @@ use std::collections::BTreeMap;
 use crate::path::AbsPath;
 use crate::ranking::Ranking;
 
+/// How many files of a worktree are named for a glob at the most: enough to know its directories by.
+pub const ENOUGH: u32 = 10_000;
+
 /// What is at a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Look {
@@ -68,8 +71,8 @@ pub trait Surroundings {
         None
     }
 
-    /// Returns the first files of the worktree that a glob matches, as far as they are known; some
-    /// hundreds at the most.
+    /// Returns the first files of the worktree that a glob matches, as far as they are known; not
+    /// more than [`ENOUGH`].
     fn first_matches(&self, glob: &str) -> Vec<String> {
         let _ = glob;
         Vec::new()

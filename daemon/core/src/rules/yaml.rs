@@ -6,7 +6,7 @@
 use super::audience::{act, names};
 use super::rule::Rule;
 use super::subject::Cx;
-use super::{Edit, Finding, find, quote};
+use super::{Edit, Finding, Offer, find, quote};
 use crate::catalog::{
     Agent, CLAUDE_CHANGES, CODEX, CORPUS, GEMINI, OPENCODE, PLUGIN, SPECIFICATION, YAML, fields,
 };
@@ -245,6 +245,7 @@ pub(super) static RULES: [Rule; 22] = [
         "It is invisible, and agents that do not skip it find no `---` in the first line and drop the skill.",
         "Save the file as UTF-8 without a byte order mark.",
     )
+    .fixable()
     .whole_file()
     .sources(&[&CODEX, &GEMINI, &PLUGIN])
     .texts("\u{FEFF}---\nname: pdf\ndescription: Reads PDF files. Use when asked.\n---\nRead the file.\n", WELL),
@@ -492,7 +493,13 @@ fn encoding(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     if let (true, Some(rule)) = (cx.record.bom, find("yaml/byte-order-mark")) {
         let dropped = cx.those(|it, _| it.bom == Encoding::Drop);
         let what = "the file begins with a byte order mark";
-        out.push(minded(rule, first, what, &dropped));
+        let finding = minded(rule, first, what, &dropped);
+        // Most readers take it off before anybody sees the text.
+        out.push(if text.starts_with('\u{FEFF}') {
+            finding.fix(Offer::RemoveMark.title(), Span::new(0, '\u{FEFF}'.len_utf8()), "")
+        } else {
+            finding.offer(Offer::RemoveMark)
+        });
     }
     if let (true, Some(rule)) = (cx.record.crlf, find("yaml/crlf")) {
         let dropped = cx.those(|it, _| it.crlf == Encoding::Drop);

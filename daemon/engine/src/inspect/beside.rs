@@ -2,13 +2,13 @@
 
 use std::cell::OnceCell;
 use std::fs::{self, File};
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use skills_core::path::AbsPath;
 use skills_core::ranking::Ranking;
-use skills_core::rules::{Facts, Look, Neighbour, Surroundings};
+use skills_core::rules::{ENOUGH, Facts, Look, Neighbour, Surroundings};
 
 use super::worktree::Worktree;
 
@@ -69,9 +69,7 @@ impl Surroundings for Beside<'_> {
     }
 
     fn first_matches(&self, glob: &str) -> Vec<String> {
-        // Enough to know the directories of a worktree by.
-        const ENOUGH: usize = 400;
-        let first = self.worktree.first_matches(glob, ENOUGH);
+        let first = self.worktree.first_matches(glob, ENOUGH as usize);
         let files = first.map(|(_, files)| files).unwrap_or_default();
         files.iter().map(|it| it.to_string_lossy().into_owned()).collect()
     }
@@ -118,6 +116,27 @@ pub fn facts(path: &AbsPath, looks: &[String]) -> Facts {
         is_top: beside.is_top(),
         is_git_ignored: beside.is_git_ignored(),
     }
+}
+
+/// Makes a script of the skill at `path` executable for whoever may read it.
+///
+/// # Errors
+/// It is no script, it lies outside of the skill's directory, or the system refuses.
+pub fn make_executable(path: &AbsPath, relative: &str) -> io::Result<()> {
+    let refused = |why| io::Error::new(io::ErrorKind::InvalidInput, why);
+    let dir = path.parent().unwrap_or_else(|| path.clone()).canonicalize()?;
+    let file = dir.join(relative).canonicalize()?;
+    if !file.starts_with(&dir) {
+        return Err(refused("it lies outside of the skill"));
+    }
+    let metadata = file.metadata()?;
+    if !metadata.is_file() || !begins_as_script(&file) {
+        return Err(refused("it is no script"));
+    }
+    let mut permissions = metadata.permissions();
+    let readable = permissions.mode() & 0o444;
+    permissions.set_mode(permissions.mode() | readable >> 2);
+    fs::set_permissions(&file, permissions)
 }
 
 fn begins_as_script(path: &Path) -> bool {

@@ -94,10 +94,24 @@ end
 local clients = {}
 
 --- Returns what is said of the editor besides what it says itself: that it makes versioned edits, and so
---- can rename a skill. Older ones fail on a directory; the server refuses them with the reason.
+--- can rename a skill (older ones fail on a directory; the server refuses them with the reason), and
+--- that it knows the command below.
 function M.capabilities()
   local can_rename = vim.fn.has("nvim-0.11") == 1
-  return { workspace = { workspaceEdit = { documentChanges = can_rename } } }
+  return {
+    workspace = { workspaceEdit = { documentChanges = can_rename } },
+    experimental = { commands = { commands = { "skillsd.showReferences" } } },
+  }
+end
+
+--- What the line above a skill calls when it is run: goes to the one place that names the skill, or
+--- lists them all.
+function M.show_references(command, context)
+  local places = command.arguments[3]
+  local client = vim.lsp.get_client_by_id(context.client_id)
+  local items = vim.lsp.util.locations_to_items(places, client and client.offset_encoding or "utf-16")
+  vim.fn.setqflist({}, " ", { title = command.title, items = items })
+  vim.cmd(#items == 1 and "cfirst" or "copen")
 end
 
 --- Starts the language server for a buffer, or attaches it to the one of the same worktree.

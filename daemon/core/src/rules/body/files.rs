@@ -2,7 +2,7 @@
 
 use super::super::subject::Cx;
 use super::super::surroundings::Look;
-use super::super::{Finding, found};
+use super::super::{Finding, Offer, found};
 use crate::likeness;
 use crate::text::Span;
 
@@ -162,7 +162,9 @@ fn scripts(cx: &Cx<'_>, content: Span, out: &mut Vec<Finding>) {
             && let Some(Look::File { executable: false, script: true }) = cx.surroundings.look(path)
         {
             let span = Span::new(start, start + program.len());
-            out.push(found("body/not-executable", span, format!("`{path}` cannot be executed")));
+            let finding =
+                found("body/not-executable", span, format!("`{path}` cannot be executed"));
+            out.push(finding.offer(Offer::MakeExecutable(path.to_owned())));
         }
         at = crate::text::after_line_end(cx.text, line.end).max(at + 1);
     }

@@ -1,8 +1,10 @@
 //! The texts in the rows: one that fails and one that passes, and what the fix makes of them.
 
+use std::collections::HashSet;
+
 use super::world::World;
 use crate::profile;
-use crate::rules::{self, Finding, Settings, apply, rules};
+use crate::rules::{self, Finding, Fix, Offer, Settings, apply, rules};
 use crate::skill::{FileFacts, Origin, SkillRecord};
 
 /// Returns the failing text of a rule; of one whose text is described, a text made for it.
@@ -20,6 +22,11 @@ fn all_profiles() -> Settings<'static> {
     Settings { profiles, ..Settings::default() }
 }
 
+/// Whether `skillsd check --fix` mends it.
+fn is_mended(finding: &Finding) -> bool {
+    finding.only_fix().is_some() || finding.offers.contains(&Offer::RemoveMark)
+}
+
 fn ids(findings: &[Finding]) -> Vec<&'static str> {
     findings.iter().map(|it| it.rule.id).collect()
 }
@@ -35,7 +42,7 @@ fn each_rule_finds_its_failing_text_and_nothing_in_the_other() {
         }
         if rule.fixable
             && !needs_more
-            && !found.iter().any(|it| it.rule.id == rule.id && it.only_fix().is_some())
+            && !found.iter().any(|it| it.rule.id == rule.id && is_mended(it))
         {
             wrong.push(format!("{} has no fix", rule.id));
         }
@@ -62,34 +69,70 @@ fn a_failing_text_has_few_other_findings() {
     }
 }
 
+/// Returns each way to mend a finding with the world as it is then, and as it is when the same is
+/// done once more.
+fn mended(finding: &Finding, failing: &str) -> Vec<(String, World, World)> {
+    let text = World::new(failing).text();
+    let edited = |fix: &Fix| {
+        let mended = apply(&text, &fix.edits);
+        let world = || World::new(failing).with_text(&mended);
+        // The same fix is not offered a second time, or it changes nothing.
+        let same = |it: &Finding| {
+            it.rule.id == finding.rule.id && it.diagnostic.span == finding.diagnostic.span
+        };
+        let after = world().check_with(&all_profiles());
+        let again = after.iter().filter(|it| same(it)).flat_map(|it| &it.fixes);
+        let twice = again
+            .filter(|it| it.title == fix.title)
+            .fold(mended.clone(), |text, it| apply(&text, &it.edits));
+        (fix.title.clone(), world(), World::new(failing).with_text(&twice))
+    };
+    let offered = |offer: &Offer| {
+        let made = || match offer {
+            Offer::Draft(fix) => World::new(failing).with_text(&apply(&text, &fix.edits)),
+            Offer::RemoveMark => World::new(failing).with_text(&text),
+            Offer::MakeExecutable(path) => World::new(failing).with_executable(path),
+            Offer::RenameDirectory(name) => World::new(failing).with_directory(name),
+        };
+        let twice = match offer {
+            Offer::MakeExecutable(path) => made().with_executable(path),
+            Offer::RenameDirectory(name) => made().with_directory(name),
+            Offer::Draft(_) | Offer::RemoveMark => made(),
+        };
+        (offer.title(), made(), twice)
+    };
+    finding.fixes.iter().map(edited).chain(finding.offers.iter().map(offered)).collect()
+}
+
 #[test]
 fn each_fix_removes_its_finding_and_adds_none() {
     let mut wrong = Vec::new();
+    let mut offered = HashSet::new();
     for rule in rules() {
-        let world = World::new(&failing(rule));
-        let text = world.text();
-        let found = world.check_with(&all_profiles());
+        let failing = failing(rule);
+        let found = World::new(&failing).check_with(&all_profiles());
         for finding in &found {
-            for fix in &finding.fixes {
+            offered.extend(finding.offers.iter().map(std::mem::discriminant));
+            for (title, world, again) in mended(finding, &failing) {
                 let id = finding.rule.id;
-                let mended = apply(&text, &fix.edits);
-                let after =
-                    World::new(&failing(rule)).with_text(&mended).check_with(&all_profiles());
+                let after = world.check_with(&all_profiles());
                 let count = |all: &[Finding]| all.iter().filter(|it| it.rule.id == id).count();
+                let text = world.text();
                 if count(&after) >= count(&found) {
-                    wrong.push(format!(
-                        "{id} (in {}) is still there after `{}`:\n{mended}",
-                        rule.id, fix.title
-                    ));
+                    wrong.push(format!("{id} (in {}) stays after `{title}`:\n{text}", rule.id));
                 }
                 let before = ids(&found);
                 for new in ids(&after).into_iter().filter(|it| !before.contains(it)) {
-                    wrong.push(format!("{id}: the fix `{}` adds {new}:\n{mended}", fix.title));
+                    wrong.push(format!("{id}: the fix `{title}` adds {new}:\n{text}"));
+                }
+                if again.text() != text || ids(&again.check_with(&all_profiles())) != ids(&after) {
+                    wrong.push(format!("{id}: `{title}` twice is not `{title}` once:\n{text}"));
                 }
             }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert_eq!(offered.len(), 4, "each kind of offer is tried");
 }
 
 #[test]

@@ -115,6 +115,28 @@ impl World {
         self
     }
 
+    /// Returns the same world in which a file of the skill is executable.
+    pub(crate) fn with_executable(mut self, relative: &str) -> Self {
+        self.executable.push(self.skill.parent().unwrap().join(relative));
+        self
+    }
+
+    /// Returns the same world in which the skill lies in a directory of that name.
+    pub(crate) fn with_directory(self, name: &str) -> Self {
+        let old = self.skill.parent().unwrap();
+        let new = old.parent().unwrap().child(name);
+        let mut fixture = String::new();
+        let skill = std::iter::once(self.skill.to_path_buf());
+        // The first skill is the one that is checked.
+        let others = self.files.keys().filter(|it| **it != *self.skill).cloned();
+        for path in skill.chain(others) {
+            let moved = path.strip_prefix(&*old).map_or_else(|_| path.clone(), |it| new.join(it));
+            let mark = if self.executable.contains(&path) { " +x" } else { "" };
+            let _ = write!(fixture, "//- {}{mark}\n{}", moved.display(), self.files[&path]);
+        }
+        Self::new(&fixture)
+    }
+
     pub(crate) fn check(&self) -> Vec<Finding> {
         self.check_with(&Settings::default())
     }

@@ -1,0 +1,107 @@
+//! What is offered and shown from what lies on the disk: paths, hints, lenses, tokens.
+
+use std::fs;
+
+use serde_json::{Value, json};
+use skills_testkit::Home;
+
+use super::client::{Editor, able, uri};
+use crate::support::run;
+
+const TREE: &str = "//- /.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npaths: 'src/**'\n---\nThen /notes, see [x](references/x.md).\n\
+     //- /.claude/skills/pdf/references/x.md\n# X\n\
+     //- /.claude/skills/pdf/scripts/read.sh mode=0755\n#!/bin/sh\n\
+     //- /.claude/skills/notes/SKILL.md\n---\nname: notes\ndescription: Writes notes. Use when asked to.\n---\nb\n\
+     //- /CLAUDE.md\nUse the `pdf` skill.\n\
+     //- /src/a.rs\nfn main() {}\n//- /src/deep/b.rs\n\n//- /docs/x.md\n# X\n";
+
+fn labels(items: &Value) -> Vec<String> {
+    let items = items.as_array().map(Vec::as_slice).unwrap_or_default();
+    items.iter().map(|it| it["label"].as_str().expect("a text").to_owned()).collect()
+}
+
+/// Types `text` in place of the whole skill and completes where `|` stands in it.
+fn completed(editor: &mut Editor, skill: &std::path::Path, text: &str) -> Value {
+    let before = &text[..text.find('|').expect("a cursor")];
+    let line = before.matches('\n').count() as u32;
+    let column = before.rsplit('\n').next().unwrap_or_default().encode_utf16().count() as u32;
+    editor.edit(skill, &text.replacen('|', "", 1));
+    editor.ask("textDocument/completion", skill, (line, column), json!({})).expect("answered")
+}
+
+#[test]
+fn files_are_completed_at_the_first_time_of_asking() {
+    let home = Home::new();
+    let top = home.worktree("w", TREE);
+    let mut editor = Editor::start(&home, &[], &[&top], able());
+    let pdf = top.join(".claude/skills/pdf/SKILL.md");
+    editor.open(&pdf);
+    editor.wait_for(&pdf, &["index/"], &[]);
+    let body = |line: &str| format!("---\nname: pdf\ndescription: Use it.\n---\n{line}\n");
+    let own = ["references/x.md", "scripts/read.sh"];
+    assert_eq!(labels(&completed(&mut editor, &pdf, &body("See [x](|)."))), own);
+    let items = completed(&mut editor, &pdf, &body("🦀 Run `./scr|`."));
+    assert_eq!(labels(&items), ["./scripts/read.sh"]);
+    assert_eq!(
+        items[0]["textEdit"]["range"]["start"],
+        json!({"line": 4, "character": 8}),
+        "the word is replaced"
+    );
+    let paths = |value: &str| format!("---\nname: pdf\npaths: {value}\n---\n");
+    let items = completed(&mut editor, &pdf, &paths("src/|"));
+    assert_eq!(labels(&items), ["src/**/*.rs", "src/deep/**"]);
+    assert_eq!(items[0]["detail"], "2 files");
+    // What has come since is known once the editor tells.
+    fs::write(top.join("src/c.py"), "").expect("it can be written");
+    let changes = json!([{"uri": uri(&top.join("src/c.py")), "type": 1}]);
+    editor.note("workspace/didChangeWatchedFiles", json!({"changes": changes}));
+    let items = completed(&mut editor, &pdf, &paths("'src/|'"));
+    assert_eq!(labels(&items), ["src/**/*.rs", "src/**/*.py", "src/deep/**"]);
+    run(&home, &top, &["stop"]);
+}
+
+#[test]
+fn hints_lenses_and_tokens_know_the_disk() {
+    let home = Home::new();
+    let top = home.worktree("w", TREE);
+    let mut able = able();
+    for shown in ["codeLens", "inlayHint", "semanticTokens"] {
+        able["workspace"][shown] = json!({"refreshSupport": true});
+    }
+    able["window"] = json!({"showDocument": {"support": true}});
+    let mut editor = Editor::start(&home, &[], &[&top], able);
+    editor.configured = json!({"inlayHints": true});
+    let pdf = top.join(".claude/skills/pdf/SKILL.md");
+    editor.open(&pdf);
+    editor.wait_for(&pdf, &["index/"], &[]);
+    // Whoever asked before the disk was known is asked to ask again.
+    for method in ["codeLens", "inlayHint", "semanticTokens"] {
+        editor.hear(&format!("workspace/{method}/refresh"));
+    }
+    let document = json!({"textDocument": {"uri": uri(&pdf)}});
+    let mut ranged = document.clone();
+    ranged["range"] =
+        json!({"start": {"line": 0, "character": 0}, "end": {"line": 9, "character": 0}});
+    let hints = editor.request("textDocument/inlayHint", ranged).expect("answered");
+    assert_eq!(labels(&hints), ["12 tokens", "2 files", "10 tokens"]);
+
+    let lenses = editor.request("textDocument/codeLens", document.clone()).expect("answered");
+    let titles = |lenses: &Value| -> Vec<String> {
+        let lenses = lenses.as_array().expect("a list").iter();
+        lenses.map(|it| it["command"]["title"].as_str().expect("a text").to_owned()).collect()
+    };
+    assert_eq!(titles(&lenses), ["used by 1", "activates on 2 files"]);
+    let command = &lenses[0]["command"];
+    let done = editor.request("workspace/executeCommand", command.clone());
+    assert_eq!(done, Ok(Value::Null));
+    editor.hear("window/showDocument");
+    let unknown = json!({"command": "skillsd.none", "arguments": [1]});
+    let refused = editor.request("workspace/executeCommand", unknown).expect_err("there is none");
+    assert!(refused.contains("`skillsd.none`"), "{refused}");
+
+    let tokens = editor.request("textDocument/semanticTokens/full", document).expect("answered");
+    let data = tokens["data"].as_array().expect("a list");
+    let types: Vec<_> = data.chunks(5).map(|it| it[3].as_u64().expect("a number")).collect();
+    assert_eq!(types, [0, 0, 0, 2], "three keys and a reference that leads somewhere");
+    run(&home, &top, &["stop"]);
+}

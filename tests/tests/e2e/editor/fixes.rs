@@ -1,0 +1,118 @@
+//! Fixes that an edit of one text cannot make: a script is made executable, a directory renamed.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use skills_testkit::Home;
+
+use super::client::{Editor, able, uri};
+use crate::support::run;
+
+const TREE: &str = "//- /.claude/skills/paper/SKILL.md\n---\nname: pdf\n---\nRun:\n\n```sh\n./scripts/read.sh a.pdf\n```\n\
+     //- /.claude/skills/paper/scripts/read.sh mode=0640\n#!/bin/sh\n\
+     //- /.claude/skills/paper/scripts/data.txt mode=0640\nno script\n\
+     //- /outside.sh mode=0640\n#!/bin/sh\n\
+     //- /CLAUDE.md\nSee [it](.claude/skills/paper/SKILL.md).\n";
+
+/// Returns the quick fixes of a line by their titles.
+fn fixes(editor: &mut Editor, path: &Path, line: u32) -> Vec<Value> {
+    let at = json!({"line": line, "character": 2});
+    let params = json!({
+        "textDocument": {"uri": uri(path)},
+        "range": {"start": at, "end": at},
+        "context": {"diagnostics": [], "only": ["quickfix"]},
+    });
+    let found = editor.request("textDocument/codeAction", params).expect("answered");
+    found.as_array().cloned().unwrap_or_default()
+}
+
+fn titled<'a>(actions: &'a [Value], title: &str) -> &'a Value {
+    let found = actions.iter().find(|it| it["title"] == title);
+    found.unwrap_or_else(|| panic!("no {title:?}: {actions:?}"))
+}
+
+#[test]
+fn a_script_is_made_executable_and_nothing_else_is() {
+    let home = Home::new();
+    let top = home.worktree("w", TREE);
+    let mut editor = Editor::start(&home, &[], &[&top], able());
+    let skill = top.join(".claude/skills/paper/SKILL.md");
+    let mode = |file: &Path| fs::metadata(file).expect("there").permissions().mode() & 0o777;
+    editor.open(&skill);
+    editor.wait_for(&skill, &["body/not-exec"], &["body/not-executable"]);
+    let actions = fixes(&mut editor, &skill, 6);
+    let action = titled(&actions, "Make `scripts/read.sh` executable");
+    assert_eq!(action["diagnostics"][0]["code"], "body/not-executable");
+    let command = action["command"].clone();
+    for _ in 0..2 {
+        let done = editor.request("workspace/executeCommand", command.clone());
+        assert_eq!(done, Ok(Value::Null));
+        assert_eq!(mode(&skill.with_file_name("scripts/read.sh")), 0o750);
+    }
+    editor.wait_for(&skill, &["body/not-exec"], &[]);
+    for file in ["../../../outside.sh", "scripts/data.txt", "scripts/none.sh", "scripts"] {
+        let mut other = command.clone();
+        other["arguments"][0]["file"] = json!(file);
+        let refused = editor.request("workspace/executeCommand", other).expect_err("no script");
+        assert!(refused.contains("chmod +x"), "{refused}");
+    }
+    assert_eq!(mode(&top.join("outside.sh")), 0o640);
+    run(&home, &top, &["stop"]);
+}
+
+#[test]
+fn a_directory_takes_the_name_of_its_skill() {
+    let home = Home::new();
+    let top = home.worktree("w", TREE);
+    let mut editor = Editor::start(&home, &[], &[&top], able());
+    let skill = top.join(".claude/skills/paper/SKILL.md");
+    editor.open(&skill);
+    editor.wait_for(&skill, &["name/dir"], &["name/directory"]);
+    let actions = fixes(&mut editor, &skill, 1);
+    let steps =
+        titled(&actions, "Rename the directory to `pdf`")["edit"]["documentChanges"].clone();
+    let rename = steps.as_array().and_then(|it| it.last()).expect("steps");
+    assert_eq!(rename["kind"], "rename");
+    assert_eq!(rename["newUri"], json!(uri(&top.join(".claude/skills/pdf"))));
+    // What leads into the directory goes along, though nobody names the skill there.
+    let claude = uri(&top.join("CLAUDE.md"));
+    let edits = steps.as_array().into_iter().flatten();
+    let edit = edits.clone().find(|it| it["textDocument"]["uri"] == json!(claude));
+    assert_eq!(edit.unwrap_or_else(|| panic!("{steps}"))["edits"][0]["newText"], "pdf");
+    // One that would collide is not offered.
+    fs::create_dir_all(top.join(".claude/skills/pdf")).expect("made");
+    fs::write(
+        top.join(".claude/skills/pdf/SKILL.md"),
+        "---\nname: x\ndescription: Use it.\n---\nb\n",
+    )
+    .expect("written");
+    skills_testkit::wait_for("the fix to be offered no more", || {
+        let actions = fixes(&mut editor, &skill, 1);
+        let collides = |it: &Value| it["title"] == "Rename the directory to `pdf`";
+        (!actions.iter().any(collides)).then_some(())
+    });
+    run(&home, &top, &["stop"]);
+}
+
+#[test]
+fn a_description_is_begun_and_never_by_itself() {
+    let home = Home::new();
+    let top = home.worktree("w", TREE);
+    let mut editor = Editor::start(&home, &[], &[&top], able());
+    let skill = top.join(".claude/skills/paper/SKILL.md");
+    editor.open(&skill);
+    editor.wait_for(&skill, &["description/"], &["description/missing"]);
+    let actions = fixes(&mut editor, &skill, 0);
+    let action = titled(&actions, "Add a description");
+    assert_eq!(action["isPreferred"], false);
+    let edit = &action["edit"]["changes"][uri(&skill)][0];
+    assert_eq!(edit["range"]["start"], json!({"line": 2, "character": 0}));
+    assert_eq!(edit["newText"], "description: What it does. Use it when …\n");
+    run(&home, &top, &["stop"]);
+    let fixed = run(&home, &top, &["check", "--fix"]);
+    assert!(fixed.status.code().is_some());
+    let text = fs::read_to_string(&skill).expect("there");
+    assert!(!text.contains("description:"), "{text}");
+}
