@@ -8,6 +8,7 @@ use std::path::Path;
 use serde_json::Value;
 use skills_core::command;
 use skills_core::path::AbsPath;
+use skills_core::references::is_instructions;
 use skills_core::rules::Level;
 use skills_core::text::{Position as BytePosition, Span};
 use tower_lsp::ls_types::{
@@ -179,6 +180,12 @@ pub(crate) fn is_skill(uri: &Uri) -> bool {
     let path = uri.path().decode().to_bytes();
     path.rsplit(|&byte| byte == b'/').next() == Some(SKILL_FILE.as_bytes())
         || command::is_command(Path::new(&*String::from_utf8_lossy(&path)))
+}
+
+/// Returns whether something may be wrong with a text: with a skill, a command, or instructions that
+/// speak of skills.
+pub(crate) fn is_checked(uri: &Uri) -> bool {
+    is_skill(uri) || uri.to_file_path().is_some_and(|it| is_instructions(&it))
 }
 
 /// Returns the name of the directory that is a skill's own, where its address tells.

@@ -38,7 +38,7 @@ fn params(
     last: &mut HashMap<Uri, (Revision, Vec<Diagnostic>)>,
 ) -> Option<PublishDiagnosticsParams> {
     let Due { uri, document, settings } = due;
-    if !from_proto::is_skill(&uri) {
+    if !from_proto::is_checked(&uri) {
         return None;
     }
     let Some(document) = document else {

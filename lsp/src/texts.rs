@@ -6,8 +6,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use skills_core::command;
 use skills_core::path::AbsPath;
-use skills_core::references::{Link, Reference, is_speaker, links};
+use skills_core::references::{Link, Reference, is_speaker, linked, links};
 use skills_core::text::Span;
 use tower_lsp::ls_types::{Location, Range, Uri};
 
@@ -29,15 +30,20 @@ pub(crate) struct Speaker {
     pub(crate) document: Arc<Document>,
     /// Whether the editor has it open.
     pub(crate) is_open: bool,
+    /// Where it names the skill.
     pub(crate) references: Vec<Reference>,
+    /// Where it leads into the skill's directory.
+    pub(crate) links: Vec<Reference>,
 }
 
 impl Speaker {
-    /// Returns where it names the skill.
+    /// Returns where it speaks of the skill, in the order of the text.
     pub(crate) fn locations(&self, encoding: Encoding) -> impl Iterator<Item = Location> {
-        let Self { document, references, .. } = self;
-        references.iter().map(move |it| {
-            let range = to_proto::range(document, it.span, encoding);
+        let Self { document, references, links, .. } = self;
+        let mut spans: Vec<Span> = references.iter().chain(links).map(|it| it.span).collect();
+        spans.sort();
+        spans.into_iter().map(move |it| {
+            let range = to_proto::range(document, it, encoding);
             Location::new(document.uri().clone(), range)
         })
     }
@@ -117,12 +123,17 @@ impl Texts<'_> {
         let speaking = open.iter().filter_map(|it| it.path()).filter(|it| is_speaker(it));
         paths.extend(speaking.cloned());
         paths.insert(meant.skill.path.clone());
+        let own = meant.skill.path.parent();
+        let dir = own.filter(|_| !command::is_command(&meant.skill.path));
         let mut speakers = Vec::new();
         for path in paths {
             let Some((document, is_open)) = self.document(&path).await else { continue };
             let mut references = document.references().to_vec();
             references.retain(|it| meant.is(&it.name));
-            speakers.push(Speaker { path, document, is_open, references });
+            let links = linked(document.text(), document.parsed(), &path, |it| {
+                (dir.as_ref() == Some(it)).then_some(&*meant.skill.name)
+            });
+            speakers.push(Speaker { path, document, is_open, references, links });
         }
         speakers
     }

@@ -10,6 +10,7 @@ mod rename;
 
 use std::path::Path;
 
+use crate::command;
 use crate::parse::{Document, Value};
 use crate::path::AbsPath;
 use crate::rules::{Body, path_of};
@@ -41,6 +42,8 @@ pub enum Form {
     Called,
     /// In prose, behind `/` or `$`.
     Spoken,
+    /// By a link to its directory or a file in it.
+    Linked,
 }
 
 impl Form {
@@ -57,6 +60,7 @@ impl Form {
             Self::Mentioned => "mentioned",
             Self::Called => "called",
             Self::Spoken => "spoken",
+            Self::Linked => "linked",
         }
     }
 }
@@ -103,6 +107,29 @@ pub fn links(text: &str, document: &Document) -> Vec<Link> {
     let mut links: Vec<_> = targets.chain(body.codes.iter().filter_map(code)).collect();
     links.sort_by_key(|it| it.span);
     links
+}
+
+/// Returns the places where a text at `path` leads into directories of skills, in their order; what
+/// is spelled is the path, and what is named the skill. `skill_in` gives the skill of a directory.
+pub fn linked<'a>(
+    text: &str,
+    document: &Document,
+    path: &AbsPath,
+    skill_in: impl Fn(&AbsPath) -> Option<&'a str>,
+) -> Vec<Reference> {
+    if !document.body.slice(text).contains("](") {
+        return Vec::new();
+    }
+    let base = base(path);
+    let own = is_skill_file(path).then_some(&base);
+    let links = links(text, document).into_iter().filter(|it| it.is_target);
+    let reference = |it: Link| {
+        let target = base.towards(&it.path);
+        let mut dirs = target.ancestors().filter(|it| Some(it) != own);
+        let name = dirs.find_map(|it| skill_in(&it))?.to_owned();
+        Some(Reference { name, span: it.span, form: Form::Linked })
+    };
+    links.filter_map(reference).collect()
 }
 
 /// Returns what stands at an offset, the sigil before a name included.
@@ -256,6 +283,16 @@ fn add(name: &str, start: usize, form: Form, found: &mut Vec<Reference>) {
     }
 }
 
+fn is_skill_file(path: &Path) -> bool {
+    path.file_name().is_some_and(|it| it == "SKILL.md")
+}
+
+/// Whether a file of that path speaks of skills and is none itself, nor a command: what a person
+/// tells agents, and agents.
+pub fn is_instructions(path: &Path) -> bool {
+    is_speaker(path) && !is_skill_file(path) && !command::is_command(path)
+}
+
 /// Whether agents read a file of that path for what a person tells them, so that it may name
 /// skills: a SKILL.md, `CLAUDE.md` and its like, commands and agents.
 pub fn is_speaker(path: &Path) -> bool {
@@ -298,6 +335,36 @@ mod tests {
             format!("{} {}\n", it.form.name(), it.name)
         };
         expected.assert_eq(&references(text, &document).iter().map(line).collect::<String>());
+    }
+
+    #[test]
+    fn links_into_a_skill_name_it() {
+        let at = |path: &str| AbsPath::new(Path::new(path)).unwrap();
+        let dir = at("/w/.claude/skills/pdf");
+        let found = |path: &str, text: &str| {
+            let skill_in = |it: &AbsPath| (*it == dir).then_some("pdf");
+            let found = linked(text, &parse(text), &at(path), skill_in);
+            let shown = found.iter().map(|it| format!("{} {}", it.name, it.span.slice(text)));
+            shown.collect::<Vec<_>>()
+        };
+        let text = "See [a](.claude/skills/pdf/a/b.md), [b](.claude/skills/x.md), `.claude/skills/pdf/c.md`.";
+        assert_eq!(found("/w/CLAUDE.md", text), ["pdf .claude/skills/pdf/a/b.md"]);
+        let own = "[a](a.md) and [b](../notes/b.md)";
+        assert_eq!(found("/w/.claude/skills/pdf/SKILL.md", own), [""; 0]);
+        assert_eq!(found("/w/.claude/skills/notes/SKILL.md", "[x](../pdf/SKILL.md)").len(), 1);
+    }
+
+    #[test]
+    fn instructions_are_neither_skills_nor_commands() {
+        for (path, expected) in [
+            ("/w/CLAUDE.md", true),
+            ("/w/.claude/agents/x.md", true),
+            ("/w/.claude/commands/x.md", false),
+            ("/w/.claude/skills/a/SKILL.md", false),
+            ("/w/README.md", false),
+        ] {
+            assert_eq!(is_instructions(Path::new(path)), expected, "{path}");
+        }
     }
 
     #[test]

@@ -73,6 +73,7 @@ pub use suppress::{is_known, names};
 pub use surroundings::{ENOUGH, Facts, Look, Neighbour, Nowhere, Surroundings};
 
 use crate::profile::{self, Profile};
+use crate::references::is_instructions;
 use crate::text::Span;
 use subject::Cx;
 
@@ -109,7 +110,8 @@ pub fn find(id: &str) -> Option<&'static Rule> {
     table::RULES.iter().copied().find(|it| it.id == id)
 }
 
-/// Returns what is wrong with a text, in its order.
+/// Returns what is wrong with a text, in its order: of a skill or a command all that is known, of
+/// instructions for agents what they say of skills.
 pub fn check(
     subject: &Subject<'_>,
     settings: &Settings<'_>,
@@ -117,20 +119,25 @@ pub fn check(
 ) -> Vec<Finding> {
     let cx = Cx::new(subject, &settings.profiles, surroundings);
     let mut found = Vec::new();
-    yaml::check(&cx, &mut found);
-    if cx.is_command {
-        command::check(&cx, &mut found);
+    if subject.path.is_some_and(|it| is_instructions(it)) {
+        // What else they say is the user's own business.
+        reference::check_links(&cx, &mut found);
     } else {
-        name::check(&cx, &mut found);
-        index::check(&cx, &mut found);
+        yaml::check(&cx, &mut found);
+        if cx.is_command {
+            command::check(&cx, &mut found);
+        } else {
+            name::check(&cx, &mut found);
+            index::check(&cx, &mut found);
+        }
+        description::check(&cx, &mut found);
+        field::check(&cx, &mut found);
+        tools::check(&cx, &mut found);
+        paths::check(&cx, &mut found);
+        hooks::check(&cx, &mut found);
+        body::check(&cx, &mut found);
+        security::check(&cx, &mut found);
     }
-    description::check(&cx, &mut found);
-    field::check(&cx, &mut found);
-    tools::check(&cx, &mut found);
-    paths::check(&cx, &mut found);
-    hooks::check(&cx, &mut found);
-    body::check(&cx, &mut found);
-    security::check(&cx, &mut found);
     reference::check(&cx, &mut found);
     let suppressions = suppress::suppressions(&cx);
     suppress::apply(&suppressions, &mut found);

@@ -21,6 +21,7 @@ use skills_core::command;
 use skills_core::parse::{Document, parse};
 use skills_core::path::AbsPath;
 use skills_core::ranking::Ranking;
+use skills_core::references::is_instructions;
 use skills_core::rules::{self, Finding, Levels, Neighbour, Settings, Subject};
 use skills_core::skill::{FileFacts, Origin, SkillRecord};
 use skills_core::text::decode;
@@ -38,7 +39,8 @@ const SKILL_FILE: &str = "SKILL.md";
 
 /// What to check, and by whose rules.
 pub struct Task {
-    /// Files called SKILL.md, commands, and directories below which they are looked for.
+    /// Files called SKILL.md, commands, instructions that speak of skills, and directories below
+    /// which they are looked for.
     pub paths: Vec<AbsPath>,
     /// The views of the active profiles in the directory that is asked about.
     pub views: Vec<Arc<View>>,
@@ -71,8 +73,8 @@ pub enum InspectError {
         /// What the system says.
         source: io::Error,
     },
-    /// It is a file that is no skill.
-    #[error("`{0}` is neither called SKILL.md nor a command")]
+    /// It is a file that is no skill and speaks of none.
+    #[error("`{0}` is neither called SKILL.md nor a command or agents' instructions")]
     NoSkill(String),
 }
 
@@ -133,7 +135,7 @@ fn find(path: &AbsPath, task: &Task, files: &mut Vec<AbsPath>) -> Result<(), Ins
     let unreadable = |source| InspectError::Unreadable { path: path.display().to_string(), source };
     let metadata = path.metadata().map_err(unreadable)?;
     if !metadata.is_dir() {
-        if !is_skill(path) {
+        if !is_checked(path) {
             return Err(InspectError::NoSkill(path.display().to_string()));
         }
         files.push(path.clone());
@@ -147,7 +149,7 @@ fn find(path: &AbsPath, task: &Task, files: &mut Vec<AbsPath>) -> Result<(), Ins
         .build();
     for entry in walk.filter_map(Result::ok) {
         let is_file = entry.file_type().is_some_and(|it| !it.is_dir());
-        if is_file && is_skill(entry.path()) && entry.path().is_file() {
+        if is_file && is_checked(entry.path()) && entry.path().is_file() {
             files.extend(AbsPath::new(entry.path()).ok());
         }
     }
@@ -159,9 +161,12 @@ fn find(path: &AbsPath, task: &Task, files: &mut Vec<AbsPath>) -> Result<(), Ins
     Ok(())
 }
 
+fn is_checked(path: &Path) -> bool {
+    is_skill(path) || command::is_command(path) || is_instructions(path)
+}
+
 fn is_skill(path: &Path) -> bool {
     path.file_name().is_some_and(|it| it.eq_ignore_ascii_case(SKILL_FILE))
-        || command::is_command(path)
 }
 
 fn read(path: &AbsPath, limit: u64) -> io::Result<Source> {
@@ -187,7 +192,7 @@ fn neighbours(sources: &[Source], views: &[Arc<View>]) -> Vec<Neighbour> {
     };
     let mut all: Vec<Neighbour> = sources
         .iter()
-        .filter(|it| !command::is_command(&it.path))
+        .filter(|it| is_skill(&it.path))
         .map(|it| Neighbour { name: name(&it.record, &it.path), path: it.path.clone() })
         .collect();
     let candidates = views.iter().flat_map(|it| &it.resolution.candidates);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use skills_core::config::{self, LevelRow};
 use skills_core::path::AbsPath;
+use skills_core::references::is_instructions;
 use skills_engine::View;
 use skills_engine::inspect::{InspectError, Task, inspect};
 use skills_protocol::error::RpcError;
@@ -38,7 +39,8 @@ pub(crate) async fn check(
     let work = move || {
         let checked = inspect(&task)?;
         let files = checked.iter().filter(|it| !it.findings.is_empty()).map(to_wire::checked_file);
-        Ok((checked.len() as u64, files.collect()))
+        let skills = checked.iter().filter(|it| !is_instructions(&it.path));
+        Ok((skills.count() as u64, files.collect()))
     };
     let result: Result<_, InspectError> = spawn_blocking(work).await.map_err(|error| {
         tracing::error!(%error, "a check ended early");
@@ -95,7 +97,7 @@ fn refused(error: &InspectError) -> RpcError {
     let hint = match error {
         InspectError::Unreadable { .. } => "Name a SKILL.md that there is, or a directory.",
         InspectError::NoSkill(_) => {
-            "Name a SKILL.md, a file below `.claude/commands`, or a directory."
+            "Name a SKILL.md, a command, a `CLAUDE.md` or its like, or a directory."
         }
     };
     RpcError::invalid_params(error.to_string()).with_hint(hint)

@@ -33,7 +33,7 @@ struct Found {
     renamings: Vec<(String, CodeAction)>,
 }
 
-/// Returns the actions for a range of a skill; nothing for other texts.
+/// Returns the actions for a range of a text that is checked; nothing for others.
 pub(crate) async fn code_action(
     document: &Document,
     params: &CodeActionParams,
@@ -59,7 +59,7 @@ fn found(
     scene: &Scene,
     settings: Settings,
 ) -> Option<Found> {
-    if !from_proto::is_skill(document.uri()) {
+    if !from_proto::is_checked(document.uri()) {
         return None;
     }
     let wanted = |kind: &CodeActionKind| match &context.only {
@@ -117,7 +117,7 @@ fn found(
         }
     }
     let kinds = [CodeActionKind::REFACTOR_EXTRACT, CodeActionKind::REFACTOR_REWRITE];
-    if kinds.iter().any(wanted) {
+    if kinds.iter().any(wanted) && from_proto::is_skill(document.uri()) {
         let offset = from_proto::offset(document, range.start, settings.encoding);
         let found = document.as_subject(|it| assist::refactorings(it, scene, offset));
         let actions_here = found.iter().filter_map(|it| refactoring(document, it, settings));

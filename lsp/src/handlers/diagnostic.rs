@@ -19,7 +19,7 @@ pub(crate) fn diagnostic(
     params: &DocumentDiagnosticParams,
     session: &Session,
 ) -> DocumentDiagnosticReport {
-    let Some(document) = document.filter(|it| from_proto::is_skill(it.uri())) else {
+    let Some(document) = document.filter(|it| from_proto::is_checked(it.uri())) else {
         return full(None, Vec::new());
     };
     // What is known of the disk is part of the answer.

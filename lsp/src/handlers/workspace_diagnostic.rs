@@ -33,7 +33,7 @@ pub(crate) async fn workspace_diagnostic(texts: Texts<'_>) -> WorkspaceDiagnosti
         ));
     };
     let open = session.documents();
-    for document in open.iter().filter(|it| from_proto::is_skill(it.uri())) {
+    for document in open.iter().filter(|it| from_proto::is_checked(it.uri())) {
         let found = session.with_scene(document, |scene| {
             handlers::diagnostic::diagnostics(document, scene, encoding)
         });

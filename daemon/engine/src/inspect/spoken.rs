@@ -1,13 +1,14 @@
 //! Where the files of a worktree name skills.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::File;
 use std::io::Read as _;
 use std::sync::Arc;
 
+use skills_core::command;
 use skills_core::parse::parse;
 use skills_core::path::AbsPath;
-use skills_core::references::{Reference, is_speaker, references};
+use skills_core::references::{Reference, is_speaker, linked, references};
 use skills_core::text::decode;
 
 use super::worktree::Worktree;
@@ -36,8 +37,13 @@ pub fn spoken(
     is_meant: impl Fn(&str) -> bool,
 ) -> Vec<Spoken> {
     let mut paths: BTreeSet<AbsPath> = BTreeSet::new();
-    for view in views {
-        paths.extend(view.resolution.candidates.iter().map(|it| it.path.clone()));
+    let mut directories: HashMap<AbsPath, &str> = HashMap::new();
+    for candidate in views.iter().flat_map(|it| &it.resolution.candidates) {
+        paths.insert(candidate.path.clone());
+        let own = candidate.path.parent().filter(|_| !command::is_command(&candidate.path));
+        if let Some(own) = own.filter(|_| is_meant(&candidate.name)) {
+            directories.entry(own).or_insert(&candidate.name);
+        }
     }
     if let Some(top) = worktree.top() {
         let speakers = worktree.files().unwrap_or_default().iter().filter(|it| is_speaker(it));
@@ -48,7 +54,7 @@ pub fn spoken(
         // A skill that is reached by two ways speaks once.
         it.canonicalize().is_ok_and(|it| seen.insert(it))
     });
-    files.filter_map(|path| of_file(path, &is_meant)).collect()
+    files.filter_map(|path| of_file(path, &is_meant, &directories)).collect()
 }
 
 /// Returns the names of all skills of these views, and of their directories.
@@ -62,13 +68,20 @@ pub fn names(views: &[Arc<View>]) -> HashSet<String> {
         .collect()
 }
 
-fn of_file(path: AbsPath, is_meant: &impl Fn(&str) -> bool) -> Option<Spoken> {
+fn of_file(
+    path: AbsPath,
+    is_meant: &impl Fn(&str) -> bool,
+    directories: &HashMap<AbsPath, &str>,
+) -> Option<Spoken> {
     let mut bytes = Vec::new();
     // One that has gone or cannot be read names nothing.
     File::open(&path).ok()?.take(READ_LIMIT).read_to_end(&mut bytes).ok()?;
     let decoded = decode(&bytes);
-    let mut found = references(&decoded.text, &parse(&decoded.text));
+    let document = parse(&decoded.text);
+    let mut found = references(&decoded.text, &document);
     found.retain(|it| is_meant(&it.name));
+    found.extend(linked(&decoded.text, &document, &path, |it| directories.get(it).copied()));
+    found.sort_by_key(|it| it.span);
     (!found.is_empty()).then_some(Spoken {
         path,
         text: decoded.text,

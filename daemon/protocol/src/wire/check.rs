@@ -31,7 +31,7 @@ pub struct CheckResult {
     /// What is unwell.
     #[serde(default)]
     pub health: Vec<Health>,
-    /// How many files were checked.
+    /// How many skills and commands were checked; instructions that speak of them come besides.
     pub checked: u64,
     /// The files with findings, sorted by path.
     pub files: Vec<CheckedFile>,

@@ -191,7 +191,8 @@ pub struct SkillReference {
     /// How `path` is written; absent when it is plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
-    /// How it is written: `listed`, `allowed`, `mentioned`, `called` or `spoken`.
+    /// How it is written: `listed`, `allowed`, `mentioned`, `called`, `spoken` or, for a link into
+    /// its directory, `linked`.
     pub form: String,
     /// Where the name stands.
     pub range: Range,

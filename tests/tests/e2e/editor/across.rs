@@ -253,3 +253,43 @@ fn files_of_no_folder_and_of_two_are_served() {
     editor.wait_for(&of(&one), &["index/shadowing"], &["index/shadowing -> a"]);
     run(&home, &one, &["stop"]);
 }
+
+#[test]
+fn instructions_are_told_of_skills_that_there_are_not() {
+    let home = Home::new();
+    let tree = "//- /.claude/skills/release-notes/SKILL.md\n---\nname: release-notes\ndescription: Writes notes. Use when asked to.\n---\nb\n\
+         //- /CLAUDE.md\nUse the `release-ntoes` skill, see [it](.claude/skills/release-ntoes/SKILL.md), in /etc.\n\
+         //- /.claude/agents/writer.md\n---\nname: writer\nskills: [release-nots]\n---\nWrite.\n";
+    let top = home.worktree("w", tree);
+    let mut editor = Editor::start(&home, &[], &[&top], able());
+    let (claude, writer) = (top.join("CLAUDE.md"), top.join(".claude/agents/writer.md"));
+    let skill = top.join(".claude/skills/release-notes/SKILL.md");
+    for path in [&claude, &writer, &skill] {
+        editor.open(path);
+    }
+    editor.wait_for(&claude, &[""], &["ref/unknown", "ref/broken-link"]);
+    editor.wait_for(&writer, &[""], &["ref/unknown"]);
+    let checked = run_json(&home, &top, &["check"]);
+    assert_eq!(checked["checked"], 1, "instructions are no skills: {checked}");
+    let files = checked["files"].as_array().expect("a list");
+    for (path, at) in [(&claude, 1), (&writer, 0)] {
+        let findings = files[at]["findings"].as_array().expect("a list");
+        assert_eq!(files[at]["path"], json!(path));
+        assert_eq!(shown(&editor.diagnostics(path), "character"), shown(findings, "column"));
+    }
+    let position = json!({"line": 0, "character": 60});
+    let params = json!({
+        "textDocument": {"uri": uri(&claude)},
+        "range": {"start": position, "end": position},
+        "context": {"diagnostics": [], "only": ["quickfix"]},
+    });
+    let actions = editor.request("textDocument/codeAction", params).expect("answered");
+    let edit = &actions[0]["edit"]["changes"][uri(&claude)][0];
+    assert_eq!(edit["newText"], "release-notes", "{actions}");
+    assert_eq!(edit["range"]["start"]["character"], 55);
+    // Another text of the skill, and both are well.
+    let text = fs::read_to_string(&skill).expect("there");
+    editor.edit(&skill, &text.replace("name: release-notes", "name: release-ntoes"));
+    editor.wait_for(&claude, &[""], &["ref/broken-link"]);
+    run(&home, &top, &["stop"]);
+}

@@ -3,7 +3,7 @@
 use std::fs;
 
 use serde_json::{Value, json};
-use skills_testkit::Home;
+use skills_testkit::{Home, wait_for};
 
 use super::client::{Editor, able, uri};
 use crate::support::run;
@@ -82,8 +82,12 @@ fn hints_lenses_and_tokens_know_the_disk() {
     let mut ranged = document.clone();
     ranged["range"] =
         json!({"start": {"line": 0, "character": 0}, "end": {"line": 9, "character": 0}});
-    let hints = editor.request("textDocument/inlayHint", ranged).expect("answered");
-    assert_eq!(labels(&hints), ["12 tokens", "2 files", "10 tokens"]);
+    // Its settings come when it is asked for them.
+    let hints = wait_for("hints to be wanted", || {
+        let hints = editor.request("textDocument/inlayHint", ranged.clone()).expect("answered");
+        (!hints.is_null()).then_some(hints)
+    });
+    assert_eq!(labels(&hints), ["11 tokens", "2 files", "10 tokens"]);
 
     let lenses = editor.request("textDocument/codeLens", document.clone()).expect("answered");
     let titles = |lenses: &Value| -> Vec<String> {

@@ -4,7 +4,7 @@
 use std::fs;
 
 use serde_json::{Value, json};
-use skills_testkit::Home;
+use skills_testkit::{Home, wait_for};
 
 use super::client::{Editor, able, uri};
 use crate::support::run;
@@ -80,7 +80,10 @@ fn every_answer_counts_as_agreed() {
         let mut ranged = document.clone();
         ranged["range"] = range(0, 0, 0);
         ranged["range"]["end"] = json!({"line": 9, "character": 0});
-        let hints = editor.request("textDocument/inlayHint", ranged).expect("answered");
+        let hints = wait_for("hints to be wanted", || {
+            let hints = editor.request("textDocument/inlayHint", ranged.clone()).expect("answered");
+            (!hints.is_null()).then_some(hints)
+        });
         let value = length(encoding, "description: 漢🦀é writes. Use when asked to.");
         assert_eq!(
             hints[0]["position"],

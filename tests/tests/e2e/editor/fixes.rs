@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use skills_testkit::Home;
+use skills_testkit::{Home, wait_for};
 
 use super::client::{Editor, able, uri};
 use crate::support::run;
@@ -16,9 +16,12 @@ const TREE: &str = "//- /.claude/skills/paper/SKILL.md\n---\nname: pdf\n---\nRun
      //- /outside.sh mode=0640\n#!/bin/sh\n\
      //- /CLAUDE.md\nSee [it](.claude/skills/paper/SKILL.md).\n";
 
-/// Returns the quick fixes of a line by their titles.
+/// A column that lies in the findings of these texts.
+const COLUMN: u32 = 7;
+
+/// Returns the quick fixes of a line.
 fn fixes(editor: &mut Editor, path: &Path, line: u32) -> Vec<Value> {
-    let at = json!({"line": line, "character": 2});
+    let at = json!({"line": line, "character": COLUMN});
     let params = json!({
         "textDocument": {"uri": uri(path)},
         "range": {"start": at, "end": at},
@@ -88,7 +91,7 @@ fn a_directory_takes_the_name_of_its_skill() {
         "---\nname: x\ndescription: Use it.\n---\nb\n",
     )
     .expect("written");
-    skills_testkit::wait_for("the fix to be offered no more", || {
+    wait_for("the fix to be offered no more", || {
         let actions = fixes(&mut editor, &skill, 1);
         let collides = |it: &Value| it["title"] == "Rename the directory to `pdf`";
         (!actions.iter().any(collides)).then_some(())

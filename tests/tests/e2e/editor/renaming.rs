@@ -12,7 +12,8 @@ use crate::support::run;
 const TREE: &str = "//- /.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nSee [x](../pdf/x.md).\n\
      //- /.claude/skills/notes/SKILL.md\n---\nname: notes\ndescription: Writes 🦀 notes. Use when asked to.\nallowed-tools: Skill(pdf)\n---\n🦀 `/pdf` and [it](../pdf/SKILL.md).\n\
      //- /.claude/commands/release.md\nFirst /pdf, not /pdfs or src/pdf.\n\
-     //- /CLAUDE.md\nUse the `pdf` skill.\n";
+     //- /CLAUDE.md\nUse the `pdf` skill.\n\
+     //- /docs/AGENTS.md\nSee [forms](../.claude/skills/pdf/forms.md).\n";
 
 /// Makes an edit on the disk as an editor would, and returns the operations in words.
 #[track_caller]
@@ -83,10 +84,16 @@ fn a_skill_is_renamed_with_all_that_speak_of_it() {
             "edit .claude/skills/notes/SKILL.md null",
             "edit .claude/skills/pdf/SKILL.md 1",
             "edit CLAUDE.md 1",
+            "edit docs/AGENTS.md null",
             "rename pdf paper",
         ]
     );
     assert_eq!(read(&top, "CLAUDE.md"), "Use the `paper` skill.\n");
+    let linked = read(&top, "docs/AGENTS.md");
+    assert_eq!(
+        linked, "See [forms](../.claude/skills/paper/forms.md).\n",
+        "a closed file that links"
+    );
     assert_eq!(read(&top, ".claude/commands/release.md"), "First /paper, not /pdfs or src/pdf.\n");
     let notes = read(&top, ".claude/skills/notes/SKILL.md");
     assert!(notes.contains("Skill(paper)"), "{notes}");
@@ -109,7 +116,7 @@ fn what_an_editor_renames_by_itself_is_followed() {
     let nothing = editor.request("workspace/willRenameFiles", files("notes"));
     assert_eq!(nothing, Ok(Value::Null), "what would collide changes no text");
     let edit = editor.request("workspace/willRenameFiles", files("paper")).expect("answered");
-    assert_eq!(apply(&edit).len(), 4);
+    assert_eq!(apply(&edit).len(), 5);
     assert!(read(&top, "CLAUDE.md").contains("`paper`"));
     assert!(read(&top, ".claude/skills/pdf/SKILL.md").contains("name: paper"));
     run(&home, &top, &["stop"]);

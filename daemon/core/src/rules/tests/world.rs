@@ -1,6 +1,7 @@
 //! A disk written as text, as the surroundings of a skill.
 //!
-//! `//- /path` starts a file; the first SKILL.md or command is the one that is checked. Behind a path `+x`
+//! `//- /path` starts a file; the first SKILL.md or command is the one that is checked, or the first of
+//! all where it is instructions. Behind a path `+x`
 //! makes the file executable, `->` a link, and `budget` puts many skills beside it.
 
 use std::collections::BTreeMap;
@@ -11,6 +12,7 @@ use crate::parse::parse;
 use crate::path::AbsPath;
 use crate::profile;
 use crate::ranking::Ranking;
+use crate::references::is_instructions;
 use crate::resolve::tests::memory::MemoryTree;
 use crate::resolve::{Site, resolve};
 use crate::rules::{self, Finding, Look, Neighbour, Settings, Subject, Surroundings};
@@ -74,7 +76,9 @@ impl World {
         let is_skill =
             |it: &&PathBuf| it.file_name().is_some_and(|it| it.eq_ignore_ascii_case("SKILL.md"));
         let is_checked = |it: &&PathBuf| is_skill(it) || crate::command::is_command(it);
-        let skill = AbsPath::new(order.iter().find(is_checked).unwrap()).unwrap();
+        let speaks_first = order.first().filter(|it| is_instructions(it));
+        let skill = speaks_first.or_else(|| order.iter().find(is_checked)).unwrap();
+        let skill = AbsPath::new(skill).unwrap();
         let dir = skill.parent().unwrap();
         let beside = files.keys().filter(|it| it.starts_with(&*dir) && **it != *skill);
         let beside = beside.map(|it| it.strip_prefix(&*dir).unwrap().to_str().unwrap().to_owned());

@@ -1,0 +1,214 @@
+"""Measures two language servers for SKILL.md and their linters on the same worktree, one after the
+other, and prints a table. Started by `run`, with a home of its own: WORKTREE SKILLSD PEERS_BIN.
+
+Every change is sent when the one before it was answered, and counts until diagnostics of that
+version, or of none, come back. Sizes are of the process alone (from /proc), when all skills of the
+worktree were opened once.
+"""
+
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from queue import Empty, Queue
+
+ROUNDS = 200
+PATIENCE = 60.0
+
+
+class Server:
+    """A language server and the pipes to it."""
+
+    def __init__(self, command, worktree):
+        self.process = subprocess.Popen(
+            command, cwd=worktree, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
+        self.messages = Queue()
+        self.last_id = 0
+        threading.Thread(target=self.read, daemon=True).start()
+        start = time.perf_counter()
+        folder = {"uri": worktree.as_uri(), "name": worktree.name}
+        capabilities = {
+            "general": {"positionEncodings": ["utf-16"]},
+            "textDocument": {"publishDiagnostics": {"versionSupport": True}},
+        }
+        self.request(
+            "initialize",
+            {
+                "processId": None,
+                "rootUri": worktree.as_uri(),
+                "workspaceFolders": [folder],
+                "capabilities": capabilities,
+            },
+        )
+        self.initialized_in = time.perf_counter() - start
+        self.note("initialized", {})
+
+    def read(self):
+        stream = self.process.stdout
+        while True:
+            length = 0
+            while (line := stream.readline().strip()) != b"":
+                if line.lower().startswith(b"content-length:"):
+                    length = int(line.split(b":")[1])
+            if length == 0:
+                return
+            self.messages.put(json.loads(stream.read(length)))
+
+    def send(self, message):
+        body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+        self.process.stdin.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        self.process.stdin.flush()
+
+    def note(self, method, params):
+        self.send({"method": method, "params": params})
+
+    def request(self, method, params):
+        self.last_id += 1
+        wanted = self.last_id
+        self.send({"id": wanted, "method": method, "params": params})
+        return self.wait(lambda it: it.get("id") == wanted and "method" not in it).get("result")
+
+    def wait(self, is_wanted):
+        deadline = time.perf_counter() + PATIENCE
+        while True:
+            message = self.messages.get(timeout=max(0.0, deadline - time.perf_counter()))
+            if "method" in message and "id" in message:
+                # Whatever the server asks of the editor: it has nothing to say.
+                self.send({"id": message["id"], "result": None})
+            if is_wanted(message):
+                return message
+
+    def published(self, uri, version):
+        def is_wanted(message):
+            params = message.get("params") or {}
+            return (
+                message.get("method") == "textDocument/publishDiagnostics"
+                and params["uri"] == uri
+                and params.get("version") in (None, version)
+            )
+
+        return self.wait(is_wanted)["params"]["diagnostics"]
+
+    def open(self, path, text):
+        item = {"uri": path.as_uri(), "languageId": "markdown", "version": 0, "text": text}
+        self.note("textDocument/didOpen", {"textDocument": item})
+        return self.published(path.as_uri(), 0)
+
+    def close(self, path):
+        self.note("textDocument/didClose", {"textDocument": {"uri": path.as_uri()}})
+
+    def memory(self):
+        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
+        line = next(it for it in status.splitlines() if it.startswith("VmRSS"))
+        return int(line.split()[1]) / 1024
+
+    def end(self):
+        self.request("shutdown", None)
+        self.note("exit", None)
+        self.process.stdin.close()
+        self.process.kill()
+
+
+def middle(times):
+    """Returns the median and the 99th percentile in milliseconds."""
+    ordered = sorted(times)
+    at = min(len(ordered) - 1, round(len(ordered) * 0.99))
+    return f"{statistics.median(ordered) * 1000:.1f} / {ordered[at] * 1000:.1f}"
+
+
+def typed(server, path, text, rounds):
+    """Types letters at the end of a text and returns how long each takes to be answered."""
+    server.open(path, text)
+    line, column = text.count("\n"), len(text.rsplit("\n", 1)[-1].encode("utf-16-le")) // 2
+    times = []
+    for version in range(1, rounds + 1):
+        at = {"line": line, "character": column + version - 1}
+        change = {"range": {"start": at, "end": at}, "text": "x"}
+        document = {"uri": path.as_uri(), "version": version}
+        start = time.perf_counter()
+        server.note("textDocument/didChange", {"textDocument": document, "contentChanges": [change]})
+        server.published(path.as_uri(), version)
+        times.append(time.perf_counter() - start)
+    server.close(path)
+    return times
+
+
+def completed(server, path, text):
+    server.open(path, text)
+    params = {"textDocument": {"uri": path.as_uri()}, "position": {"line": 1, "character": 0}}
+    times = []
+    for _ in range(ROUNDS):
+        start = time.perf_counter()
+        server.request("textDocument/completion", params)
+        times.append(time.perf_counter() - start)
+    server.close(path)
+    return times
+
+
+def sized(skills, size):
+    """Returns the skill whose length is the nearest to `size`."""
+    return min(skills, key=lambda it: abs(it.stat().st_size - size))
+
+
+def measured(command, worktree, skills):
+    server = Server(command, worktree)
+    rows = {"initialize, ms": f"{server.initialized_in * 1000:.0f}"}
+    small, large = sized(skills, 7_500), sized(skills, 33_000)
+    for skill in (small, large):
+        name = f"change to diagnostics, {skill.stat().st_size / 1000:.1f} KB, p50 / p99 ms"
+        rows[name] = middle(typed(server, skill, skill.read_text(), ROUNDS))
+    huge = small.read_text() + "A line of some words, and `code` in it.\n" * 26_000
+    rows["the same, 1 MB"] = middle(typed(server, small, huge, 20))
+    rows["completion of a key, p50 / p99 ms"] = middle(completed(server, small, small.read_text()))
+    found, silent = Counter(), 0
+    for skill in skills:
+        try:
+            for it in server.open(skill, skill.read_text()):
+                found[str(it.get("code"))] += 1
+        except Empty:
+            silent += 1
+    rows[f"findings in {len(skills)} skills"] = str(found.total())
+    rows["resident with all of them open, MiB"] = f"{server.memory():.0f}"
+    if silent:
+        rows["skills about which nothing was sent"] = str(silent)
+    server.end()
+    return rows, found
+
+
+def checked(command, worktree):
+    times = []
+    for _ in range(7):
+        start = time.perf_counter()
+        subprocess.run(command, cwd=worktree, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+        times.append(time.perf_counter() - start)
+    return f"{statistics.median(times) * 1000:.0f}"
+
+
+def main():
+    worktree, skillsd, peers = (pathlib.Path(it) for it in sys.argv[1:])
+    skills = sorted(worktree.rglob("SKILL.md"))
+    skills = [it for it in skills if it.is_file()]
+    servers = {
+        "skillsd": [skillsd, "lsp", "--no-daemon"],
+        "agnix": [peers / "agnix-lsp"],
+    }
+    linters = {"skillsd": [skillsd, "check", "."], "agnix": [peers / "agnix", "."]}
+    columns, found = {}, {}
+    for name, command in servers.items():
+        columns[name], found[name] = measured(command, worktree, skills)
+        columns[name]["check of the worktree, whole process, ms"] = checked(linters[name], worktree)
+    names = list(dict.fromkeys(row for rows in columns.values() for row in rows))
+    print(f"| | {' | '.join(columns)} |")
+    print(f"|---|{'---:|' * len(columns)}")
+    for row in names:
+        print(f"| {row} | {' | '.join(columns[it].get(row, '–') for it in columns)} |")
+    for name, counts in found.items():
+        print(f"\n{name}: " + ", ".join(f"{code} {count}" for code, count in counts.most_common()))
+
+
+main()
