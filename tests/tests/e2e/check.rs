@@ -255,7 +255,8 @@ fn the_hooks_for_pre_commit_run_on_the_files_that_they_are_for() {
     let top = home.worktree("w", TREE);
     let (entry, files) = hook("skillsd-check");
     assert_eq!(entry[0], "skillsd");
-    let expected = "(^|/)(SKILL\\.md|\\.claude/commands/.+\\.md)$";
+    let expected =
+        "(^|/)(SKILL\\.md|(CLAUDE|AGENTS|GEMINI)\\.md|\\.claude/(commands|agents)/.+\\.md)$";
     assert_eq!(files, expected);
     // As pre-commit does it: the command, and behind it the files that a commit changes.
     let on = |entry: &[String], files: &[&str]| {
