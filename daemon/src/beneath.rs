@@ -135,14 +135,18 @@ impl Beneath {
             if before.size > most {
                 return Err(BeneathError::TooLarge(before.size));
             }
-            let mut bytes = Vec::with_capacity(before.size as usize + 1);
             if nth > 0 {
                 file.seek(SeekFrom::Start(0)).map_err(BeneathError::Io)?;
             }
-            // One more than there are, to see that there are no more.
-            (&file).take(most + 1).read_to_end(&mut bytes).map_err(BeneathError::Io)?;
+            // In one call as a rule. What is behind these bytes by then shows in the mark.
+            let mut bytes = vec![0; before.size as usize];
+            let is_whole = match file.read_exact(&mut bytes) {
+                Ok(()) => true,
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => false,
+                Err(error) => return Err(BeneathError::Io(error)),
+            };
             let after = Mark::new(&regular(&file)?);
-            if before == after && bytes.len() as u64 == after.size {
+            if before == after && is_whole {
                 return Ok(bytes);
             }
             before = after;

@@ -123,7 +123,7 @@ fn read(matcher: &str) -> Result<Matcher<'_>, String> {
 
 /// How often an expression may go back on one subject: names of tools are short, and one that
 /// needs more is made to hurt.
-pub(crate) const BACKTRACKS: usize = 100_000;
+const BACKTRACKS: usize = 100_000;
 
 /// Reads a regular expression of the agent's. The error says what is wrong with it.
 pub(crate) fn expression(pattern: &str) -> Result<Regex, String> {

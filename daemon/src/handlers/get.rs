@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use skills_core::profile::Scope;
+use skills_core::render::Format;
+use skills_core::resolve::{Candidate, Resolution};
 use skills_engine::View;
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::{Contextual, GetParams, GetResult};
@@ -52,13 +54,27 @@ fn skill(view: &View, candidate_idx: usize) -> GetResult {
 pub(crate) fn find(view: &View, target: &Target<'_>) -> Result<usize, RpcError> {
     let prepared = Prepared::of(view);
     let found = match target {
-        Target::Name(name) => prepared.by_name(view, name),
+        Target::Name(name) => prepared.by_name(view, name).or_else(|| qualified(view, name)),
         Target::Path(path) => prepared.by_path(view, path),
     };
     found.ok_or_else(|| {
         let shown = target.shown();
         RpcError::skill_not_found(&shown, nearest(view, &shown), available(view))
     })
+}
+
+/// The plugin opencode-agent-skills takes a name with where it is from before it
+/// (`project:commit`), or with the namespace that the skill's metadata names.
+fn qualified(view: &View, name: &str) -> Option<usize> {
+    let (place, name) = name.split_once(':')?;
+    let Resolution { candidates, roots, .. } = &*view.resolution;
+    let is_meant = |it: &Candidate| {
+        let is_from = |said: Option<&str>| said == Some(place);
+        let is_there = it.name == name && it.state.is_listed();
+        is_there && (is_from(roots[it.root].label.as_deref()) || is_from(it.namespace.as_deref()))
+    };
+    let takes_places = view.site.profile.output == Format::Plugin;
+    candidates.iter().position(is_meant).filter(|_| takes_places)
 }
 
 /// Where the files of a skill are.

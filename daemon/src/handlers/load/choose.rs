@@ -4,6 +4,7 @@
 
 use skills_core::catalog::commands;
 use skills_core::permission::is_canonical;
+use skills_core::render::catalog::find;
 use skills_core::render::{By, Format};
 use skills_core::resolve::{Candidate, State};
 use skills_engine::View;
@@ -141,6 +142,11 @@ fn unknown(view: &View, target: &Target<'_>, error: RpcError) -> RpcError {
         let available = if available.is_empty() { "none".to_owned() } else { available.join(", ") };
         let shown = target.shown();
         error.message = format!("Skill \"{shown}\" not found. Available skills: {available}");
+    }
+    if view.site.profile.output == Format::Plugin {
+        let available = available(view);
+        let names: Vec<_> = available.iter().map(String::as_str).collect();
+        error.message = find::missing(&target.shown(), &names);
     }
     numbered(view, number::UNKNOWN, error)
 }

@@ -254,6 +254,21 @@ async fn the_plugins_search_names_places_and_scripts() {
     let other = json!({"format": "markdown", "query": "git"});
     let other = rig.call("catalog/render", other).await;
     assert_eq!(other["text"], "## Available Skills\n- **git-helper**: Does git-helper.");
+    rig.write("w/.claude/skills/plan/SKILL.md", &skill("plan", "metadata:\n  namespace: team\n"));
+    for name in ["project:git-helper", "claude-user:review", "claude-project:plan", "team:plan"] {
+        let named = json!({"profile": "opencode-agent-skills", "name": name});
+        let (_, plain) = name.split_once(':').unwrap();
+        let title = rig.call("skills/load", named).await["title"].clone();
+        assert_eq!(title, format!("Loaded skill: {plain}"));
+    }
+    for (profile, name) in [("opencode-agent-skills", "user:plan"), ("agentskills", "team:plan")] {
+        let named = json!({"profile": profile, "name": name});
+        assert_eq!(rig.try_call("skills/load", named).await.unwrap_err()["code"], -32001, "{name}");
+    }
+    let missing = json!({"profile": "opencode-agent-skills", "name": "git-helpr"});
+    let missing = rig.try_call("skills/load", missing).await.unwrap_err();
+    let said = "Skill \"git-helpr\" not found. Did you mean \"git-helper\"?";
+    assert_eq!((&missing["code"], &missing["message"]), (&json!(-32001), &json!(said)));
     // Whatever the profile, the place has a name.
     let loaded = json!({"name": "git-helper", "format": "plugin"});
     let loaded = rig.call("skills/load", loaded).await;

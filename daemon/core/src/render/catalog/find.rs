@@ -5,7 +5,10 @@
 
 use fancy_regex::{Regex, RegexBuilder};
 
-use crate::hooks::{BACKTRACKS, said};
+use crate::hooks::said;
+
+/// How often an expression may go back on one text: there may be thousands of them.
+const BACKTRACKS: usize = 10_000;
 
 /// A question for skills: an expression in which `*` is anything, whatever the case.
 #[derive(Clone, Debug)]
@@ -67,6 +70,16 @@ pub fn found(skills: &[Found<'_>]) -> String {
         format!("{} ({})\n  {}{scripts}", it.name, it.label, it.description)
     };
     skills.iter().map(one).collect::<Vec<_>>().join("\n\n")
+}
+
+/// Returns what the plugin says where there is no skill of this name.
+pub fn missing(name: &str, names: &[&str]) -> String {
+    match closest(name, names) {
+        Some(meant) => format!("Skill \"{name}\" not found. Did you mean \"{meant}\"?"),
+        None => format!(
+            "Skill \"{name}\" not found. Use get_available_skills to list available skills."
+        ),
+    }
 }
 
 /// How alike a name has to be to be meant.
@@ -141,5 +154,8 @@ mod tests {
         assert_eq!(closest("git", &["git-helper", "gitter"]), Some("git-helper"));
         assert_eq!(closest("helper", &names), Some("git-helper"));
         assert_eq!(said(""), "No skills found matching your query.");
+        let gone = |name: &str| missing(name, &names);
+        assert_eq!(gone("gitt"), "Skill \"gitt\" not found. Did you mean \"git\"?");
+        assert!(gone("zzzzz").ends_with("Use get_available_skills to list available skills."));
     }
 }
