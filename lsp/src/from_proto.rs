@@ -19,7 +19,7 @@ use tower_lsp::ls_types::{
 use crate::document::{Document, Edit};
 use crate::handlers::code_lens::SHOW;
 use crate::settings::{Encoding, Features, Refreshes, Settings};
-use crate::world::Wishes;
+use crate::world::{Wish, Wishes};
 
 /// The file name that makes a text a skill.
 const SKILL_FILE: &str = "SKILL.md";
@@ -94,21 +94,33 @@ pub(crate) fn features(options: &Value) -> Features {
     }
 }
 
-/// Reads whose agents count and how much rules matter: `{"profiles": ["codex"], "rules":
-/// {"name/*": "off"}}`. What cannot be read is left out, as what is not said.
+/// Reads what the configuration's keys `check.*` say, also without `check`: `{"profiles": ["codex"],
+/// "rules": {"name/*": "off"}, "paths": {"vendor/**": {"*": "off"}}}`. What cannot be read is left
+/// out, as what is not said.
 pub(crate) fn wishes(options: &Value) -> Wishes {
-    let profiles = options.get("profiles").and_then(Value::as_array);
-    let profiles = profiles.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned);
-    let rules = options.get("rules").and_then(Value::as_object);
-    let level = |(rule, level): (&String, &Value)| {
-        let level = level.as_str().and_then(Level::read);
-        if level.is_none() || !skills_core::rules::is_known(rule) {
-            tracing::warn!(rule, "a rule or a level in the editor's settings is not known");
+    let said = |name: &str| options.get("check").and_then(|it| it.get(name)).or(options.get(name));
+    let profiles = said("profiles").and_then(Value::as_array).into_iter().flatten();
+    let profiles = profiles.filter_map(Value::as_str).map(str::to_owned);
+    let paths = said("paths").and_then(Value::as_object).into_iter().flatten();
+    let globs = paths.map(|(glob, rules)| (Some(glob), Some(rules)));
+    let mut levels = Vec::new();
+    for (glob, rules) in std::iter::once((None, said("rules"))).chain(globs) {
+        for (rule, level) in rules.and_then(Value::as_object).into_iter().flatten() {
+            let level = level.as_str().and_then(Level::read);
+            if level.is_none() || !skills_core::rules::is_known(rule) {
+                tracing::warn!(rule, "a rule or a level in the editor's settings is not known");
+            }
+            if let Some(level) = level {
+                levels.push(Wish { glob: glob.cloned(), rule: rule.clone(), level });
+            }
         }
-        Some((rule.clone(), level?))
-    };
-    let levels = rules.into_iter().flatten().filter_map(level);
-    Wishes { profiles: profiles.collect(), levels: levels.collect() }
+    }
+    Wishes { profiles: profiles.collect(), levels }
+}
+
+/// Reads what the editor calls its own conversations: `{"session": "editor-7"}`.
+pub(crate) fn conversation(options: &Value) -> Option<String> {
+    options.get("session").and_then(Value::as_str).filter(|it| !it.is_empty()).map(str::to_owned)
 }
 
 /// Returns the directories that the client works in.
@@ -248,8 +260,23 @@ mod tests {
     fn wishes_are_read_and_what_is_none_is_left_out() {
         let read = wishes(&json!({"profiles": ["codex", 3], "rules": {"name/*": "off", "x": "y"}}));
         assert_eq!(read.profiles, ["codex"]);
-        assert_eq!(read.levels, [("name/*".to_owned(), Level::Off)]);
+        let off = |glob: Option<&str>, rule: &str| Wish {
+            glob: glob.map(str::to_owned),
+            rule: rule.to_owned(),
+            level: Level::Off,
+        };
+        assert_eq!(read.levels, [off(None, "name/*")]);
+        let check = json!({"rules": {"name/*": "off"}, "paths": {"v/**": {"*": "off"}, "w": 3}});
+        let read = wishes(&json!({"check": check}));
+        assert_eq!(read.levels, [off(None, "name/*"), off(Some("v/**"), "*")]);
         assert_eq!(wishes(&Value::Null), Wishes::default());
+    }
+
+    #[test]
+    fn an_editor_may_name_its_conversations() {
+        assert_eq!(conversation(&json!({"session": "a"})), Some("a".to_owned()));
+        assert_eq!(conversation(&json!({"session": ""})), None);
+        assert_eq!(conversation(&json!({"session": 3})), None);
     }
 
     /// Checks the bytes before a column of the second line of a text.

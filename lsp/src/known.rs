@@ -16,6 +16,8 @@ use skills_core::skill::SkillRecord;
 use skills_protocol::path::{PathEncoding, decode_absolute};
 use skills_protocol::wire;
 
+use crate::world::Wish;
+
 /// A snapshot in core's terms.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
@@ -62,21 +64,23 @@ pub(crate) struct Overlaid {
 
 impl Known {
     /// Reads a snapshot. `levels` are the editor's own, which count before the configuration's.
-    pub(crate) fn read(snapshot: wire::SnapshotResult, own: &[(String, Level)]) -> Self {
+    pub(crate) fn read(snapshot: wire::SnapshotResult, own: &[Wish]) -> Self {
         let paths: Vec<Option<AbsPath>> =
             snapshot.skills.iter().map(|it| path(&it.path, it.path_encoding)).collect();
         let worktree = path(&snapshot.worktree, snapshot.path_encoding);
         let mut levels = Levels::default();
+        let mut set = |glob: Option<&str>, rule: &str, level| match (glob, &worktree) {
+            (None, _) => levels.set(rule, level),
+            (Some(glob), Some(top)) => levels.set_for(top, glob, rule, level),
+            (Some(_), None) => {}
+        };
         for row in &snapshot.levels {
-            let Some(level) = Level::read(&row.level) else { continue };
-            match (&row.glob, &worktree) {
-                (None, _) => levels.set(&row.rule, level),
-                (Some(glob), Some(top)) => levels.set_for(top, glob, &row.rule, level),
-                (Some(_), None) => {}
+            if let Some(level) = Level::read(&row.level) {
+                set(row.glob.as_deref(), &row.rule, level);
             }
         }
-        for (rule, level) in own {
-            levels.set(rule, *level);
+        for it in own {
+            set(it.glob.as_deref(), &it.rule, it.level);
         }
         let rankings = snapshot.profiles.iter().filter_map(|it| ranking(it, &paths)).collect();
         let skill = |(it, path): (wire::SnapshotSkill, &Option<AbsPath>)| {

@@ -67,6 +67,9 @@ impl LanguageServer for Server {
         self.session.begin(settings);
         if let Some(options) = &params.initialization_options {
             self.session.wish(from_proto::wishes(options), settings.features);
+            if let Some(name) = from_proto::conversation(options) {
+                self.session.source().converse(name);
+            }
         }
         self.session.add_folders(from_proto::folders(&params));
         Ok(handlers::initialize::initialize(settings))

@@ -64,6 +64,10 @@ pub trait Source: Send + Sync + 'static {
     /// Makes a script of the skill at `path` executable; its path from the skill's directory.
     fn make_executable(&self, path: AbsPath, relative: String) -> Answer<()>;
 
+    /// Says that the editor has conversations of its own, called `name:PLACE`: what they see counts,
+    /// and it tells of touched files itself.
+    fn converse(&self, name: String);
+
     /// Tells that the user works on a file: for the editor's own session.
     fn touch(&self, place: AbsPath, path: AbsPath) -> Answer<()>;
 }
@@ -108,6 +112,8 @@ impl Source for Nothing {
     fn make_executable(&self, _: AbsPath, _: String) -> Answer<()> {
         none()
     }
+
+    fn converse(&self, _: String) {}
 
     fn touch(&self, _: AbsPath, _: AbsPath) -> Answer<()> {
         none()

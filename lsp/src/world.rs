@@ -24,7 +24,16 @@ pub(crate) struct Wishes {
     /// Whose agents count; those of the configuration when there are none.
     pub(crate) profiles: Vec<String>,
     /// How much rules matter.
-    pub(crate) levels: Vec<(String, Level)>,
+    pub(crate) levels: Vec<Wish>,
+}
+
+/// How much a rule, or a family of rules, is to matter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Wish {
+    /// In which files; all where nothing is said.
+    pub(crate) glob: Option<String>,
+    pub(crate) rule: String,
+    pub(crate) level: Level,
 }
 
 /// All that is known of the disk.

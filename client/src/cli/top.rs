@@ -2,8 +2,8 @@
 //! happens in them.
 //!
 //! Draws anew when the daemon tells of something, when a key is pressed or the window changes its
-//! size, and each second for the times alone: nothing is asked of the daemon unless it has told of
-//! something. The terminal is as it was afterwards, whatever ends the view.
+//! size, and each second for the times and for what the daemon does not tell of: that a worktree was
+//! opened or closed. The terminal is as it was afterwards, whatever ends the view.
 
 mod known;
 mod picture;
@@ -30,7 +30,7 @@ use crate::subscription::{Heard, Subscription};
 use known::Known;
 use picture::Picture;
 
-/// How often the times in the view are written anew.
+/// How often the view is written anew when nothing is heard.
 const SECOND: Duration = Duration::from_secs(1);
 
 /// What can happen.
@@ -88,7 +88,11 @@ async fn follow(
         let drawn = screen
             .draw(|frame| frame.render_widget(picture.of(&known, frame.area()), frame.area()));
         drawn.map_err(|error| CommandError::output(&error))?;
-        let Ok(happening) = timeout(SECOND, happenings.recv()).await else { continue };
+        let Ok(happening) = timeout(SECOND, happenings.recv()).await else {
+            // Where nobody answers, the subscription says so, and keys are not kept waiting.
+            let _ = timeout(SECOND, known.update()).await;
+            continue;
+        };
         match happening {
             Some(Happening::Heard(heard)) => known.hear(&heard?).await?,
             Some(Happening::Input(input)) if ends(&input) => return Ok(()),

@@ -9,7 +9,7 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::io;
 use std::os::unix::net::UnixStream as StdStream;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use skills_client::ClientError;
@@ -69,6 +69,8 @@ struct Inner {
     own: OnceCell<Option<Own>>,
     /// What the editor's sessions are called, before their number.
     name: String,
+    /// What the editor calls its own conversations, where it has some.
+    conversation: OnceLock<String>,
     /// The session of each place that a file was touched in.
     sessions: Mutex<BTreeMap<AbsPath, String>>,
 }
@@ -96,6 +98,7 @@ impl Link {
             caller: OnceCell::new(),
             own: OnceCell::new(),
             name: format!("editor-{}", boot_id()),
+            conversation: OnceLock::new(),
             sessions: Mutex::default(),
         }))
     }
@@ -144,6 +147,14 @@ impl Inner {
     fn sessions(&self) -> std::sync::MutexGuard<'_, BTreeMap<AbsPath, String>> {
         // One entry is put in at a time.
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the session whose eyes a place is seen with; none before a file was touched there.
+    fn session(&self, place: &AbsPath) -> Option<String> {
+        match self.conversation.get() {
+            Some(name) => Some(format!("{name}:{}", place.display())),
+            None => self.sessions().get(place).cloned(),
+        }
     }
 
     /// Returns a new way to call. A connection has room for few subscriptions, so each place that
@@ -216,11 +227,13 @@ impl Source for Link {
             named => named.to_vec(),
         };
         let encoding = encoding_of([&**place]);
+        let session = self.0.session(place);
         let params = move |profile: String, place: &AbsPath| SubscribeParams {
             kinds: vec![EventKind::SkillsChanged, EventKind::HealthChanged],
             cwd: Some(encode(place, encoding)),
             path_encoding: encoding,
             profile: Some(profile),
+            session: session.clone(),
             ..SubscribeParams::default()
         };
         let (inner, place) = (Arc::clone(&self.0), place.clone());
@@ -242,7 +255,7 @@ impl Source for Link {
         profiles: Vec<String>,
         since: Option<String>,
     ) -> Answer<SnapshotResult> {
-        let session = self.0.sessions().get(&place).cloned();
+        let session = self.0.session(&place);
         let encoding = encoding_of([&*place]);
         self.ask::<IndexSnapshot>(SnapshotParams {
             profiles,
@@ -313,7 +326,15 @@ impl Source for Link {
         Box::pin(async move { spawn_blocking(made).await.ok()? })
     }
 
+    fn converse(&self, name: String) {
+        // An editor says it once, when it begins.
+        let _ = self.0.conversation.set(name);
+    }
+
     fn touch(&self, place: AbsPath, path: AbsPath) -> Answer<()> {
+        if self.0.conversation.get().is_some() {
+            return Box::pin(std::future::ready(None));
+        }
         let session = {
             let mut sessions = self.0.sessions();
             let number = sessions.len();

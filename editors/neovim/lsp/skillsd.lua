@@ -5,6 +5,9 @@ local skillsd = require("skillsd")
 return {
   cmd = skillsd.server_command(),
   capabilities = skillsd.capabilities(),
+  before_init = function(params)
+    params.initializationOptions = require("skillsd.session").options()
+  end,
   -- Newer file type detection calls a SKILL.md `skill`, older `markdown`.
   filetypes = { "markdown", "skill" },
   -- Only for skills and what speaks of them: other Markdown is none of its business.

@@ -37,7 +37,12 @@ export class Conversations implements vscode.Disposable {
     );
   }
 
-  /** Returns the conversation of a folder, as the daemon knows it. */
+  /** Returns what the conversations of all folders are called, before their folders. */
+  name(): string {
+    return this.base;
+  }
+
+  /** Returns the conversation of a folder, as the daemon and the language server know it. */
   id(folder: vscode.WorkspaceFolder): string {
     return `${this.base}:${folder.uri.fsPath}`;
   }

@@ -18,15 +18,18 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   const pages = new Pages();
   const conversations = new Conversations(find, output);
   const skills = new Skills(find, conversations);
-  const language = new Language(find, output);
+  const language = new Language(find, conversations, output);
   running = { language, conversations };
   const tools: commands.Tools = { program: find, pages, conversations };
   const refresh = program.settled(() => skills.refresh());
-  const begin = async () => {
-    await language.restart();
+  const again = async () => {
     await conversations.begin();
+    await language.restart();
     await skills.refresh();
   };
+  // One after the other, so that no language server is left behind.
+  let last = Promise.resolve();
+  const begin = () => (last = last.then(again));
   const register = (name: string, handler: (node?: Node) => Promise<void>) =>
     vscode.commands.registerCommand(`skillsd.${name}`, handler);
 
@@ -40,11 +43,8 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     conversations.onDidChange(refresh),
     vscode.workspace.onDidChangeWorkspaceFolders(refresh),
     vscode.workspace.onDidChangeConfiguration(async (event) => {
-      if (event.affectsConfiguration("skillsd.path")) {
+      if (event.affectsConfiguration("skillsd.path") || event.affectsConfiguration("skillsd.profile")) {
         await begin();
-      } else if (event.affectsConfiguration("skillsd.profile")) {
-        await conversations.begin();
-        refresh();
       }
     }),
     register("refresh", () => skills.refresh()),

@@ -11,6 +11,7 @@ import {
   type ServerOptions,
   type StaticFeature,
 } from "vscode-languageclient/node";
+import type { Conversations } from "./conversation";
 import * as program from "./program";
 
 /** Skills, and the files that speak of them. */
@@ -38,6 +39,7 @@ export class Language {
 
   constructor(
     private readonly program: () => string | undefined,
+    private readonly conversations: Conversations,
     private readonly output: vscode.LogOutputChannel,
   ) {}
 
@@ -66,6 +68,9 @@ export class Language {
       // By name and not by language: newer versions call a SKILL.md `skill`, older ones `markdown`.
       documentSelector: FILES.map((pattern) => ({ scheme: "file", pattern })),
       outputChannel: this.output,
+      // It sees what the conversations see, and leaves touched files to them.
+      initializationOptions: { session: this.conversations.name() },
+      synchronize: { configurationSection: "skillsd" },
       middleware: this.middleware(),
     };
     const client = new LanguageClient("skillsd", "Agent Skills", server, options);

@@ -1,7 +1,7 @@
 // The `skillsd` program: where it is, and how it is asked.
 
 import { execFile, type ChildProcess } from "node:child_process";
-import { accessSync, constants } from "node:fs";
+import { accessSync, constants, statSync } from "node:fs";
 import * as path from "node:path";
 import * as vscode from "vscode";
 
@@ -16,7 +16,7 @@ export interface Output {
 function isExecutable(file: string): boolean {
   try {
     accessSync(file, constants.X_OK);
-    return true;
+    return statSync(file).isFile();
   } catch {
     return false;
   }

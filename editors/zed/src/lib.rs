@@ -1,4 +1,4 @@
-//! skillsd in Zed: starts the language server for files named SKILL.md.
+//! skillsd in Zed: starts the language server for skills and the files that speak of them.
 //!
 //! The program is the one that Zed's settings name (`lsp.skillsd.binary`), else the one on the
 //! worktree's PATH; nothing is downloaded.

@@ -9,6 +9,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { chromium } from "playwright-core";
 
 const BROWSER = process.env.CHROMIUM ?? "/usr/bin/chromium";
+/** How long anything may take to come: a machine may be busy with other things. */
+const PATIENCE_MS = 90_000;
+/** How long a key is given before it is pressed again. */
+const KEY_MS = 9_000;
+const INPUT = ".quick-input-widget:not(.hidden) input";
 const SETTINGS = {
   "security.workspace.trust.enabled": false,
   "workbench.startupEditor": "none",
@@ -47,6 +52,21 @@ export class Workbench {
     return it;
   }
 
+  /** Has the folder's settings say this and nothing else. */
+  async configure(settings) {
+    const text = JSON.stringify(settings);
+    await this.command("Preferences: Open Workspace Settings (JSON)");
+    await this.shows(".tab.active", "settings.json");
+    await this.page.click(".editor-group-container.active .editor-instance .view-line >> nth=0");
+    await this.page.keyboard.press("Control+A");
+    await this.page.keyboard.insertText(text);
+    await this.reads(text);
+    await this.page.keyboard.press("Control+S");
+    await this.gone(".tab.active.dirty");
+    await this.command("View: Close Editor");
+    await this.hides(".tab.active", "settings.json");
+  }
+
   /** Installs a package; those who open the workbench from now on have it. */
   install(vsix) {
     const args = [this.entry, ...this.places, "--force", "--install-extension", vsix];
@@ -64,7 +84,7 @@ export class Workbench {
     });
     await this.page?.close();
     this.page = await this.browser.newPage({ viewport: { width: 1280, height: 860 } });
-    this.page.setDefaultTimeout(30_000);
+    this.page.setDefaultTimeout(PATIENCE_MS);
     const host = `127.0.0.1:${this.port}`;
     const payload = encodeURIComponent(JSON.stringify([["openFile", `vscode-remote://${host}${file}`]]));
     await this.page.goto(`http://${host}/?folder=${encodeURIComponent(folder)}&payload=${payload}`);
@@ -73,32 +93,43 @@ export class Workbench {
 
   /** Runs a command by its title in the palette. */
   async command(title) {
-    await this.page.keyboard.press("F1");
+    await this.press("F1", INPUT);
     await this.pick(`>${title}`, title);
   }
 
   /** Opens a file of the folder by its name. */
   async openFile(name) {
-    await this.page.keyboard.press("Control+P");
+    await this.press("Control+P", INPUT);
     await this.pick(name, path.basename(name), path.dirname(name));
-    await this.page.waitForSelector(`.tab.active:has-text("${path.basename(name)}")`);
+    // Its tab alone would not tell it from others of the same name.
+    await this.shows(".editor-group-container.active .breadcrumbs-control", name.replaceAll("/", " "));
   }
 
-  /** Types into the box that asks, and takes the row that shows all labels. */
-  async pick(text, ...labels) {
-    const box = await this.page.waitForSelector(".quick-input-widget:not(.hidden) input");
+  /** Types into the box that asks, and takes the row of this name that shows the other texts. */
+  async pick(text, name, ...others) {
+    const box = await this.page.waitForSelector(INPUT);
     await box.fill(text);
-    const shows = labels.map((label) => `:has-text("${label}")`).join("");
-    const row = `.quick-input-list .monaco-list-row${shows}`;
-    await this.page.waitForSelector(row);
-    await this.page.click(row);
+    const shows = others.map((other) => `:has-text("${other}")`).join("");
+    const row = `.quick-input-list .monaco-list-row:has(:text-is("${name}"))${shows}`;
+    for (let turn = 0; turn < PATIENCE_MS / KEY_MS; turn += 1) {
+      await this.page.click(row);
+      // A list that is just drawn again does not hear the click.
+      const taken = this.page.waitForFunction(([selector, text]) => {
+        const box = document.querySelector(selector);
+        return box === null || box.offsetParent === null || box.value !== text;
+      }, [INPUT, text], { timeout: KEY_MS });
+      if (await taken.then(() => true, () => false)) {
+        return;
+      }
+    }
+    throw new Error(`${name} cannot be chosen`);
   }
 
   /** Presses a key until it has brought an element: a slow machine may not be ready for the first. */
   async press(key, selector) {
-    for (let turn = 0; turn < 5; turn += 1) {
+    for (let turn = 0; turn < PATIENCE_MS / KEY_MS; turn += 1) {
       await this.page.keyboard.press(key);
-      const found = await this.page.waitForSelector(selector, { timeout: 6_000 }).catch(() => undefined);
+      const found = await this.page.waitForSelector(selector, { timeout: KEY_MS }).catch(() => undefined);
       if (found !== undefined) {
         return found;
       }
@@ -108,19 +139,27 @@ export class Workbench {
 
   /** Goes to a place in the file. */
   async go(line, column) {
-    await this.page.keyboard.press("Control+G");
-    const box = await this.page.waitForSelector(".quick-input-widget:not(.hidden) input");
+    const box = await this.press("Control+G", INPUT);
     await box.fill(`:${line}:${column}`);
     await this.page.keyboard.press("Enter");
     await this.shows(".editor-statusbar-item, .statusbar-item", `Ln ${line}, Col ${column}`);
   }
 
-  /** Waits until an element shows a text; returns what it shows. */
-  async shows(selector, text, what = "innerText") {
-    await this.page.waitForFunction(([selector, text, what]) => {
-      const shown = (it) => (what === "innerText" ? it.innerText : it.getAttribute(what)) ?? "";
-      return [...document.querySelectorAll(selector)].some((it) => shown(it).replace(/\s+/g, " ").includes(text));
-    }, [selector, text, what]);
+  /** Waits until an element shows a text. */
+  async shows(selector, text) {
+    await this.page.waitForFunction(([selector, text]) =>
+      [...document.querySelectorAll(selector)].some((it) => it.innerText.replace(/\s+/g, " ").includes(text)),
+    [selector, text]);
+  }
+
+  /** Waits until an element says this to a person; says what is there when none comes to be. */
+  async says(name, selector, pattern) {
+    const args = [selector, pattern.source];
+    const said = this.page.waitForFunction(([selector, pattern]) =>
+      [...document.querySelectorAll(selector)].some((it) =>
+        new RegExp(pattern).test(it.ariaLabel ?? it.innerText.replace(/\s+/g, " "))), args);
+    const isThere = await said.then(() => true, () => false);
+    check(name, isThere, isThere ? undefined : await this.texts(selector));
   }
 
   /** Waits until no element shows a text. */
@@ -128,6 +167,11 @@ export class Workbench {
     await this.page.waitForFunction(([selector, text]) =>
       ![...document.querySelectorAll(selector)].some((it) => it.innerText.replace(/\s+/g, " ").includes(text)),
     [selector, text]);
+  }
+
+  /** Waits until no element is there. */
+  async gone(selector) {
+    await this.page.waitForFunction((selector) => document.querySelector(selector) === null, selector);
   }
 
   /** Returns what a person reads in each element that is there. */
@@ -145,7 +189,7 @@ export class Workbench {
 
   /** Waits until the editor's text holds this. */
   async reads(part) {
-    for (let turn = 0; turn < 300; turn += 1) {
+    for (let turn = 0; turn < PATIENCE_MS / 100; turn += 1) {
       if ((await this.text()).includes(part)) {
         return;
       }
@@ -175,7 +219,7 @@ export class Workbench {
   }
 
   async answers() {
-    for (let turn = 0; turn < 300; turn += 1) {
+    for (let turn = 0; turn < PATIENCE_MS / 100; turn += 1) {
       const isUp = await new Promise((resolve) => {
         get(`http://127.0.0.1:${this.port}/healthz`, (response) => {
           response.resume();

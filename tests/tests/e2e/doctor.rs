@@ -280,6 +280,29 @@ fn a_state_directory_that_others_may_read_or_nobody_may_write() {
 }
 
 #[test]
+fn what_was_damaged_and_set_aside() {
+    let patient = Patient::new();
+    let directory = patient.home.state_dir().join("skillsd");
+    let touch = ["touch", ".agents/skills/a/SKILL.md", "--session", "s"];
+    run(&patient.home, &patient.top, &touch);
+    run(&patient.home, &patient.top, &["stop"]);
+    let names = || -> Vec<String> {
+        let entries = fs::read_dir(&directory).expect("it is there").flatten();
+        entries.map(|it| it.file_name().to_string_lossy().into_owned()).collect()
+    };
+    for name in names().iter().filter(|it| it.contains(".db")) {
+        fs::write(directory.join(name), "no database at all").expect("it can be written");
+    }
+    run(&patient.home, &patient.top, &touch);
+    run(&patient.home, &patient.top, &["stop"]);
+    assert!(names().iter().any(|it| it.contains(".db.damaged-")), "{:?}", names());
+    patient.check(&["store-aside"]);
+    patient.check_fix();
+    assert!(!names().iter().any(|it| it.contains("damaged")), "{:?}", names());
+    assert!(names().iter().any(|it| it.contains(".db")), "what counts stays: {:?}", names());
+}
+
+#[test]
 fn a_socket_path_that_cannot_be() {
     let patient = Patient::new();
     let mut command = skillsd(&patient.home, &["doctor", "--json"]);

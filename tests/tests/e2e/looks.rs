@@ -37,9 +37,17 @@ fn plain(text: &str) -> String {
 #[test]
 fn what_is_shown_fits_the_terminal() {
     let (home, top) = set();
-    for args in
-        [&["list"][..], &["list", "--all"], &["list", "--profile", "all"], &["status"], &["doctor"]]
-    {
+    for args in [
+        &["list"][..],
+        &["list", "--all"],
+        &["list", "--profile", "all"],
+        &["explain", "commit"],
+        &["explain", "commit", "--profile", "all"],
+        &["check"],
+        &["search", "commit"],
+        &["status"],
+        &["doctor"],
+    ] {
         for columns in [80, 140] {
             let written = written(&home, &top, args, columns, "0");
             assert!(written.contains("\u{1b}["), "{args:?} is not coloured: {written:?}");
@@ -57,7 +65,12 @@ fn what_is_shown_fits_the_terminal() {
 fn paths_open_what_they_name_where_the_terminal_takes_links() {
     let (home, top) = set();
     let file = format!("\u{1b}]8;;file://{}/.agents/skills/commit/SKILL.md\u{1b}\\", top.display());
-    for args in [&["list"][..], &["list", "--profile", "agentskills,codex"]] {
+    for args in [
+        &["list"][..],
+        &["list", "--profile", "agentskills,codex"],
+        &["explain", "commit"],
+        &["check", ".agents/skills"],
+    ] {
         let linked = written(&home, &top, args, 100, "1");
         assert!(linked.contains(&file), "{linked:?}");
         let without = written(&home, &top, args, 100, "0");

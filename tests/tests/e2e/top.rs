@@ -57,6 +57,18 @@ fn what_happens_is_on_the_screen() {
 }
 
 #[test]
+fn what_is_no_event_is_seen_as_well() {
+    let (home, top) = set();
+    let mut screen = Screen::start(skillsd(&home, &["top"]).current_dir(&top), 40, 120);
+    screen.wait_for("none is open; `skillsd list` opens one");
+    run(&home, &top, &["list"]);
+    let text = screen.wait_for("work/shop");
+    assert!(!text.contains("none is open"), "{text}");
+    screen.type_in("q");
+    assert!(screen.wait().success());
+}
+
+#[test]
 fn it_works_without_colour_and_ends_as_it_should() {
     let (home, top) = set();
     run(&home, &top, &["list"]);

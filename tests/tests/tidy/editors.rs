@@ -1,7 +1,8 @@
 //! What the editors' integrations say of skillsd is what skillsd says: the profiles that VS Code's
-//! settings offer and the directories at which the extension wakes up are made from the tables.
+//! settings offer, the settings of the linter and the directories at which the extension wakes up are made from the tables.
 
 use serde_json::{Value, json};
+use skills_core::config::{self, Source};
 use skills_core::profile::{self, Base, Scope};
 
 use crate::catalog::stale;
@@ -17,13 +18,40 @@ const ALWAYS: [&str; 3] =
 fn made(manifest: &str) -> String {
     let mut manifest: Value = serde_json::from_str(manifest).expect("it is JSON");
     manifest["activationEvents"] = activation_events();
-    let setting = &mut manifest["contributes"]["configuration"]["properties"]["skillsd.profile"];
+    let settings = &mut manifest["contributes"]["configuration"]["properties"];
+    let of_the_linter = check_settings();
+    let settings = settings.as_object_mut().expect("there are settings");
+    settings.retain(|name, _| !name.starts_with("skillsd.check."));
+    settings.extend(of_the_linter);
+    let setting = &mut settings["skillsd.profile"];
     let profiles = profile::builtin();
     setting["enum"] = std::iter::once("").chain(profiles.iter().map(|it| &*it.id)).collect();
     let unset = "What the configuration of skillsd says, else `agentskills`.".to_owned();
     let agents = profiles.iter().map(|it| format!("{} {}", it.agent, it.version));
     setting["enumDescriptions"] = std::iter::once(unset).chain(agents).collect();
     serde_json::to_string_pretty(&manifest).expect("JSON can be written") + "\n"
+}
+
+/// Returns the settings that the language server reads as it does the configuration's keys `check.*`.
+/// Their defaults are nothing: what the editor does not say, the configuration does.
+fn check_settings() -> Vec<(String, Value)> {
+    let schema = config::schema(Source::Repository);
+    let keys = schema["properties"]["check"]["properties"].as_object().expect("there are some");
+    let setting = |(name, key): (&String, &Value)| {
+        let mut setting = key.clone();
+        let is_list = setting["type"] == "array";
+        let said = setting["description"].as_str().unwrap_or_default();
+        // A link between pages leads nowhere from a setting.
+        let said = said.replace("[rules.md](rules.md)", "docs/rules.md");
+        let said = format!("{said}\n\nEmpty: what the configuration of skillsd says.");
+        let members = setting.as_object_mut().expect("a schema");
+        members.remove("description");
+        members.insert("markdownDescription".to_owned(), json!(said));
+        members.insert("default".to_owned(), if is_list { json!([]) } else { json!({}) });
+        members.insert("scope".to_owned(), json!("window"));
+        (format!("skillsd.check.{name}"), setting)
+    };
+    keys.iter().map(setting).collect()
 }
 
 /// Returns when the extension wakes up: where some agent looks for skills of a project.
@@ -52,8 +80,44 @@ fn what_the_extension_offers_is_made_from_the_tables() {
 #[test]
 fn a_profile_that_is_not_offered_is_noticed() {
     let manifest = text_of(MANIFEST);
-    for gone in ["\"claude-code\",", "\"workspaceContains:.agents/skills\","] {
+    for gone in ["\"claude-code\",", "\"name/*\",", "\"workspaceContains:.agents/skills\","] {
         assert!(manifest.contains(gone), "{gone}");
         assert_eq!(made(&manifest.replacen(gone, "", 1)), made(&manifest), "{gone}");
     }
+}
+
+/// Each editor's configuration, and what it may say of the directories of commands and agents; nothing
+/// where the editor chooses files by their names alone.
+const SELECTIONS: [(&str, bool); 8] = [
+    ("editors/emacs/skillsd.el", true),
+    ("editors/helix/languages.toml", true),
+    ("editors/jetbrains/template.json", false),
+    ("editors/kakoune/kakrc", true),
+    ("editors/neovim/lua/skillsd/init.lua", true),
+    ("editors/vim/ale.vim", true),
+    ("editors/vscode/src/language.ts", true),
+    ("editors/zed/languages/skill/config.toml", false),
+];
+
+/// Returns what an editor does not choose of the files that the language server is about.
+fn not_chosen(text: &str, with_directories: bool) -> Vec<&'static str> {
+    let names = ["SKILL", "CLAUDE", "AGENTS", "GEMINI", "local", "override"];
+    let homes = ["claude", "opencode", "agents", "codex", "gemini", "command", "agent", "prompts"];
+    let homes = homes.into_iter().filter(|_| with_directories);
+    names.into_iter().chain(homes).filter(|it| !text.contains(it)).collect()
+}
+
+#[test]
+fn every_editor_chooses_all_that_speaks_of_skills() {
+    let missing = SELECTIONS.iter().flat_map(|(path, with_directories)| {
+        let missing = not_chosen(&text_of(path), *with_directories);
+        missing.into_iter().map(move |it| format!("{path} does not choose `{it}`"))
+    });
+    none(&missing.collect::<Vec<_>>());
+}
+
+#[test]
+fn a_file_that_is_not_chosen_is_noticed() {
+    assert_eq!(not_chosen("SKILL CLAUDE.local AGENTS.override", false), ["GEMINI"]);
+    assert_eq!(not_chosen("SKILL CLAUDE.local AGENTS.override GEMINI", true).len(), 8);
 }

@@ -8,9 +8,9 @@ use skills_protocol::wire::{CheckFinding, CheckResult, CheckedFile, Severity};
 
 use crate::cli::style::{self, paint};
 use crate::cli::terminal::Terminal;
-use crate::cli::text::{count, plain, plain_exact, width};
+use crate::cli::text::{count, plain, plain_exact, width, wrap};
 
-/// How many columns of a long line are shown around a finding.
+/// How many columns of a long line are shown around a finding, where the terminal has them.
 const ROOM: usize = 100;
 
 /// Returns what is wrong, and a last line that counts.
@@ -48,9 +48,10 @@ fn push_file(
     text: &mut String,
 ) {
     for finding in &file.findings {
-        let severity = style::severity_word(finding.severity);
-        let severity = paint(style::of_severity(finding.severity), severity);
-        let code = paint(style::FAINT, format!("[{}]", plain(&finding.code)));
+        let word = style::severity_word(finding.severity);
+        let severity = paint(style::of_severity(finding.severity), word);
+        let bare_code = format!("[{}]", plain(&finding.code));
+        let code = paint(style::FAINT, &bare_code);
         let message = terminal.prose(&finding.message);
         let start = finding.range.start;
         let place = format!("{path}:{}:{}", start.line, start.column);
@@ -59,9 +60,12 @@ fn push_file(
                 let _ = writeln!(text, "{place}: {severity}{code} {message}");
             }
             Some(source) => {
-                let _ = writeln!(text, "{severity}{code} {message}");
+                let lead = width(word) + width(&bare_code);
+                let lines = wrap_behind(lead, 2, &message, terminal.width);
+                let _ = writeln!(text, "{severity}{code} {}", lines.join("\n"));
+                let place = terminal.link(&file.path, file.path_encoding, place);
                 let _ = writeln!(text, "  {} {place}", paint(style::FAINT, "-->"));
-                push_excerpt(finding, source, text);
+                push_excerpt(finding, source, terminal.width, text);
                 push_notes(finding, terminal, text);
                 text.push('\n');
             }
@@ -69,8 +73,24 @@ fn push_file(
     }
 }
 
+/// Returns the lines of a text that stands behind `lead` columns and a blank; from the second one on
+/// with `indent` blanks before it, which are fewer.
+fn wrap_behind(lead: usize, indent: usize, said: &str, columns: Option<usize>) -> Vec<String> {
+    // In the place of what stands before it, a word that is taken away again.
+    let word = "x".repeat(lead - indent);
+    let room = columns.map(|it| it.saturating_sub(indent));
+    let mut lines = wrap(&format!("{word} {said}"), room);
+    // Where the text begins on the next line, nothing of it stands behind the word.
+    let first = lines[0].get(word.len() + 1..).unwrap_or_default().to_owned();
+    lines[0] = first;
+    for line in &mut lines[1..] {
+        line.insert_str(0, &" ".repeat(indent));
+    }
+    lines
+}
+
 /// Shows the line of a finding with carets below it.
-fn push_excerpt(finding: &CheckFinding, source: &str, text: &mut String) {
+fn push_excerpt(finding: &CheckFinding, source: &str, columns: Option<usize>, text: &mut String) {
     let source = source.strip_prefix('\u{FEFF}').unwrap_or(source);
     let (start, end) = (finding.range.start, finding.range.end);
     let Some(line) = lines(source).nth(start.line.saturating_sub(1) as usize) else { return };
@@ -79,14 +99,16 @@ fn push_excerpt(finding: &CheckFinding, source: &str, text: &mut String) {
     let to =
         if end.line == start.line { end.column.saturating_sub(1) as usize } else { letters.len() };
     let to = to.clamp(from, letters.len());
+    let number = start.line.to_string();
+    // What stands before the line, and the marks of what is cut off on both sides.
+    let room = columns.map_or(ROOM, |it| it.saturating_sub(number.len() + 6).clamp(20, ROOM));
     // Of a very long line the part around the finding.
-    let first = if letters.len() > ROOM { from.saturating_sub(ROOM / 3) } else { 0 };
-    let last = letters.len().min(first + ROOM);
+    let first = if letters.len() > room { from.saturating_sub(room / 3) } else { 0 };
+    let last = letters.len().min(first + room);
     let part = |from: usize, to: usize| {
         let part: String = letters[from.min(last)..to.min(last)].iter().collect();
         plain_exact(&part.replace('\t', "    "))
     };
-    let number = start.line.to_string();
     let gutter = " ".repeat(number.len());
     let bar = paint(style::FAINT, "|");
     let (before, marked, behind) = (part(first, from), part(from, to), part(to, last));
@@ -103,8 +125,9 @@ fn push_excerpt(finding: &CheckFinding, source: &str, text: &mut String) {
 
 fn push_notes(finding: &CheckFinding, terminal: &Terminal, text: &mut String) {
     let mut note = |word: &str, said: &str| {
+        let lines = wrap_behind(width(word) + 5, 5, said, terminal.width).join("\n");
         let _ =
-            writeln!(text, "   {} {} {said}", paint(style::FAINT, "="), paint(style::HINT, word));
+            writeln!(text, "   {} {} {lines}", paint(style::FAINT, "="), paint(style::HINT, word));
     };
     if let Some(help) = &finding.help {
         note("help:", &terminal.prose(help));

@@ -11,7 +11,7 @@ use skills_protocol::wire::{Evidence, Outcome, Step, StepKind};
 use crate::cli::explain::missing;
 use crate::cli::style::{self, mark, outcome_mark, paint};
 use crate::cli::terminal::Terminal;
-use crate::cli::text::{count, pad, plain, width, wrap};
+use crate::cli::text::{count, plain, width, wrap};
 
 /// Returns the tree of all steps.
 pub(in crate::cli) fn render(steps: &[Step], terminal: &Terminal) -> String {
@@ -168,7 +168,13 @@ fn root_line(step: &Step, columns: usize, terminal: &Terminal) -> String {
     facts.extend(step.scope.map(|scope| scope.to_string()));
     facts.extend(step.reason.as_deref().map(|reason| terminal.prose(reason)));
     let style = if step.outcome == Outcome::Unreadable { style::BAD } else { style::FAINT };
-    let name = paint(style::HEADING, pad(&root_name(step, terminal), columns));
+    let name = root_name(step, terminal);
+    let blanks = " ".repeat(columns.saturating_sub(width(&name)));
+    let name = match &step.root {
+        Some(root) => terminal.link(root, step.path_encoding, name),
+        None => name,
+    };
+    let name = paint(style::HEADING, format!("{name}{blanks}"));
     format!("{name}  {}", paint(style, facts.join(" · ")))
 }
 
@@ -188,6 +194,10 @@ fn candidate_lines(
 ) -> Vec<String> {
     let mark = step.state.map_or_else(|| outcome_mark(step.outcome), |state| mark(Some(state)));
     let name = candidate_name(step, parent, terminal);
+    let name = match &step.path {
+        Some(path) => terminal.link(path, step.path_encoding, name),
+        None => name,
+    };
     let state = step.state.map(|state| paint(style::of_state(state), state));
     let first = format!("{mark} {name}  {}", state.unwrap_or_default());
     let mut lines = vec![first.trim_end().to_owned()];
@@ -230,7 +240,7 @@ fn rule_lines(step: &Step, room: Option<usize>, terminal: &Terminal) -> Vec<Stri
         for number in [step.line, step.column].into_iter().map_while(|number| number) {
             let _ = write!(place, ":{number}");
         }
-        lines.push(format!("  {place}"));
+        lines.push(format!("  {}", terminal.link(file, step.path_encoding, place)));
     }
     push_source(step, room, &mut lines);
     lines

@@ -1,6 +1,6 @@
 //! What the view knows: the daemon's own account, the conversations, and what has happened since.
 //!
-//! Asked for when the daemon tells of something, and only then.
+//! Asked for when the daemon tells of something, and each second while it tells of nothing.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Instant;

@@ -126,6 +126,7 @@ function M.attach(buffer)
     name = "skillsd",
     cmd = M.server_command(),
     root_dir = root,
+    init_options = require("skillsd.session").options(),
     workspace_folders = { { uri = vim.uri_from_fname(root), name = root } },
     capabilities = vim.tbl_deep_extend(
       "force",

@@ -16,6 +16,11 @@ local function program(args)
   return vim.list_extend(vim.list_extend({}, require("skillsd").program()), args)
 end
 
+--- Returns what the language server is told at its start: that the conversations are ours.
+function M.options()
+  return { session = base }
+end
+
 --- Returns the conversation about a worktree.
 function M.id(root)
   return base .. ":" .. root

@@ -53,6 +53,14 @@ impl Editor {
     /// Starts `skillsd lsp` for an editor with these folders and capabilities.
     #[track_caller]
     pub(super) fn start(home: &Home, args: &[&str], folders: &[&Path], able: Value) -> Editor {
+        let mut editor = Editor::spawn(home, args);
+        editor.initialize(folders, able);
+        editor
+    }
+
+    /// Starts `skillsd lsp`; the caller initializes.
+    #[track_caller]
+    pub(super) fn spawn(home: &Home, args: &[&str]) -> Editor {
         let mut command = skillsd(home, &[&["lsp"], args].concat());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
         let mut child = command.spawn().expect("our program can be run");
@@ -60,7 +68,6 @@ impl Editor {
         let output = child.stdout.take().expect("it is piped");
         let mut editor = Editor::over(Box::new(input), Box::new(output));
         editor.child = Some(child);
-        editor.initialize(folders, able);
         editor
     }
 
@@ -89,9 +96,15 @@ impl Editor {
 
     #[track_caller]
     pub(super) fn initialize(&mut self, folders: &[&Path], able: Value) {
+        self.initialize_with(folders, able, Value::Null);
+    }
+
+    /// Begins, and says something that is the server's own business.
+    #[track_caller]
+    pub(super) fn initialize_with(&mut self, folders: &[&Path], able: Value, options: Value) {
         let folders: Vec<_> =
             folders.iter().map(|it| json!({"uri": uri(it), "name": "w"})).collect();
-        let params = json!({"processId": null, "rootUri": null, "workspaceFolders": folders, "capabilities": able});
+        let params = json!({"processId": null, "rootUri": null, "workspaceFolders": folders, "capabilities": able, "initializationOptions": options});
         self.request("initialize", params).expect("it is served");
         self.note("initialized", json!({}));
     }
