@@ -64,10 +64,12 @@ run w
 if [[ $NAME != neovim ]]; then
 	run 'call cursor(2, 1)'
 	run 'lua vim.lsp.codelens.refresh{ bufnr = 0 }'
-	await "a line says who uses the skill" 'used by 1'
+	await "a line says who uses the skill" 'used by 2'
 	run 'lua vim.lsp.codelens.run()'
-	await "and leads there" '/deploy. comes later'
-	run "edit $SKILL_FILE"
+	await "and shows where: the other skill" 'rust/SKILL.md.*/deploy. comes later'
+	await "and the command" 'release.md.*/deploy. first'
+	run cclose
+	goes 'release.md' || give_up "the list does not close"
 fi
 
 page SkillsdList 'list --all'

@@ -13,6 +13,7 @@ const { PLACE, EDITORS, SKILL_FILE, SKILL_ROOT, PROGRAM, BIN, SHOTS, HOME } = pr
 const PACKAGES = `${EDITORS}/vscode`;
 const MARKS = ".squiggly-error, .squiggly-warning";
 const STATUS = '[id*="skillsd.status"]';
+const PEEK = ".peekview-widget";
 const ROWS = '.pane:has([aria-label^="Agent Skills"]) .monaco-list-row';
 
 // A login shell, which the workbench asks for the environment, begins with a PATH of its own.
@@ -118,13 +119,14 @@ async function quickFix() {
 }
 
 async function lens() {
-  const line = '.codelens-decoration a:has-text("used by 1")';
+  const line = '.codelens-decoration a:has-text("used by 2")';
   await it.page.waitForSelector(line);
   await it.page.click(line);
-  // With one place the editor goes there, else it shows them beside the text.
-  await it.reads("comes later");
-  check("the line above a skill leads to who uses it", true);
-  await it.openFile(".claude/skills/deploy/SKILL.md");
+  await it.shows(PEEK, "comes later");
+  await it.shows(PEEK, "release.md");
+  check("the line above a skill shows who uses it", true);
+  await it.page.keyboard.press("Escape");
+  await it.gone(PEEK);
 }
 
 async function view() {
