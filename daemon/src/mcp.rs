@@ -8,6 +8,7 @@
 
 mod changes;
 mod complete;
+mod consent;
 mod desk;
 mod extension;
 mod names;

@@ -70,7 +70,11 @@ impl Desk {
         self.call::<M>(&params).await
     }
 
-    async fn call<M: Request>(&self, params: &M::Params) -> Result<M::Result, ClientError> {
+    /// Calls the daemon about no place.
+    pub(super) async fn call<M: Request>(
+        &self,
+        params: &M::Params,
+    ) -> Result<M::Result, ClientError> {
         let mut pauses = PAUSES.iter();
         loop {
             let outcome = self.client.call::<M>(params).await;

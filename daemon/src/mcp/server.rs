@@ -14,6 +14,7 @@ use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use skills_client::ClientError;
 
+use super::consent::User;
 use super::desk::{Desk, told};
 use super::{NAME, VERSION, changes, complete, extension, prompts, resources, roots, tools};
 
@@ -88,7 +89,8 @@ impl ServerHandler for Server {
         if let Some(question) = roots::question(&self.desk, &context.meta, said) {
             return Ok(question.into());
         }
-        Ok(tools::call(&self.desk, request).await?.into())
+        let user = User::of(&context, said);
+        tools::call(&self.desk, request, user).await
     }
 
     async fn list_resources(

@@ -11,12 +11,14 @@ use std::sync::Arc;
 
 use rmcp::ErrorData;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, JsonObject, Tool,
+    ToolAnnotations,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use skills_client::ClientError;
 
+use super::consent::User;
 use super::desk::Desk;
 
 pub(super) use load::{loaded, meta, notes};
@@ -49,20 +51,21 @@ pub(super) async fn list(desk: &Desk) -> Result<Vec<Tool>, ClientError> {
 pub(super) async fn call(
     desk: &Desk,
     request: CallToolRequestParams,
-) -> Result<CallToolResult, ErrorData> {
+    user: User,
+) -> Result<CallToolResponse, ErrorData> {
     let CallToolRequestParams { name, arguments, .. } = request;
     let said = match &*name {
-        SKILL => load::load(desk, arguments).await,
-        SEARCH => seek::search(desk, arguments).await,
-        READ => file::read(desk, arguments).await,
-        EXPLAIN => seek::explain(desk, arguments).await,
+        SKILL => load::load(desk, arguments, user).await,
+        SEARCH => seek::search(desk, arguments).await.map(CallToolResponse::from),
+        READ => file::read(desk, arguments).await.map(CallToolResponse::from),
+        EXPLAIN => seek::explain(desk, arguments).await.map(CallToolResponse::from),
         other => {
             let tools = [SKILL, SEARCH, READ, EXPLAIN].join(", ");
             let message = format!("there is no tool `{other}`; the tools are {tools}");
             return Err(ErrorData::invalid_params(message, None));
         }
     };
-    Ok(said.unwrap_or_else(|why| CallToolResult::error(vec![ContentBlock::text(why)])))
+    Ok(said.unwrap_or_else(|why| CallToolResult::error(vec![ContentBlock::text(why)]).into()))
 }
 
 /// What a tool gives, or why it gives nothing.

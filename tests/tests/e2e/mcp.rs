@@ -5,7 +5,7 @@ mod client;
 use std::fs;
 use std::path::Path;
 
-use rmcp::model::Reference;
+use rmcp::model::{ElicitResult, ElicitationAction, Reference};
 use serde_json::{Value, json};
 use skills_testkit::daemon::listener;
 use skills_testkit::{Home, fixture, wait_for};
@@ -159,6 +159,41 @@ async fn what_the_user_is_to_be_asked_is_said_with_how_it_is_answered() {
     let loaded = agent.call("skill", json!({"name": "deploy"})).await;
     assert!(matches!(&loaded, Said::Fine(text) if text.ends_with("Deploy.\n")), "{loaded:?}");
     agent.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_can_ask_its_user_asks_before_a_skill_is_loaded() {
+    let text = "---\ndescription: Deploys.\nallowed-tools: Bash\n---\nDeploy.\n";
+    let accept = |answer: &str| {
+        ElicitResult::new(ElicitationAction::Accept).with_content(json!({"answer": answer}))
+    };
+    for is_present in [false, true] {
+        let home = Home::new();
+        let top = home.worktree("shop", &format!("//- /.claude/skills/deploy/SKILL.md\n{text}"));
+        let answers = vec![
+            ElicitResult::new(ElicitationAction::Cancel),
+            ElicitResult::new(ElicitationAction::Decline),
+            accept("reject"),
+            accept("once"),
+            accept("always"),
+        ];
+        let agent = Agent::answering(&home, &top, is_present, answers).await;
+        let load = async || agent.call("skill", json!({"name": "deploy"})).await;
+        // Whoever goes away has not answered; the question waits.
+        let cancelled = load().await;
+        assert!(matches!(&cancelled, Said::Failed(it) if it.contains("permission reply")));
+        for _ in 0..2 {
+            let refused = load().await;
+            let no = "the user does not want `deploy` used";
+            assert!(matches!(&refused, Said::Failed(it) if it.contains(no)), "{refused:?}");
+        }
+        // Always is asked once.
+        for _ in 0..3 {
+            let loaded = load().await;
+            assert!(matches!(&loaded, Said::Fine(it) if it.ends_with("Deploy.\n")), "{loaded:?}");
+        }
+        agent.end().await;
+    }
 }
 
 const CLAUDE: &str = "\

@@ -1,13 +1,14 @@
 //! `skill`: a skill as the profile's agent gives it to its model.
 
-use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject, Tool};
+use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, JsonObject, MetaObject, Tool};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use skills_client::ClientError;
 use skills_protocol::method::{CatalogTool, SkillsLoad};
 use skills_protocol::wire::{By, LoadFormat, LoadParams, LoadResult, ShellCommand, ToolParams};
 
-use super::{SKILL, Said, arguments, object, tool as plain_tool};
+use super::{SKILL, arguments, object, tool as plain_tool};
+use crate::mcp::consent::{self, Outcome, User};
 use crate::mcp::desk::{Desk, told};
 
 /// Where the rest of an answer of `skills/load` is, for a client that applies it.
@@ -48,13 +49,22 @@ fn names(schema: &Value) -> Option<Value> {
     properties.find_map(|it| it.get("enum").cloned())
 }
 
-/// Loads a skill.
-pub(super) async fn load(desk: &Desk, given: Option<JsonObject>) -> Said {
+/// Loads a skill; the user is asked first where that is wanted.
+pub(super) async fn load(
+    desk: &Desk,
+    given: Option<JsonObject>,
+    user: User,
+) -> Result<CallToolResponse, String> {
     let Arguments { name, arguments } = arguments(given)?;
-    let loaded = loaded(desk, name, arguments, By::Model).await.map_err(|error| told(&error))?;
+    let outcome =
+        consent::loaded(desk, user, name, arguments).await.map_err(|error| told(&error))?;
+    let loaded = match outcome {
+        Outcome::Loaded(loaded) => loaded,
+        Outcome::Asked(question) => return Ok(question.into()),
+    };
     let mut content = vec![ContentBlock::text(&loaded.output)];
     content.extend(notes(&loaded).map(ContentBlock::text));
-    Ok(CallToolResult::success(content).with_meta(Some(meta(&loaded))))
+    Ok(CallToolResult::success(content).with_meta(Some(meta(&loaded))).into())
 }
 
 /// Asks for a skill. Commands in it are never run.

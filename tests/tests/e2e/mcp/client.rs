@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use rmcp::model::{
     ArgumentInfo, CallToolRequestParams, ClientCapabilities, ClientConfig, CompleteRequestParams,
-    CompletionContext, GetPromptRequestParams, Implementation, ListRootsResult, ProtocolVersion,
+    CompletionContext, ElicitRequestParams, ElicitResult, ElicitationCapability,
+    GetPromptRequestParams, Implementation, ListRootsResult, ProtocolVersion,
     ReadResourceRequestParams, Reference, Root, SubscriptionFilter,
 };
 use rmcp::service::{
@@ -37,6 +38,8 @@ pub(super) enum Said {
 #[derive(Clone, Default)]
 struct Ears {
     roots: Arc<Mutex<Option<Vec<Root>>>>,
+    /// What its user says to questions, the next one last; none where it cannot ask.
+    answers: Arc<Mutex<Option<Vec<ElicitResult>>>>,
     tools: Arc<Heard>,
     prompts: Arc<Heard>,
     resources: Arc<Heard>,
@@ -57,6 +60,9 @@ impl ClientHandler for Ears {
         if self.roots.lock().expect("nobody panics under it").is_some() {
             capabilities = ClientCapabilities::builder().enable_roots().build();
         }
+        if self.answers.lock().expect("nobody panics under it").is_some() {
+            capabilities.elicitation = Some(ElicitationCapability::default());
+        }
         ClientConfig::new(capabilities, Implementation::new("test", "1"))
             .with_protocol_version(ProtocolVersion::V_2025_11_25)
     }
@@ -68,6 +74,18 @@ impl ClientHandler for Ears {
         Ok(ListRootsResult::new(
             self.roots.lock().expect("nobody panics under it").clone().unwrap_or_default(),
         ))
+    }
+
+    async fn create_elicitation(
+        &self,
+        request: ElicitRequestParams,
+        _context: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        let question = json!(request);
+        let answers = &question["requestedSchema"]["properties"]["answer"]["enum"];
+        assert_eq!(answers, &json!(["once", "always", "reject"]), "{question}");
+        let mut answers = self.answers.lock().expect("nobody panics under it");
+        Ok(answers.as_mut().and_then(Vec::pop).expect("it is not asked so often"))
     }
 
     async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {
@@ -101,6 +119,26 @@ impl Agent {
         let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
         let mode = ClientLifecycleMode::Discover { preferred_versions };
         Self::greet(home, cwd, args, Ears::default(), mode).await
+    }
+
+    /// Starts a server with a client that can ask its user, who says this, the first one first.
+    pub(super) async fn answering(
+        home: &Home,
+        cwd: &Path,
+        is_present: bool,
+        mut answers: Vec<ElicitResult>,
+    ) -> Self {
+        let ears = Ears::default();
+        answers.reverse();
+        *ears.answers.lock().expect("nobody panics under it") = Some(answers);
+        let mode = if is_present {
+            ClientLifecycleMode::Discover {
+                preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+            }
+        } else {
+            ClientLifecycleMode::Initialize
+        };
+        Self::greet(home, cwd, &["--profile", "claude-code"], ears, mode).await
     }
 
     /// Starts a server, speaks the present revision and has roots.
