@@ -58,7 +58,9 @@ pub fn run() {
 
 fn serve(manners: &mut Manners) {
     if let Some(path) = manners.prompts.clone() {
-        thread::spawn(move || follow(&path));
+        // As it is before anybody is told of it.
+        let before = fs::read(&path).ok();
+        thread::spawn(move || follow(&path, before));
     }
     for line in stdin().lock().lines() {
         let Ok(message) = serde_json::from_str::<Value>(&line.unwrap_or_default()) else {
@@ -122,8 +124,7 @@ fn prompts(path: Option<&Path>) -> Value {
 }
 
 /// Tells when the file has changed.
-fn follow(path: &Path) {
-    let mut before = fs::read(path).ok();
+fn follow(path: &Path, mut before: Option<Vec<u8>>) {
     loop {
         thread::sleep(Duration::from_millis(20));
         let now = fs::read(path).ok();
