@@ -1,0 +1,144 @@
+//! What the server asks its client: where it works, and what its user says; and what it offers to
+//! whoever fills something in.
+
+use std::path::Path;
+
+use rmcp::model::{ElicitResult, ElicitationAction, Reference};
+use serde_json::json;
+use skills_testkit::{Home, fixture};
+
+use super::client::{Agent, Said};
+use super::{SHOP, enumerated, wait_until};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_roots_of_the_client_decide_where_it_is() {
+    let home = Home::new();
+    let [one, two] = ["one", "two"].map(|name| {
+        let skill = format!(
+            "//- /.agents/skills/{name}/SKILL.md\n{}",
+            fixture::skill_text(name, "Is there.")
+        );
+        home.worktree(name, &skill)
+    });
+    let elsewhere = home.worktree("elsewhere", "//- /src dir\n");
+    let agent = Agent::rooted(&home, &elsewhere, &[], &[&one]).await;
+    assert_eq!(enumerated(&agent).await, ["one"]);
+    agent.set_roots(&[&two, &one]).await;
+    wait_until(&agent, &["two", "one"]).await;
+    agent.set_roots(&[&two]).await;
+    wait_until(&agent, &["two"]).await;
+    agent.set_roots(&[Path::new("/nowhere/at/all")]).await;
+    wait_until(&agent, &[]).await;
+    agent.end().await;
+    // Said on the command line it stays.
+    let cwd = ["--cwd", two.to_str().unwrap()];
+    let agent = Agent::rooted(&home, &elsewhere, &cwd, &[&one]).await;
+    assert_eq!(enumerated(&agent).await, ["two"]);
+    agent.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_roots_of_a_client_without_a_greeting_count_from_its_first_call_on() {
+    let home = Home::new();
+    let top = home.worktree("shop", SHOP);
+    let elsewhere = home.worktree("elsewhere", "//- /src dir\n");
+    for nth in 0..3 {
+        let agent = Agent::discover_rooted(&home, &elsewhere, &[&top]).await;
+        assert_eq!(enumerated(&agent).await, [""; 0], "it was started elsewhere");
+        let mut heard = agent.listen().await;
+        // Whichever kind of call comes first, it is about the roots already.
+        match nth {
+            0 => {
+                let said = agent.call("skill", json!({"name": "pdf"})).await;
+                assert!(matches!(&said, Said::Fine(text) if text.contains("# PDF")), "{said:?}");
+            }
+            1 => {
+                let read = agent.read("skill://pdf/SKILL.md").await.unwrap();
+                assert_eq!(read["mimeType"], "text/markdown");
+            }
+            _ => {
+                let text = agent.prompt("deploy", json!({"arguments": "now"})).await.unwrap();
+                assert!(text.contains("Deploy"), "{text}");
+            }
+        }
+        for _ in 0..3 {
+            heard.next().await;
+        }
+        assert_eq!(enumerated(&agent).await, ["deploy", "pdf"]);
+        let said = agent.call("read_skill_file", json!({"name": "pdf"})).await;
+        assert!(matches!(said, Said::Fine(_)), "nobody is asked twice: {said:?}");
+        agent.end().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_can_ask_its_user_asks_before_a_skill_is_loaded() {
+    let text = "---\ndescription: Deploys.\nallowed-tools: Bash\n---\nDeploy.\n";
+    let accept = |answer: &str| {
+        ElicitResult::new(ElicitationAction::Accept).with_content(json!({"answer": answer}))
+    };
+    for is_present in [false, true] {
+        let home = Home::new();
+        let top = home.worktree("shop", &format!("//- /.claude/skills/deploy/SKILL.md\n{text}"));
+        let answers = vec![
+            ElicitResult::new(ElicitationAction::Cancel),
+            ElicitResult::new(ElicitationAction::Decline),
+            accept("reject"),
+            accept("once"),
+            accept("always"),
+        ];
+        let agent = Agent::answering(&home, &top, is_present, answers).await;
+        let load = async || agent.call("skill", json!({"name": "deploy"})).await;
+        // Whoever goes away has not answered; the question waits.
+        let cancelled = load().await;
+        assert!(matches!(&cancelled, Said::Failed(it) if it.contains("permission reply")));
+        for _ in 0..2 {
+            let refused = load().await;
+            let no = "the user does not want `deploy` used";
+            assert!(matches!(&refused, Said::Failed(it) if it.contains(no)), "{refused:?}");
+        }
+        // Always is asked once.
+        for _ in 0..3 {
+            let loaded = load().await;
+            assert!(matches!(&loaded, Said::Fine(it) if it.ends_with("Deploy.\n")), "{loaded:?}");
+        }
+        agent.end().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_may_stand_in_an_argument_is_offered() {
+    let home = Home::new();
+    let task = "//- /.agents/skills/task/SKILL.md\n---\nname: task\ndescription: Keeps tasks.\narguments: [what, item]\nargument-hint: \"[add|remove] <item>\"\n---\nDo $what.\n";
+    let top = home.worktree("shop", &format!("{SHOP}{task}"));
+    let agent = Agent::start(&home, &top, &[]).await;
+    assert!(agent.info()["capabilities"]["completions"].is_object());
+    let prompt = || Reference::for_prompt("task");
+    assert_eq!(agent.offered(prompt(), ("what", ""), &[]).await, ["add", "remove"]);
+    assert_eq!(agent.offered(prompt(), ("what", "r"), &[]).await, ["remove"]);
+    assert_eq!(agent.offered(prompt(), ("arguments", "a"), &[]).await, ["add"]);
+    let file = || Reference::for_resource("skill://{name}/{+path}");
+    assert_eq!(agent.offered(file(), ("name", "p"), &[]).await, ["pdf"]);
+    let of_pdf = [("name", "pdf")];
+    let all = ["SKILL.md", "reference/forms.md", "seal.png"];
+    assert_eq!(agent.offered(file(), ("path", ""), &of_pdf).await, all);
+    assert_eq!(agent.offered(file(), ("path", "ref"), &of_pdf).await, ["reference/forms.md"]);
+    agent.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_user_is_to_be_asked_is_said_with_how_it_is_answered() {
+    let home = Home::new();
+    let text = "---\ndescription: Deploys.\nallowed-tools: Bash\n---\nDeploy.\n";
+    let top = home.worktree("shop", &format!("//- /.claude/skills/deploy/SKILL.md\n{text}"));
+    let agent = Agent::start(&home, &top, &["--profile", "claude-code"]).await;
+    let asked = agent.call("skill", json!({"name": "deploy"})).await;
+    let Said::Failed(text) = &asked else { panic!("{asked:?}") };
+    let (_, reply) = text.split_once("`skillsd permission reply ").expect("how it is answered");
+    let (id, _) = reply.split_once(" once`").expect("an answer");
+    let replied = crate::support::run(&home, &top, &["permission", "reply", id, "once"]);
+    assert!(replied.status.success(), "{}", crate::support::stderr(&replied));
+    let loaded = agent.call("skill", json!({"name": "deploy"})).await;
+    assert!(matches!(&loaded, Said::Fine(text) if text.ends_with("Deploy.\n")), "{loaded:?}");
+    agent.end().await;
+}
