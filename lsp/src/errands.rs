@@ -6,13 +6,16 @@
 //! could wait for ever, since both share one stream.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use skills_core::path::AbsPath;
 use skills_protocol::wire::PathMatches;
+use tokio::time::timeout;
 use tower_lsp::Client;
+use tower_lsp::ls_types::request::WorkDoneProgressCreate;
 use tower_lsp::ls_types::{
     ConfigurationItem, DidChangeWatchedFilesRegistrationOptions, FileSystemWatcher, GlobPattern,
-    Location, Registration, ShowDocumentParams,
+    Location, ProgressToken, Registration, ShowDocumentParams, WorkDoneProgressCreateParams,
 };
 
 use crate::from_proto;
@@ -20,7 +23,7 @@ use crate::known::Known;
 use crate::scene::Globbed;
 use crate::session::{Errand, Session};
 use crate::settings::Settings;
-use crate::source::{Bell, Source};
+use crate::source::{Answer, Bell};
 use crate::world::Fetch;
 
 /// The section of the client's settings that is ours.
@@ -37,6 +40,9 @@ const WATCHED: [&str; 6] = [
     "**/.gitignore",
 ];
 
+/// How long something takes at least that a client shows as under way.
+const LONG: Duration = Duration::from_secs(1);
+
 /// Runs errands until nothing will come any more.
 pub(crate) async fn run(session: Arc<Session>, client: Client) {
     tokio::select! {
@@ -48,7 +54,6 @@ pub(crate) async fn run(session: Arc<Session>, client: Client) {
 
 async fn errands(session: &Arc<Session>, client: &Client) {
     while let Some(errand) = session.next_errand().await {
-        let source = Arc::clone(session.source());
         let before = session.generation();
         match errand {
             Errand::Greet => greet(session, client).await,
@@ -63,12 +68,12 @@ async fn errands(session: &Arc<Session>, client: &Client) {
                 }
             }
             Errand::Touch { place, path } => {
-                if source.touch(place.clone(), path).await.is_some() {
+                if session.source().touch(place.clone(), path).await.is_some() {
                     // What it has brought is in the next snapshot.
                     session.doubt(&place);
                 }
             }
-            Errand::Fetch(fetch) => self::fetch(session, &source, fetch).await,
+            Errand::Fetch(fetch) => self::fetch(session, client, fetch).await,
         }
         session.errand_done();
         if session.generation() != before {
@@ -96,7 +101,8 @@ async fn refresh(session: &Session, client: &Client) {
     }
 }
 
-async fn fetch(session: &Arc<Session>, source: &Arc<dyn Source>, fetch: Fetch) {
+async fn fetch(session: &Arc<Session>, client: &Client, fetch: Fetch) {
+    let source = session.source();
     match fetch {
         Fetch::Snapshot { place, profiles, since, follow } => {
             if follow {
@@ -104,7 +110,8 @@ async fn fetch(session: &Arc<Session>, source: &Arc<dyn Source>, fetch: Fetch) {
                 let bell = bell(session, &place);
                 session.take_follow(&place, source.follow(&place, &profiles, bell));
             }
-            let answer = source.snapshot(place.clone(), profiles, since).await;
+            let answer = source.snapshot(place.clone(), profiles, since);
+            let answer = shown(session, client, "Reading skills", answer).await;
             if let Some(snapshot) = answer.filter(|it| it.fresh) {
                 let levels = session.wishes().levels;
                 session.take_known(&place, Known::read(snapshot, &levels));
@@ -117,7 +124,8 @@ async fn fetch(session: &Arc<Session>, source: &Arc<dyn Source>, fetch: Fetch) {
             }
         }
         Fetch::Globs { place, globs, extent } => {
-            let found = source.matches(place.clone(), globs, extent).await;
+            let answer = source.matches(place.clone(), globs, extent);
+            let found = shown(session, client, "Matching files", answer).await;
             session.take_globs(&place, globbed(found.unwrap_or_default()));
         }
         Fetch::Listings { place, globs, extent } => {
@@ -125,6 +133,31 @@ async fn fetch(session: &Arc<Session>, source: &Arc<dyn Source>, fetch: Fetch) {
             session.take_listings(&place, globbed(found.unwrap_or_default()));
         }
     }
+}
+
+/// Waits for an answer; where that takes long, the client shows that it is waited for.
+async fn shown<T>(
+    session: &Session,
+    client: &Client,
+    title: &str,
+    mut answer: Answer<T>,
+) -> Option<T> {
+    if let Ok(answer) = timeout(LONG, &mut answer).await {
+        return answer;
+    }
+    let token = ProgressToken::String(format!("skillsd-{}", session.generation()));
+    let params = WorkDoneProgressCreateParams { token: token.clone() };
+    let is_shown = session.settings().shows_progress
+        && timeout(LONG, client.send_request::<WorkDoneProgressCreate>(params))
+            .await
+            .is_ok_and(|it| it.is_ok());
+    if !is_shown {
+        return answer.await;
+    }
+    let progress = client.progress(token, title).begin().await;
+    let answer = answer.await;
+    progress.finish().await;
+    answer
 }
 
 fn globbed(found: Vec<PathMatches>) -> Vec<(String, Globbed)> {

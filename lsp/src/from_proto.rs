@@ -52,6 +52,11 @@ pub(crate) fn settings(capabilities: &ClientCapabilities) -> Settings {
             .as_ref()
             .and_then(|it| it.show_document.as_ref())
             .is_some_and(|it| it.support),
+        shows_progress: capabilities
+            .window
+            .as_ref()
+            .and_then(|it| it.work_done_progress)
+            .unwrap_or_default(),
         registers_watchers: workspace
             .and_then(|it| it.did_change_watched_files.as_ref()?.dynamic_registration)
             .unwrap_or_default(),
@@ -107,11 +112,11 @@ pub(crate) fn wishes(options: &Value) -> Wishes {
     for (glob, rules) in std::iter::once((None, said("rules"))).chain(globs) {
         for (rule, level) in rules.and_then(Value::as_object).into_iter().flatten() {
             let level = level.as_str().and_then(Level::read);
-            if level.is_none() || !skills_core::rules::is_known(rule) {
-                tracing::warn!(rule, "a rule or a level in the editor's settings is not known");
-            }
-            if let Some(level) = level {
-                levels.push(Wish { glob: glob.cloned(), rule: rule.clone(), level });
+            match level.filter(|_| skills_core::rules::is_known(rule)) {
+                Some(level) => levels.push(Wish { glob: glob.cloned(), rule: rule.clone(), level }),
+                None => {
+                    tracing::warn!(rule, "a rule or a level in the editor's settings is not known");
+                }
             }
         }
     }
@@ -190,8 +195,13 @@ pub(crate) fn edit(
 /// Returns whether a text is a SKILL.md, by its file name alone, or a command, by where it lies.
 pub(crate) fn is_skill(uri: &Uri) -> bool {
     let path = uri.path().decode().to_bytes();
-    path.rsplit(|&byte| byte == b'/').next() == Some(SKILL_FILE.as_bytes())
-        || command::is_command(Path::new(&*String::from_utf8_lossy(&path)))
+    path.rsplit(|&byte| byte == b'/').next() == Some(SKILL_FILE.as_bytes()) || is_command(uri)
+}
+
+/// Returns whether a text is a command.
+pub(crate) fn is_command(uri: &Uri) -> bool {
+    let path = uri.path().decode().to_bytes();
+    command::is_command(Path::new(&*String::from_utf8_lossy(&path)))
 }
 
 /// Returns whether something may be wrong with a text: with a skill, a command, or instructions that

@@ -7,8 +7,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use skills_core::config;
 use skills_core::path::AbsPath;
-use skills_core::profile;
+use skills_core::profile::Profiles;
 use skills_core::ranking::{Ranked, Ranking};
 use skills_core::resolve::{State, path_of};
 use skills_core::rules::{Level, Levels, Neighbour};
@@ -29,7 +30,7 @@ pub(crate) struct Known {
 }
 
 /// One skill as it is for whoever reads it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Skill {
     pub(crate) path: AbsPath,
     pub(crate) name: String,
@@ -82,7 +83,10 @@ impl Known {
         for it in own {
             set(it.glob.as_deref(), &it.rule, it.level);
         }
-        let rankings = snapshot.profiles.iter().filter_map(|it| ranking(it, &paths)).collect();
+        let own = snapshot.own_profiles.as_deref().unwrap_or_default();
+        let profiles = config::read(own.as_bytes(), config::Source::User).config.profiles;
+        let ranking = |it| ranking(it, &profiles, &paths);
+        let rankings = snapshot.profiles.iter().filter_map(ranking).collect();
         let skill = |(it, path): (wire::SnapshotSkill, &Option<AbsPath>)| {
             let path = path.clone()?;
             Some(Skill { path, name: it.name, description: it.description })
@@ -152,10 +156,13 @@ pub(crate) fn path(text: &str, encoding: Option<PathEncoding>) -> Option<AbsPath
     path_of(text).or_else(|| AbsPath::new(&decode_absolute(text, encoding).ok()?).ok())
 }
 
-/// Reads what a profile makes of the skills; nothing of a profile that is not built in, whose rules
-/// are not known here.
-fn ranking(profile: &wire::SnapshotProfile, paths: &[Option<AbsPath>]) -> Option<Ranking> {
-    let rules = profile::find(&profile.profile)?;
+/// Reads what a profile makes of the skills; nothing of one whose rules are not known here.
+fn ranking(
+    profile: &wire::SnapshotProfile,
+    profiles: &Profiles,
+    paths: &[Option<AbsPath>],
+) -> Option<Ranking> {
+    let rules = profiles.find(&profile.profile)?;
     let skills = profile.skills.iter().map(|it| {
         Some(Ranked {
             path: paths.get(it.skill as usize)?.clone()?,

@@ -35,6 +35,8 @@ pub(crate) struct Settings {
     pub(crate) shows_references: bool,
     /// Whether the client can be asked to open a text.
     pub(crate) shows_documents: bool,
+    /// Whether the client shows that something is under way that it has not asked for.
+    pub(crate) shows_progress: bool,
     /// Whether the client watches files that it is asked to watch.
     pub(crate) registers_watchers: bool,
     /// Whether the client can be asked for its settings.

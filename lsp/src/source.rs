@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use skills_core::path::AbsPath;
 use skills_core::rules::Facts;
-use skills_protocol::wire::{CheckResult, PathMatches, SkillReference, SnapshotResult};
+use skills_protocol::wire::{CheckResult, PathMatches, RuleLevel, SkillReference, SnapshotResult};
 
 /// What a source answers; nothing where it cannot.
 pub type Answer<T> = Pin<Box<dyn Future<Output = Option<T>> + Send>>;
@@ -52,8 +52,14 @@ pub trait Source: Send + Sync + 'static {
     /// Returns where a skill, or all that there are, is named in the worktree of a place.
     fn references(&self, place: AbsPath, name: Option<String>) -> Answer<Vec<SkillReference>>;
 
-    /// Returns what is wrong with the skills below a place, as they are on the disk.
-    fn check(&self, place: AbsPath) -> Answer<CheckResult>;
+    /// Returns what is wrong with the skills below a place, as they are on the disk; by the rules of
+    /// the configuration's profiles where none are named, with what is decided about rules besides.
+    fn check(
+        &self,
+        place: AbsPath,
+        profiles: Vec<String>,
+        levels: Vec<RuleLevel>,
+    ) -> Answer<CheckResult>;
 
     /// Returns what lies beside the skill at `path`, and what is at these paths from its directory.
     fn facts(&self, path: AbsPath, looks: Vec<String>) -> Answer<Facts>;
@@ -97,7 +103,7 @@ impl Source for Nothing {
         none()
     }
 
-    fn check(&self, _: AbsPath) -> Answer<CheckResult> {
+    fn check(&self, _: AbsPath, _: Vec<String>, _: Vec<RuleLevel>) -> Answer<CheckResult> {
         none()
     }
 

@@ -37,6 +37,19 @@ pub(crate) struct Speaker {
 }
 
 impl Speaker {
+    /// Looks for a skill in a text; nothing for one without a path.
+    fn new(document: &Arc<Document>, meant: &Meant, is_open: bool) -> Option<Self> {
+        let path = document.path()?.clone();
+        let mut references = document.references().to_vec();
+        references.retain(|it| meant.is(&it.name));
+        let own = meant.skill.path.parent();
+        let dir = own.filter(|_| !command::is_command(&meant.skill.path));
+        let links = linked(document.text(), document.parsed(), &path, |it| {
+            (dir.as_ref() == Some(it)).then_some(&*meant.skill.name)
+        });
+        Some(Self { path, document: Arc::clone(document), is_open, references, links })
+    }
+
     /// Returns where it speaks of the skill, in the order of the text.
     pub(crate) fn locations(&self, encoding: Encoding) -> impl Iterator<Item = Location> {
         let Self { document, references, links, .. } = self;
@@ -70,9 +83,14 @@ impl Texts<'_> {
         if let Some(document) = self.session.document_at(path) {
             return Some((document, true));
         }
+        Some((self.read(path).await?, false))
+    }
+
+    /// Returns the text at a path as it is on the disk.
+    async fn read(self, path: &AbsPath) -> Option<Arc<Document>> {
         let text = self.session.source().read(path.clone()).await?;
         let uri = Uri::from_file_path(&**path)?;
-        Some((Arc::new(Document::new(uri, 0, Revision::default(), text)), false))
+        Some(Arc::new(Document::new(uri, 0, Revision::default(), text)))
     }
 
     /// Returns the skill that stands at an offset of a text: a reference to it, or its own name.
@@ -103,13 +121,41 @@ impl Texts<'_> {
     pub(crate) async fn users(self, document: &Document) -> Option<Vec<Location>> {
         let encoding = self.session.settings().encoding;
         let meant = self.meant_by(document)?;
-        let mut users = Vec::new();
-        for speaker in self.speakers(&meant).await {
-            if speaker.path != meant.skill.path {
-                users.extend(speaker.locations(encoding));
+        let closed = match self.session.users(&meant.skill) {
+            Ok(known) => known,
+            Err(doubts) => {
+                let found = self.closed_users(&meant).await;
+                self.session.keep_users(meant.skill.clone(), Arc::clone(&found), doubts);
+                found
             }
+        };
+        let open = self.session.documents();
+        let is_closed = |it: &&Arc<Document>| !open.iter().any(|open| open.path() == it.path());
+        let closed = closed.iter().filter(is_closed).map(|it| Speaker::new(it, &meant, false));
+        let open = open.iter().filter(|it| it.path().is_some_and(|it| is_speaker(it)));
+        let open = open.map(|it| Speaker::new(it, &meant, true));
+        let speakers = closed.chain(open).flatten();
+        let mut others: Vec<_> = speakers.filter(|it| it.path != meant.skill.path).collect();
+        others.sort_by(|a, b| a.path.cmp(&b.path));
+        Some(others.iter().flat_map(|it| it.locations(encoding)).collect())
+    }
+
+    /// Returns the texts that name a skill or lead into its directory, as they are on the disk.
+    async fn closed_users(self, meant: &Meant) -> Arc<[Arc<Document>]> {
+        let Meant { skill, place, .. } = meant;
+        let mut names = vec![skill.name.clone()];
+        names.extend(skill.path.parent_name().filter(|it| *it != skill.name).map(str::to_owned));
+        let mut paths: BTreeSet<AbsPath> = BTreeSet::new();
+        for name in names {
+            let found = self.session.source().references(place.clone(), Some(name)).await;
+            let found = found.unwrap_or_default();
+            paths.extend(found.iter().filter_map(|it| path(&it.path, it.path_encoding)));
         }
-        Some(users)
+        let mut users = Vec::new();
+        for path in paths {
+            users.extend(self.read(&path).await);
+        }
+        users.into()
     }
 
     /// Returns the files that name a skill or lead into its directory, sorted by path.
@@ -123,17 +169,10 @@ impl Texts<'_> {
         let speaking = open.iter().filter_map(|it| it.path()).filter(|it| is_speaker(it));
         paths.extend(speaking.cloned());
         paths.insert(meant.skill.path.clone());
-        let own = meant.skill.path.parent();
-        let dir = own.filter(|_| !command::is_command(&meant.skill.path));
         let mut speakers = Vec::new();
         for path in paths {
             let Some((document, is_open)) = self.document(&path).await else { continue };
-            let mut references = document.references().to_vec();
-            references.retain(|it| meant.is(&it.name));
-            let links = linked(document.text(), document.parsed(), &path, |it| {
-                (dir.as_ref() == Some(it)).then_some(&*meant.skill.name)
-            });
-            speakers.push(Speaker { path, document, is_open, references, links });
+            speakers.extend(Speaker::new(&document, meant, is_open));
         }
         speakers
     }

@@ -11,6 +11,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::{env, fs};
 
+use skills_core::assist::{Written, complete};
+use skills_core::catalog::{self, Standing};
 use skills_core::diagnostic::Severity;
 use skills_core::parse::parse;
 use skills_core::path::AbsPath;
@@ -44,6 +46,48 @@ fn findings_on_real_repositories_are_those_reviewed() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn real_skills_are_typed_from_nothing() {
+    let Some(corpus) = Corpus::open("the typing of real skills") else { return };
+    let is_short =
+        |it: &&std::path::PathBuf| fs::metadata(it).is_ok_and(|it| (600..1600).contains(&it.len()));
+    let all = skills_below(&corpus.top().join("dev"));
+    let few: Vec<_> = all.iter().filter(is_short).collect();
+    let mut n_offered = 0;
+    // Five, from far apart.
+    for path in few.iter().step_by(few.len().div_ceil(5)) {
+        let whole = decode(&fs::read(path).expect("it was listed")).text;
+        let place = AbsPath::new(path).expect("it is absolute");
+        let ends = whole.char_indices().map(|(at, letter)| at + letter.len_utf8());
+        for end in std::iter::once(0).chain(ends) {
+            let text = &whole[..end];
+            let lines = LineIndex::new(text);
+            let cursor = lines.position(end).line;
+            let syntax = check(text, &place).into_iter().filter(|it| {
+                it.rule.family() == "yaml"
+                    && lines.position(it.diagnostic.span.start).line == cursor
+            });
+            let syntax: Vec<_> = syntax.map(|it| it.diagnostic.message).collect();
+            assert!(syntax.len() <= 1, "{}: {text:?}: {syntax:?}", path.display());
+            if let Some(found) = complete(text, end, Written::Skill(None)) {
+                assert!(found.span.end == end && !found.items.is_empty(), "{text:?}");
+                n_offered += 1;
+            }
+            // A key that is half written is among what is offered.
+            let line = text.rsplit('\n').next().unwrap_or_default();
+            let key = whole[end - line.len()..].split([':', '\n']).next().unwrap_or_default();
+            let is_begun = text.matches("---\n").count() == 1 && line.len() < key.len();
+            let is_read = catalog::find(key).is_some_and(|it| it.standing == Standing::Read);
+            if is_begun && !line.is_empty() && is_read {
+                let found = complete(text, end, Written::Skill(None));
+                let found = found.unwrap_or_else(|| panic!("nothing is offered: {text:?}"));
+                assert!(found.items.iter().any(|it| it.label == key), "{key}: {text:?}");
+            }
+        }
+    }
+    assert!(n_offered > 100, "only {n_offered}");
 }
 
 #[test]

@@ -23,7 +23,7 @@ mod tests;
 mod tokens;
 
 pub use beside::complete_paths;
-pub use complete::{Completion, Item, Kind, complete, documentation};
+pub use complete::{Completion, Item, Kind, Written, complete, documentation};
 pub use format::format;
 pub use hints::{Hint, hints};
 pub use hover::{Hover, hover};

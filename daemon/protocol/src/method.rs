@@ -379,14 +379,14 @@ mod tests {
               (name path relative offset length cwd profile session agent freshness additionalDirs environment pathEncoding)
               {clock health path pathEncoding content base64 size truncated}
             skills/check
-              (paths cwd profile session agent freshness additionalDirs environment pathEncoding)
+              (paths profiles levels cwd profile session agent freshness additionalDirs environment pathEncoding)
               {clock health checked files}
             skills/references
               (name limit cwd profile session agent freshness additionalDirs environment pathEncoding)
               {clock health references truncated}
             index/snapshot
               (profiles since cwd profile session agent freshness additionalDirs environment pathEncoding)
-              {clock health fresh worktree pathEncoding skills profiles levels}
+              {clock health fresh worktree pathEncoding skills profiles ownProfiles levels}
             paths/match
               (patterns limit cwd profile session agent freshness additionalDirs environment pathEncoding)
               {clock health matches}

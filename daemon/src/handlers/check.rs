@@ -7,10 +7,11 @@ use std::sync::Arc;
 use skills_core::config::{self, LevelRow};
 use skills_core::path::AbsPath;
 use skills_core::references::is_instructions;
+use skills_core::rules::Level;
 use skills_engine::View;
 use skills_engine::inspect::{InspectError, Task, inspect};
 use skills_protocol::error::RpcError;
-use skills_protocol::wire::{CheckParams, CheckResult, Context, Contextual};
+use skills_protocol::wire::{CheckParams, CheckResult, Context, Contextual, RuleLevel};
 use tokio::task::spawn_blocking;
 
 use crate::answer::{Answer, Outcome};
@@ -28,7 +29,10 @@ pub(crate) async fn check(
     let context = params.take_context();
     let paths = params.paths.iter().map(|it| absolute(it, encoding));
     let mut paths = paths.collect::<Result<Vec<_>, _>>()?;
-    let Active { views, top, rows } = active(&service, &peer, &context, Vec::new()).await?;
+    let own = params.levels.into_iter().map(level).collect::<Result<Vec<_>, _>>()?;
+    let Active { views, top, mut rows } =
+        active(&service, &peer, &context, params.profiles).await?;
+    rows.extend(own);
     let first = Arc::clone(&views[0]);
     if paths.is_empty() {
         paths.push(first.site.cwd.clone());
@@ -91,6 +95,20 @@ pub(super) async fn active(
         views.push(service.view(peer, context).await?);
     }
     Ok(Active { views, top, rows: config::level_rows(files) })
+}
+
+/// Reads what a caller decides about a rule.
+fn level(row: RuleLevel) -> Result<LevelRow, RpcError> {
+    let RuleLevel { rule, level, glob } = row;
+    if !skills_core::rules::is_known(&rule) {
+        let message = format!("there is no rule `{rule}`");
+        return Err(RpcError::invalid_params(message).with_hint("The reference has all rules."));
+    }
+    match Level::read(&level) {
+        Some(level) => Ok(LevelRow { rule, level, glob }),
+        None => Err(RpcError::invalid_params(format!("`{level}` is no level of a rule"))
+            .with_hint("There are `off`, `hint`, `information`, `warning` and `error`.")),
+    }
 }
 
 fn refused(error: &InspectError) -> RpcError {

@@ -42,7 +42,8 @@ pub(crate) async fn snapshot(
     clock.push(format!("{:x}", hasher.finish()));
     let clock = clock.join(" ");
     let known = params.since.as_deref() == Some(&*clock);
-    let result = to_wire::snapshot(views, rows, clock, known);
+    let own = &service.settings.user().profiles;
+    let result = to_wire::snapshot(views, rows, own, clock, known);
     // Names and reasons of a skill in each view.
     let n_skills: usize = views.iter().map(|it| it.resolution.candidates.len()).sum();
     Answer::with_capacity(&result, 1024 + if known { 0 } else { n_skills * 200 })

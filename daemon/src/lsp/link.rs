@@ -29,8 +29,8 @@ use skills_protocol::method::{
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire::{
     CheckParams, CheckResult, EventKind, Freshness, PathMatches, PathsMatchParams,
-    ReferencesParams, SessionCloseParams, SessionTouchParams, SkillReference, SnapshotParams,
-    SnapshotResult, SubscribeParams, TouchOp,
+    ReferencesParams, RuleLevel, SessionCloseParams, SessionTouchParams, SkillReference,
+    SnapshotParams, SnapshotResult, SubscribeParams, TouchOp,
 };
 use tokio::net::UnixStream;
 use tokio::sync::OnceCell;
@@ -289,6 +289,8 @@ impl Source for Link {
         let encoding = encoding_of([&*place]);
         let answer = self.ask::<SkillsReferences>(ReferencesParams {
             name,
+            // A file that is missed would keep the old name of a skill.
+            freshness: Some(Freshness::Verified),
             cwd: Some(encode(&place, encoding)),
             path_encoding: encoding,
             ..ReferencesParams::default()
@@ -296,9 +298,16 @@ impl Source for Link {
         Box::pin(async move { Some(answer.await?.references) })
     }
 
-    fn check(&self, place: AbsPath) -> Answer<CheckResult> {
+    fn check(
+        &self,
+        place: AbsPath,
+        profiles: Vec<String>,
+        levels: Vec<RuleLevel>,
+    ) -> Answer<CheckResult> {
         let encoding = encoding_of([&*place]);
         self.ask::<SkillsCheck>(CheckParams {
+            profiles,
+            levels,
             cwd: Some(encode(&place, encoding)),
             path_encoding: encoding,
             ..CheckParams::default()

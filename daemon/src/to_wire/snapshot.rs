@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use skills_core::config::LevelRow;
 use skills_core::path::AbsPath;
+use skills_core::profile::Profiles;
 use skills_core::ranking::{Ranked, Ranking};
 use skills_core::resolve::Candidate;
 use skills_core::text::LineIndex;
@@ -19,6 +20,7 @@ use super::{Places, hash, health, path, state};
 pub(crate) fn snapshot(
     views: &[Arc<View>],
     rows: &[LevelRow],
+    own: &Profiles,
     clock: String,
     known: bool,
 ) -> wire::SnapshotResult {
@@ -48,6 +50,7 @@ pub(crate) fn snapshot(
         path_encoding,
         skills: files.values().map(|(_, it)| skill(it)).collect(),
         profiles,
+        own_profiles: Some(own.written().to_owned()).filter(|it| !known && !it.is_empty()),
         levels: if known { Vec::new() } else { rows.iter().map(level).collect() },
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::json;
-use skills_core::assist::{self, Completion, Item, Kind};
+use skills_core::assist::{self, Completion, Item, Kind, Written};
 use skills_core::path::AbsPath;
 use tower_lsp::ls_types::{
     CompletionItem, CompletionItemKind, CompletionResponse, CompletionTextEdit, Documentation,
@@ -65,7 +65,12 @@ fn skills(
 /// Returns what the catalog offers at a place of a skill.
 fn offered(document: &Document, offset: usize, settings: Settings) -> Option<Vec<CompletionItem>> {
     let directory = from_proto::directory(document.uri());
-    let found = assist::complete(document.text(), offset, directory.as_deref())?;
+    let written = if from_proto::is_command(document.uri()) {
+        Written::Command
+    } else {
+        Written::Skill(directory.as_deref())
+    };
+    let found = assist::complete(document.text(), offset, written)?;
     Some(items(document, &found, settings))
 }
 
@@ -207,6 +212,16 @@ mod tests {
         let snippets = items("", 0, 0, true);
         assert!(edit(&snippets[0]).1.contains("${1:pdf}"), "{snippets:?}");
         assert_eq!(snippets[0].insert_text_format, Some(InsertTextFormat::SNIPPET));
+    }
+
+    #[test]
+    fn an_empty_command_is_begun_as_one() {
+        let uri = "file:///w/.claude/commands/release.md".parse().unwrap();
+        let document = Document::new(uri, 1, Revision::default(), String::new());
+        let place = Position::default();
+        let found = completion(&document, place, &Scene::default(), Settings::default());
+        let Some(CompletionResponse::Array(items)) = found else { panic!("{found:?}") };
+        assert_eq!((items.len(), &*items[0].label), (1, "command"));
     }
 
     #[test]

@@ -51,6 +51,7 @@ mod tests {
         },
         shows_references: false,
         shows_documents: false,
+        shows_progress: false,
         registers_watchers: false,
         has_configuration: false,
         features: crate::settings::Features { inlay_hints: false, code_lens: false },

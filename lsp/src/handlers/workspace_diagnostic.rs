@@ -1,7 +1,8 @@
 //! `workspace/diagnostic`: what is wrong with every skill of the editor's folders, open or not.
 
+use skills_core::rules::Level;
 use skills_core::text::Span;
-use skills_protocol::wire::{CheckFinding, CheckedFile, Position as Spot, Severity};
+use skills_protocol::wire::{CheckFinding, CheckedFile, Position as Spot, RuleLevel, Severity};
 use tower_lsp::ls_types::{
     CodeDescription, Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, DiagnosticTag,
     FullDocumentDiagnosticReport, Location, NumberOrString, Position, Range, Uri,
@@ -13,6 +14,7 @@ use crate::document::Document;
 use crate::known::path;
 use crate::settings::Encoding;
 use crate::texts::Texts;
+use crate::world::{Wish, Wishes};
 use crate::{from_proto, handlers, to_proto};
 
 /// Returns the findings of each folder's skills: of an open text those of the text as it is.
@@ -39,8 +41,13 @@ pub(crate) async fn workspace_diagnostic(texts: Texts<'_>) -> WorkspaceDiagnosti
         });
         add(document.uri().clone(), Some(document.version()), found);
     }
+    let Wishes { profiles, levels } = session.wishes();
+    let level =
+        |Wish { glob, rule, level }| RuleLevel { rule, level: Level::word(level).to_owned(), glob };
+    let levels: Vec<RuleLevel> = levels.into_iter().map(level).collect();
     for folder in session.folders() {
-        let Some(checked) = session.source().check(folder).await else { continue };
+        let checked = session.source().check(folder, profiles.clone(), levels.clone()).await;
+        let Some(checked) = checked else { continue };
         for file in &checked.files {
             let Some(at) = path(&file.path, file.path_encoding) else { continue };
             if open.iter().any(|it| it.path() == Some(&at)) {

@@ -4,7 +4,7 @@
 //! hands out one errand after the other to [`crate::errands`], the only one that waits for anybody.
 
 use std::any::Any;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use tower_lsp::ls_types::Location;
 
 use super::Session;
 use crate::document::Document;
-use crate::known::{Known, Overlaid};
+use crate::known::{Known, Overlaid, Skill};
 use crate::scene::{Globbed, Scene};
 use crate::settings::Features;
 use crate::world::{Fetch, Wishes, World};
@@ -31,6 +31,11 @@ pub(super) struct Outside {
     errands: VecDeque<Errand>,
     /// Whether an errand was handed out and is not done.
     is_under_way: bool,
+    /// The closed texts that name a skill, for whoever asks at each keystroke. Let go of when
+    /// anything on the disk may have changed.
+    users: BTreeMap<Skill, Arc<[Arc<Document>]>>,
+    /// Counts the times they were let go of.
+    doubts: u64,
 }
 
 /// Something to be done with the source or the client.
@@ -53,6 +58,11 @@ pub(crate) enum Errand {
 }
 
 impl Outside {
+    fn forget_users(&mut self) {
+        self.users.clear();
+        self.doubts += 1;
+    }
+
     fn is_at_rest(&self) -> bool {
         !self.is_under_way && self.errands.is_empty() && !self.world.is_wanting()
     }
@@ -130,6 +140,21 @@ impl Session {
         self.tell_anew();
     }
 
+    /// Returns the closed texts that name a skill, where they are known, and what to hand in with
+    /// them when they are not.
+    pub(crate) fn users(&self, skill: &Skill) -> Result<Arc<[Arc<Document>]>, u64> {
+        let outside = self.outside();
+        outside.users.get(skill).cloned().ok_or(outside.doubts)
+    }
+
+    /// Keeps the closed texts that name a skill, unless the disk may have changed since.
+    pub(crate) fn keep_users(&self, skill: Skill, users: Arc<[Arc<Document>]>, doubts: u64) {
+        let mut outside = self.outside();
+        if outside.doubts == doubts {
+            outside.users.insert(skill, users);
+        }
+    }
+
     /// Has something done with the source or the client.
     pub(crate) fn send(&self, errand: Errand) {
         self.outside().errands.push_back(errand);
@@ -138,13 +163,19 @@ impl Session {
 
     /// Says that what is seen from a place may have changed.
     pub(crate) fn doubt(&self, place: &AbsPath) {
-        self.outside().world.doubt(place);
+        let mut outside = self.outside();
+        outside.world.doubt(place);
+        outside.forget_users();
+        drop(outside);
         self.errand_bell.notify_one();
     }
 
     /// Says that anything on the disk may have changed.
     pub(crate) fn doubt_all(&self) {
-        self.outside().world.doubt_all();
+        let mut outside = self.outside();
+        outside.world.doubt_all();
+        outside.forget_users();
+        drop(outside);
         self.errand_bell.notify_one();
     }
 
@@ -235,7 +266,7 @@ impl Session {
     fn errand(&self) -> Option<Errand> {
         let open = self.documents();
         let mut outside = self.outside();
-        let Outside { world, errands, is_under_way } = &mut *outside;
+        let Outside { world, errands, is_under_way, .. } = &mut *outside;
         if errands.is_empty() {
             errands.extend(world.fetches().into_iter().map(Errand::Fetch));
         }

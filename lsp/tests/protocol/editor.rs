@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use skills_lsp::Ending;
+use skills_lsp::{Ending, Source};
 use tokio::io::{
     AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf,
 };
@@ -63,9 +63,14 @@ pub(crate) fn changed(version: i32, changes: &[Value]) -> Value {
 impl Editor {
     /// Connects to a new server. At most `capacity` bytes are on the way in each direction.
     pub(crate) fn connect(capacity: usize) -> Self {
+        Self::connect_over(capacity, Arc::new(skills_lsp::Nothing))
+    }
+
+    /// Connects to a new server that learns what is on the disk from `source`.
+    pub(crate) fn connect_over(capacity: usize, source: Arc<dyn Source>) -> Self {
         let (ours, theirs) = tokio::io::duplex(capacity);
         let (input, output) = tokio::io::split(theirs);
-        let server = tokio::spawn(skills_lsp::serve(input, output, Arc::new(skills_lsp::Nothing)));
+        let server = tokio::spawn(skills_lsp::serve(input, output, source));
         let (from_server, to_server) = tokio::io::split(ours);
         Self {
             to_server: Some(to_server),

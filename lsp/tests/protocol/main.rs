@@ -13,6 +13,8 @@ mod encodings;
 
 mod endings;
 
+mod progress;
+
 mod shaping;
 
 mod typing;

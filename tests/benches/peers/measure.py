@@ -200,6 +200,9 @@ def main():
     linters = {"skillsd": [skillsd, "check", "."], "agnix": [peers / "agnix", "."]}
     columns, found = {}, {}
     for name, command in servers.items():
+        if not command[0].exists():
+            print(f"LEFT OUT: {name}, because there is no {command[0].name}\n")
+            continue
         columns[name], found[name] = measured(command, worktree, skills)
         columns[name]["check of the worktree, whole process, ms"] = checked(linters[name], worktree)
     names = list(dict.fromkeys(row for rows in columns.values() for row in rows))

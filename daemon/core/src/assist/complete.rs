@@ -57,16 +57,31 @@ pub enum Kind {
     Path,
 }
 
+/// What a text is that is being written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Written<'a> {
+    /// A skill, in a directory of that name, where it is known.
+    Skill(Option<&'a str>),
+    /// A command: its file is its name.
+    Command,
+}
+
 /// Returns what may be written at `offset`; nothing where there is nothing to say.
-///
-/// `directory` is the name of the skill's directory, where it is known.
-pub fn complete(text: &str, offset: usize, directory: Option<&str>) -> Option<Completion> {
+pub fn complete(text: &str, offset: usize, written: Written<'_>) -> Option<Completion> {
     let offset = text.floor_char_boundary(offset);
+    let directory = match written {
+        Written::Skill(directory) => directory,
+        Written::Command => None,
+    };
     let document = parse(text);
     let (span, items) = match place(text, &document, offset) {
         Place::Empty => {
             let start = if text.starts_with('\u{FEFF}') { '\u{FEFF}'.len_utf8() } else { 0 };
-            (Span::new(start, text.len()), vec![file(directory)])
+            let whole = match written {
+                Written::Skill(directory) => skill(directory),
+                Written::Command => command(),
+            };
+            (Span::new(start, text.len()), vec![whole])
         }
         Place::Key { path, word, has_colon } => {
             let written = |key: &str| {
@@ -136,7 +151,24 @@ fn pattern<'t>(text: &'t str, path: &[&str], word: Span, offset: usize) -> Optio
     (offset <= end).then(|| (&text[word.start..start - 1], Span::new(start, end)))
 }
 
-fn file(directory: Option<&str>) -> Item {
+fn command() -> Item {
+    let whole = |description: &str, hint: &str, body: &str| {
+        format!("---\ndescription: {description}\nargument-hint: \"{hint}\"\n---\n\n{body}\n")
+    };
+    Item {
+        label: "command".to_owned(),
+        kind: Kind::File,
+        detail: "A new command".to_owned(),
+        text: whole("What it does.", "[file]", "What to do with $ARGUMENTS, step by step."),
+        snippet: Some(whole(
+            "${1:What it does.}",
+            "${2:[file]}",
+            "${3:What to do with} \\$ARGUMENTS.$0",
+        )),
+    }
+}
+
+fn skill(directory: Option<&str>) -> Item {
     let name = directory.unwrap_or("my-skill");
     let whole = |name: &str, description: &str, body: &str| {
         format!("---\nname: {name}\ndescription: {description}\n---\n\n{body}\n")

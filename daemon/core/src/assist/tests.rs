@@ -5,7 +5,7 @@ use std::path::Path;
 
 use expect_test::{Expect, expect};
 
-use super::{Kind, complete, documentation, hover};
+use super::{Kind, Written, complete, documentation, hover};
 use crate::parse::parse;
 use crate::path::AbsPath;
 use crate::rules::Subject;
@@ -40,7 +40,7 @@ fn marked(text: &str) -> (String, usize) {
 #[track_caller]
 fn check(marked_text: &str, expected: &Expect) {
     let (text, offset) = marked(marked_text);
-    let Some(found) = complete(&text, offset, Some("deploy")) else {
+    let Some(found) = complete(&text, offset, Written::Skill(Some("deploy"))) else {
         return expected.assert_eq("nothing\n");
     };
     let mut shown = String::new();
@@ -80,6 +80,17 @@ fn an_empty_file_offers_a_whole_one() {
         1 in all
     "#]],
     );
+}
+
+#[test]
+fn an_empty_command_is_offered_whole_and_without_a_name() {
+    let found = complete("", 0, Written::Command).unwrap();
+    let [item] = &found.items[..] else { panic!("{found:?}") };
+    assert_eq!(
+        item.text,
+        "---\ndescription: What it does.\nargument-hint: \"[file]\"\n---\n\nWhat to do with $ARGUMENTS, step by step.\n"
+    );
+    assert!(item.snippet.as_ref().is_some_and(|it| it.contains("\\$ARGUMENTS")), "{item:?}");
 }
 
 #[test]
@@ -436,7 +447,7 @@ fn every_item_has_something_to_say() {
         "---\nname: a\n---\n$|",
     ] {
         let (text, offset) = marked(text);
-        for item in complete(&text, offset, None).expect("items").items {
+        for item in complete(&text, offset, Written::Skill(None)).expect("items").items {
             assert!(documentation(item.kind, &item.label).is_some(), "{item:?}");
         }
     }
@@ -453,7 +464,7 @@ fn no_place_in_no_text_is_a_trap() {
     ];
     for text in texts {
         for offset in 0..=text.len() + 1 {
-            if let Some(found) = complete(text, offset.min(text.len()), Some("x")) {
+            if let Some(found) = complete(text, offset.min(text.len()), Written::Skill(Some("x"))) {
                 let Span { start, end } = found.span;
                 assert!(text.get(start..end).is_some(), "{text:?} at {offset}: {:?}", found.span);
             }
@@ -492,7 +503,7 @@ fn at_each_keystroke_completion_knows_the_word() {
         let ends = skill.char_indices().map(|(at, letter)| at + letter.len_utf8());
         for end in std::iter::once(0).chain(ends) {
             let text = &skill[..end];
-            let found = complete(text, end, Some("deploy"));
+            let found = complete(text, end, Written::Skill(Some("deploy")));
             if let Some(found) = &found {
                 assert!(found.span.end == end && !found.items.is_empty(), "{text:?}");
             }

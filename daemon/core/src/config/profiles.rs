@@ -4,6 +4,7 @@
 //! ([`PROFILE_KEYS`]). What a draft means is [`crate::profile::Profiles::with`]'s to say; here each
 //! value gets its place and its form.
 
+mod inline;
 mod root;
 mod value;
 
@@ -100,7 +101,7 @@ pub(super) fn read(reader: &mut Reader<'_>, table: &DeTable<'_>) -> Profiles {
     for fault in faults {
         reader.problem(fault.at, fault.message, fault.hint);
     }
-    profiles
+    profiles.written_as(format!("profiles = {}\n", inline::table(table)))
 }
 
 /// Returns why a name is none for a profile.

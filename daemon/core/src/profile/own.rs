@@ -20,11 +20,13 @@ use crate::likeness;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Profiles {
     rows: Arc<[Arc<Profile>]>,
+    /// What the user has written, as TOML that says the same; empty where that is nothing.
+    written: Arc<str>,
 }
 
 impl Default for Profiles {
     fn default() -> Self {
-        Self { rows: builtin().into() }
+        Self { rows: builtin().into(), written: Arc::default() }
     }
 }
 
@@ -136,6 +138,18 @@ impl Profiles {
         self.rows.iter().map(|it| &*it.id).filter(|it| super::find(it).is_none())
     }
 
+    /// Returns what the user has written, as a configuration file that says nothing else: for those
+    /// who make the same rows of it elsewhere. Empty where that is nothing.
+    pub fn written(&self) -> &str {
+        &self.written
+    }
+
+    /// Returns the same profiles, written so.
+    #[must_use]
+    pub fn written_as(self, text: String) -> Self {
+        Self { written: text.into(), ..self }
+    }
+
     /// Returns the built-in profiles with what a user writes, and what is wrong with that.
     ///
     /// `place` tells where an offset is, for a person.
@@ -150,7 +164,7 @@ impl Profiles {
                 None => rows.push(profile),
             }
         }
-        (Self { rows: rows.into() }, maker.faults)
+        (Self { rows: rows.into(), written: Arc::default() }, maker.faults)
     }
 }
 

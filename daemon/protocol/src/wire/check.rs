@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::path::PathEncoding;
 use crate::wire::context::skills_params;
 use crate::wire::entry::word_enum;
-use crate::wire::{Health, Range, Severity};
+use crate::wire::{Health, Range, RuleLevel, Severity};
 
 skills_params! {
     /// What to check.
@@ -20,6 +20,21 @@ skills_params! {
             deserialize_with = "crate::wire::null_is_default"
         )]
         paths: Vec<String>,
+        /// Whose agents count; those of the configuration when there are none.
+        #[serde(
+            default,
+            skip_serializing_if = "Vec::is_empty",
+            deserialize_with = "crate::wire::null_is_default"
+        )]
+        profiles: Vec<String>,
+        /// What is decided about rules behind what the configuration does: the last that fits
+        /// counts.
+        #[serde(
+            default,
+            skip_serializing_if = "Vec::is_empty",
+            deserialize_with = "crate::wire::null_is_default"
+        )]
+        levels: Vec<RuleLevel>,
     }
 }
 

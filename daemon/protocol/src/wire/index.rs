@@ -43,6 +43,10 @@ pub struct SnapshotResult {
     pub skills: Vec<SnapshotSkill>,
     /// What each profile makes of them, in the order asked for.
     pub profiles: Vec<SnapshotProfile>,
+    /// The user's own profiles and changes of built-in ones, as TOML with the table `profiles`;
+    /// absent when there are none, or nothing has changed since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_profiles: Option<String>,
     /// What the configuration decides about rules, in its order: the last that fits counts.
     #[serde(default)]
     pub levels: Vec<RuleLevel>,

@@ -293,3 +293,41 @@ fn instructions_are_told_of_skills_that_there_are_not() {
     editor.wait_for(&claude, &[""], &["ref/broken-link"]);
     run(&home, &top, &["stop"]);
 }
+
+#[test]
+fn linked_skills_and_those_of_plugins_are_served() {
+    let home = Home::new();
+    let top = home.worktree("w", "//- /CLAUDE.md\nUse the `far` skill and /kit:near.\n");
+    let skill = |name: &str| {
+        format!(
+            "---\nname: {name}\ndescription: Use when: asked\n---\nSee [x](references/none.md).\n"
+        )
+    };
+    // One lies elsewhere and is linked, one is in the cache of plugins.
+    let far = home.path().join("elsewhere/far");
+    let cache = home.path().join(".claude/plugins/cache/market/kit/1.0.0/skills/near");
+    for (dir, name) in [(&far, "far"), (&cache, "near")] {
+        fs::create_dir_all(dir).expect("made");
+        fs::write(dir.join("SKILL.md"), skill(name)).expect("written");
+    }
+    let root = top.join(".claude/skills");
+    fs::create_dir_all(&root).expect("made");
+    std::os::unix::fs::symlink(&far, root.join("far")).expect("linked");
+    let mut editor = Editor::start(&home, &[], &[&top], able());
+    let linked = root.join("far/SKILL.md");
+    let cached = cache.join("SKILL.md");
+    for path in [&linked, &cached] {
+        editor.open(path);
+        let families = ["yaml/", "body/broken"];
+        editor.wait_for(path, &families, &["yaml/unquoted-colon", "body/broken-link"]);
+        let items = editor.ask("textDocument/completion", path, (2, 0), json!({}));
+        assert!(items.expect("answered").to_string().contains("description"));
+    }
+    editor.wait_for(&linked, &["index/link"], &["index/link -> elsewhere"]);
+    let claude = top.join("CLAUDE.md");
+    editor.open(&claude);
+    let at = Editor::place(&claude, "far");
+    let found = editor.ask("textDocument/definition", &claude, at, json!({})).expect("answered");
+    assert_eq!(found["uri"], json!(uri(&linked)));
+    run(&home, &top, &["stop"]);
+}

@@ -95,6 +95,19 @@ fn hints_lenses_and_tokens_know_the_disk() {
         lenses.map(|it| it["command"]["title"].as_str().expect("a text").to_owned()).collect()
     };
     assert_eq!(titles(&lenses), ["used by 1", "activates on 2 files"]);
+    // What is typed elsewhere counts, and what the disk says once the editor tells of it.
+    let claude = top.join("CLAUDE.md");
+    editor.open(&claude);
+    editor.edit(&claude, "Use the `pdf` skill, see [it](.claude/skills/pdf/SKILL.md).\n");
+    let counted = editor.request("textDocument/codeLens", document.clone()).expect("answered");
+    assert_eq!(titles(&counted)[0], "used by 2");
+    fs::write(top.join("AGENTS.md"), "First /pdf.\n").expect("it can be written");
+    let changes = json!([{"uri": uri(&top.join("AGENTS.md")), "type": 1}]);
+    editor.note("workspace/didChangeWatchedFiles", json!({"changes": changes}));
+    wait_for("the new file to be counted", || {
+        let lenses = editor.request("textDocument/codeLens", document.clone()).expect("answered");
+        (titles(&lenses)[0] == "used by 3").then_some(())
+    });
     let command = &lenses[0]["command"];
     let done = editor.request("workspace/executeCommand", command.clone());
     assert_eq!(done, Ok(Value::Null));

@@ -1,6 +1,9 @@
 //! What an editor configures, and what it asks about the whole workspace.
 
-use serde_json::json;
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
 use skills_testkit::{Home, wait_for};
 
 use super::client::{Editor, able, uri};
@@ -24,6 +27,79 @@ fn settings_are_asked_for_and_followed() {
     editor.configured = json!({});
     editor.note("workspace/didChangeConfiguration", json!({"settings": {}}));
     editor.wait_for(&a, &["name/dir"], &["name/directory"]);
+    run(&home, &top, &["stop"]);
+}
+
+/// Returns the codes of a file in an answer about the whole workspace.
+fn codes(report: &Value, path: &Path) -> Vec<String> {
+    let items = report["items"].as_array().expect("a list");
+    let of_file = items.iter().filter(|it| it["uri"] == json!(uri(path)));
+    let found = of_file.flat_map(|it| it["items"].as_array().expect("a list"));
+    found.map(|it| it["code"].as_str().expect("a text").to_owned()).collect()
+}
+
+#[test]
+fn what_is_configured_counts_for_the_whole_workspace() {
+    let home = Home::new();
+    let top = home.worktree("w", TREE);
+    let mut able = able();
+    able["textDocument"] = json!({"diagnostic": {}});
+    let mut editor = Editor::start(&home, &[], &[&top], able);
+    let (a, c) = (top.join(".claude/skills/a/SKILL.md"), top.join(".claude/skills/c/SKILL.md"));
+    editor.configured = json!({
+        "profiles": ["claude-code"],
+        "rules": {"name/*": "off", "body/broken-link": "error", "no/such": "error"},
+    });
+    editor.open(&a);
+    let document = json!({"textDocument": {"uri": uri(&a)}});
+    let of_text = wait_for("the settings to count", || {
+        let report = editor.request("textDocument/diagnostic", document.clone()).expect("answered");
+        // What lies beside the skill may come later than the text.
+        let text = report.to_string();
+        let is_whole = text.contains("body/broken-link") && !text.contains("name/directory");
+        is_whole.then_some(report)
+    });
+    editor.note("textDocument/didClose", document);
+    let params = json!({"previousResultIds": []});
+    let report = editor.request("workspace/diagnostic", params).expect("answered");
+    assert_eq!(codes(&report, &a), ["body/broken-link"], "{report}");
+    let items = report["items"].as_array().expect("a list");
+    let of_a = items.iter().find(|it| it["uri"] == json!(uri(&a))).expect("it has findings");
+    for key in ["code", "range", "severity", "message"] {
+        assert_eq!(of_a["items"][0][key], of_text["items"][0][key], "{key}");
+    }
+    assert_eq!(of_a["items"][0]["severity"], 1);
+    // Claude Code guesses what is meant, and says so alone.
+    let of_c = items.iter().find(|it| it["uri"] == json!(uri(&c))).expect("it has findings");
+    let message = of_c["items"][0]["message"].as_str().expect("a text");
+    assert!(message.contains("Claude Code") && !message.contains("opencode"), "{message}");
+    run(&home, &top, &["stop"]);
+}
+
+#[test]
+fn profiles_of_the_users_own_count_in_an_editor_as_in_a_check() {
+    let home = Home::new();
+    let tree = "//- /.agents/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked.\n---\nb\n\
+         //- /house/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked.\n---\nb\n";
+    let top = home.worktree("w", tree);
+    let dir = home.config_dir().join("skillsd");
+    fs::create_dir_all(&dir).expect("it can be made");
+    let text = "[profiles.house]\nbase = \"opencode\"\nagent = \"our agent\"\nduplicates = \"first-wins\"\nroots_first = [{ base = \"project\", relative = \"house\" }]\n";
+    fs::write(dir.join("config.toml"), text).expect("it can be written");
+    let checked = run_json(&home, &top, &["check", "--profile", "house"]);
+    let mut editor = Editor::start(&home, &[], &[&top], able());
+    editor.configured = json!({"profiles": ["house"]});
+    let skill = top.join(".agents/skills/pdf/SKILL.md");
+    editor.open(&skill);
+    editor.wait_for(&skill, &["index/shadowed"], &["index/shadowed -> pdf"]);
+    let files = checked["files"].as_array().expect("a list");
+    let file = files.iter().find(|it| it["path"] == json!(skill)).expect("it has findings");
+    let said =
+        |it: &Value| it["message"].as_str().expect("a text").lines().next().map(str::to_owned);
+    let told: Vec<_> = editor.diagnostics(&skill).iter().map(said).collect();
+    let expected: Vec<_> = file["findings"].as_array().expect("a list").iter().map(said).collect();
+    assert_eq!(told, expected);
+    assert!(told.iter().flatten().any(|it| it.contains("our agent")), "{told:?}");
     run(&home, &top, &["stop"]);
 }
 

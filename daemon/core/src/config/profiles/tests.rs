@@ -226,3 +226,23 @@ fn a_repository_may_name_a_profile_that_the_user_has_made() {
     assert_eq!(parsed.config.profile.as_deref(), Some("house"));
     assert_eq!(profiles("[profiles.house]\nbase = \"codex\"\n").own().collect::<Vec<_>>(), own);
 }
+
+#[test]
+fn what_is_written_says_the_same_on_one_line() {
+    let text = "[profiles.house]\nbase = \"codex\" # like it\nagent = \"\"\"our \\\"house\\\"\nagent\"\"\"\nroots_first = [\n  { base = \"home\", relative = 'a\\b', depth = 3, hidden = true },\n]\n[profiles.opencode]\nduplicates = \"first-wins\"\n";
+    let first = profiles(text);
+    assert_eq!(first.written().lines().count(), 1, "{}", first.written());
+    let second = profiles(first.written());
+    assert_eq!(first.written(), second.written());
+    for (one, other) in first.all().iter().zip(second.all()) {
+        // Where it is written is another place.
+        let rules = |it: &crate::profile::Profile| {
+            let mut it = it.clone();
+            it.differences.clear();
+            it.revision = 0;
+            it
+        };
+        assert_eq!(rules(one), rules(other));
+    }
+    assert_eq!(Profiles::default().written(), "");
+}

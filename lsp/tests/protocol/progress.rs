@@ -1,0 +1,96 @@
+//! What takes long: that it is under way is shown by clients that can, and nobody waits for it.
+
+use std::any::Any;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use skills_core::path::AbsPath;
+use skills_core::rules::Facts;
+use skills_lsp::{Answer, Bell, Extent, Nothing, Source};
+use skills_protocol::wire::{CheckResult, PathMatches, RuleLevel, SkillReference, SnapshotResult};
+
+use crate::editor::{Editor, framed};
+
+/// A source that knows nothing and takes so long to say so.
+struct Slow(Duration);
+
+impl Source for Slow {
+    fn follow(&self, place: &AbsPath, profiles: &[String], bell: Bell) -> Box<dyn Any + Send> {
+        Nothing.follow(place, profiles, bell)
+    }
+
+    fn snapshot(&self, _: AbsPath, _: Vec<String>, _: Option<String>) -> Answer<SnapshotResult> {
+        let time = self.0;
+        Box::pin(async move {
+            tokio::time::sleep(time).await;
+            None
+        })
+    }
+
+    fn matches(&self, place: AbsPath, globs: Vec<String>, to: Extent) -> Answer<Vec<PathMatches>> {
+        Nothing.matches(place, globs, to)
+    }
+
+    fn references(&self, place: AbsPath, name: Option<String>) -> Answer<Vec<SkillReference>> {
+        Nothing.references(place, name)
+    }
+
+    fn check(&self, place: AbsPath, by: Vec<String>, of: Vec<RuleLevel>) -> Answer<CheckResult> {
+        Nothing.check(place, by, of)
+    }
+
+    fn facts(&self, path: AbsPath, looks: Vec<String>) -> Answer<Facts> {
+        Nothing.facts(path, looks)
+    }
+
+    fn read(&self, path: AbsPath) -> Answer<String> {
+        Nothing.read(path)
+    }
+
+    fn make_executable(&self, path: AbsPath, relative: String) -> Answer<()> {
+        Nothing.make_executable(path, relative)
+    }
+
+    fn converse(&self, name: String) {
+        Nothing.converse(name);
+    }
+
+    fn touch(&self, place: AbsPath, path: AbsPath) -> Answer<()> {
+        Nothing.touch(place, path)
+    }
+}
+
+async fn open(seconds: u64, able: Value) -> Editor {
+    let source = Arc::new(Slow(Duration::from_secs(seconds)));
+    let mut editor = Editor::connect_over(64 * 1024, source);
+    editor.initialize(able).await;
+    editor.open(1, "---\nname: pdf\ndescription: Use it when asked.\n---\nb\n").await;
+    editor
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_takes_long_is_shown_by_those_who_can() {
+    let mut editor = open(9, json!({"window": {"workDoneProgress": true}})).await;
+    assert_eq!(editor.published().await["diagnostics"], json!([]), "nobody waits for it");
+    let create = editor.next_note().await;
+    assert_eq!(create["method"], "window/workDoneProgress/create");
+    let answer = json!({"jsonrpc": "2.0", "id": create["id"], "result": null});
+    editor.send(&framed(&answer)).await;
+    for kind in ["begin", "end"] {
+        let note = editor.next_note().await;
+        assert_eq!(note["params"]["token"], create["params"]["token"]);
+        assert_eq!(note["params"]["value"]["kind"], kind, "{note}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_quick_or_cannot_be_shown_is_not() {
+    for (seconds, able) in [(0, json!({"window": {"workDoneProgress": true}})), (9, json!({}))] {
+        let editor = open(seconds, able).await;
+        tokio::time::sleep(Duration::from_secs(20)).await;
+        let (notes, _) = editor.hang_up().await;
+        let methods: Vec<_> = notes.iter().map(|it| it["method"].clone()).collect();
+        assert_eq!(methods, [json!("textDocument/publishDiagnostics")]);
+    }
+}
