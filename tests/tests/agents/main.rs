@@ -11,4 +11,5 @@
 
 mod catalogs;
 mod hooks;
+mod registrations;
 mod scene;

@@ -179,8 +179,22 @@ impl Scene {
         self.run_with(&["--command", name, arguments])
     }
 
+    /// Runs a command of the agent that talks with no model, with `skillsd` on its path; returns what
+    /// it said.
     #[track_caller]
-    fn run_with(&self, words: &[&str]) -> Output {
+    pub(crate) fn manage(&self, words: &[&str]) -> String {
+        let bin = self.home.path().join("bin");
+        fs::create_dir_all(&bin).unwrap();
+        if !bin.join("skillsd").exists() {
+            symlink(env!("CARGO_BIN_EXE_test-skillsd"), bin.join("skillsd")).unwrap();
+        }
+        let output = finish(self.command().args(words));
+        let said = [output.stdout, output.stderr].concat();
+        String::from_utf8_lossy(&said).into_owned()
+    }
+
+    /// Returns the agent, which knows where it works and keeps to this machine.
+    fn command(&self) -> Command {
         let (program, arguments) = self.program.split_first().unwrap();
         let mut command = self.home.command(program);
         let mut path = vec![self.home.path().join("bin"), self.tools.clone()];
@@ -189,24 +203,30 @@ impl Scene {
         command.args(arguments).current_dir(self.cwd()).stdin(Stdio::null());
         match self.agent {
             Agent::OpenCode => {
-                command.args(["run", "--print-logs", "--log-level", "WARN"]).args(words);
                 for switch in
                     ["AUTOUPDATE", "MODELS_FETCH", "DEFAULT_PLUGINS", "LSP_DOWNLOAD", "SHARE"]
                 {
                     command.env(format!("OPENCODE_DISABLE_{switch}"), "1");
                 }
             }
-            Agent::Codex => {
-                command.args(["exec", "--dangerously-bypass-hook-trust"]).args(words);
-            }
+            Agent::Codex => {}
             Agent::GeminiCli => {
-                command.args(["--yolo", "--model", "gemini-2.5-pro", "--prompt"]).args(words);
                 command.env("GEMINI_API_KEY", "none");
                 command.env("GOOGLE_GEMINI_BASE_URL", self.model.url());
                 command.env("GEMINI_CLI_TRUST_WORKSPACE", "true");
             }
         }
-        let output = finish(&mut command);
+        command
+    }
+
+    #[track_caller]
+    fn run_with(&self, words: &[&str]) -> Output {
+        let flags: &[&str] = match self.agent {
+            Agent::OpenCode => &["run", "--print-logs", "--log-level", "WARN"],
+            Agent::Codex => &["exec", "--dangerously-bypass-hook-trust"],
+            Agent::GeminiCli => &["--yolo", "--model", "gemini-2.5-pro", "--prompt"],
+        };
+        let output = finish(self.command().args(flags).args(words));
         let left = self.model.left();
         assert!(
             left.is_empty(),

@@ -1,0 +1,53 @@
+//! Registered over MCP by hand: the README's command lines and configuration, in the agents themselves.
+
+use std::fs;
+use std::path::Path;
+
+use crate::scene::{Agent, Scene};
+
+const TREE: &str =
+    "//- /proj/.agents/skills/a/SKILL.md\n---\nname: a\ndescription: Use it when asked.\n---\nb\n";
+
+/// Returns the one line of the README that begins like this.
+#[track_caller]
+fn line(beginning: &str) -> String {
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md");
+    let text = fs::read_to_string(readme).unwrap();
+    let mut lines = text.lines().filter(|it| it.starts_with(beginning));
+    let line = lines.next().unwrap_or_else(|| panic!("the README has no `{beginning}`"));
+    assert_eq!(lines.next(), None);
+    line.to_owned()
+}
+
+/// Runs the README's command for an agent, and returns what the agent then says of its servers.
+#[track_caller]
+fn listed_after(agent: Agent, program: &str) -> Option<String> {
+    let scene = Scene::set(agent, TREE, Vec::new())?;
+    let command = line(&format!("{program} mcp add "));
+    let words: Vec<&str> = command.split(' ').skip(1).collect();
+    scene.manage(&words);
+    Some(scene.manage(&["mcp", "list"]))
+}
+
+#[test]
+fn opencode_connects_as_it_is_written() {
+    let Some(scene) = Scene::set(Agent::OpenCode, TREE, Vec::new()) else { return };
+    fs::write(scene.cwd().join("opencode.json"), line("{\"mcp\": ")).unwrap();
+    let said = scene.manage(&["mcp", "list"]);
+    assert!(said.contains("✓ skills") && said.contains("connected"), "{said}");
+}
+
+#[test]
+fn gemini_connects_after_the_command() {
+    let Some(said) = listed_after(Agent::GeminiCli, "gemini") else { return };
+    assert!(said.contains("✓ skills: skillsd mcp (stdio) - Connected"), "{said}");
+}
+
+#[test]
+fn codex_has_it_after_the_command() {
+    let Some(said) = listed_after(Agent::Codex, "codex") else { return };
+    let row = said.lines().find(|it| it.starts_with("skills ")).unwrap_or_default();
+    let words: Vec<&str> = row.split_whitespace().collect();
+    assert_eq!(words[..3], ["skills", "skillsd", "mcp"], "{said}");
+    assert!(words.contains(&"enabled"), "{said}");
+}
