@@ -151,15 +151,6 @@ impl Service {
         }
         if !(new.discovered.is_empty() && new.activated.is_empty()) {
             self.turn_followers(&session.id).await;
-            self.counters.count(|it| {
-                for (cause, list) in
-                    [("discovered", new.discovered.len()), ("activated", new.activated.len())]
-                {
-                    if list > 0 {
-                        *it.changes.entry(cause.to_owned()).or_default() += list as u64;
-                    }
-                }
-            });
             self.session_changed(&session, &view);
         }
         Ok(Touched { session, view, new })
@@ -232,8 +223,9 @@ impl Service {
         let worktree = (asks_git && resolution.in_git).then(|| resolution.worktree.clone());
         let repository = resolution.repository.common(&resolution.worktree);
         let known = session.discovered.keys().cloned().collect();
-        let search =
-            Search { cwd: asked.key.cwd.clone(), worktree, repository, relative, known, touched };
+        let levels = self.levels.clone();
+        let cwd = asked.key.cwd.clone();
+        let search = Search { cwd, worktree, repository, relative, known, touched, levels };
         let found = spawn_blocking(move || discover::discover(&search)).await;
         found.map_err(|error| {
             tracing::error!(%error, "a touch is not followed");

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use jsonrpsee::Methods;
 use skills_core::path::AbsPath;
+use skills_engine::discover::Levels;
 use skills_engine::inspect::Walks;
 use skills_engine::session::{Session, Sessions};
 use skills_engine::{Engine, EngineError, Health, View, ViewKey};
@@ -53,6 +54,8 @@ pub(crate) struct Service {
     pub(crate) sessions: Sessions,
     /// The worktrees whose files were looked at last.
     pub(crate) walks: Walks,
+    /// What is known of the directories that touches come by.
+    pub(crate) levels: Levels,
     /// How often agents did what.
     pub(crate) counters: Counters,
     /// What the user has been asked.
@@ -91,6 +94,7 @@ impl Service {
             environment,
             sessions,
             walks: Walks::default(),
+            levels: Levels::default(),
             failed: AtomicBool::new(false),
         })
     }

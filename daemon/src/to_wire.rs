@@ -41,6 +41,8 @@ pub(crate) fn entry(view: &View, candidate: &Candidate) -> wire::Entry {
     let dir = candidate.dir();
     let encoding = encoding_of([&*candidate.path, &*dir, &*root.path]);
     let record = candidate.record();
+    // What is built into the agent is the agent's alone to hand out.
+    let invocable = record.filter(|_| !candidate.is_built_in());
     let hidden = |record: &SkillRecord| profile.hides_from_model && record.disable_model_invocation;
     wire::Entry {
         name: candidate.name.clone(),
@@ -60,10 +62,10 @@ pub(crate) fn entry(view: &View, candidate: &Candidate) -> wire::Entry {
             None => record.and_then(|it| label(profile, candidate, it)),
         },
         namespace: candidate.namespace.clone(),
-        model_invocable: record.is_some_and(|it| !hidden(it)),
-        user_invocable: record.is_some_and(|it| it.user_invocable),
+        model_invocable: invocable.is_some_and(|it| !hidden(it)),
+        user_invocable: invocable.is_some_and(|it| it.user_invocable),
         trusted: root.is_trusted(),
-        hash: record.map(|it| hash(&it.facts.hash)),
+        hash: invocable.map(|it| hash(&it.facts.hash)),
         diagnostics: diagnostic_counts(candidate),
         stale: candidate.file.as_ref().is_some_and(|it| it.stale.is_some()),
     }

@@ -11,7 +11,7 @@ use skills_core::config;
 use skills_core::path::AbsPath;
 use skills_core::profile::Profiles;
 use skills_core::ranking::{Ranked, Ranking};
-use skills_core::resolve::{State, path_of};
+use skills_core::resolve::{State, is_built_in, path_of};
 use skills_core::rules::{Level, Levels, Neighbour};
 use skills_core::skill::SkillRecord;
 use skills_protocol::path::{PathEncoding, decode_absolute};
@@ -87,8 +87,9 @@ impl Known {
         let profiles = config::read(own.as_bytes(), config::Source::User).config.profiles;
         let ranking = |it| ranking(it, &profiles, &paths);
         let rankings = snapshot.profiles.iter().filter_map(ranking).collect();
+        // What is built into an agent is ranked with the others, and nothing that a text leads to.
         let skill = |(it, path): (wire::SnapshotSkill, &Option<AbsPath>)| {
-            let path = path.clone()?;
+            let path = path.clone().filter(|it| !is_built_in(it))?;
             Some(Skill { path, name: it.name, description: it.description })
         };
         let skills = snapshot.skills.into_iter().zip(&paths).filter_map(skill).collect();

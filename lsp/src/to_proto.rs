@@ -4,6 +4,8 @@
 
 use skills_core::diagnostic::Severity;
 use skills_core::parse::{Entry, ValueKind};
+use skills_core::path::AbsPath;
+use skills_core::resolve::address_of;
 use skills_core::rules::{Edit, Finding, Fix, Related, Tag};
 use skills_core::text::Span;
 use tower_lsp::ls_types::{
@@ -180,9 +182,15 @@ fn tag(tag: Tag) -> DiagnosticTag {
     }
 }
 
+/// Returns where an editor finds a file; none for what has an address and no file, as the prompts of
+/// MCP servers and what is built into an agent.
+pub(crate) fn uri(path: &AbsPath) -> Option<Uri> {
+    if address_of(path).is_some() { None } else { Uri::from_file_path(&**path) }
+}
+
 /// Returns a place in another file: its beginning, since no line of it is meant.
 fn related(related: &Related) -> Option<DiagnosticRelatedInformation> {
-    let uri = Uri::from_file_path(&*related.path)?;
+    let uri = uri(&related.path)?;
     let location = Location::new(uri, Range::default());
     Some(DiagnosticRelatedInformation { location, message: related.message.clone() })
 }

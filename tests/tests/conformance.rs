@@ -136,7 +136,7 @@ impl Tree {
                         | State::Denied
                 )
             })
-            .filter(|it| !leave_out.contains(&&*it.name))
+            .filter(|it| !it.is_built_in() && !leave_out.contains(&&*it.name))
             .map(|it| format!("{}\t/{}", it.name, self.below(it)))
             .collect();
         lines.sort();

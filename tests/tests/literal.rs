@@ -61,7 +61,7 @@ struct Tree {
     cwd: &'static str,
 }
 
-const ROOTS: [&str; 10] = [
+const ROOTS: [&str; 12] = [
     ".agents/skills",
     ".claude/skills",
     ".opencode/skills",
@@ -72,6 +72,8 @@ const ROOTS: [&str; 10] = [
     ".config/opencode/skills",
     ".github/skills",
     ".config/agents/skills",
+    ".gemini/extensions/one/skills",
+    ".gemini/extensions/two/skills",
 ];
 
 const NAMES: [&str; 8] = ["a", "b", "Up", ".hid", "node_modules", "synced", "dup", "z"];
@@ -88,11 +90,33 @@ fn random_tree(random: &mut Random) -> Tree {
     let pkg = format!("{work}/pkg");
     let bases = [home, work, &*pkg, &*pkg, "h/w/pkg/below", "."];
     let mut entries = vec![(home.to_owned(), Thing::Dir), (pkg.clone(), Thing::Dir)];
-    match random.below(5) {
+    match random.below(6) {
+        // Linked to a main worktree, whose own skills are nobody's here.
+        5 => {
+            let file = |path: &str, text: &str| (path.to_owned(), Thing::File(text.to_owned()));
+            let back = format!("$TOP/{work}/.git\n");
+            entries.extend([
+                file(&format!("{work}/.git"), "gitdir: $TOP/main/.git/worktrees/it\n"),
+                file("main/.git/HEAD", "ref: refs/heads/main\n"),
+                file("main/.git/worktrees/it/gitdir", &back),
+                file("main/.git/worktrees/it/commondir", "../..\n"),
+            ]);
+            let dir = format!("main/{}/there", random.pick(&ROOTS));
+            entries.push((format!("{dir}/SKILL.md"), Thing::File(random_text(random, &dir))));
+        }
         0 => {}
         1 => entries.push((format!("{work}/.git"), Thing::File("gitdir: /nowhere\n".into()))),
         2 => entries.push((format!("{pkg}/.git"), Thing::Dir)),
         _ => entries.push((format!("{work}/.git"), Thing::Dir)),
+    }
+    for extension in ["one", "two"] {
+        let text = match random.below(3) {
+            0 => continue,
+            1 => format!("{{\"name\": \"{extension}\"}}"),
+            _ => format!("{{\"name\": \"{extension}\", \"version\": \"1\"}}"),
+        };
+        let path = format!("{home}/.gemini/extensions/{extension}/gemini-extension.json");
+        entries.push((path, Thing::File(text)));
     }
     let mut dirs: Vec<String> = Vec::new();
     for _ in 0..10 + random.below(20) {
@@ -149,7 +173,9 @@ impl Tree {
             let _ = fs::create_dir_all(path.parent().unwrap());
             let _ = match thing {
                 Thing::Dir => fs::create_dir_all(&path),
-                Thing::File(text) => fs::write(&path, text),
+                Thing::File(text) => {
+                    fs::write(&path, text.replace("$TOP", top.to_str().expect("it is UTF-8")))
+                }
                 Thing::Link(target) => symlink(top.join(target), &path),
             };
         }
@@ -222,7 +248,9 @@ impl Bench {
         tree.lay_out(&top);
         let (cwd, home) = (top.join(tree.cwd), top.join(tree.home));
         let view = self.view(agent, &cwd, &home);
-        let active = view.resolution.candidates.iter().filter(|it| it.state == State::Active);
+        // What is built into the agent is in no file.
+        let in_files = view.resolution.candidates.iter().filter(|it| !it.is_built_in());
+        let active = in_files.filter(|it| it.state == State::Active);
         let mut ours: Vec<Listed> =
             active.map(|it| (it.name.clone(), fs::canonicalize(&*it.path).unwrap())).collect();
         let mut theirs = literal::listed(agent, &Stand { cwd, home });

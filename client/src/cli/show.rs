@@ -83,6 +83,7 @@ fn push_facts(skill: &Entry, terminal: &Terminal, text: &mut String) {
         (true, true) => "the model and the user",
         (true, false) => "the model only",
         (false, true) => "the user only",
+        (false, false) if skill.is_built_in() => "the agent that it is built into",
         (false, false) => "nobody",
     };
     facts.push(("invoked by", invoked.to_owned()));

@@ -212,6 +212,17 @@ pub fn is_granted<'a>(
     })
 }
 
+/// Whether a pattern may be about a skill, by whichever agent's way of reading patterns: for telling
+/// people what bears on it, never for deciding.
+pub fn may_mean(pattern: &str, name: &str) -> bool {
+    let bare = name.rsplit(':').next().unwrap_or(name);
+    [name, bare].into_iter().any(|name| {
+        wildcard::matches(pattern, name)
+            || claude_code::is_allowed_by(pattern, name)
+            || pattern.to_lowercase() == name.to_lowercase()
+    })
+}
+
 /// Whether a pattern of another permission than `skill` is meant: `*` and `?` are wildcards.
 pub fn is_meant(pattern: &str, text: &str) -> bool {
     wildcard::matches(pattern, text)

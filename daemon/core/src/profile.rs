@@ -28,7 +28,9 @@ pub use reading::{
     DescriptionRule, Duplicates, Empty, Encoding, NameCheck, NameForm, NameRule, NameSource, Paths,
     Rung, Scalars, Unreadable,
 };
-pub use root::{Base, LinkedWorktrees, Links, Provider, RootRule, Scope, Stop, Switch, Walk};
+pub use root::{
+    Base, BuiltIn, LinkedWorktrees, Links, Provider, RootRule, Scope, Stop, Switch, Walk,
+};
 pub use rule::{CHECKS, RULES, Rule, RuleKind, Setting, check_of, requirement};
 pub use source::{Broken, ExtensionRule, PluginRule, Reads, Seeks, SettingsRule};
 pub use words::Worded;
@@ -286,7 +288,8 @@ mod tests {
                     Base::Ancestors { .. }
                     | Base::Absolute(_)
                     | Base::Additional
-                    | Base::Provided(_) => Vec::new(),
+                    | Base::Provided(_)
+                    | Base::BuiltIn(_) => Vec::new(),
                 };
                 let trust = match &profile.trust {
                     Trust::NotAsked => &[][..],
@@ -308,7 +311,8 @@ mod tests {
                     | Base::Settings
                     | Base::Provided(_)
                     | Base::Plugins(_)
-                    | Base::Extensions(_) => None,
+                    | Base::Extensions(_)
+                    | Base::BuiltIn(_) => None,
                 };
                 for name in base.into_iter().chain(rule.switches.iter().map(|it| &*it.variable)) {
                     assert!(profile.environment.iter().any(|it| it == name), "{name}");

@@ -4,6 +4,8 @@
 //! the agent's order, judges every file it meets, settles who wins each name, and keeps the
 //! reason for everything it left out, so that `explain` needs no second look at the disk.
 
+mod address;
+mod built_in;
 mod denied;
 mod explain;
 mod extensions;
@@ -36,6 +38,7 @@ use crate::skill::{SkillRecord, Spot};
 
 use worktree::Worktree;
 
+pub use address::{address_of, is_built_in, path_of, prompt_of, prompt_path, server_path, shown};
 pub use explain::{
     Around, Explanation, Ignored, Query, Step, StepKind, Stray, Thing, Verdict, differences,
     explain, places, worktree_step,
@@ -44,11 +47,8 @@ pub use nested::holder;
 pub use overlay::Overlay;
 pub use plugins::Plugin;
 pub use policy::Policy;
-pub use provided::{
-    Prompt, PromptArgument, Provided, Ready, Stock, address_of, path_of, prompt_of, prompt_path,
-    server_path,
-};
-pub use settings::{Consultation, Consulted, Named, Note};
+pub use provided::{Prompt, PromptArgument, Provided, Ready, Stock};
+pub use settings::{About, Consultation, Consulted, Named, Note};
 pub use tree::{
     Fault, FaultKind, FileId, Item, ItemKind, Listing, Place, SkillFile, TEXT_LIMIT, TextFile, Tree,
 };
@@ -405,7 +405,7 @@ pub fn resolve(site: &Site, tree: &dyn Tree) -> Resolution {
     }
     settings::apply(&settings, &roots, &mut candidates);
     precedence::settle(site, &roots, &mut candidates);
-    trust::hold_back(site, &policy, settings.trusted.as_ref(), &roots, &mut candidates);
+    trust::hold_back(site, &policy, &settings, &roots, &mut candidates);
     denied::apply(site, &settings.rules, &roots, &mut candidates);
     let Worktree { top, in_git, foreign, repository } = worktree;
     Resolution {

@@ -4,7 +4,10 @@
 //! A path is taken as it was named and as it is without links, so that neither a working directory
 //! that is reached by a link nor a link within it hides anything. It need not be there. From the
 //! directory it is in, the way goes up and ends below the working directory; at each level the
-//! agent's own places are looked for, and nothing is listed. What git ignores is left out.
+//! agent's own places are looked for, with two questions where there is one of them and with one where
+//! there is none ([`Levels`]). What git ignores is left out.
+
+mod levels;
 
 use std::collections::HashSet;
 use std::fs;
@@ -15,7 +18,10 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat};
 use skills_core::path::AbsPath;
 
+use crate::disk::{Disk, Kind, RealDisk};
 use crate::ignored::Git;
+
+pub use levels::Levels;
 
 /// What is looked for.
 #[derive(Clone, Debug)]
@@ -32,6 +38,8 @@ pub struct Search {
     pub known: Vec<AbsPath>,
     /// The paths that were touched.
     pub touched: Vec<AbsPath>,
+    /// What is known of the directories on the way.
+    pub levels: Levels,
 }
 
 /// What touched paths lead to.
@@ -48,6 +56,10 @@ pub struct Found {
 
 /// Finds out what touched paths lead to. Reads the disk.
 pub fn discover(search: &Search) -> Found {
+    discover_on(&RealDisk, search)
+}
+
+fn discover_on(disk: &dyn Disk, search: &Search) -> Found {
     let mut found = Found::default();
     let mut met = HashSet::new();
     let mut git = search.worktree.as_deref().map(|top| Git::new(top, search.repository.as_deref()));
@@ -64,7 +76,7 @@ pub fn discover(search: &Search) -> Found {
             before = Some(relative);
             found.places.push((path.clone(), relative.to_owned()));
             let below = if is_dir { relative } else { relative.parent().unwrap_or(relative) };
-            climb(search, below, &mut met, git.as_mut(), &mut found);
+            climb(disk, search, below, &mut met, git.as_mut(), &mut found);
         }
     }
     found
@@ -72,6 +84,7 @@ pub fn discover(search: &Search) -> Found {
 
 /// Looks for skill directories from a place below the working directory up to it.
 fn climb(
+    disk: &dyn Disk,
     search: &Search,
     below: &Path,
     met: &mut HashSet<PathBuf>,
@@ -87,9 +100,10 @@ fn climb(
             return;
         }
         let dir = search.cwd.child(level);
-        for relative in &search.relative {
+        let held = search.levels.held(disk, &dir);
+        for relative in search.relative.iter().filter(|it| held.may_have(it)) {
             let root = dir.child(relative);
-            if !fs::metadata(&root).is_ok_and(|it| it.is_dir()) {
+            if !is_directory(disk, &root) {
                 continue;
             }
             let ignores = |git: &mut Git| git.ignores(&dir);
@@ -99,6 +113,14 @@ fn climb(
                 found.roots.push(root);
             }
         }
+    }
+}
+
+fn is_directory(disk: &dyn Disk, path: &Path) -> bool {
+    match disk.stat(path).map(|it| it.kind) {
+        Ok(Kind::Directory) => true,
+        Ok(Kind::Link) => fs::metadata(path).is_ok_and(|it| it.is_dir()),
+        Ok(Kind::File | Kind::Special(_)) | Err(_) => false,
     }
 }
 
@@ -121,4 +143,117 @@ fn real(path: &Path) -> Option<(PathBuf, bool)> {
     // One question, where following each link by hand takes one for each level.
     let real = fs::read_link(format!("/proc/self/fd/{}", fd.as_raw_fd()));
     Some((real.or_else(|_: io::Error| fs::canonicalize(path)).ok()?, is_dir))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::disk::{Directory, File, ReadError, Stat};
+
+    const PLACES: [&str; 8] = [
+        ".agents/skills",
+        ".claude/skills",
+        ".opencode/skills",
+        ".opencode/skill",
+        ".codex/skills",
+        ".gemini/skills",
+        ".github/skills",
+        ".cursor/skills",
+    ];
+
+    /// Counts what is asked of the disk.
+    #[derive(Default)]
+    struct Counting {
+        n_stats: AtomicUsize,
+        n_lists: AtomicUsize,
+    }
+
+    impl Disk for Counting {
+        fn stat(&self, path: &Path) -> io::Result<Stat> {
+            self.n_stats.fetch_add(1, Ordering::Relaxed);
+            RealDisk.stat(path)
+        }
+
+        fn target(&self, path: &Path) -> io::Result<PathBuf> {
+            RealDisk.target(path)
+        }
+
+        fn list(&self, path: &Path) -> io::Result<Directory> {
+            self.n_lists.fetch_add(1, Ordering::Relaxed);
+            RealDisk.list(path)
+        }
+
+        fn read(&self, path: &Path, limit: u64) -> Result<File, ReadError> {
+            RealDisk.read(path, limit)
+        }
+
+        fn doubt(&self, path: &Path) -> Option<&'static str> {
+            RealDisk.doubt(path)
+        }
+    }
+
+    /// A way down of so many levels, and a touched file at its end.
+    fn search(top: &Path, n_levels: usize) -> Search {
+        let file = (0..n_levels).fold(top.to_owned(), |dir, it| dir.join(format!("d{it}")));
+        fs::create_dir_all(&file).unwrap();
+        fs::write(file.join("a.txt"), "").unwrap();
+        Search {
+            cwd: AbsPath::new(top).unwrap(),
+            worktree: None,
+            repository: None,
+            relative: PLACES.map(PathBuf::from).into(),
+            known: Vec::new(),
+            touched: vec![AbsPath::new(&file.join("a.txt")).unwrap()],
+            levels: Levels::default(),
+        }
+    }
+
+    fn roots(found: Found) -> Vec<PathBuf> {
+        found.roots.into_iter().map(AbsPath::into_path_buf).collect()
+    }
+
+    #[test]
+    fn a_level_costs_two_questions_at_most() {
+        let top = tempfile::tempdir().unwrap();
+        let top = top.path().canonicalize().unwrap();
+        let search = search(&top, 20);
+        let expected = [top.join("d0/d1/.claude/skills"), top.join("d0/.agents/skills")];
+        for root in &expected {
+            fs::create_dir_all(root).unwrap();
+        }
+        let touch = || {
+            let disk = Counting::default();
+            assert_eq!(roots(discover_on(&disk, &search)), expected);
+            (disk.n_stats.into_inner(), disk.n_lists.into_inner())
+        };
+        // One for each level, and one for each place that is there.
+        assert_eq!(touch(), (20 + 2, 20));
+        // What was made a moment ago could change again unseen, and is listed until it could not.
+        let end = Instant::now() + Duration::from_secs(20);
+        while touch() != (20 + 2, 0) {
+            assert!(Instant::now() < end, "the levels are not remembered");
+        }
+        // What comes is found by the next touch, and so is what goes.
+        let new = top.join("d0/d1/d2/.opencode/skill");
+        fs::create_dir_all(&new).unwrap();
+        assert!(roots(discover(&search)).contains(&new));
+        fs::remove_dir_all(top.join("d0/.agents")).unwrap();
+        assert_eq!(roots(discover(&search)), [new, expected[0].clone()]);
+    }
+
+    #[test]
+    fn links_and_places_without_a_dot_are_looked_for() {
+        let top = tempfile::tempdir().unwrap();
+        let top = top.path().canonicalize().unwrap();
+        let mut search = search(&top, 2);
+        search.relative = vec!["skills".into(), ".claude/skills".into()];
+        fs::create_dir_all(top.join("d0/skills")).unwrap();
+        fs::create_dir_all(top.join("elsewhere/skills")).unwrap();
+        std::os::unix::fs::symlink("../../elsewhere", top.join("d0/d1/.claude")).unwrap();
+        let expected = [top.join("d0/d1/.claude/skills"), top.join("d0/skills")];
+        assert_eq!(roots(discover(&search)), expected);
+    }
 }

@@ -79,7 +79,6 @@ pub(crate) async fn render(
     let mut health = view.health.clone();
     health.extend(service.sessions.store().health());
     let health = to_wire::health(&health);
-    service.counters.count(|it| it.descriptions_shortened += catalog.n_shortened as u64);
     Answer::new(&rendered::catalog(catalog, &told, view.clock.clone(), health))
 }
 
@@ -135,13 +134,15 @@ pub(crate) async fn tool(
 }
 
 /// Returns what the model is shown, with how often each was used: of two descriptions for which
-/// there is no room, some agents cut that of the less used.
+/// there is no room, some agents cut that of the less used. What is built into the agent is not
+/// told: whoever asked us for the list could not load it from us.
 async fn listed<'v>(service: &Service, view: &'v View) -> Vec<Listed<'v>> {
     let used = service.sessions.store().usage().await;
     let used = used.inspect_err(|error| tracing::debug!(%error, "uses are not read"));
     let used = used.unwrap_or_default();
     let n_uses = |it: &Candidate| used.get(&*it.path).map_or(0, |it| it.count);
-    view.resolution.listed().map(|it| one(view, it, n_uses(it))).collect()
+    let ours = view.resolution.listed().filter(|it| !it.is_built_in());
+    ours.map(|it| one(view, it, n_uses(it))).collect()
 }
 
 fn one<'a>(view: &'a View, candidate: &'a Candidate, n_uses: u64) -> Listed<'a> {

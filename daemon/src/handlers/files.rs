@@ -103,12 +103,7 @@ pub(crate) async fn read(
     gate::read(&view, &view.resolution.candidates[find(&view, &target)?], agent.as_deref())?;
     let dir = match files(&service, &view, &target).await? {
         Files::In(dir) => dir,
-        Files::None(name) => {
-            return Err(RpcError::invalid_params(format!(
-                "`{name}` is a prompt of an MCP server and has no files"
-            ))
-            .with_hint("`skills/get` tells what its server says about it."));
-        }
+        Files::None { why, hint } => return Err(RpcError::invalid_params(why).with_hint(hint)),
     };
     let path = dir.join(&relative);
     let part = blocking(move || {

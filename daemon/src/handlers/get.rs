@@ -81,8 +81,13 @@ fn qualified(view: &View, name: &str) -> Option<usize> {
 pub(crate) enum Files {
     /// In this directory.
     In(PathBuf),
-    /// It has none: it is a prompt of this name.
-    None(String),
+    /// It has none.
+    None {
+        /// Why, as a sentence.
+        why: String,
+        /// What can be asked instead, as a sentence.
+        hint: &'static str,
+    },
 }
 
 /// Returns where the files of the skill that is meant are, and sees to it that they are there.
@@ -92,8 +97,19 @@ pub(crate) async fn files(
     target: &Target<'_>,
 ) -> Result<Files, RpcError> {
     let candidate = &view.resolution.candidates[find(view, target)?];
+    let (name, agent) = (&candidate.name, view.site.profile.subject());
+    if candidate.is_built_in() {
+        let why = format!("`{name}` is built into {agent} and has no files");
+        return Ok(Files::None { why, hint: "`skills/get` tells what the agent says about it." });
+    }
     match view.resolution.roots[candidate.root].scope {
-        Scope::Mcp => return Ok(Files::None(candidate.name.clone())),
+        Scope::Mcp => {
+            let why = format!("`{name}` is a prompt of an MCP server and has no files");
+            return Ok(Files::None {
+                why,
+                hint: "`skills/get` tells what its server says about it.",
+            });
+        }
         Scope::Bundled => extract(service).await?,
         _ => {}
     }

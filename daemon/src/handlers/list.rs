@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
-use skills_core::resolve::Candidate;
+use skills_core::resolve::{Candidate, address_of};
 use skills_engine::View;
 use skills_protocol::error::RpcError;
 use skills_protocol::path::{encode, encoding_of};
@@ -70,7 +70,11 @@ pub(crate) async fn dirs(
     mut params: DirsParams,
 ) -> Outcome {
     let view = service.view(&peer, params.take_context()).await?;
-    let dirs: Vec<_> = listed(&view, Form::DEFAULT).map(|(_, candidate)| candidate.dir()).collect();
+    let dirs: Vec<_> = listed(&view, Form::DEFAULT)
+        .map(|(_, candidate)| candidate.dir())
+        // What has an address has no directory.
+        .filter(|dir| address_of(dir).is_none())
+        .collect();
     let encoding = encoding_of(dirs.iter().map(|dir| &**dir));
     Answer::new(&DirsResult {
         clock: view.clock.clone(),

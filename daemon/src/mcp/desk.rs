@@ -86,11 +86,14 @@ impl Desk {
         }
     }
 
-    /// Lists the skills that the model sees, and those in other states besides.
+    /// Lists the skills that the model sees, and those in other states besides; without what is
+    /// built into the profile's agent, which nobody else can load.
     pub(super) async fn listed(&self, include: &[Include]) -> Result<Vec<Entry>, ClientError> {
         let mut params = ListParams { include: include.to_vec(), ..ListParams::default() };
         params.set_context(self.place.context().await);
-        Ok(whole(&self.client, &params).await?.skills)
+        let mut skills = whole(&self.client, &params).await?.skills;
+        skills.retain(|it| !it.is_built_in());
+        Ok(skills)
     }
 
     /// Returns all frontmatter of a skill.

@@ -31,7 +31,7 @@ pub(crate) fn document_link(
         let skill = scene.overlaid.meant(&it.name)?;
         // A skill does not lead to itself.
         let other = document.path() != Some(&skill.path);
-        let target = Uri::from_file_path(&*skill.path).filter(|_| other);
+        let target = to_proto::uri(&skill.path).filter(|_| other);
         link(it.span, target, Some(format!("Open the skill {}", skill.name)))
     });
     files.chain(skills).collect()

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use tower_lsp::ls_types::{Location, Range, SymbolInformation, SymbolKind, Uri};
+use tower_lsp::ls_types::{Location, Range, SymbolInformation, SymbolKind};
 
 use crate::session::Session;
+use crate::to_proto;
 
 /// Returns the skills whose name has the letters of the query in their order.
 #[expect(deprecated, reason = "the field has to be there, and is left empty")]
@@ -13,7 +14,7 @@ pub(crate) fn symbol(session: &Session, query: &str) -> Vec<SymbolInformation> {
     let mut symbols = Vec::new();
     for (_, overlaid) in session.all_places() {
         for skill in overlaid.skills.iter().filter(|it| fits(&it.name, query)) {
-            let Some(uri) = Uri::from_file_path(&*skill.path) else { continue };
+            let Some(uri) = to_proto::uri(&skill.path) else { continue };
             if !seen.insert(skill.path.clone()) {
                 continue;
             }

@@ -1,9 +1,9 @@
 //! The third opinion: each agent's discovery as its rules are published, word for word.
 //!
 //! Slow and literal, over `std::fs`, and sharing no code with the product: each agent is a function
-//! that can be read beside its column of the published table. It reads only the simple files that the
-//! random trees are made of (`key: value` on a line of its own), since what a broken file means is
-//! tested elsewhere.
+//! that can be read beside its column of the published table. It reads only simple files, as the random
+//! trees are made of (`key: value` on a line of its own), since what a broken file means is tested
+//! elsewhere; of real files [`is_plain`] tells which are so.
 
 mod agents;
 
@@ -100,11 +100,42 @@ fn said(met: &Met) -> Option<Said> {
     said.has_frontmatter = true;
     for line in rest.lines().take_while(|line| *line != "---") {
         match line.split_once(": ") {
-            Some(("name", value)) => said.name = Some(value.to_owned()),
+            Some(("name", value)) => said.name = Some(value.trim().trim_matches('"').to_owned()),
             Some(("description", value)) => said.description = Some(value.to_owned()),
             Some(("paths", _)) => said.paths = true,
             _ => {}
         }
     }
     Some(said)
+}
+
+/// Returns whether a SKILL.md is one that all agents read alike: the standard's fields, a name of small
+/// letters, digits and hyphens, a description on its line, a body, and nothing that one of them minds.
+pub fn is_plain(path: &Path) -> bool {
+    let Ok(text) = fs::read_to_string(path) else { return false };
+    let Some((block, body)) = text.strip_prefix("---\n").and_then(|it| it.split_once("\n---\n"))
+    else {
+        return false;
+    };
+    let Ok(serde_yaml::Value::Mapping(map)) = serde_yaml::from_str(block) else { return false };
+    let is_known = |key: &serde_yaml::Value| {
+        key.as_str().is_some_and(|it| ["name", "description", "license"].contains(&it))
+    };
+    let text_of = |key: &str| map.get(key).and_then(serde_yaml::Value::as_str).unwrap_or_default();
+    let (name, description) = (text_of("name"), text_of("description"));
+    let is_letter = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '-';
+    let on_its_line = block.lines().any(|line| {
+        let value = line.strip_prefix("description: ").unwrap_or_default().trim();
+        value.trim_matches('"') == description.trim()
+            || value.trim_matches('\'') == description.trim()
+    });
+    map.keys().all(is_known)
+        && map.get("license").is_none_or(serde_yaml::Value::is_string)
+        && (1..=64).contains(&name.len())
+        && name.chars().all(is_letter)
+        && !description.trim().is_empty()
+        && on_its_line
+        && !body.trim().is_empty()
+        && !text.contains('\r')
+        && !path.with_file_name("agents").join("openai.yaml").exists()
 }

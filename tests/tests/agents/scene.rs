@@ -112,6 +112,8 @@ impl Scene {
                 let provider = json!({"npm": "@ai-sdk/openai-compatible", "name": "Scripted",
                     "options": {"baseURL": format!("{url}/v1"), "apiKey": "none"},
                     "models": {"scripted": model}});
+                // Its own skill is in its prompt unless denied, and not in our catalogs: nobody else
+                // has its text.
                 let config = json!({"provider": {"scripted": provider},
                     "model": "scripted/scripted", "small_model": "scripted/scripted",
                     "permission": {"*": "allow", "skill": {"customize-opencode": "deny"}},

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
+use skills_core::profile::{self, Base};
 use skills_testkit::fixture::{lay_out, write_skill};
 
 use crate::support::{Live, entries, listed, run, run_json, stdout};
@@ -269,4 +270,66 @@ fn extensions_come_and_go_with_the_files_that_say_so() {
     assert_eq!(place.names(), ["a"]);
     fs::remove_file(&manifest).expect("it is there");
     assert!(place.names().is_empty());
+}
+
+#[test]
+fn what_opencode_itself_writes_changes_nothing() {
+    let tree = "//- /.opencode/skills/a/SKILL.md\n---\nname: a\ndescription: d\n---\n";
+    let mut place = Place::new("opencode", tree);
+    let before = place.list(&[])["clock"].clone();
+    write(&place.top.join(".opencode/.gitignore"), "node_modules\n");
+    write(&place.top.join(".git/opencode"), "an id\n");
+    assert_eq!(place.list(&[])["clock"], before);
+    // The same places, of which a skill comes.
+    write_skill(&place.top.join(".opencode/skill/b"), "b", "d");
+    assert_eq!(place.names(), ["b", "a"]);
+    assert_ne!(place.list(&[])["clock"], before);
+}
+
+/// Where a rule about a configuration file finds it; none where a test may not write.
+fn directory_of(base: &Base, home: &Path, top: &Path) -> Option<PathBuf> {
+    match base {
+        Base::Home => Some(home.to_owned()),
+        Base::Variable { below_home, .. } => Some(home.join(&**below_home)),
+        Base::IfSet { name } => Some(home.join(&**name)),
+        Base::Ancestors { .. } => Some(top.to_owned()),
+        Base::Absolute(_) => None,
+        other => panic!("no configuration file is at {other:?}"),
+    }
+}
+
+#[test]
+fn each_configuration_file_of_each_agent_is_watched() {
+    let mut live = Live::start();
+    let mut n_files = 0;
+    for profile in profile::agents() {
+        let home = live.home.path().join(&*profile.id);
+        let top = live.home.worktree(&profile.id, "");
+        let mut environment = json!({"HOME": home});
+        for rule in &profile.settings {
+            if let Base::IfSet { name } = &rule.base {
+                environment[&**name] = json!(home.join(&**name));
+            }
+        }
+        let params = json!({"cwd": top, "profile": profile.id, "environment": environment});
+        let mut is_told = |file: &Path| {
+            let health = live.wire.call("skills/list", &params)["health"].to_string();
+            health.contains(file.to_str().expect("a plain path"))
+        };
+        for rule in &profile.settings {
+            let Some(directory) = directory_of(&rule.base, &home, &top) else { continue };
+            for relative in &rule.relative {
+                let file = directory.join(&**relative);
+                // A variable may name the file itself.
+                let file = if relative.is_empty() { directory.clone() } else { file };
+                assert!(!is_told(&file), "{}", file.display());
+                write(&file, "{,}\n");
+                assert!(is_told(&file), "{}: {} is not watched", profile.id, file.display());
+                fs::remove_file(&file).expect("it is removed");
+                assert!(!is_told(&file), "{}", file.display());
+                n_files += 1;
+            }
+        }
+    }
+    assert!(n_files >= 15, "{n_files}");
 }

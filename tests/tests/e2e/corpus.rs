@@ -7,7 +7,9 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
+use serde_json::json;
 use skills_testkit::Corpus;
+use skills_testkit::literal::{self, AGENTS, Stand, is_plain};
 
 use crate::support::{Live, PROFILES, assert_same, listed, oracle, run_json};
 
@@ -21,12 +23,13 @@ fn corpus_worktrees_list_what_the_plain_reader_reads() {
     }
     assert!(repositories.len() > 100, "only {} repositories", repositories.len());
 
-    let mut n_skills = 0;
+    let (mut n_skills, mut n_plain) = (0, 0);
     for top in &repositories {
         for cwd in working_dirs(top) {
             for profile in PROFILES {
                 n_skills += live.check(&cwd, profile);
             }
+            n_plain += check_all(&mut live, &cwd);
         }
     }
     // Collections keep their skills in `skills/`, where no profile looks: show them to one.
@@ -35,9 +38,11 @@ fn corpus_worktrees_list_what_the_plain_reader_reads() {
             fs::create_dir(top.join(".agents")).expect("a directory can be made");
             symlink("../skills", top.join(".agents/skills")).expect("a link can be made");
             n_skills += live.check(top, "agentskills");
+            n_plain += check_all(&mut live, top);
         }
     }
     assert!(n_skills > 1500, "only {n_skills} skills were compared");
+    assert!(n_plain > 1500, "only {n_plain} skills were compared in all profiles");
 
     // The same through the command line, for some of them: a process each.
     for top in repositories.iter().step_by(10) {
@@ -46,7 +51,38 @@ fn corpus_worktrees_list_what_the_plain_reader_reads() {
             assert_same(&listed(&result), &oracle(&live.home, top, profile), top, profile);
         }
     }
-    println!("{n_skills} listed skills in {} repositories", repositories.len());
+    println!(
+        "{n_skills} listed skills in {} repositories, {n_plain} more by all agents' own rules",
+        repositories.len()
+    );
+}
+
+/// Compares what each agent lists with its rules word for word, as far as its files are plain: what
+/// each makes of the others is compared with its own parser elsewhere.
+fn check_all(live: &mut Live, cwd: &Path) -> usize {
+    let mut n_skills = 0;
+    for agent in AGENTS {
+        let home = live.home.path();
+        let environment = json!({"HOME": home, "GEMINI_CLI_TRUST_WORKSPACE": "true"});
+        let stand = Stand { cwd: cwd.to_owned(), home: home.to_owned() };
+        let params = json!({"cwd": cwd, "profile": agent, "environment": environment});
+        let listed = listed(&live.wire.call("skills/list", &params));
+        let ours = listed.into_iter().map(|it| {
+            let real = fs::canonicalize(&it.path).expect("what is listed is there");
+            (it.name, real)
+        });
+        let (mut ours, mut theirs) = (ours.collect::<Vec<_>>(), literal::listed(agent, &stand));
+        // A file that is not plain may win a name from one that is.
+        let odd = ours.iter().chain(&theirs).filter(|(_, path)| !is_plain(path));
+        let odd: BTreeSet<String> = odd.map(|(name, _)| name.clone()).collect();
+        for list in [&mut ours, &mut theirs] {
+            list.retain(|(name, _)| !odd.contains(name));
+            list.sort();
+        }
+        assert_eq!(ours, theirs, "{agent} at {}", cwd.display());
+        n_skills += ours.len();
+    }
+    n_skills
 }
 
 /// Returns the top, and each directory below it that has skills of its own.

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::configured::configure;
-use crate::support::{Live, entries, entry, run, stderr, stdout};
+use crate::support::{Live, entries, entry, is_built_in, run, stderr, stdout};
 
 const SKILLS: &str = "//- /.git/HEAD
 ref: refs/heads/main
@@ -40,6 +40,7 @@ fn states(live: &mut Live, top: &Path, more: &Value) -> Vec<String> {
     let list = live.wire.call("skills/list", &params);
     let mut all: Vec<_> = entries(&list)
         .iter()
+        .filter(|it| !is_built_in(it))
         .map(|it| format!("{} {}", it["name"], it["state"]).replace('"', ""))
         .collect();
     all.sort();
@@ -64,7 +65,7 @@ fn what_is_denied_is_listed_as_such_and_named_nowhere_else() {
     let place = format!("({}:2:30)", top.join("opencode.json").display());
     assert!(reason.contains("the rule `internal-*` denies it") && reason.ends_with(&place));
     let listed = live.wire.call("skills/list", &at(json!({})));
-    assert_eq!(entries(&listed).len(), 1, "{listed}");
+    assert_eq!(crate::support::listed(&listed).len(), 1, "{listed}");
     // Nothing that a model reads names it, and nothing of it is given away.
     for (method, more) in [
         ("skills/search", json!({"query": "quarks"})),

@@ -101,10 +101,16 @@ pub(crate) fn entries(result: &Value) -> Vec<Value> {
     result["skills"].as_array().unwrap_or_else(|| panic!("no list: {result}")).clone()
 }
 
-/// Returns what a list result lists, in the plain reader's form.
+/// Returns what a list result lists, in the plain reader's form; without what is built into the
+/// agent, which is in no file.
 #[track_caller]
 pub(crate) fn listed(result: &Value) -> Vec<Skill> {
-    entries(result).iter().map(skill).collect()
+    entries(result).iter().filter(|it| !is_built_in(it)).map(skill).collect()
+}
+
+/// Returns whether an entry is part of the agent's program.
+pub(crate) fn is_built_in(entry: &Value) -> bool {
+    entry["path"].as_str().is_some_and(|it| it.starts_with("builtin://"))
 }
 
 fn skill(entry: &Value) -> Skill {

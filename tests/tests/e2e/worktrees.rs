@@ -100,7 +100,8 @@ fn a_submodule_is_a_worktree_of_its_own() {
     let mut live = Live::start_in(home);
     assert_eq!(names(&mut live, &top, "claude-code"), ["above"]);
     assert_eq!(names(&mut live, &top.join("mod"), "claude-code"), ["shared"]);
-    assert_eq!(names(&mut live, &top.join("mod"), "opencode"), ["shared"]);
+    let opencode = names(&mut live, &top.join("mod"), "opencode");
+    assert_eq!(opencode, ["customize-opencode", "shared"]);
     // Its own repository, which names it in turn: nothing to tell.
     assert_eq!(repository(&mut live, &top.join("mod")), None);
 }

@@ -349,6 +349,7 @@ impl RootDraft {
             | Base::Settings
             | Base::Plugins(_)
             | Base::Extensions(_) => Scope::User,
+            Base::BuiltIn(_) => Scope::Bundled,
         };
         let switch = |it: &Text| Switch { variable: it.clone(), relative: None };
         RootRule {
@@ -432,7 +433,8 @@ fn home_prefix(root: &RootRule) -> Option<String> {
         | Base::Provided(_)
         | Base::Settings
         | Base::Plugins(_)
-        | Base::Extensions(_) => None,
+        | Base::Extensions(_)
+        | Base::BuiltIn(_) => None,
     }
 }
 
@@ -459,7 +461,8 @@ fn name_variables(profile: &mut Profile) {
             | Base::Additional
             | Base::Provided(_)
             | Base::Settings
-            | Base::Plugins(_) => {}
+            | Base::Plugins(_)
+            | Base::BuiltIn(_) => {}
         }
         named.extend(root.switches.iter().map(|it| it.variable.clone()));
     }

@@ -125,8 +125,18 @@ pub enum Duplicates {
     FirstWins,
     /// The last in scan order.
     LastWins,
+    /// The last in scan order, as it is meant; the agent reads files at the same time, and takes
+    /// whichever it has read last.
+    LastWinsByRace,
     /// Nobody: all are listed.
     KeepAll,
+}
+
+impl Duplicates {
+    /// Returns whether of two files the one that is found later wins.
+    pub const fn last_wins(self) -> bool {
+        matches!(self, Self::LastWins | Self::LastWinsByRace)
+    }
 }
 
 /// By which path an agent knows a file.

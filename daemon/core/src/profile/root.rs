@@ -65,6 +65,18 @@ pub enum Base {
     Plugins(PluginRule),
     /// Each installed extension of Gemini CLI; the relative path is below its directory.
     Extensions(ExtensionRule),
+    /// What is part of the agent's program; it has no relative paths.
+    BuiltIn(Vec<BuiltIn>),
+}
+
+/// A skill that is part of an agent's program. Its text is the agent's own: it alone hands that
+/// out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BuiltIn {
+    /// Its name.
+    pub name: Text,
+    /// What the agent says of it.
+    pub description: Text,
 }
 
 /// Who provides skills that are in none of an agent's directories.

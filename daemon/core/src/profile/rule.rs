@@ -523,8 +523,8 @@ fn requirement_word(requirement: &Requirement) -> String {
 
 /// Returns a line for each place that a root names.
 fn root_lines(root: &RootRule) -> Vec<String> {
-    if let Base::Provided(provider) = root.base {
-        return vec![format!("{} ({})", provider.shown(), root.scope.word())];
+    if let Base::Provided(_) | Base::BuiltIn(_) = root.base {
+        return vec![format!("{} ({})", root.shown(""), root.scope.word())];
     }
     let mut walk = walk_words(&root.walk).join(", ");
     match root.seeks {
@@ -615,7 +615,11 @@ impl RootRule {
     pub fn is_of_skills(&self) -> bool {
         let is_named = !matches!(
             self.base,
-            Base::Provided(_) | Base::Settings | Base::Plugins(_) | Base::Extensions(_)
+            Base::Provided(_)
+                | Base::Settings
+                | Base::Plugins(_)
+                | Base::Extensions(_)
+                | Base::BuiltIn(_)
         );
         is_named && self.seeks == Seeks::Skills
     }
@@ -637,6 +641,10 @@ impl RootRule {
             Base::Settings => "the directories that its configuration files name".to_owned(),
             Base::Plugins(_) => "the installed plugins of Claude Code".to_owned(),
             Base::Extensions(_) => format!("{relative} in each extension of Gemini CLI"),
+            Base::BuiltIn(skills) => {
+                let names: Vec<_> = skills.iter().map(|it| &*it.name).collect();
+                format!("what is built into it: {}", names.join(", "))
+            }
             Base::Ancestors { stop } => match stop {
                 Stop::Cwd => format!("{relative} in the working directory"),
                 Stop::Worktree => format!("{relative} up to the worktree's top"),

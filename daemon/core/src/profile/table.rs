@@ -4,10 +4,10 @@
 //! rule of a row has another source it says so beside it.
 
 use super::{
-    Base, Compaction, DescriptionRule, Duplicates, Empty, Encoding, Evidence, ExtensionRule,
-    LinkedWorktrees, Links, NameCheck, NameForm, NameRule, NameSource, Nested, Paths, PluginRule,
-    Profile, Provider, RootRule, Rung, Scalars, Scope, Seeks, Stop, Switch, Taken, Text, Trust,
-    Unreadable, Walk, settings,
+    Base, BuiltIn, Compaction, DescriptionRule, Duplicates, Empty, Encoding, Evidence,
+    ExtensionRule, LinkedWorktrees, Links, NameCheck, NameForm, NameRule, NameSource, Nested,
+    Paths, PluginRule, Profile, Provider, RootRule, Rung, Scalars, Scope, Seeks, Stop, Switch,
+    Taken, Text, Trust, Unreadable, Walk, settings,
 };
 use crate::ladder::{Fence, Library, Quoting, Requirement};
 use crate::render::Format;
@@ -51,6 +51,16 @@ fn provided(provider: Provider) -> RootRule {
     // A catalog is a directory of skills and nothing else.
     let walk = Walk { max_depth: Some(1), ..Walk::plain() };
     root(Base::Provided(provider), &[], scope, &walk)
+}
+
+/// What is part of the agent's program: names, and what the agent says of each.
+fn built_in(skills: &[(&'static str, &'static str)]) -> RootRule {
+    let skill = |(name, description): &(&'static str, &'static str)| BuiltIn {
+        name: Text::Borrowed(name),
+        description: Text::Borrowed(description),
+    };
+    let base = Base::BuiltIn(skills.iter().map(skill).collect());
+    root(base, &[], Scope::Bundled, &Walk::plain())
 }
 
 /// A directory that a variable names, else one below home.
@@ -261,6 +271,11 @@ fn opencode() -> Profile {
         sidecar: None,
         namespace: None,
         roots: vec![
+            // Run: listed first, and of two of one name the user's wins.
+            built_in(&[(
+                "customize-opencode",
+                "Use ONLY when the user is editing or creating opencode's own configuration: opencode.json, opencode.jsonc, files under .opencode/, or files under ~/.config/opencode/. Also use when creating or fixing opencode agents, subagents, skills, plugins, MCP servers, or permission rules. Do not use for the user's own application code, or for any project that is not configuring opencode itself.",
+            )]),
             // The last wins: what is not the agent's own comes first.
             provided(Provider::Bundled),
             provided(Provider::Mcp),
@@ -301,8 +316,8 @@ fn opencode() -> Profile {
         library: Library::JsYaml3,
         ladder: vec![Rung::Strict, Rung::Block],
         unreadable_yaml: Unreadable::Drop,
-        // Intended; files are read at the same time, so that the winner is in fact a race.
-        duplicates: Duplicates::LastWins,
+        // Run: of two of one name nine in ten times the project's, not home's.
+        duplicates: Duplicates::LastWinsByRace,
         paths: Paths::AsReached,
         bad_utf8: Encoding::Accept,
         bom: Encoding::Accept,
@@ -493,6 +508,18 @@ fn gemini_cli() -> Profile {
         sidecar: None,
         namespace: None,
         roots: vec![
+            // Run: `skills list --all` has them, and the model sees them unless settings switch
+            // them off.
+            built_in(&[
+                (
+                    "antigravity-support",
+                    "Use when the user asks questions, seeks help, or requests instructions related to installing, setting up, or migrating to Antigravity CLI. This skill provides the latest up to date details, requirements, and commands sourced from the official Antigravity CLI documentation.",
+                ),
+                (
+                    "skill-creator",
+                    "Guide for creating effective skills. This skill should be used when users want to create a new skill (or update an existing skill) that extends Gemini CLI's capabilities with specialized knowledge, workflows, or tool integrations.",
+                ),
+            ]),
             // The last wins: what is not the agent's own comes first.
             provided(Provider::Bundled),
             provided(Provider::Mcp),

@@ -24,17 +24,24 @@ const FOUNDING: &str = "founding documents";
 
 const OPENCODE: &[Row] = &[
     Row {
+        rule: "roots",
+        source: "The readings of opencode's source: directories, `skills.paths` and `skills.urls` are all the sources there are; no skill is built in.",
+        change: |it| it.roots.retain(|root| !matches!(root.base, Base::BuiltIn(_))),
+    },
+    Row {
         rule: "description",
         source: "The readings of opencode's source: `name` and `description` are both required strings.",
         change: |it| it.description = DescriptionRule::Present,
     },
     Row {
+        rule: "duplicates",
+        source: "The readings of opencode's source: the last one written wins.",
+        change: |it| it.duplicates = Duplicates::LastWins,
+    },
+    Row {
         rule: "warns_of_duplicates",
-        source: "The readings of opencode's source: the last one written wins, with a warning that names both.",
-        change: |it| {
-            it.duplicates = Duplicates::LastWins;
-            it.tells_duplicates = true;
-        },
+        source: "The readings of opencode's source: the winner of a name comes with a warning that names both.",
+        change: |it| it.tells_duplicates = true,
     },
     Row {
         rule: "output",
@@ -176,6 +183,7 @@ mod tests {
     fn copy_rule(rule: &str, base: &Profile, other: &mut Profile) {
         match rule {
             "roots" | "plugin_manifest" => other.roots.clone_from(&base.roots),
+            "duplicates" => other.duplicates = base.duplicates,
             "description" => other.description = base.description,
             "warns_of_duplicates" => other.tells_duplicates = base.tells_duplicates,
             "output" => other.output = base.output,

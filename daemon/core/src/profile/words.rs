@@ -107,6 +107,7 @@ worded! {
     Duplicates {
         "first-wins" = Self::FirstWins,
         "last-wins" = Self::LastWins,
+        "last-wins-by-race" = Self::LastWinsByRace,
         "keep-all" = Self::KeepAll,
     }
     Paths {

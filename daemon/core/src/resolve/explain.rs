@@ -209,6 +209,9 @@ impl<'a> Inquiry<'a> {
         let agent = self.agent;
         let why = candidate.reason.as_ref().map(|it| it.message.as_str()).unwrap_or_default();
         let summary = match state {
+            State::Active if candidate.is_built_in() => {
+                format!("{agent} shows `{name}` to its model: it is built into {agent}.")
+            }
             State::Active => format!("{agent} shows `{name}` to its model."),
             State::Activated => format!("{agent} shows `{name}` to its model: {why}."),
             State::Conditional => format!("{agent} does not show `{name}` yet: it {why}."),

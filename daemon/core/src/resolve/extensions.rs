@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::Site;
 use super::roots::{Located, RootPath, variable};
-use super::settings::Settings;
+use super::settings::{About, Settings};
 use super::tree::{ItemKind, Place, TextFile, Tree};
 use crate::document::{Node, Syntax};
 use crate::path::AbsPath;
@@ -110,7 +110,7 @@ impl Finder<'_> {
             return Some((named, root, Some(why)));
         }
         let name = said("name").unwrap_or_default().to_owned();
-        let why = self.switched_off(&name);
+        let why = self.switched_off(&name, &root);
         Some((name, root, why))
     }
 
@@ -124,7 +124,7 @@ impl Finder<'_> {
     }
 
     /// Returns which rule keeps an extension from the working directory.
-    fn switched_off(&mut self, name: &str) -> Option<String> {
+    fn switched_off(&mut self, name: &str, root: &AbsPath) -> Option<String> {
         let file = self.dir.child(ENABLED);
         let text = self.enabled.clone()?;
         let document = text.document(Syntax::Json).ok()?;
@@ -138,7 +138,8 @@ impl Finder<'_> {
         let rule = last.text().unwrap_or_default();
         let off = rule.starts_with('!');
         let word = if off { "off" } else { "on" };
-        self.settings.note(&source, format!("extension `{name}` is {word} here: `{rule}`"), None);
+        let message = format!("extension `{name}` is {word} here: `{rule}`");
+        self.settings.note_about(&source, About::Path(root.clone()), message);
         off.then(|| {
             let (file, at) = (source.file.display(), source.at);
             format!("`{file}:{}:{}` switches `{name}` off here", at.line, at.column)

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::Site;
 use super::roots::variable;
-use super::settings::Settings;
+use super::settings::{About, Settings};
 use super::tree::{ItemKind, Place, TextFile, Tree};
 use crate::document::{Node, Syntax};
 use crate::path::AbsPath;
@@ -219,7 +219,8 @@ impl Finder<'_> {
             && !self.site.cwd.starts_with(project)
         {
             let message = format!("`{name}@{market}` is installed for `{project}` only");
-            return self.settings.note(source, message, None);
+            let about = About::Plugin(format!("{name}@{market}").into());
+            return self.settings.note_about(source, about, message);
         }
         let path = text("installPath").and_then(|it| AbsPath::new(it.as_ref()).ok());
         let installed = path.filter(|it| self.is_directory(it));
@@ -235,7 +236,9 @@ impl Finder<'_> {
                 return self.settings.note(source, message, Some(next));
             }
         };
-        self.settings.note(source, format!("`{name}@{market}` is at `{}`", root.display()), None);
+        let about = About::Plugin(format!("{name}@{market}").into());
+        let message = format!("`{name}@{market}` is at `{}`", root.display());
+        self.settings.note_about(source, about, message);
         self.plugin(name, market, &root, offer, false);
     }
 
@@ -260,7 +263,8 @@ impl Finder<'_> {
         if let (Some(skills), Some(node)) = (&skills, plugin.get("skills")) {
             let source = Source { file: path, at: node.at };
             let message = format!("`{name}` offers {}", skills.join(", "));
-            self.settings.note(&source, message, None);
+            let about = About::Plugin(format!("{name}@{market}").into());
+            self.settings.note_about(&source, about, message);
         }
         Some(Offer { root, skills })
     }
@@ -300,7 +304,8 @@ impl Finder<'_> {
                     self.settings.note(&source, message, Some(next));
                     continue;
                 }
-                self.settings.note(&source, format!("`{key}` names `{text}`"), None);
+                let about = About::Plugin(plugin.key.as_str().into());
+                self.settings.note_about(&source, about, format!("`{key}` names `{text}`"));
                 self.hold(path, seeks, Form::Named, &plugin);
             }
         }

@@ -4,7 +4,7 @@
 //! agent's: it is read where it lies and watched, so that an edit of it is in the next list. What
 //! it can decide is the table of keys' to say, and is never more than to be stricter.
 
-use super::settings::Settings;
+use super::settings::{About, Settings};
 use super::tree::{Place, Tree};
 use super::trust::Trusts;
 use super::{Consultation, Consulted, Worktree};
@@ -48,7 +48,7 @@ pub(super) fn read(worktree: &Worktree, tree: &dyn Tree, settings: &mut Settings
         }
         let message =
             format!("`permission.skill` says `{}` for `{}`", rule.action.name(), rule.pattern);
-        settings.note(&rule.source, message, None);
+        settings.note_about(&rule.source, About::Names(rule.pattern.clone()), message);
         settings.rules.push(rule);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::address::shown;
 use super::tree::FileId;
 use super::{Candidate, Reason, Root, Site, State, nested};
 use crate::path::AbsPath;
@@ -27,20 +28,31 @@ pub(super) fn settle(site: &Site, roots: &[Root], candidates: &mut [Candidate]) 
                 winners.insert(candidates[index].name.clone(), index);
             }
             Some(&winner) => {
-                let path = candidates[winner].path.display().to_string();
+                let path = shown(&candidates[winner].path);
                 let order = match profile.duplicates {
                     _ if is_nested(&candidates[winner]) => "nearer to a touched file",
-                    Duplicates::LastWins => "later",
+                    Duplicates::LastWins | Duplicates::LastWinsByRace => "later",
                     Duplicates::FirstWins | Duplicates::KeepAll => "earlier",
                 };
                 if profile.tells_duplicates {
                     tell(candidates, winner, index);
                 }
+                // What is built in is not read, and so is never the last.
+                let is_race = profile.duplicates == Duplicates::LastWinsByRace
+                    && !candidates[index].is_built_in();
+                let race = if is_race {
+                    format!(
+                        "; so {} means it, but it reads files at the same time and takes either",
+                        profile.subject()
+                    )
+                } else {
+                    String::new()
+                };
                 shadow(
                     &mut candidates[index],
                     "name/unique",
                     winner,
-                    format!("`{path}` has the same name and is found {order}"),
+                    format!("`{path}` has the same name and is found {order}{race}"),
                     "Rename one of the two, or remove the one you do not want.",
                 );
             }
@@ -54,7 +66,7 @@ pub(super) fn order(site: &Site, roots: &[Root], candidates: &[Candidate]) -> Op
     let mut claimants: Vec<usize> = match site.profile.duplicates {
         Duplicates::KeepAll => return None,
         Duplicates::FirstWins => (0..candidates.len()).collect(),
-        Duplicates::LastWins => (0..candidates.len()).rev().collect(),
+        Duplicates::LastWins | Duplicates::LastWinsByRace => (0..candidates.len()).rev().collect(),
     };
     if nested::wins(site) {
         // Stable: among themselves the deepest stays first.
@@ -74,10 +86,8 @@ enum Identity {
 fn same_file(profile: &Profile, candidates: &mut [Candidate]) {
     let mut met: HashMap<Identity, usize> = HashMap::new();
     for turn in 0..candidates.len() {
-        let index = match profile.duplicates {
-            Duplicates::LastWins => candidates.len() - 1 - turn,
-            Duplicates::FirstWins | Duplicates::KeepAll => turn,
-        };
+        let last_wins = profile.duplicates.last_wins();
+        let index = if last_wins { candidates.len() - 1 - turn } else { turn };
         let candidate = &candidates[index];
         let Some(id) = candidate.file.as_ref().map(|it| it.id) else { continue };
         let identity = match profile.paths {
@@ -89,7 +99,7 @@ fn same_file(profile: &Profile, candidates: &mut [Candidate]) {
                 met.insert(identity, index);
             }
             Some(&winner) => {
-                let path = candidates[winner].path.display().to_string();
+                let path = shown(&candidates[winner].path);
                 shadow(
                     &mut candidates[index],
                     "file/identity",
@@ -104,7 +114,7 @@ fn same_file(profile: &Profile, candidates: &mut [Candidate]) {
 
 /// Notes at the winner of a name who lost it.
 fn tell(candidates: &mut [Candidate], winner: usize, loser: usize) {
-    let [won, lost] = [winner, loser].map(|it| candidates[it].path.display().to_string());
+    let [won, lost] = [winner, loser].map(|it| shown(&candidates[it].path));
     let name = &candidates[winner].name;
     let message = format!("the name `{name}` is there twice: `{won}` takes it from `{lost}`");
     let next = "Rename one of the two, or remove the one you do not want.".to_owned();

@@ -3,22 +3,16 @@
 //! A profile says where they stand in its scan order ([`Base::Provided`](crate::profile::Base));
 //! what there is comes from the [`Tree`](super::Tree) as [`Provided`] roots. A catalog is a
 //! directory like any other and is walked; bundled skills and prompts are listed without being
-//! files. A prompt has no file at all, so that its path is one that no file can have:
-//! [`prompt_path`] makes it, [`address_of`] writes it as people and programs see it,
-//! `mcp://server/prompt`.
+//! files. A prompt has no file at all, so that its path is one that no file can have, see
+//! [`super::address`].
 
 use std::fmt::Write;
 use std::sync::Arc;
 
+use super::address::prompt_path;
 use super::tree::{Fault, FaultKind, FileId, SkillFile};
 use crate::path::AbsPath;
 use crate::skill::{FileFacts, SkillRecord};
-
-/// The directory that prompts seem to be in.
-const PROMPTS: &str = "/mcp:";
-
-/// How the address of a prompt begins.
-const SCHEME: &str = "mcp://";
 
 /// A root that is provided.
 #[derive(Clone, Debug, PartialEq)]
@@ -158,7 +152,7 @@ impl Prompt {
 }
 
 /// Returns a text as YAML reads it back: in double quotes, all that is odd escaped.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     let mut quoted = String::from('"');
     for it in text.chars() {
         match it {
@@ -173,76 +167,6 @@ fn quoted(text: &str) -> String {
     }
     quoted.push('"');
     quoted
-}
-
-/// Returns the root that a server's prompts are listed under.
-pub fn server_path(server: &str) -> AbsPath {
-    prompts().child(escaped(server))
-}
-
-/// Returns the path that stands for a prompt, which has no file.
-pub fn prompt_path(server: &str, prompt: &str) -> AbsPath {
-    server_path(server).child(escaped(prompt))
-}
-
-fn prompts() -> AbsPath {
-    AbsPath::new(PROMPTS.as_ref()).expect("it is absolute")
-}
-
-/// Returns the address of what has no file, `mcp://server/prompt`; none for other paths.
-pub fn address_of(path: &AbsPath) -> Option<String> {
-    let below = path.strip_prefix(PROMPTS).ok()?;
-    Some(format!("{SCHEME}{}", below.to_str()?))
-}
-
-/// Returns the path that an address stands for; none for what is not one.
-pub fn path_of(address: &str) -> Option<AbsPath> {
-    let below = address.strip_prefix(SCHEME)?;
-    let is_plain = |name: &str| !name.is_empty() && escaped(&unescaped(name)) == name;
-    let names = below.split('/').filter(|it| !it.is_empty());
-    names.clone().all(is_plain).then(|| names.fold(prompts(), |path, name| path.child(name)))
-}
-
-/// Returns the server and the prompt that a path stands for.
-pub fn prompt_of(path: &AbsPath) -> Option<(String, String)> {
-    let below = path.strip_prefix(PROMPTS).ok()?.to_str()?;
-    let (server, prompt) = below.split_once('/')?;
-    Some((unescaped(server), unescaped(prompt)))
-}
-
-/// Returns a name as one part of a path.
-fn escaped(name: &str) -> String {
-    let mut text = String::new();
-    // `.` and `..` would climb; a name that begins with a dot is rare enough.
-    let is_plain = |at: usize, it: u8| {
-        it.is_ascii_alphanumeric() || it == b'-' || it == b'_' || (it == b'.' && at > 0)
-    };
-    for (at, byte) in name.bytes().enumerate() {
-        if is_plain(at, byte) {
-            text.push(char::from(byte));
-        } else {
-            // Writing to a text does not fail.
-            let _ = write!(text, "%{byte:02X}");
-        }
-    }
-    text
-}
-
-fn unescaped(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let code = after.get(..2).and_then(|it| std::str::from_utf8(it).ok());
-        let byte = code.and_then(|it| u8::from_str_radix(it, 16).ok());
-        if let Some(byte) = byte.filter(|_| *first == b'%') {
-            bytes.push(byte);
-            rest = &after[2..];
-        } else {
-            bytes.push(*first);
-            rest = after;
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 #[cfg(test)]
@@ -279,20 +203,5 @@ mod tests {
         let bare = prompt("notes", "daily", Some(" ")).to_skill(|_| [0; 32]);
         let description = &bare.record.description.as_ref().unwrap().text;
         assert_eq!(&**description, "The prompt `daily` of the MCP server `notes`.");
-    }
-
-    #[test]
-    fn addresses_and_paths_stand_for_each_other() {
-        for (server, name) in [("notes", "daily"), ("a b", "x/../y"), ("..", "."), ("é", "%41")] {
-            let path = prompt_path(server, name);
-            let address = address_of(&path).unwrap();
-            assert!(address.starts_with("mcp://"), "{address}");
-            assert_eq!(path_of(&address), Some(path.clone()), "{address}");
-            assert_eq!(prompt_of(&path), Some((server.to_owned(), name.to_owned())));
-        }
-        assert_eq!(address_of(&prompt_path("a", "b/c")).unwrap(), "mcp://a/b%2Fc");
-        assert_eq!(path_of("mcp://a/.."), None);
-        assert_eq!(path_of("/a"), None);
-        assert_eq!(address_of(&AbsPath::new("/a".as_ref()).unwrap()), None);
     }
 }

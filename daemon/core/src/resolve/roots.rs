@@ -9,10 +9,10 @@ use super::provided::{Provided, Stock};
 use super::settings::Settings;
 use super::tree::Tree;
 use super::walk::Walker;
-use super::{Named, Root, RootOutcome, Site, Worktree, extensions, trust};
+use super::{Named, Root, RootOutcome, Site, Worktree, built_in, extensions, trust};
 use crate::path::AbsPath;
 use crate::profile::{
-    Base, Duplicates, LinkedWorktrees, Profile, Provider, RootRule, Scope, Seeks, Stop, Switch,
+    Base, BuiltIn, LinkedWorktrees, Profile, Provider, RootRule, Scope, Seeks, Stop, Switch,
 };
 use crate::remote::Address;
 
@@ -34,6 +34,10 @@ pub(super) fn search(
         let mut places: Vec<Located> = match &rule.base {
             Base::Provided(provider) => {
                 search.provided(*provider, index, &addresses);
+                continue;
+            }
+            Base::BuiltIn(skills) => {
+                search.built_in(skills, index);
                 continue;
             }
             Base::Plugins(of) => {
@@ -72,18 +76,26 @@ struct Search<'a, 'b> {
 impl Search<'_, '_> {
     /// Takes up what a provider has for the row at `index`.
     fn provided(&mut self, provider: Provider, index: usize, addresses: &[Address]) {
-        let site = self.site;
-        let off = self.settings.bundled_off.as_ref().filter(|_| provider == Provider::Bundled);
-        let why = off.map(|it| format!("`{}:{}` switches it off", it.file.display(), it.at.line));
-        for provided in self.tree.provided(provider, &site.profile.id, addresses) {
-            let provided = match &why {
-                Some(why) => Provided { stock: Stock::Awaited(why.clone()), ..provided },
-                None => provided,
-            };
-            let rule = &site.profile.roots[index];
-            let root = self.walker.provided(provided, rule, self.roots.len());
-            self.roots.push(Root { rule: index, ..root });
+        for provided in self.tree.provided(provider, &self.site.profile.id, addresses) {
+            self.take_up(provided, index);
         }
+    }
+
+    /// Takes up what is part of the agent's program.
+    fn built_in(&mut self, skills: &[BuiltIn], index: usize) {
+        self.take_up(built_in::provided(&self.site.profile, skills), index);
+    }
+
+    fn take_up(&mut self, provided: Provided, index: usize) {
+        let rule = &self.site.profile.roots[index];
+        let off = self.settings.bundled_off.as_ref().filter(|_| rule.scope == Scope::Bundled);
+        let why = off.map(|it| format!("`{}:{}` switches it off", it.file.display(), it.at.line));
+        let provided = match why {
+            Some(why) => Provided { stock: Stock::Awaited(why), ..provided },
+            None => provided,
+        };
+        let root = self.walker.provided(provided, rule, self.roots.len());
+        self.roots.push(Root { rule: index, ..root });
     }
 
     /// Walks one place of the row at `index`.
@@ -198,7 +210,7 @@ fn through_main(profile: &Profile, worktree: &Worktree, found: &mut Vec<RootPath
     let within = |it: &AbsPath| it.strip_prefix(&worktree.top).ok().map(|it| main.child(it));
     let others: Vec<_> = found.iter().flatten().filter_map(within).map(Ok).collect();
     // What is nearer wins: it comes first, or last where the last wins.
-    let at = if profile.duplicates == Duplicates::LastWins { 0 } else { found.len() };
+    let at = if profile.duplicates.last_wins() { 0 } else { found.len() };
     found.splice(at..at, others);
 }
 
@@ -212,7 +224,8 @@ fn is_own(base: &Base, path: &AbsPath, worktree: &Worktree, settings: &Settings)
         | Base::Absolute(_)
         | Base::Plugins(_)
         | Base::Extensions(_)
-        | Base::Provided(_) => true,
+        | Base::Provided(_)
+        | Base::BuiltIn(_) => true,
         Base::Ancestors { .. } | Base::Additional => false,
         // A worktree that names a directory elsewhere makes it no better.
         Base::Settings => !inside(path) && !settings.paths.iter().any(|it| inside(&it.source.file)),
@@ -243,7 +256,11 @@ pub(super) fn bases(site: &Site, base: &Base, worktree: &Worktree) -> Vec<RootPa
             let found = ancestors(site, &worktree.top, worktree.in_git, *stop);
             found.into_iter().map(Ok).collect()
         }
-        Base::Settings | Base::Plugins(_) | Base::Extensions(_) | Base::Provided(_) => Vec::new(),
+        Base::Settings
+        | Base::Plugins(_)
+        | Base::Extensions(_)
+        | Base::Provided(_)
+        | Base::BuiltIn(_) => Vec::new(),
     }
 }
 

@@ -63,6 +63,21 @@ pub struct Note {
     pub message: String,
     /// What to do, as a sentence; only of something that is wrong.
     pub next: Option<String>,
+    /// Which skills it is about.
+    pub about: About,
+}
+
+/// Which skills something in a configuration file is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum About {
+    /// No single ones.
+    Any,
+    /// Those of a name, or of names that a pattern matches.
+    Names(Box<str>),
+    /// The one at a path, or those below it.
+    Path(AbsPath),
+    /// Those of a plugin, by its key.
+    Plugin(Box<str>),
 }
 
 impl Consulted {
@@ -118,6 +133,8 @@ pub(super) struct Settings {
     pub(super) bundled_off: Option<Source>,
     /// Whether the working directory is trusted, where a file says so.
     pub(super) trusted: Option<(bool, Source)>,
+    /// The file that says which directories are trusted, where the agent has one.
+    pub(super) trust_file: Option<AbsPath>,
     pub(super) complete: bool,
 }
 
@@ -197,10 +214,20 @@ impl Settings {
         }
     }
 
-    /// Adds to what a file is said to decide.
+    /// Adds to what a file is said to decide, about no skill in particular.
     pub(super) fn note(&mut self, source: &Source, message: String, next: Option<String>) {
+        let about = About::Any;
+        self.add(source, Note { at: source.at, message, next, about });
+    }
+
+    /// Adds to what a file is said to decide about some skills.
+    pub(super) fn note_about(&mut self, source: &Source, about: About, message: String) {
+        self.add(source, Note { at: source.at, message, next: None, about });
+    }
+
+    fn add(&mut self, source: &Source, note: Note) {
         if let Some(file) = self.consulted.iter_mut().find(|it| it.path == source.file) {
-            file.notes.push(Note { at: source.at, message, next });
+            file.notes.push(note);
             file.notes.sort_by_key(|it| it.at);
         }
     }
@@ -238,6 +265,9 @@ impl Reader<'_> {
                     Ok(base) => (base.child(&**relative), off.clone()),
                     Err((path, why)) => (path.child(&**relative), Some(why.clone())),
                 };
+                if rule.reads.contains(&Reads::TrustedFolders) {
+                    self.settings.trust_file = Some(path.clone());
+                }
                 match off {
                     Some(why) => self.settings.consulted.push(Consulted {
                         path,
@@ -271,11 +301,20 @@ impl Reader<'_> {
         match reads {
             Reads::SkillPaths => {
                 if let Some(list) = self.texts(document, &["skills", "paths"], file) {
+                    for it in &list {
+                        let path = named(self.site, &it.text).unwrap_or_else(|(path, _)| path);
+                        let message = format!("`skills.paths` names `{}`", it.text);
+                        self.settings.note_about(&it.source, About::Path(path), message);
+                    }
                     self.settings.paths = list;
                 }
             }
             Reads::SkillUrls => {
                 if let Some(list) = self.texts(document, &["skills", "urls"], file) {
+                    for it in &list {
+                        let message = format!("`skills.urls` names `{}`", it.text);
+                        self.settings.note(&it.source, message, None);
+                    }
                     self.settings.urls = list;
                 }
             }
@@ -328,9 +367,6 @@ impl Reader<'_> {
             let next = "Put it into quotes, or remove it.".to_owned();
             self.settings.note(&source(item.at), message, Some(next));
         }
-        for it in &named {
-            self.settings.note(&it.source, format!("`{shown}` names `{}`", it.text), None);
-        }
         Some(named)
     }
 
@@ -340,7 +376,9 @@ impl Reader<'_> {
             // A list of versions is an enabled plugin as well.
             let on = entry.node.flag().unwrap_or_else(|| !entry.node.items().is_empty());
             let word = if on { "on" } else { "off" };
-            self.settings.note(&source, format!("plugin `{}` is {word}", entry.key), None);
+            let about = About::Plugin(entry.key.clone());
+            let message = format!("plugin `{}` is {word}", entry.key);
+            self.settings.note_about(&source, about, message);
             self.settings.plugins.push((Named { text: entry.key.clone(), source }, on));
         }
     }

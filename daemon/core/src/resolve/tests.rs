@@ -3,6 +3,7 @@
 //! `//- /path` starts a file, `//- /path -> target` a link, `//- /path dir` a directory,
 //! `//- /path fifo` a named pipe, `//- /path denied` something that may not be read.
 
+mod built_in;
 mod explaining;
 mod extensions;
 mod listing;
@@ -38,7 +39,8 @@ fn site(profile: &str, cwd: &str) -> Site {
     }
 }
 
-/// Renders every candidate as a line: state, name, path, and the reason below.
+/// Renders every candidate as a line: state, name, path, and the reason below; without what is
+/// built into the agent, which is there on any tree.
 fn render(resolution: &Resolution) -> String {
     let mut out = String::new();
     for file in &resolution.settings {
@@ -46,7 +48,7 @@ fn render(resolution: &Resolution) -> String {
             let _ = writeln!(out, "{problem}");
         }
     }
-    for it in &resolution.candidates {
+    for it in resolution.candidates.iter().filter(|it| !it.is_built_in()) {
         let _ = writeln!(out, "{:<11} {:<10} {:?}", it.state.name(), it.name, it.path);
         for reason in it.notes.iter().chain(&it.reason) {
             let at = reason.at.map(|it| format!("{}:{} ", it.line, it.column)).unwrap_or_default();

@@ -9,10 +9,10 @@
 
 use std::collections::BTreeMap;
 
+use super::settings::Settings;
 use super::tree::{Place, Tree};
 use super::{Candidate, Policy, Reason, Root, RootOutcome, Site, State};
 use crate::path::AbsPath;
-use crate::permission::Source;
 use crate::profile::Trust;
 
 /// What the user has said about directories, by their canonical paths.
@@ -67,15 +67,15 @@ pub(super) fn mark(top: &AbsPath, policy: &Policy, tree: &dyn Tree, roots: &mut 
 }
 
 /// Holds back what comes with a worktree that is not trusted, where the agent or the user asks for
-/// trust. `said` is what the agent's own files say of the working directory.
+/// trust. `settings` is what the agent's own files say.
 pub(super) fn hold_back(
     site: &Site,
     policy: &Policy,
-    said: Option<&(bool, Source)>,
+    settings: &Settings,
     roots: &[Root],
     candidates: &mut [Candidate],
 ) {
-    let agent = site.profile.subject();
+    let (agent, said) = (site.profile.subject(), settings.trusted.as_ref());
     let (by_agent, is_given, variable) = match &site.profile.trust {
         Trust::Needed { variables } => {
             let is_given =
@@ -105,7 +105,11 @@ pub(super) fn hold_back(
         let message = match root.said {
             Some(_) => "the user has said not to trust where it lies".to_owned(),
             None if by_agent => {
-                format!("{agent} takes a project's skills only where its folder is trusted")
+                let says = match (refused, &settings.trust_file) {
+                    (None, Some(file)) => format!(", and `{}` does not name it", file.display()),
+                    _ => String::new(),
+                };
+                format!("{agent} takes a project's skills only where its folder is trusted{says}")
             }
             None => "`require_trust` takes a project's skills only where it is trusted".to_owned(),
         };

@@ -49,7 +49,8 @@ fn root_of(rule: &RootRule, path: &Path) -> Option<(usize, String)> {
         | Base::Provided(_)
         | Base::Settings
         | Base::Plugins(_)
-        | Base::Extensions(_) => return None,
+        | Base::Extensions(_)
+        | Base::BuiltIn(_) => return None,
     };
     let parts: Vec<&str> = path.parent()?.components().filter_map(name).collect();
     rule.relative

@@ -10,7 +10,7 @@ use crate::catalog::{
 use crate::diagnostic::Severity;
 use crate::profile::{Links, Profile};
 use crate::ranking::{Ranked, Ranking};
-use crate::resolve::State;
+use crate::resolve::{State, shown};
 use crate::text::Span;
 
 const SOURCES: &[&Source] = &[&SPECIFICATION, &CLAUDE_SKILLS, &OPENCODE, &CODEX, &GEMINI, &PLUGIN];
@@ -213,7 +213,7 @@ fn precedence(cx: &Cx<'_>, span: Span, rankings: &[Ranking], out: &mut Vec<Findi
         }
     }
     for (winner, profiles) in lost {
-        let shown = winner.path.display();
+        let shown = shown(&winner.path);
         let message = format!(
             "{} `{}` in `{shown}` in its place",
             act(&profiles, "shows", "show"),
@@ -224,7 +224,7 @@ fn precedence(cx: &Cx<'_>, span: Span, rankings: &[Ranking], out: &mut Vec<Findi
         );
     }
     for (loser, profiles) in won {
-        let shown = loser.path.display();
+        let shown = shown(&loser.path);
         let message = format!("{} this skill and not `{shown}`", act(&profiles, "shows", "show"));
         out.push(
             found("index/shadowing", span, message).related(&loser.path, "the skill that loses"),

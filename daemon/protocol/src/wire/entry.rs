@@ -39,7 +39,8 @@ pub struct Entry {
     pub label: Option<String>,
     /// The namespace that the agent puts before the name, where it has one.
     pub namespace: Option<String>,
-    /// Whether the model may invoke it.
+    /// Whether the model may invoke it. Not so for what is built into the agent, which is the
+    /// agent's alone to hand out: its `path` begins with `builtin://`.
     pub model_invocable: bool,
     /// Whether the user may invoke it.
     pub user_invocable: bool,
@@ -51,6 +52,13 @@ pub struct Entry {
     pub diagnostics: DiagnosticCounts,
     /// Whether this is the last good version of a file that is broken right now.
     pub stale: bool,
+}
+
+impl Entry {
+    /// Returns whether it is built into the profile's agent, which alone has its text.
+    pub fn is_built_in(&self) -> bool {
+        self.path.starts_with("builtin://")
+    }
 }
 
 /// How many findings there are about a skill.

@@ -60,6 +60,7 @@ pub(super) fn choose(view: &View, params: &LoadParams, by: By) -> Result<Choice,
         State::Ignored => return Err(missing(view, candidate, "is switched off")),
         State::Invalid => return Err(missing(view, candidate, "is dropped")),
     }
+    may_have(view, candidate)?;
     may_invoke(view, candidate, by)?;
     Ok(Choice { candidate_idx: found })
 }
@@ -68,6 +69,18 @@ pub(super) fn choose(view: &View, params: &LoadParams, by: By) -> Result<Choice,
 fn typed(name: &str) -> &str {
     let name = name.trim();
     name.strip_prefix('/').unwrap_or(name).trim()
+}
+
+/// The text of what is built into an agent is in its program, and nowhere else.
+fn may_have(view: &View, candidate: &Candidate) -> Result<(), RpcError> {
+    if !candidate.is_built_in() {
+        return Ok(());
+    }
+    let (name, agent) = (&candidate.name, view.site.profile.subject());
+    let message = format!("`{name}` is built into {agent}, which alone has its text");
+    let hint =
+        format!("Load it in {agent} itself; a skill of your own called `{name}` wins over it.");
+    Err(RpcError::new(NOT_INVOCABLE, message).with_hint(hint))
 }
 
 /// Who may start it. Only some agents have such rules.

@@ -165,15 +165,24 @@ fn codex(stand: &Stand) -> Vec<Listed> {
     listed
 }
 
-/// The root and `*/SKILL.md`; `node_modules` and hidden directories passed over; last wins, and of a
-/// directory and a link to it the link.
+/// Extensions, then home, then the working directory. The root and `*/SKILL.md`; `node_modules` and
+/// hidden directories passed over; last wins, and of a directory and a link to it the link.
 fn gemini_cli(stand: &Stand) -> Vec<Listed> {
-    let roots = [
+    let mut roots = Vec::new();
+    for (extension, _) in directories(&stand.home.join(".gemini/extensions")) {
+        // One whose manifest has no name or no version is none.
+        let manifest = fs::read_to_string(extension.join("gemini-extension.json"));
+        let manifest = manifest.unwrap_or_default();
+        if manifest.contains("\"name\"") && manifest.contains("\"version\"") {
+            roots.push(extension.join("skills"));
+        }
+    }
+    roots.extend([
         stand.home.join(".gemini/skills"),
         stand.home.join(".agents/skills"),
         stand.cwd.join(".gemini/skills"),
         stand.cwd.join(".agents/skills"),
-    ];
+    ]);
     let mut met = Vec::new();
     for root in &roots {
         if !root.is_dir() {

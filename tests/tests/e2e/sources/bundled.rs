@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use skills_testkit::Home;
 
 use super::{live, names, source};
@@ -100,4 +100,58 @@ fn without_a_daemon_and_for_people_it_is_the_same() {
     assert!(text.contains("comes from the skills that come with skillsd"), "{text}");
     let shown = run_json(&home, &top, &["show", "debug-skills", "--no-daemon"]);
     assert!(Path::new(shown["path"].as_str().expect("a path")).is_file());
+}
+
+#[test]
+fn what_is_built_into_an_agent_is_listed_and_the_agents_to_load() {
+    let (mut live, top) = live("");
+    assert_eq!(names(&mut live, &top, "opencode"), ["customize-opencode", "own"]);
+    let gemini = ["antigravity-support", "skill-creator"];
+    assert_eq!(names(&mut live, &top, "gemini-cli"), gemini);
+    assert_eq!(names(&mut live, &top, "opencode@founding"), ["own"]);
+    let by = |value: Value| {
+        let mut params = json!({"cwd": top, "profile": "opencode"});
+        params.as_object_mut().expect("a map").extend(value.as_object().expect("a map").clone());
+        params
+    };
+    let named = by(json!({"name": "customize-opencode"}));
+    let entry = live.wire.call("skills/get", &named);
+    let expected = json!(["bundled", "builtin://opencode/customize-opencode", false, null]);
+    assert_eq!(
+        json!([entry["scope"], entry["path"], entry["modelInvocable"], entry["hash"]]),
+        expected
+    );
+    let addressed = by(json!({"path": entry["path"]}));
+    assert_eq!(live.wire.call("skills/get", &addressed)["name"], "customize-opencode");
+    let refused = live.wire.try_call("skills/load", &named).expect_err("it is refused");
+    assert_eq!(refused.code, -32009);
+    assert_eq!(
+        refused.message,
+        "`customize-opencode` is built into opencode, which alone has its text"
+    );
+    let resources = live.wire.call("skills/resources", &named);
+    assert_eq!(resources["resources"], json!([]));
+    assert_eq!(
+        live.wire.call("skills/dirs", &by(json!({})))["dirs"].as_array().map(Vec::len),
+        Some(1)
+    );
+    // What a model is told of can be loaded.
+    let catalog = live.wire.call("catalog/render", &by(json!({})));
+    let text = catalog["text"].as_str().expect("a text");
+    assert!(text.contains("own") && !text.contains("customize-opencode"), "{text}");
+    let explained = crate::support::run(
+        &live.home,
+        &top,
+        &["explain", "customize-opencode", "--profile", "opencode"],
+    );
+    let text = stdout(&explained);
+    assert!(text.contains("it is built into opencode"), "{text}");
+    assert!(text.contains("comes from the program of opencode 1.18.33"), "{text}");
+
+    let dir = top.join(".opencode/skills/mine");
+    fs::create_dir_all(&dir).expect("it can be made");
+    let own = "---\nname: customize-opencode\ndescription: Mine.\n---\nMine.\n";
+    fs::write(dir.join("SKILL.md"), own).expect("it can be written");
+    let loaded = live.wire.call("skills/load", &named);
+    assert!(loaded["output"].as_str().expect("a text").contains("Mine."), "{loaded}");
 }

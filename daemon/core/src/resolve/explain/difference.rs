@@ -59,9 +59,11 @@ pub(super) fn mattering<'a>(
             let rule = site.profile.roots.get(root.rule);
             rule.is_some_and(|rule| match rule.base {
                 // What such a rule finds does not follow from the table alone.
-                Base::Settings | Base::Plugins(_) | Base::Extensions(_) | Base::Provided(_) => {
-                    !base.roots.iter().any(|it| it.base == rule.base)
-                }
+                Base::Settings
+                | Base::Plugins(_)
+                | Base::Extensions(_)
+                | Base::Provided(_)
+                | Base::BuiltIn(_) => !base.roots.iter().any(|it| it.base == rule.base),
                 _ => !searched_by(base, site, resolution).contains(&root.path),
             })
         }

@@ -1,12 +1,13 @@
 //! The steps of an explanation: what was considered, in the order of discovery.
 
 use super::super::{
-    Consultation, Consulted, Note, Reason, Repository, Resolution, Root, RootOutcome, Site, Skip,
-    State,
+    About, Candidate, Consultation, Consulted, Note, Reason, Repository, Resolution, Root,
+    RootOutcome, Site, Skip, State,
 };
 use super::absent::Absence;
-use super::{Inquiry, Step, StepKind, difference, difference_step};
+use super::{Inquiry, Query, Step, StepKind, difference, difference_step};
 use crate::ladder::verdicts;
+use crate::permission;
 use crate::profile::LinkedWorktrees;
 use crate::skill::Spot;
 
@@ -28,7 +29,9 @@ impl Inquiry<'_> {
             steps.push(Step { kind, reason: Some(it.why), at, file, next: Some(it.next) });
         }
         steps.extend(worktree_step(self.site, self.resolution));
-        steps.extend(self.resolution.settings_steps());
+        for (index, file) in self.resolution.settings.iter().enumerate() {
+            settings_steps(index, file, &|it| self.bears(it, matched), &mut steps);
+        }
         for (index, root) in self.resolution.roots.iter().enumerate() {
             steps.push(root_step(index, root));
             for (_, skip) in skips.iter().filter(|(it, _)| *it == index) {
@@ -45,6 +48,30 @@ impl Inquiry<'_> {
             }
         }
         steps
+    }
+
+    /// Whether what a configuration file says bears on the question: what is wrong always does, and
+    /// where nothing is found all does that may be about it.
+    fn bears(&self, note: &Note, matched: &[usize]) -> bool {
+        let candidates = || matched.iter().map(|it| &self.resolution.candidates[*it]);
+        let is_unknown = matched.is_empty();
+        let is_named = |pattern: &str| match self.query {
+            Query::Name(name) if permission::may_mean(pattern, name) => true,
+            Query::Path(_) if is_unknown => true,
+            _ => candidates().any(|it| permission::may_mean(pattern, &it.name)),
+        };
+        let of_plugin = |it: &Candidate, key: &str| {
+            self.resolution.plugin_of(it).is_some_and(|it| it.key == key)
+        };
+        note.next.is_some()
+            || match &note.about {
+                About::Any => true,
+                About::Names(pattern) => is_named(pattern),
+                About::Path(path) => {
+                    is_unknown || candidates().any(|it| it.path.starts_with(&**path))
+                }
+                About::Plugin(key) => is_unknown || candidates().any(|it| of_plugin(it, key)),
+            }
     }
 
     fn candidate_steps(&self, index: usize, steps: &mut Vec<Step>) {
@@ -112,7 +139,7 @@ impl Resolution {
     pub fn settings_steps(&self) -> Vec<Step> {
         let mut steps = Vec::new();
         for (index, file) in self.settings.iter().enumerate() {
-            settings_steps(index, file, &mut steps);
+            settings_steps(index, file, &|_| true, &mut steps);
         }
         steps
     }
@@ -156,8 +183,14 @@ pub fn worktree_step(site: &Site, resolution: &Resolution) -> Option<Step> {
     })
 }
 
-/// Tells what a configuration file decides; of one that is not there only that.
-fn settings_steps(index: usize, file: &Consulted, steps: &mut Vec<Step>) {
+/// Tells what a configuration file decides, as far as it bears on the question; of one that is not
+/// there only that.
+fn settings_steps(
+    index: usize,
+    file: &Consulted,
+    bears: &dyn Fn(&Note) -> bool,
+    steps: &mut Vec<Step>,
+) {
     let step = |at, reason, next| Step {
         kind: StepKind::Settings(index),
         reason,
@@ -179,9 +212,12 @@ fn settings_steps(index: usize, file: &Consulted, steps: &mut Vec<Step>) {
         Consultation::Read if file.notes.is_empty() => {
             steps.push(step(None, Some("says nothing about skills".to_owned()), None));
         }
+        Consultation::Read if !file.notes.iter().any(bears) => {
+            steps.push(step(None, Some("says nothing about this".to_owned()), None));
+        }
         Consultation::Read => {
             let note = |it: &Note| step(Some(it.at), Some(it.message.clone()), it.next.clone());
-            steps.extend(file.notes.iter().map(note));
+            steps.extend(file.notes.iter().filter(|it| bears(it)).map(note));
         }
     }
 }

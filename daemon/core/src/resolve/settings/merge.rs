@@ -4,7 +4,7 @@
 //! replaced by the later file. What is left is a list of rules in the order of the keys, of
 //! which the last that matches counts.
 
-use super::Settings;
+use super::{About, Settings};
 use crate::document::{Entry, Node, Value};
 use crate::path::AbsPath;
 use crate::permission::{self, Action, Author, Regime, Rule, Source, wildcard};
@@ -96,7 +96,9 @@ impl Taking<'_> {
 
     fn decided(&mut self, source: &Source, key: &str, pattern: &str, action: Action) {
         let message = format!("`{key}` says `{}` for `{pattern}`", action.name());
-        self.settings.note(source, message, None);
+        // `skill` is the whole tool.
+        let about = if pattern == SKILL { About::Any } else { About::Names(pattern.into()) };
+        self.settings.note_about(source, about, message);
     }
 
     fn permission(&mut self, entry: &Entry, shown: &str, into: &mut Vec<Permission>) {

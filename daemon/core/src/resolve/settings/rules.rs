@@ -1,6 +1,6 @@
 //! Claude Code's permission lists: `Skill(name)` among the rules about all other tools.
 
-use super::Settings;
+use super::{About, Settings};
 use crate::document::Node;
 use crate::path::AbsPath;
 use crate::permission::{Action, Author, Rule, Source};
@@ -22,7 +22,7 @@ pub(super) fn take(document: &Node, file: &AbsPath, settings: &mut Settings) {
                 continue;
             };
             let message = format!("`permissions.{}` says `{text}`", action.name());
-            settings.note(&source, message, None);
+            settings.note_about(&source, About::Names(pattern.into()), message);
             let (author, pattern) = (Author::Agent, pattern.into());
             settings.rules.push(Rule { author, agent: None, pattern, action, source });
         }

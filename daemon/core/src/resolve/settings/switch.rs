@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use super::{Note, Settings};
+use super::{About, Note, Settings};
 use crate::document::{Node, Value};
 use crate::path::AbsPath;
 use crate::permission::Source;
@@ -64,7 +64,8 @@ pub(super) fn overrides(document: &Node, file: &AbsPath, settings: &mut Settings
         };
         let source = Source { file: file.clone(), at: entry.at };
         let said = entry.node.text().unwrap_or_default();
-        settings.note(&source, format!("`{key}` says `{said}` for `{}`", entry.key), None);
+        let message = format!("`{key}` says `{said}` for `{}`", entry.key);
+        settings.note_about(&source, About::Names(entry.key.clone()), message);
         settings.switched.push(Switched { which: Which::Name(entry.key.clone()), to, source, key });
     }
 }
@@ -87,7 +88,8 @@ pub(super) fn disabled(document: &Node, file: &AbsPath, settings: &mut Settings)
             settings.note(&source, message, Some("Put it into quotes.".to_owned()));
             continue;
         };
-        settings.note(&source, format!("`{key}` switches `{name}` off"), None);
+        let message = format!("`{key}` switches `{name}` off");
+        settings.note_about(&source, About::Names(name.into()), message);
         let which = Which::AnyCase(name.to_lowercase());
         settings.switched.push(Switched { which, to: To::Off, source, key });
     }
@@ -106,6 +108,7 @@ pub(super) fn config(
         let source = Source { file: file.clone(), at: item.at };
         let (path, name) = (item.get("path"), item.get("name"));
         let wrong = |message: &str, next: &str| Note {
+            about: About::Any,
             at: item.at,
             message: format!("`[[{key}]]` {message}"),
             next: Some(next.to_owned()),
@@ -169,7 +172,14 @@ pub(super) fn config(
                     Which::AnyCase(name) => name.clone(),
                     Which::All => "all".to_owned(),
                 };
-                settings.note(&source, format!("`[[{key}]]` switches `{shown}` {word}"), None);
+                let about = match &which {
+                    Which::Path(path) => About::Path(path.clone()),
+                    Which::Name(name) => About::Names(name.clone()),
+                    Which::AnyCase(name) => About::Names(name.as_str().into()),
+                    Which::All => About::Any,
+                };
+                let message = format!("`[[{key}]]` switches `{shown}` {word}");
+                settings.note_about(&source, about, message);
                 let to = if on { To::On } else { To::Off };
                 settings.switched.push(Switched { which, to, source, key });
             }

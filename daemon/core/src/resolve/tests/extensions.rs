@@ -127,6 +127,7 @@ fn an_extension_that_is_off_says_where() {
             extension/enabled decisive=true: its extension does not count: `/home/u/.gemini/extensions/extension-enablement.json:2:26` switches `off` off here
             settings /home/u/.gemini/extensions/extension-enablement.json at 2:26: extension `off` is off here: `!/w/*`
             settings /home/u/.gemini/extensions/extension-enablement.json at 3:35: extension `again` is on here: `/w/`
+            root /builtin:/gemini-cli: comes from the program of Gemini CLI 0.61.0
             root /home/u/.gemini/extensions/again/skills: comes from the extension `again`
             root /home/u/.gemini/extensions/alpha/skills: comes from the extension `alpha`
             root /home/u/.gemini/extensions/beta/skills: comes from the extension `second`
@@ -149,6 +150,7 @@ fn an_extension_that_is_off_says_where() {
             extension/enabled decisive=true: its extension does not count: `/home/u/.gemini/extensions/half/gemini-extension.json` has no `version`
             settings /home/u/.gemini/extensions/extension-enablement.json at 2:26: extension `off` is off here: `!/w/*`
             settings /home/u/.gemini/extensions/extension-enablement.json at 3:35: extension `again` is on here: `/w/`
+            root /builtin:/gemini-cli: comes from the program of Gemini CLI 0.61.0
             root /home/u/.gemini/extensions/again/skills: comes from the extension `again`
             root /home/u/.gemini/extensions/alpha/skills: comes from the extension `alpha`
             root /home/u/.gemini/extensions/beta/skills: comes from the extension `second`

@@ -82,13 +82,10 @@ description: d
             opencode may not use `a`: the rule `*` denies all skills, which switches the skill tool off, whatever is allowed beside it (`/w/opencode.json:6:7`).
             next: Put that rule before the others, so that it is not the last.
             settings /home/u/.config/opencode/opencode.json at 1:17: `permission.*` says `ask` for `*`
-            settings /home/u/.config/opencode/opencode.json at 1:39: `permission.skill` says `deny` for `internal-*`
-            settings /home/u/.config/opencode/opencode.json at 1:61: `permission.skill` says `allow` for `x`
-            settings /w/opencode.json at 5:7: `permission.skill` says `allow` for `internal-*`
             settings /w/opencode.json at 6:7: `permission.skill` says `deny` for `*`
             settings /w/opencode.json at 6:7: the last rule about skills denies `*`, which switches the whole skill tool off, whatever is allowed before it
             settings /w/opencode.json at 9:52: `agent.plan.permission.skill` needs `allow`, `ask` or `deny` here
-            settings /w/opencode.json at 9:65: `agent.plan.permission.skill` says `ask` for `b`
+            root /builtin:/opencode: comes from the program of opencode 1.18.33
             root /w/.opencode/skill
               candidate /w/.opencode/skill/a/SKILL.md
                 permission/tool-off decisive=true at 6:7: the rule `*` denies all skills, which switches the skill tool off, whatever is allowed beside it
@@ -323,12 +320,9 @@ description: d
     let mut site = site("opencode", "/w");
     site.environment.insert("OPENCODE_CONFIG".to_owned(), "/etc/own.json".into());
     let resolution = resolve(&site, &tree);
-    assert_eq!(
-        resolution.listed().map(|it| it.path.clone()).collect::<Vec<_>>(),
-        [path("/w/x/a/SKILL.md")]
-    );
+    assert_eq!(resolution.listed().last().map(|it| it.path.clone()), Some(path("/w/x/a/SKILL.md")));
     site.environment.insert("OPENCODE_DISABLE_PROJECT_CONFIG".to_owned(), "1".into());
-    assert_eq!(resolve(&site, &tree).listed().count(), 1, "the variable is the user's");
+    assert_eq!(resolve(&site, &tree).listed().count(), 2, "the variable is the user's");
 }
 
 #[test]

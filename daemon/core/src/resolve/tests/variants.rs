@@ -103,7 +103,7 @@ name: b
         fixture,
         &expect![[r#"
             shadowed    a          /home/u/.claude/skills/a/SKILL.md
-                name/unique: `/w/.claude/skills/a/SKILL.md` has the same name and is found later
+                name/unique: `/w/.claude/skills/a/SKILL.md` has the same name and is found later; so opencode means it, but it reads files at the same time and takes either
             active      a          /w/.claude/skills/a/SKILL.md
             hidden      b          /w/.claude/skills/b/SKILL.md
                 description/listed: the frontmatter has no `description`
@@ -154,7 +154,7 @@ no frontmatter
                 name/unique: `/w/.gemini/skills/a/SKILL.md` has the same name and is found later
             active      b          /home/u/.gemini/skills/b/SKILL.md
             untrusted   a          /w/.gemini/skills/a/SKILL.md
-                project/trusted: Gemini CLI takes a project's skills only where its folder is trusted
+                project/trusted: Gemini CLI takes a project's skills only where its folder is trusted, and `/home/u/.gemini/trustedFolders.json` does not name it
             invalid     c          /w/.gemini/skills/c/SKILL.md
                 frontmatter/required: 1:1 the file has no frontmatter
         "#]],
