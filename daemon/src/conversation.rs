@@ -151,6 +151,15 @@ impl Service {
         }
         if !(new.discovered.is_empty() && new.activated.is_empty()) {
             self.turn_followers(&session.id).await;
+            self.counters.count(|it| {
+                for (cause, list) in
+                    [("discovered", new.discovered.len()), ("activated", new.activated.len())]
+                {
+                    if list > 0 {
+                        *it.changes.entry(cause.to_owned()).or_default() += list as u64;
+                    }
+                }
+            });
             self.session_changed(&session, &view);
         }
         Ok(Touched { session, view, new })

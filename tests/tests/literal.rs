@@ -119,7 +119,7 @@ fn random_tree(random: &mut Random) -> Tree {
         entries.push((path, Thing::File(text)));
     }
     let mut dirs: Vec<String> = Vec::new();
-    for _ in 0..10 + random.below(20) {
+    for _ in 0..20 + random.below(20) {
         let mut dir = format!("{}/{}", random.pick(&bases), random.pick(&ROOTS));
         let depth = if random.chance(6) { random.below(9) } else { random.below(3) };
         for _ in 0..depth {

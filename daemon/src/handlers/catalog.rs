@@ -79,6 +79,7 @@ pub(crate) async fn render(
     let mut health = view.health.clone();
     health.extend(service.sessions.store().health());
     let health = to_wire::health(&health);
+    service.counters.count(|it| it.descriptions_shortened += catalog.n_shortened as u64);
     Answer::new(&rendered::catalog(catalog, &told, view.clock.clone(), health))
 }
 
