@@ -3,13 +3,14 @@
 //!
 //! Who has written is not known, so that nothing of a worktree comes by itself unless the user
 //! trusts it ([`Reach::Trusted`]). What is written while one touch is being taken up
-//! is taken up together by the next.
+//! is taken up together by the next. A new daemon hears at once for whom the last one did.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use skills_core::path::AbsPath;
+use skills_engine::ViewKey;
 use skills_engine::session::Session;
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::Context;
@@ -19,10 +20,15 @@ use crate::conversation::{Named, Reach};
 use crate::peer::Peer;
 use crate::service::Service;
 
+/// How many views are opened for conversations before anybody asks for them. Each costs what it
+/// costs to read its skills for the first time.
+const MOST_WOKEN: usize = 64;
+
 /// Takes writes for touches until the daemon ends.
 pub(crate) async fn keep(service: Arc<Service>) {
     // Nobody's connection: what is asked for here is asked for by the daemon itself.
     let nobody = Peer::new(0);
+    service.wake().await;
     loop {
         let written = tokio::select! {
             () = service.closing.cancelled() => return,
@@ -51,6 +57,35 @@ fn files(written: BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
 }
 
 impl Service {
+    /// Hears again of what is written for the conversations that the last daemon heard of it for:
+    /// their worktrees are opened, one after the other, so that whoever calls comes in between.
+    async fn wake(&self) {
+        let sessions = self.sessions.wake().await;
+        if sessions.is_empty() {
+            return;
+        }
+        self.refresh_settings().await;
+        let mut opened: Vec<ViewKey> = Vec::new();
+        for session in sessions {
+            // What is named by a profile that is gone comes back with it, when it is called for.
+            let Ok(asked) = self.read_for(None, Context::default(), Some(&session)) else {
+                continue;
+            };
+            // Many conversations see the same.
+            if !opened.contains(&asked.key) {
+                if opened.len() >= MOST_WOKEN || self.closing.is_cancelled() {
+                    continue;
+                }
+                if let Err(error) = self.resolved(&asked).await {
+                    tracing::warn!(session = session.id, error = error.message, "not opened");
+                    continue;
+                }
+                opened.push(asked.key);
+            }
+            self.follow_writes(&session).await;
+        }
+    }
+
     /// Sees to it that what is written below a conversation's directory is heard, where that counts
     /// as touched.
     pub(crate) async fn follow_writes(&self, session: &Session) {

@@ -201,14 +201,10 @@ impl Service {
         let Subject { permission, worktree, .. } = &question.subject;
         let patterns = if always.is_empty() { question.always.clone() } else { always };
         let grant = |pattern| Grant { session: None, permission: permission.clone(), pattern };
-        let kept = store.grant(worktree, patterns.into_iter().map(grant).collect()).await;
-        let kept = match (&question.content, kept) {
-            (Some(content), Ok(())) => store.trust_content(vec![content.clone()]).await,
-            (_, kept) => kept,
-        };
-        if let Err(error) = kept {
-            // The answer counts, and the store's health says that it is not kept.
-            tracing::warn!(%error, "what the user has allowed for good is not kept");
+        // Where it cannot be saved yet, the store's health says so.
+        store.grant(worktree, patterns.into_iter().map(grant).collect()).await;
+        if let Some(content) = &question.content {
+            store.trust_content(vec![content.clone()]).await;
         }
     }
 

@@ -1,23 +1,23 @@
 //! Conversations as calls name them: which one is meant, where it is, and what touching does.
 //!
 //! The engine keeps conversations and knows the disk; what is put together here is the order:
-//! find, then activate, then keep, then answer.
+//! find, then activate, then keep, then answer. Who is told of what it changes is [`followers`].
+
+mod followers;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use skills_core::path::AbsPath;
 use skills_core::profile::Nested;
-use skills_core::resolve::{Overlay, Resolution, Site, State};
+use skills_core::resolve::{Overlay, Resolution, State};
 use skills_engine::discover::{self, Found, Search};
-use skills_engine::session::{Invocation, Matched, Met, Opening, Session};
-use skills_engine::{Freshness, Health, View, ViewKey};
+use skills_engine::session::{Matched, Met, Opened, Opening, Session};
+use skills_engine::{Freshness, Health, View};
 use skills_protocol::error::RpcError;
-use skills_protocol::path::{encode, encoding_of};
-use skills_protocol::wire::{Context, Event, EventKind};
+use skills_protocol::wire::Context;
 use tokio::task::spawn_blocking;
 
-use crate::events::About;
 use crate::from_wire::Asked;
 use crate::peer::Peer;
 use crate::service::Service;
@@ -95,9 +95,17 @@ impl Service {
             additional: asked.key.additional.clone(),
             auto,
         };
-        let (session, is_new) = self.sessions.open(id, opening).await;
+        let Opened { session, is_new, moved } = self.sessions.open(id, opening).await;
         self.follow_writes(&session).await;
         asked.key.overlay = Arc::clone(&session.overlay);
+        if is_new || moved {
+            // Whoever follows it may have begun before it was there.
+            self.turn_followers(&session.id).await;
+        }
+        if moved {
+            let view = self.resolved(&asked).await?;
+            self.session_changed(&session, &view);
+        }
         Ok(Named { session, asked, is_new })
     }
 
@@ -163,56 +171,6 @@ impl Service {
             self.session_changed(&session, &view);
         }
         Ok(Touched { session, view, new })
-    }
-
-    /// Remembers that an agent of a conversation has loaded a skill. Of a conversation that is not
-    /// known nothing is kept.
-    pub(crate) async fn loaded(&self, id: &str, agent: Option<&str>, invocation: Invocation) {
-        if self.sessions.get(id).await.is_some() {
-            self.sessions.record_invocation(id, agent, invocation).await;
-        }
-    }
-
-    /// Turns those who follow what a conversation sees to what it sees now.
-    pub(crate) async fn turn_followers(&self, id: &str) {
-        // Another touch may have been faster in between, and is behind in the next round.
-        while let Some(session) = self.sessions.get(id).await {
-            let mut all = self.bus.following(id);
-            all.retain(|(_, key)| key.overlay != session.overlay);
-            if all.is_empty() {
-                return;
-            }
-            for (subscription, before) in all {
-                let overlay = Arc::clone(&session.overlay);
-                let key = ViewKey { overlay: Arc::clone(&overlay), ..(*before).clone() };
-                // It is held, and so it is there, unless the subscription is only being made.
-                let Some(before) = self.engine.cached(&before) else { return };
-                let site = Site { overlay, ..(*before.site).clone() };
-                match self.engine.hold(key, site).await {
-                    Ok((view, hold)) => self.bus.turn(subscription, &view, hold, Some(&before)),
-                    Err(error) => {
-                        self.engine_failed(&error);
-                        return;
-                    }
-                }
-            }
-        }
-    }
-
-    /// Tells those who follow a conversation that it has changed.
-    fn session_changed(&self, session: &Session, view: &View) {
-        let worktree = Some(&view.resolution.worktree);
-        let about = About { view: None, worktree, session: Some(&session.id) };
-        let encoding = encoding_of([&*session.cwd]);
-        let event = Event {
-            clock: Some(view.clock.clone()),
-            cwd: Some(encode(&session.cwd, encoding)),
-            profile: Some(session.profile.clone()),
-            session: Some(session.id.clone()),
-            path_encoding: encoding,
-            ..Event::new(EventKind::SessionChanged)
-        };
-        self.bus.publish(about, &event);
     }
 
     async fn found(

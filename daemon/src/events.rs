@@ -14,8 +14,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use skills_core::path::AbsPath;
 use skills_engine::{Hold, Update, View, ViewKey};
 use skills_protocol::path::{encode, encoding_of};
-use skills_protocol::wire::{Event, EventKind};
+use skills_protocol::wire::{Context, Event, EventKind};
 
+use crate::peer::Environment;
 use crate::to_wire;
 
 pub(crate) use mailbox::Mailbox;
@@ -55,8 +56,19 @@ pub(crate) enum Interest {
         /// Where it is.
         worktree: AbsPath,
         /// The conversation, where the subscriber named one.
-        session: Option<String>,
+        followed: Option<Arc<Followed>>,
     },
+}
+
+/// A conversation whose view is followed, wherever it goes.
+#[derive(Clone, Debug)]
+pub(crate) struct Followed {
+    /// Its id.
+    pub(crate) session: String,
+    /// What the subscriber has said; all else is as the conversation has it.
+    pub(crate) context: Context,
+    /// The variables that the subscriber has introduced itself with.
+    pub(crate) environment: Option<Environment>,
 }
 
 /// What an event is about, for choosing who is told.
@@ -126,12 +138,13 @@ impl Bus {
         }
     }
 
-    /// Returns the subscriptions to what a conversation sees, and the view that each follows.
-    pub(crate) fn following(&self, session: &str) -> Vec<(u64, Arc<ViewKey>)> {
+    /// Returns the subscriptions to what a conversation sees, with the view that each follows and
+    /// what it was subscribed to by.
+    pub(crate) fn following(&self, session: &str) -> Vec<(u64, Arc<ViewKey>, Arc<Followed>)> {
         let table = self.lock();
         let all = table.followers.iter().filter_map(|(id, it)| match &it.interest {
-            Interest::View { key, session: Some(its), .. } if its == session => {
-                Some((*id, Arc::clone(key)))
+            Interest::View { key, followed: Some(its), .. } if its.session == session => {
+                Some((*id, Arc::clone(key), Arc::clone(its)))
             }
             Interest::View { .. } | Interest::Everything => None,
         });
@@ -143,8 +156,9 @@ impl Bus {
     pub(crate) fn turn(&self, id: u64, view: &View, hold: Hold, shows_else: Option<&View>) {
         let mut table = self.lock();
         let Some(follower) = table.followers.get_mut(&id) else { return };
-        if let Interest::View { key, .. } = &mut follower.interest {
+        if let Interest::View { key, worktree, .. } = &mut follower.interest {
             *key = Arc::clone(&view.key);
+            worktree.clone_from(&view.resolution.worktree);
         }
         let before = follower.hold.replace(hold);
         let is_news = shows_else.is_some_and(|it| it.resolution != view.resolution);
@@ -215,10 +229,10 @@ impl Interest {
     fn covers(&self, about: About<'_>) -> bool {
         match self {
             Self::Everything => true,
-            Self::View { key, worktree, session } => match (about.view, about.session) {
-                (Some(view), _) => *view == **key,
-                (None, Some(its)) if session.is_some() => session.as_deref() == Some(its),
-                (None, _) => about.worktree.is_none_or(|it| it == worktree),
+            Self::View { key, worktree, followed } => match (about.view, about.session, followed) {
+                (Some(view), ..) => *view == **key,
+                (None, Some(its), Some(followed)) => followed.session == its,
+                (None, ..) => about.worktree.is_none_or(|it| it == worktree),
             },
         }
     }

@@ -235,6 +235,7 @@ impl Life<'_> {
             let _ = editors.await;
         }
         drain(tasks).await;
+        self.service.sessions.store().finish().await;
         Ok(())
     }
 

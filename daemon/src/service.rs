@@ -181,7 +181,17 @@ impl Service {
         context: Context,
         session: Option<&Session>,
     ) -> Result<Asked, RpcError> {
-        let theirs = peer.environment().or(session.map(|it| &it.environment));
+        self.read_for(peer.environment(), context, session)
+    }
+
+    /// Reads what is asked for, without waiting, by somebody whose environment this is.
+    pub(crate) fn read_for(
+        &self,
+        theirs: Option<&Environment>,
+        context: Context,
+        session: Option<&Session>,
+    ) -> Result<Asked, RpcError> {
+        let theirs = theirs.or(session.map(|it| &it.environment));
         let environment = theirs.unwrap_or(&self.environment);
         let profiles = &self.settings.user().profiles;
         from_wire::asked(context, session, profiles, environment, &self.environment)

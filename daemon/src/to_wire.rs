@@ -46,7 +46,7 @@ pub(crate) fn entry(view: &View, candidate: &Candidate) -> wire::Entry {
     let hidden = |record: &SkillRecord| profile.hides_from_model && record.disable_model_invocation;
     wire::Entry {
         name: candidate.name.clone(),
-        description: candidate.description.clone(),
+        description: candidate.description.as_deref().map(str::to_owned),
         path: path(&candidate.path, encoding),
         dir: path(&dir, encoding),
         path_encoding: encoding,

@@ -218,7 +218,7 @@ pub struct Candidate {
     /// The name as this agent reads it; our own reading where the agent drops the file.
     pub name: String,
     /// The description as this agent reads it; our own reading where it drops the file.
-    pub description: Option<String>,
+    pub description: Option<Arc<str>>,
     /// The SKILL.md: as reached, or without links on the way where the agent knows it so.
     pub path: AbsPath,
     /// The index of its root in [`Resolution::roots`].
@@ -227,8 +227,8 @@ pub struct Candidate {
     pub file: Option<SkillFile>,
     /// What became of it.
     pub state: State,
-    /// Why, where the state is not plain.
-    pub reason: Option<Reason>,
+    /// Why, where the state is not plain; apart, because of most there is none.
+    pub reason: Option<Box<Reason>>,
     /// Repairs and oddities that did not change the state.
     pub notes: Vec<Reason>,
     /// What the agent puts before the name.

@@ -8,6 +8,8 @@
 #[cfg(any(test, feature = "invariants"))]
 pub mod invariants;
 
+use std::sync::Arc;
+
 use crate::catalog;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::fields::{Fields, Reading};
@@ -38,8 +40,8 @@ pub struct Finding {
 /// A field's text and where it stands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field {
-    /// The value as text; empty for a null.
-    pub text: Box<str>,
+    /// The value as text; empty for a null. Whoever reads it as it stands shares it.
+    pub text: Arc<str>,
     /// Where the value begins; for a missing value, where its key ends.
     pub at: Spot,
     /// Whether the value is a list or a map, which no agent reads as text.

@@ -269,7 +269,7 @@ fn shown<'a>(resolution: &'a Resolution, candidate: &'a Candidate) -> impl Hash 
         (record.facts.hash, record.facts.truncated, stale)
     });
     let reason = reason.as_ref().map(|it| {
-        let Reason { rule, message, at, file, next: _, winner: _ } = it;
+        let Reason { rule, message, at, file, next: _, winner: _ } = &**it;
         (rule, message, file, at.map(|it| (it.line, it.column)))
     });
     let place = (root.scope as u8, root.path.as_os_str(), &root.label, root.own);

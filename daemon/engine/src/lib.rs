@@ -82,7 +82,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use skills_core::path::AbsPath;
@@ -122,6 +122,8 @@ pub struct Options {
     pub boot_id: String,
     /// Who is told when a view changes.
     pub listener: Option<Listener>,
+    /// How long a view is kept that nobody asks for, with what only it needs.
+    pub idle: Duration,
     /// Where catalogs and bundled skills are kept; nowhere where it is not known.
     pub cache: Option<PathBuf>,
 }
@@ -149,7 +151,8 @@ impl Options {
     /// Returns options for the machine's own disk without a source of hints.
     pub fn new(boot_id: String) -> Self {
         let (disk, read_limit) = (Arc::new(RealDisk), DEFAULT_READ_LIMIT);
-        Self { hints: None, disk, read_limit, boot_id, listener: None, cache: None }
+        let idle = run::VIEW_IDLE;
+        Self { hints: None, disk, read_limit, boot_id, listener: None, idle, cache: None }
     }
 }
 
@@ -219,6 +222,8 @@ impl Engine {
             worktrees: BTreeMap::new(),
             tick: 0,
             numbers: 0,
+            opened: 0,
+            idle: options.idle,
             cookies: run::Cookies::default(),
             rebuilds: Rebuilds::default(),
             unused: false,

@@ -41,7 +41,7 @@ use self::views::Held;
 const COOKIE_PATIENCE: Duration = Duration::from_secs(1);
 
 /// How long a view is kept that nobody asks for.
-const VIEW_IDLE: Duration = Duration::from_hours(1);
+pub(crate) const VIEW_IDLE: Duration = Duration::from_hours(1);
 
 /// How often directories that are not watched are looked at for those who follow a view.
 const SWEEP_EVERY: Duration = Duration::from_secs(2);
@@ -135,6 +135,10 @@ pub(crate) struct Engine {
     pub(crate) tick: u64,
     /// The last number given to a worktree.
     pub(crate) numbers: u32,
+    /// How often a worktree was opened to stay.
+    pub(crate) opened: u64,
+    /// How long a view is kept that nobody asks for.
+    pub(crate) idle: Duration,
     pub(crate) cookies: Cookies,
     pub(crate) rebuilds: Rebuilds,
     pub(crate) unused: bool,
@@ -156,6 +160,8 @@ pub(crate) struct Engine {
 pub(crate) struct Worktree {
     number: u32,
     pins: u32,
+    /// When it was opened last, in the order of all that were.
+    opened: u64,
 }
 
 /// Cookies on their way, and who waits for them.
@@ -200,7 +206,7 @@ impl Engine {
             None if self.ground.is_deaf() && !self.holds.is_empty() => SWEEP_EVERY,
             None if self.views.is_empty() => return events.recv(),
             // To let go of what nobody has asked for.
-            None => VIEW_IDLE,
+            None => self.idle,
         };
         match events.recv_timeout(left) {
             Ok(event) => Ok(event),
@@ -395,7 +401,7 @@ impl Engine {
                     self.views.get(&key).map_or(view, |it| Arc::clone(&it.view))
                 };
                 if pin {
-                    self.worktrees.entry(view.resolution.worktree.clone()).or_default().pins += 1;
+                    self.pin(&view.resolution.worktree);
                 }
                 let _ = reply.send(view);
             }

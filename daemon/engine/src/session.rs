@@ -1,36 +1,33 @@
-//! Conversations: what each has touched, found and loaded, in memory and in the store.
+//! A conversation: what it has touched, found and loaded, and how each step changes that.
 //!
-//! A conversation is an immutable value that is replaced by the next one under a short lock, so
-//! that two touches at once lose nothing of each other. What changed goes to the store, and the
-//! caller is answered when it is on disk. Those that nobody uses are only on disk.
+//! A conversation is an immutable value that is replaced by the next one. Each step here takes it
+//! there and says which parts of it are new, which is what is written; who holds conversations and
+//! has them written is [`held`], and what is left of one that was shortened [`compaction`].
 
-use std::collections::{BTreeMap, HashMap};
+mod compaction;
+
+mod held;
+
+use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::Arc;
 
 use skills_core::hooks::Hook;
 use skills_core::path::AbsPath;
-use skills_core::profile::Compaction;
 use skills_core::resolve::Overlay;
 
-use crate::store::{self, ByAgent, Part, Store, StoreError, millis, now};
+use crate::store::{ByAgent, Part};
+
+pub use compaction::Compacted;
+pub use held::{Opened, Sessions};
 
 /// How many skill directories one conversation keeps; of more, the one that nothing was touched
 /// near for longest goes. It is found again by the next touch near it.
 pub const MOST_NESTED: usize = 64;
 
-/// How many conversations are held in memory; of more, those that were not used for longest are
-/// only on disk.
-const MOST_LIVE: usize = 2048;
-
 /// How far the time of the last use may be behind, in milliseconds: a write for each call would
 /// be one too many.
 const USED_WITHIN: u64 = 60_000;
-
-/// How many characters a token is taken to be.
-const TOKEN: usize = 4;
 
 /// A conversation.
 #[derive(Clone, Debug, PartialEq)]
@@ -177,17 +174,6 @@ pub struct Met {
     pub activated: Vec<(AbsPath, Matched)>,
 }
 
-/// What a shortened conversation is given again, and what it has lost.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Compacted {
-    /// Given again, the latest at the end, each with whether it was cut.
-    pub again: Vec<(Loaded, bool)>,
-    /// The names of those that count as not loaded any more.
-    pub forgotten: Vec<String>,
-    /// Whether the list of skills is given again.
-    pub list_again: bool,
-}
-
 impl Default for Session {
     fn default() -> Self {
         Self {
@@ -210,6 +196,11 @@ impl Default for Session {
 }
 
 impl Session {
+    /// Returns a conversation in which nothing has happened yet.
+    fn new(id: &str, at: u64) -> Self {
+        Self { id: id.to_owned(), created: at, used: at, ..Self::default() }
+    }
+
     /// Makes what follows from the rest.
     pub(crate) fn settle(&mut self) {
         let nested = self.discovered.keys().cloned().collect();
@@ -217,385 +208,103 @@ impl Session {
         self.overlay = Arc::new(Overlay::new(nested, activated));
     }
 
-    fn take(&mut self, opening: Opening) {
+    /// Takes the place that it is opened in. Returns whether that is another one.
+    fn move_to(&mut self, opening: Opening) -> bool {
+        let before = self.clone();
         let Opening { cwd, profile, environment, additional, auto } = opening;
         (self.cwd, self.profile) = (cwd, profile);
         (self.environment, self.additional) = (environment, additional);
         self.auto = auto.unwrap_or(self.auto);
-    }
-}
-
-/// All conversations; cheap to clone.
-#[derive(Clone)]
-pub struct Sessions {
-    store: Store,
-    shared: Arc<Shared>,
-}
-
-#[derive(Default)]
-struct Shared {
-    live: Mutex<HashMap<String, Arc<Session>>>,
-    /// How many ids were made.
-    made: AtomicU64,
-    /// When those that nobody uses were last forgotten.
-    swept: AtomicU64,
-}
-
-impl Sessions {
-    /// Returns the conversations that are kept in this store.
-    pub fn new(store: Store) -> Self {
-        Self { store, shared: Arc::default() }
+        before != *self
     }
 
-    /// Returns where they are kept.
-    pub fn store(&self) -> &Store {
-        &self.store
-    }
-
-    /// Returns a conversation; none when there is none of that id.
-    pub async fn get(&self, id: &str) -> Option<Arc<Session>> {
-        if let Some(session) = self.live().get(id).cloned() {
-            return Some(self.used(session));
-        }
-        let wanted = id.to_owned();
-        let found = self.store.perform(move |it| store::load(it, &wanted)).await;
-        let found = found.inspect_err(|error| tracing::warn!(%error, "a session is not read"));
-        let session = Arc::new(found.ok().flatten()?);
-        let mut live = self.live();
-        make_room(&mut live);
-        // Somebody else may have been faster, and gone on from there.
-        let session = Arc::clone(live.entry(id.to_owned()).or_insert(session));
-        drop(live);
-        Some(self.used(session))
-    }
-
-    /// Opens a conversation, one of ours where no id is given. One that there is takes the place
-    /// that is given and keeps all else. Returns whether it was made.
-    pub async fn open(&self, id: Option<String>, opening: Opening) -> (Arc<Session>, bool) {
-        let id = id.unwrap_or_else(|| self.next_id());
-        let take = |session: &mut Session, is_new: bool| {
-            let before = session.clone();
-            session.take(opening);
-            let stays = !is_new && before == *session;
-            (if stays { Vec::new() } else { vec![Part::Place] }, is_new)
-        };
-        self.change(&id, take).await
-    }
-
-    /// Takes up what a touch has met. Returns the conversation as it is then, and what of it is
-    /// new. It is on disk, unless the store's health says that it cannot be.
-    pub async fn touch(&self, id: &str, met: Met) -> (Arc<Session>, Met) {
-        let at = now();
-        let take = |session: &mut Session| {
-            let mut parts = Vec::new();
-            let mut new = Met::default();
-            for dir in met.discovered {
-                let used = session.discovered.insert(dir.clone(), at);
-                if used.is_none_or(|used| at.saturating_sub(used) > USED_WITHIN) {
-                    parts.push(Part::Discovered(dir.clone(), at));
-                }
-                if used.is_none() {
-                    new.discovered.push(dir);
-                }
+    /// Takes up what a touch has met. Returns what of it is new.
+    fn meet(&mut self, met: Met, at: u64) -> (Vec<Part>, Met) {
+        let mut parts = Vec::new();
+        let mut new = Met::default();
+        for dir in met.discovered {
+            let used = self.discovered.insert(dir.clone(), at);
+            if used.is_none_or(|used| at.saturating_sub(used) > USED_WITHIN) {
+                parts.push(Part::Discovered(dir.clone(), at));
             }
-            while session.discovered.len() > MOST_NESTED {
-                let oldest = session.discovered.iter().min_by_key(|(_, used)| **used);
-                let Some(dir) = oldest.map(|(dir, _)| dir.clone()) else { break };
-                session.discovered.remove(&dir);
-                new.discovered.retain(|it| *it != dir);
-                parts.push(Part::Dropped(dir));
-            }
-            for (path, matched) in met.activated {
-                if !session.activated.contains_key(&path) {
-                    session.activated.insert(path.clone(), matched.clone());
-                    parts.push(Part::Activated(path.clone(), matched.clone()));
-                    new.activated.push((path, matched));
-                }
-            }
-            if !parts.is_empty() {
-                session.settle();
-            }
-            (parts, new)
-        };
-        self.change(id, |it, _| take(it)).await
-    }
-
-    /// Remembers that an agent is told of these skills. Returns those that it was not told of
-    /// before, in the same order.
-    pub async fn announce(
-        &self,
-        id: &str,
-        agent: Option<&str>,
-        paths: Vec<AbsPath>,
-    ) -> Vec<AbsPath> {
-        let agent = agent.unwrap_or_default().to_owned();
-        let take = |session: &mut Session| {
-            let told = session.announced.entry(agent.clone()).or_default();
-            let first = told.len();
-            let mut new: Vec<AbsPath> = Vec::new();
-            for path in paths {
-                if !told.contains(&path) {
-                    told.push(path.clone());
-                    new.push(path);
-                }
-            }
-            let part = Part::Announced { agent, first, paths: new.clone() };
-            (if new.is_empty() { Vec::new() } else { vec![part] }, new)
-        };
-        self.change(id, |it, _| take(it)).await.1
-    }
-
-    /// Remembers that an agent has loaded a skill, and counts the use.
-    pub async fn record_invocation(&self, id: &str, agent: Option<&str>, invocation: Invocation) {
-        let agent = agent.unwrap_or_default().to_owned();
-        let take = |session: &mut Session| {
-            let loaded = session.invoked.entry(agent.clone()).or_default();
-            loaded.retain(|it| *it != invocation.path);
-            loaded.push(invocation.path.clone());
-            (vec![Part::Invoked { agent, invocation, at: now() }], ())
-        };
-        self.change(id, |it, _| take(it)).await;
-    }
-
-    /// Takes up the hooks of a skill that an agent has loaded, in place of those that it had from it
-    /// before. They are on disk, unless the store's health says that they cannot be.
-    pub async fn register_hooks(&self, id: &str, by: HookOwner, hooks: Vec<Hook>) {
-        let HookOwner { agent, path, name, plugin, place } = by;
-        let registered: Vec<_> = hooks
-            .into_iter()
-            .map(|hook| RegisteredHook {
-                id: self.next_id().replacen('s', "h", 1),
-                agent: agent.clone(),
-                path: path.clone(),
-                name: name.clone(),
-                plugin: plugin.clone(),
-                place: place.clone(),
-                hook,
-            })
-            .collect();
-        let take = |session: &mut Session| {
-            let before = session.hooks.len();
-            session.hooks.retain(|it| it.agent != agent || it.path != path);
-            let stays = session.hooks.len() == before && registered.is_empty();
-            session.hooks.extend(registered.iter().cloned());
-            let part = Part::Hooks { agent, path, hooks: registered };
-            (if stays { Vec::new() } else { vec![part] }, ())
-        };
-        self.change(id, |it, _| take(it)).await;
-    }
-
-    /// A hook has succeeded: one that runs once goes. Returns whether it did.
-    pub async fn finish_hook(&self, hook: &str) -> bool {
-        let wanted = hook.to_owned();
-        let gone = self.store.perform(move |it| store::finish_hook(it, &wanted)).await;
-        let gone = gone.inspect_err(|error| tracing::warn!(%error, "a hook is not removed"));
-        let Some(session) = gone.ok().flatten() else { return false };
-        if let Some(session) = self.live().get_mut(&session) {
-            Arc::make_mut(session).hooks.retain(|it| it.id != hook);
-        }
-        true
-    }
-
-    /// Returns what an agent has loaded, the latest at the end.
-    pub async fn invoked(&self, id: &str, agent: Option<&str>) -> Vec<Loaded> {
-        let (id, agent) = (id.to_owned(), agent.unwrap_or_default().to_owned());
-        let read = self.store.perform(move |it| store::invoked(it, &id, &agent)).await;
-        read.inspect_err(|error| tracing::warn!(%error, "what was loaded is not read"))
-            .unwrap_or_default()
-    }
-
-    /// An agent's conversation was shortened: returns what it is given again by this rule.
-    pub async fn compacted(&self, id: &str, agent: Option<&str>, rule: Compaction) -> Compacted {
-        let loaded = self.invoked(id, agent).await;
-        let (again, gone, list_again) = match rule {
-            Compaction::Attaches { each, all } => {
-                let (again, gone) = attach(loaded, each as usize, all as usize);
-                (again, gone, false)
-            }
-            Compaction::Forgets { lists_again } => (Vec::new(), loaded, lists_again),
-        };
-        let paths: Vec<_> = gone.iter().map(|it| it.invocation.path.clone()).collect();
-        self.forget(id, agent, Some(paths), list_again).await;
-        let forgotten = gone.into_iter().map(|it| it.invocation.name).collect();
-        Compacted { again, forgotten, list_again }
-    }
-
-    /// An agent has ended: forgets what it had. Returns the names of what it had loaded.
-    pub async fn agent_end(&self, id: &str, agent: Option<&str>) -> Vec<String> {
-        let loaded = self.invoked(id, agent).await;
-        self.forget(id, agent, None, true).await;
-        loaded.into_iter().map(|it| it.invocation.name).collect()
-    }
-
-    /// Forgets a conversation. Returns whether there was one.
-    pub async fn close(&self, id: &str) -> bool {
-        let live = self.live().remove(id).is_some();
-        let id = id.to_owned();
-        let kept = self.store.perform(move |it| store::drop_session(it, &id)).await;
-        kept.unwrap_or(false) || live
-    }
-
-    /// Returns all conversations in a few words, the one used last first.
-    pub async fn list(&self) -> Vec<Summary> {
-        let read = self.store.perform(store::summaries).await;
-        read.inspect_err(|error| tracing::warn!(%error, "sessions are not read"))
-            .unwrap_or_default()
-    }
-
-    /// Forgets conversations that were not used for this long; now and then, however often it
-    /// is called.
-    pub async fn expire(&self, keep: Duration) {
-        const EVERY: u64 = 3_600_000;
-        let at = now();
-        let swept = self.shared.swept.load(Ordering::Relaxed);
-        if swept != 0 && at.saturating_sub(swept) < EVERY {
-            return;
-        }
-        self.shared.swept.store(at, Ordering::Relaxed);
-        let since = at.saturating_sub(millis(keep));
-        self.live().retain(|_, it| it.used >= since);
-        match self.store.perform(move |it| store::drop_expired(it, since)).await {
-            Ok(0) => {}
-            Ok(count) => tracing::info!(count, "sessions that nobody has used are forgotten"),
-            Err(error) => tracing::warn!(%error, "old sessions are not forgotten"),
-        }
-    }
-
-    /// Returns the conversations in memory for which files that change count as touched.
-    pub fn automatic(&self) -> Vec<Arc<Session>> {
-        let live = self.live();
-        let mut all: Vec<_> = live.values().filter(|it| it.auto).cloned().collect();
-        all.sort_by(|a, b| a.id.cmp(&b.id));
-        all
-    }
-
-    async fn forget(
-        &self,
-        id: &str,
-        agent: Option<&str>,
-        only: Option<Vec<AbsPath>>,
-        announced: bool,
-    ) {
-        let agent = agent.unwrap_or_default().to_owned();
-        if let Some(session) = self.live().get_mut(id) {
-            let session = Arc::make_mut(session);
-            match &only {
-                None => {
-                    session.invoked.remove(&agent);
-                    session.hooks.retain(|it| it.agent != agent);
-                }
-                Some(gone) => {
-                    if let Some(loaded) = session.invoked.get_mut(&agent) {
-                        loaded.retain(|it| !gone.contains(it));
-                    }
-                }
-            }
-            session.invoked.retain(|_, it| !it.is_empty());
-            if announced {
-                session.announced.remove(&agent);
+            if used.is_none() {
+                new.discovered.push(dir);
             }
         }
-        let id = id.to_owned();
-        let work = move |connection: &rusqlite::Connection| {
-            store::drop_agent(connection, &id, &agent, only.as_deref(), announced)
-        };
-        told(self.store.perform(work).await);
-    }
-
-    /// Changes a conversation and waits until the parts are on disk. One that is not there is
-    /// made; `change` is told so.
-    async fn change<T>(
-        &self,
-        id: &str,
-        change: impl FnOnce(&mut Session, bool) -> (Vec<Part>, T),
-    ) -> (Arc<Session>, T) {
-        let before = self.get(id).await;
-        let (session, parts, result) = {
-            let mut live = self.live();
-            let mut is_new = false;
-            let entry = live.entry(id.to_owned()).or_insert_with(|| {
-                // It may have left memory since; it is new where it never was anywhere.
-                before.unwrap_or_else(|| {
-                    is_new = true;
-                    let (id, at) = (id.to_owned(), now());
-                    Arc::new(Session { id, created: at, used: at, ..Session::default() })
-                })
-            });
-            let (parts, result) = change(Arc::make_mut(entry), is_new);
-            (Arc::clone(entry), parts, result)
-        };
+        while self.discovered.len() > MOST_NESTED {
+            let oldest = self.discovered.iter().min_by_key(|(_, used)| **used);
+            let Some(dir) = oldest.map(|(dir, _)| dir.clone()) else { break };
+            self.discovered.remove(&dir);
+            new.discovered.retain(|it| *it != dir);
+            parts.push(Part::Dropped(dir));
+        }
+        for (path, matched) in met.activated {
+            if !self.activated.contains_key(&path) {
+                self.activated.insert(path.clone(), matched.clone());
+                parts.push(Part::Activated(path.clone(), matched.clone()));
+                new.activated.push((path, matched));
+            }
+        }
         if !parts.is_empty() {
-            let saved = Arc::clone(&session);
-            told(self.store.perform(move |it| store::save(it, &saved, parts)).await);
+            self.settle();
         }
-        (session, result)
+        (parts, new)
     }
 
-    /// Notes that a conversation is used, on disk now and then.
-    fn used(&self, session: Arc<Session>) -> Arc<Session> {
-        let at = now();
-        if at.saturating_sub(session.used) <= USED_WITHIN {
-            return session;
+    /// An agent is told of these skills. Returns those that it was not told of before.
+    fn announce(&mut self, agent: &str, paths: Vec<AbsPath>) -> (Vec<Part>, Vec<AbsPath>) {
+        let told = self.announced.entry(agent.to_owned()).or_default();
+        let first = told.len();
+        let mut new: Vec<AbsPath> = Vec::new();
+        for path in paths {
+            if !told.contains(&path) {
+                told.push(path.clone());
+                new.push(path);
+            }
         }
-        let mut live = self.live();
-        let Some(entry) = live.get_mut(&session.id) else { return session };
-        Arc::make_mut(entry).used = at;
-        let session = Arc::clone(entry);
-        drop(live);
-        let saved = Arc::clone(&session);
-        self.store.forward(move |it| store::save(it, &saved, vec![Part::Used]));
-        session
-    }
-
-    fn next_id(&self) -> String {
-        let made = self.shared.made.fetch_add(1, Ordering::Relaxed);
-        format!("s-{:x}-{:x}-{made}", now(), std::process::id())
-    }
-
-    fn live(&self) -> MutexGuard<'_, HashMap<String, Arc<Session>>> {
-        // Each conversation is replaced whole.
-        self.shared.live.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// What cannot be saved is in the store's health; the conversation goes on.
-fn told(saved: Result<(), StoreError>) {
-    if let Err(error) = saved {
-        tracing::warn!(%error, "what a session has done is not saved");
-    }
-}
-
-/// Lets go of conversations that were not used for longest when there are too many. They are on
-/// disk.
-fn make_room(live: &mut HashMap<String, Arc<Session>>) {
-    if live.len() < MOST_LIVE {
-        return;
-    }
-    let mut used: Vec<_> = live.values().map(|it| it.used).collect();
-    used.sort_unstable();
-    let oldest = used[used.len() / 4];
-    live.retain(|_, it| it.used > oldest || it.auto);
-}
-
-/// Chooses what is given again, from the latest on, and cuts it.
-fn attach(loaded: Vec<Loaded>, each: usize, all: usize) -> (Vec<(Loaded, bool)>, Vec<Loaded>) {
-    let mut left = all * TOKEN;
-    let (mut again, mut gone) = (Vec::new(), Vec::new());
-    for mut it in loaded.into_iter().rev() {
-        let body = &mut it.invocation.body;
-        let end = body.char_indices().nth(each * TOKEN).map(|(at, _)| at);
-        let length = body.chars().count().min(each * TOKEN);
-        if length > left || !gone.is_empty() {
-            gone.push(it);
-            continue;
+        if new.is_empty() {
+            return (Vec::new(), new);
         }
-        left -= length;
-        if let Some(end) = end {
-            body.truncate(end);
-        }
-        again.push((it, end.is_some()));
+        (vec![Part::Announced { agent: agent.to_owned(), first, paths: new.clone() }], new)
     }
-    again.reverse();
-    gone.reverse();
-    (again, gone)
+
+    /// An agent has loaded a skill, which is its latest then.
+    fn invoke(&mut self, agent: &str, invocation: Invocation, at: u64) -> Vec<Part> {
+        let loaded = self.invoked.entry(agent.to_owned()).or_default();
+        loaded.retain(|it| *it != invocation.path);
+        loaded.push(invocation.path.clone());
+        vec![Part::Invoked { agent: agent.to_owned(), invocation, at }]
+    }
+
+    /// Takes up the hooks of a skill that an agent has loaded, in place of those that it had from
+    /// it before.
+    fn register(&mut self, agent: &str, path: &AbsPath, hooks: Vec<RegisteredHook>) -> Vec<Part> {
+        let before = self.hooks.len();
+        self.hooks.retain(|it| it.agent != agent || it.path != *path);
+        if self.hooks.len() == before && hooks.is_empty() {
+            return Vec::new();
+        }
+        self.hooks.extend(hooks.iter().cloned());
+        vec![Part::Hooks { agent: agent.to_owned(), path: path.clone(), hooks }]
+    }
+
+    /// Forgets what an agent has loaded, all of it with its hooks or these skills, and what it was
+    /// told of if so wanted.
+    fn forget(&mut self, agent: &str, only: Option<&[AbsPath]>, announced: bool) {
+        match only {
+            None => {
+                self.invoked.remove(agent);
+                self.hooks.retain(|it| it.agent != agent);
+            }
+            Some(gone) => {
+                if let Some(loaded) = self.invoked.get_mut(agent) {
+                    loaded.retain(|it| !gone.contains(it));
+                }
+            }
+        }
+        self.invoked.retain(|_, it| !it.is_empty());
+        if announced {
+            self.announced.remove(agent);
+        }
+    }
 }

@@ -2,9 +2,10 @@
 //!
 //! Whoever wants something written hands in a piece of work and waits. The thread takes all that
 //! waits, does it in one transaction, commits, and only then answers: an answer means that a kill
-//! at any later moment loses nothing of it, and many small writes share one commit. What cannot be
-//! kept (a full disk, a file that may not be written) is told, by the answer and by
-//! [`Store::health`], and stops nobody.
+//! at any later moment loses nothing of it, and many small writes share one commit. What the disk
+//! does not take (it is full, or may not be written) stops nobody: what a conversation has done
+//! ([`Store::keep`]) waits in memory until it can be saved, and [`Store::health`] says so as long
+//! as it does; what only the user can say ([`Store::perform`]) is answered with an error.
 //!
 //! What is in it is the index of nothing: every table can be lost, and costs what it says.
 
@@ -15,9 +16,10 @@ mod hook;
 mod session;
 mod trust;
 mod usage;
+mod writer;
 
-use std::path::{Path, PathBuf};
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::path::PathBuf;
+use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -25,9 +27,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
+use self::elsewhere::Elsewhere;
+use self::writer::Job;
 use crate::view::Health;
-
-use elsewhere::{Elsewhere, Version};
 
 pub(crate) use hook::finish as finish_hook;
 
@@ -36,11 +38,9 @@ pub use trust::{Content, Said};
 pub use usage::Usage;
 
 pub(crate) use session::{
-    ByAgent, Part, drop_agent, drop_expired, drop_session, invoked, load, save, summaries,
+    ByAgent, Part, automatic, drop_agent, drop_expired, drop_session, invoked, load, save,
+    summaries,
 };
-
-/// How many pieces of work share a commit at most.
-const BATCH: usize = 1024;
 
 /// Why something could not be kept.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -58,12 +58,6 @@ impl From<rusqlite::Error> for StoreError {
         Self::Failed(error.to_string())
     }
 }
-
-/// What is said once it is known whether the work is on disk.
-type Answer = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
-
-/// Work on the file; its answer waits for the commit.
-type Job = Box<dyn FnOnce(&Connection) -> Answer + Send>;
 
 /// A handle to what is kept; cheap to clone. Its thread starts with the first use.
 #[derive(Clone)]
@@ -84,7 +78,7 @@ struct Shared {
 struct Notes {
     /// About the file as it was opened; stays.
     opening: Option<Health>,
-    /// About the last commit; goes with the next good one.
+    /// About what could not be saved; goes when nothing waits for it any more.
     writing: Option<Health>,
 }
 
@@ -105,7 +99,7 @@ impl Store {
     }
 
     /// Whether anything is kept already, or would be kept in memory alone.
-    fn is_there(&self) -> bool {
+    pub(crate) fn is_there(&self) -> bool {
         self.shared.jobs.get().is_some() || self.shared.path.as_ref().is_some_and(|it| it.exists())
     }
 
@@ -115,38 +109,67 @@ impl Store {
         notes.opening.iter().chain(&notes.writing).cloned().collect()
     }
 
-    /// Does something with the file. The answer comes when it is on disk.
+    /// Asks the file something. What waits to be saved is in the answer.
+    pub(crate) async fn ask<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (reply, answer) = oneshot::channel();
+        let job = Job::Ask(Box::new(move |connection| {
+            // Whoever asked may be gone.
+            let _ = reply.send(work(connection));
+        }));
+        self.jobs().send(job).map_err(|_| StoreError::Ended)?;
+        Ok(answer.await.map_err(|_| StoreError::Ended)??)
+    }
+
+    /// Changes the file, or fails. The answer comes when it is on disk.
     pub(crate) async fn perform<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (reply, answer) = oneshot::channel();
-        let job: Job = Box::new(move |connection| {
-            let result = apart(connection, work);
-            Box::new(move |committed| {
-                // Whoever asked may be gone.
-                let _ = reply.send(committed.and(result));
-            })
-        });
-        self.jobs().send(job).map_err(|_| StoreError::Ended)?;
+        self.jobs().send(Job::once(work, reply)).map_err(|_| StoreError::Ended)?;
         answer.await.map_err(|_| StoreError::Ended)?
     }
 
-    /// Does something with the file that nobody waits for.
-    pub(crate) fn forward(
+    /// Changes the file as soon as that can be done. The answer comes when it is on disk, or when
+    /// [`Store::health`] says that it is not yet; it is none where the work itself has failed so
+    /// far.
+    pub(crate) async fn keep<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Connection) -> rusqlite::Result<()> + Send + 'static,
-    ) {
-        let job: Job = Box::new(move |connection| {
-            let result = apart(connection, work);
-            Box::new(move |committed| {
-                if let Err(error) = committed.and(result) {
-                    tracing::debug!(%error, "not saved");
-                }
-            })
+        work: impl Fn(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Option<T> {
+        let result = Arc::new(Mutex::new(None));
+        let slot = Arc::clone(&result);
+        let (reply, answer) = oneshot::channel();
+        let change = Box::new(move |connection: &Connection| {
+            *lock(&slot) = Some(work(connection)?);
+            Ok(())
         });
-        // A store that has ended has said so.
-        let _ = self.jobs().send(job);
+        if self.jobs().send(Job::Keep(change, reply)).is_err() || answer.await.is_err() {
+            tracing::error!("the store has ended, and what is done is not saved");
+        }
+        lock(&result).take()
+    }
+
+    /// As [`Store::keep`], without waiting.
+    pub(crate) fn leave(
+        &self,
+        work: impl Fn(&Connection) -> rusqlite::Result<()> + Send + 'static,
+    ) {
+        // Nobody hears the answer, and a store that has ended has said so.
+        let (reply, _) = oneshot::channel();
+        let _ = self.jobs().send(Job::Keep(Box::new(work), reply));
+    }
+
+    /// Tries once more to save what could not be, and waits until that was tried.
+    pub async fn finish(&self) {
+        let owes = lock(&self.shared.notes).writing.is_some();
+        if owes {
+            // What is asked after what waits is asked when that was tried.
+            let _ = self.ask(|_| Ok(())).await;
+        }
     }
 
     fn jobs(&self) -> &Sender<Job> {
@@ -156,7 +179,7 @@ impl Store {
             let notes = Arc::clone(&self.shared.notes);
             let thread = thread::Builder::new().name("store".into());
             let elsewhere = Arc::clone(&self.shared.elsewhere);
-            let work = move || run(path.as_deref(), &notes, &elsewhere, &waiting);
+            let work = move || writer::run(path.as_deref(), &notes, &elsewhere, &waiting);
             let started = thread.spawn(work);
             if let Err(error) = started {
                 // Whoever asks is told that the store has ended.
@@ -165,63 +188,6 @@ impl Store {
             jobs
         })
     }
-}
-
-/// Does one piece of work such that its failure undoes nothing else.
-fn apart<T>(
-    connection: &Connection,
-    work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
-) -> Result<T, StoreError> {
-    connection.execute_batch("SAVEPOINT one")?;
-    let result = work(connection);
-    if result.is_err() {
-        connection.execute_batch("ROLLBACK TO one")?;
-    }
-    connection.execute_batch("RELEASE one")?;
-    Ok(result?)
-}
-
-fn run(path: Option<&Path>, notes: &Mutex<Notes>, elsewhere: &Elsewhere, waiting: &Receiver<Job>) {
-    let opened = file::open(path);
-    if let Some(unwell) = &opened.unwell {
-        tracing::warn!(path = ?unwell.path, "{}", unwell.message);
-    }
-    lock(notes).opening = opened.unwell;
-    let Some(connection) = opened.connection else { return };
-    let mut version = Version::default();
-    while let Ok(first) = waiting.recv() {
-        let jobs = std::iter::once(first).chain(waiting.try_iter().take(BATCH));
-        let (answers, committed) = batch(&connection, jobs);
-        let writing = committed.as_ref().err().map(|error| {
-            tracing::warn!(%error, "what sessions have done could not be saved");
-            Health {
-                code: "store",
-                message: format!("what sessions have done could not be saved: {error}"),
-                hint: "Make room on the disk, or give yourself write permission to the state directory.",
-                path: path.map(|it| it.as_os_str().to_owned()),
-            }
-        });
-        lock(notes).writing = writing;
-        elsewhere.note(path, &connection, &mut version);
-        for answer in answers {
-            answer(committed.clone());
-        }
-    }
-}
-
-/// Does work in one transaction.
-fn batch(
-    connection: &Connection,
-    jobs: impl Iterator<Item = Job>,
-) -> (Vec<Answer>, Result<(), StoreError>) {
-    let begun = connection.execute_batch("BEGIN IMMEDIATE");
-    let answers = jobs.map(|job| job(connection)).collect();
-    let ended = begun.and_then(|()| connection.execute_batch("COMMIT"));
-    if ended.is_err() {
-        // It may have undone everything by itself.
-        let _ = connection.execute_batch("ROLLBACK");
-    }
-    (answers, ended.map_err(StoreError::from))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -13,14 +13,15 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use skills_core::path::AbsPath;
 use skills_core::profile;
 use skills_core::resolve::Site;
-use skills_engine::session::{Met, Opening, Sessions};
-use skills_engine::store::Store;
+use skills_engine::session::{Invocation, Met, Opening, Sessions};
+use skills_engine::store::{Grant, Store};
 use skills_engine::watch::recommended;
-use skills_engine::{Engine, Freshness, Options, ViewKey};
+use skills_engine::{Engine, Freshness, Options, View, ViewKey};
 
 /// Set for the process in the namespace.
 const INSIDE: &str = "SKILLSD_TEST_INSIDE";
@@ -86,6 +87,16 @@ async fn find(sessions: &Sessions, dir: &str) -> Vec<AbsPath> {
     session.discovered.keys().cloned().collect()
 }
 
+/// Waits until this holds, for a generous while.
+#[track_caller]
+fn until(holds: impl Fn() -> bool) {
+    let end = Instant::now() + Duration::from_mins(1);
+    while !holds() {
+        assert!(Instant::now() < end, "in vain");
+        std::thread::park_timeout(Duration::from_millis(20));
+    }
+}
+
 fn unwell(sessions: &Sessions) -> Vec<&'static str> {
     sessions.store().health().iter().map(|it| it.code).collect()
 }
@@ -108,13 +119,51 @@ async fn a_full_disk_is_told_and_stops_nobody() {
         known = find(&live, &format!("/w/full{known}")).await.len().max(known) + 1;
     }
     assert_eq!(unwell(&live), ["store"]);
-    assert!(!find(&live, "/w/b").await.is_empty(), "the conversation goes on");
+    let invocation = Invocation {
+        name: "pdf".to_owned(),
+        path: AbsPath::new("/w/pdf/SKILL.md".as_ref()).unwrap(),
+        args: None,
+        body: "Body.".to_owned(),
+    };
+    live.record_invocation("s", None, invocation.clone()).await;
+    assert_eq!(live.invoked("s", None).await.len(), 1, "what waits for the disk is known");
+    let grant = Grant { session: None, permission: "skill".to_owned(), pattern: "pdf".to_owned() };
+    live.store().grant(&disk, vec![grant.clone()]).await;
+    assert_eq!(live.store().grants(&disk, None).await.unwrap(), std::slice::from_ref(&grant));
+    assert_eq!(unwell(&live), ["store"]);
+    // Who is told that something did not happen must not find it done later.
+    assert!(live.store().set_trust(&disk, Some(true), Vec::new()).await.is_err());
     drop(file);
     fs::remove_file(filler).unwrap();
-    find(&live, "/w/c").await;
-    assert_eq!(unwell(&live), [""; 0]);
+    // By itself, without another word.
+    until(|| unwell(&live).is_empty());
+    let other = sessions(&disk);
+    let kept = other.get("s").await.unwrap();
+    assert_eq!(kept.discovered, live.get("s").await.unwrap().discovered);
+    assert_eq!(other.invoked("s", None).await[0].invocation, invocation);
+    assert_eq!(other.store().grants(&disk, None).await.unwrap(), [grant]);
+    assert_eq!(other.store().trust(&disk).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_disk_that_is_full_from_the_start_is_written_when_it_has_room() {
+    if !may_mount("a_disk_that_is_full_from_the_start_is_written_when_it_has_room") {
+        return;
+    }
+    let (_dir, disk) = small_disk("4m");
+    assert_eq!(find(&sessions(&disk), "/w/a").await.len(), 1);
+    let filler = disk.join("filler");
+    let mut file = File::create(&filler).unwrap();
+    while file.write_all(&[0; 4096]).is_ok() {}
+    drop(file);
+    let live = sessions(&disk);
+    find(&live, "/w/b").await;
+    assert_eq!(unwell(&live), ["store"]);
+    fs::remove_file(filler).unwrap();
+    until(|| unwell(&live).is_empty());
     let kept = sessions(&disk).get("s").await.unwrap();
-    assert!(kept.discovered.contains_key(&AbsPath::new("/w/c".as_ref()).unwrap()));
+    let dirs: Vec<_> = kept.discovered.keys().map(|it| it.to_str().unwrap()).collect();
+    assert_eq!(dirs, ["/w/a", "/w/b"]);
 }
 
 #[tokio::test]
@@ -146,6 +195,11 @@ fn skill(dir: &Path, name: &str) {
 }
 
 async fn shown(engine: &Engine, top: &Path) -> Vec<String> {
+    let view = seen(engine, top).await;
+    view.resolution.candidates.iter().map(|it| it.name.clone()).collect()
+}
+
+async fn seen(engine: &Engine, top: &Path) -> Arc<View> {
     let site = Site {
         profile: Arc::clone(profile::find("agentskills").unwrap()),
         cwd: AbsPath::new(top).unwrap(),
@@ -162,8 +216,7 @@ async fn shown(engine: &Engine, top: &Path) -> Vec<String> {
         agent: None,
         overlay: Arc::default(),
     };
-    let view = engine.view(key, || site, Freshness::Synced).await.unwrap();
-    view.resolution.candidates.iter().map(|it| it.name.clone()).collect()
+    engine.view(key, || site, Freshness::Synced).await.unwrap()
 }
 
 #[tokio::test]
@@ -195,5 +248,36 @@ async fn what_is_mounted_over_skills_is_what_is_listed() {
     assert_eq!(shown(&engine, &top).await, ["there", "three", "too"]);
     run("umount", &[text(&root)]);
     assert_eq!(shown(&engine, &top).await, ["here"]);
+    engine.stop();
+}
+
+#[tokio::test]
+async fn what_lies_below_an_overlay_is_compared_and_health_says_so() {
+    if !may_mount("what_lies_below_an_overlay_is_compared_and_health_says_so") {
+        return;
+    }
+    let (_dir, disk) = small_disk("4m");
+    let [lower, upper, work, top] = ["lower", "upper", "work", "top"].map(|it| disk.join(it));
+    for dir in [&lower, &upper, &work, &top] {
+        fs::create_dir(dir).unwrap();
+    }
+    fs::create_dir(lower.join(".git")).unwrap();
+    skill(&lower.join(".agents/skills"), "here");
+    let layers = ["lowerdir", "upperdir", "workdir"].into_iter().zip([&lower, &upper, &work]);
+    let options: Vec<_> = layers.map(|(key, dir)| format!("{key}={}", text(dir))).collect();
+    run("mount", &["-t", "overlay", "overlay", "-o", &options.join(","), text(&top)]);
+    let hints = Some(recommended(disk.join("cookies")));
+    let engine = Engine::start(Options { hints, ..Options::new("boot".into()) }).unwrap();
+    let view = seen(&engine, &top).await;
+    let said: Vec<_> =
+        view.health.iter().map(|it| (it.code, it.message.contains("overlay"))).collect();
+    assert_eq!(said, [("file-system", true)]);
+    for description in ["Changed beneath.", "Changed once more, beneath."] {
+        // The layer itself is written, of which the overlay's watcher is told nothing.
+        let file = lower.join(".agents/skills/here/SKILL.md");
+        fs::write(file, format!("---\nname: here\ndescription: {description}\n---\n")).unwrap();
+        let view = seen(&engine, &top).await;
+        assert_eq!(view.resolution.candidates[0].description.as_deref(), Some(description));
+    }
     engine.stop();
 }

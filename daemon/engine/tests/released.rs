@@ -1,8 +1,11 @@
 //! What nobody needs any more is let go of: watches, views, and conversations.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::fs;
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use skills_core::path::AbsPath;
 use skills_core::profile;
@@ -10,31 +13,42 @@ use skills_core::resolve::Site;
 use skills_engine::session::{Opening, Sessions};
 use skills_engine::store::Store;
 use skills_engine::watch::recommended;
-use skills_engine::{Engine, Options, ViewKey};
+use skills_engine::{Engine, Freshness, Options, ViewKey};
 
-#[tokio::test]
-async fn closing_the_last_user_of_a_worktree_frees_its_watches() {
-    let dir = tempfile::tempdir().unwrap();
-    let root = dir.path().canonicalize().unwrap();
-    let hints = Some(recommended(root.join("cookies")));
-    let engine = Engine::start(Options { hints, ..Options::new("boot".into()) }).unwrap();
-    let mut counts = Vec::new();
-    let mut opened = Vec::new();
-    for name in ["one", "two"] {
-        let top = root.join(name);
-        for n in 0..20 {
+/// Engines over worktrees with skills.
+struct World {
+    _dir: tempfile::TempDir,
+    root: PathBuf,
+}
+
+impl World {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        Self { _dir: dir, root }
+    }
+
+    fn engine(&self, idle: Duration) -> Engine {
+        let hints = Some(recommended(self.root.join("cookies")));
+        Engine::start(Options { hints, idle, ..Options::new("boot".into()) }).unwrap()
+    }
+
+    /// Makes a worktree with twenty skills, and returns what names its view.
+    fn worktree(&self, name: &str, n_skills: usize) -> (ViewKey, Site) {
+        let top = self.root.join(name);
+        for n in 0..n_skills {
             let skill = top.join(format!(".agents/skills/s{n}"));
             fs::create_dir_all(&skill).unwrap();
-            fs::write(skill.join("SKILL.md"), format!("---\nname: s{n}\ndescription: d\n---\n"))
-                .unwrap();
+            let text = format!("---\nname: s{n}\ndescription: d\npaths: '*.{name}'\n---\n");
+            fs::write(skill.join("SKILL.md"), text).unwrap();
         }
-        fs::create_dir(top.join(".git")).unwrap();
+        fs::create_dir_all(top.join(".git")).unwrap();
         let site = Site {
             profile: Arc::clone(profile::find("agentskills").unwrap()),
             cwd: AbsPath::new(&top).unwrap(),
             additional: Vec::new(),
             agent: None,
-            environment: [("HOME".to_owned(), root.join("home").into_os_string())].into(),
+            environment: [("HOME".to_owned(), self.root.join("home").into_os_string())].into(),
             overlay: Arc::default(),
         };
         let key = ViewKey {
@@ -45,6 +59,20 @@ async fn closing_the_last_user_of_a_worktree_frees_its_watches() {
             agent: None,
             overlay: Arc::default(),
         };
+        (key, site)
+    }
+}
+
+const LONG: Duration = Duration::from_hours(1);
+
+#[tokio::test]
+async fn closing_the_last_user_of_a_worktree_frees_its_watches() {
+    let world = World::new();
+    let engine = world.engine(LONG);
+    let mut counts = Vec::new();
+    let mut opened = Vec::new();
+    for name in ["one", "two"] {
+        let (key, site) = world.worktree(name, 20);
         opened.push(engine.open(key, site).await.unwrap().resolution.worktree.clone());
         counts.push(engine.status().await.unwrap().watches);
     }
@@ -58,6 +86,63 @@ async fn closing_the_last_user_of_a_worktree_frees_its_watches() {
     assert!(one > 20 && both > one + 20 && second <= one && none == 0, "{counts:?}");
     let status = engine.status().await.unwrap();
     assert!(status.worktrees.is_empty(), "{:?}", status.worktrees);
+    engine.stop();
+}
+
+#[tokio::test]
+async fn a_worktree_that_nobody_uses_for_a_while_is_let_go_of() {
+    let world = World::new();
+    let engine = world.engine(Duration::from_millis(50));
+    let (key, site) = world.worktree("used", 20);
+    let (view, hold) = engine.hold(key, site).await.unwrap();
+    let (key, site) = world.worktree("left", 20);
+    let (left, record) = {
+        let left = engine.view(key, || site, Freshness::Synced).await.unwrap();
+        assert!(!engine.activation(&left).hits("a.left".as_ref()).is_empty());
+        let file = left.resolution.candidates[0].file.as_ref().unwrap();
+        (Arc::downgrade(&left), Arc::downgrade(&file.record))
+    };
+    // Nobody asks for anything, and it comes about by itself.
+    let free = |n_worktrees: usize| {
+        let (engine, end) = (engine.clone(), Instant::now() + Duration::from_mins(1));
+        async move {
+            loop {
+                let status = engine.status().await.unwrap();
+                if status.worktrees.len() == n_worktrees {
+                    return status.watches;
+                }
+                assert!(Instant::now() < end, "{status:?}");
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        }
+    };
+    let watches = free(1).await;
+    assert!(watches > 20, "what is followed stays: {watches}");
+    assert!(left.upgrade().is_none() && record.upgrade().is_none(), "and its memory with it");
+    assert!(engine.cached(&view.key).is_some());
+    drop(hold);
+    assert_eq!(free(0).await, 0);
+    engine.stop();
+}
+
+#[tokio::test]
+async fn of_too_many_worktrees_that_are_opened_to_stay_the_oldest_is_closed() {
+    let world = World::new();
+    let engine = world.engine(LONG);
+    for n in 0..257 {
+        let (key, site) = world.worktree(&format!("w{n}"), 1);
+        engine.open(key, site).await.unwrap();
+        if n == 100 {
+            // Opened once more, it is the newest.
+            let (key, site) = world.worktree("w0", 1);
+            engine.open(key, site).await.unwrap();
+        }
+    }
+    let status = engine.status().await.unwrap();
+    let pinned = status.worktrees.iter().filter(|it| it.pinned);
+    let pinned: Vec<_> = pinned.map(|it| it.path.file_name().unwrap().to_owned()).collect();
+    assert_eq!(pinned.len(), 256);
+    assert!(pinned.contains(&"w0".into()) && !pinned.contains(&"w1".into()));
     engine.stop();
 }
 
@@ -100,8 +185,10 @@ async fn uses_are_counted_and_kept() {
     assert!(!file.exists(), "nothing is made for a question");
     let skill = dir.path().join("SKILL.md");
     for _ in 0..3 {
-        store.count_use(&skill).await.unwrap();
+        store.count_use(&skill);
     }
+    // Nobody waits for a count; what is asked after it knows it.
+    assert_eq!(store.usage().await.unwrap()[&skill].count, 3);
     let kept = Store::new(Some(file)).usage().await.unwrap();
     assert_eq!((kept.len(), kept[&skill].count), (1, 3));
 }

@@ -174,7 +174,7 @@ requests! {
     ServerShutdown, SERVER_SHUTDOWN, ShutdownParams => ShutdownResult, "1.0", ONCE,
     "Stops the daemon: no new connections, running calls are answered, then this one, then it exits.";
     WorktreeOpen, WORKTREE_OPEN, WorktreeOpenParams => WorktreeOpenResult, "1.0", AGAIN,
-    "Pins the worktree of a directory, so that it stays indexed while nobody asks. Any other call opens it as well, without the pin.";
+    "Pins the worktree of a directory, so that it stays indexed while nobody asks. Any other call opens it as well, without the pin. Of more than 256 pinned worktrees the one that was opened longest ago is freed.";
     WorktreeClose, WORKTREE_CLOSE, WorktreeCloseParams => WorktreeCloseResult, "1.0", AGAIN,
     "Takes back the pin of `worktree/open`; a worktree without one is freed when nobody has used it for a while.";
     WorktreeList, WORKTREE_LIST, WorktreeListParams => WorktreeListResult, "1.0", AGAIN,

@@ -67,7 +67,10 @@ fn a_view_is_told_of_itself_its_worktree_and_its_session() {
     let interest = |session: Option<&str>| Interest::View {
         key: Arc::new(own.clone()),
         worktree: here.clone(),
-        session: session.map(str::to_owned),
+        followed: session.map(|it| {
+            let (context, environment) = (skills_protocol::wire::Context::default(), None);
+            Arc::new(Followed { session: it.to_owned(), context, environment })
+        }),
     };
     let of_view = |key| About { view: Some(key), worktree: Some(&here), session: None };
     assert!(interest(None).covers(of_view(&own)) && !interest(None).covers(of_view(&other)));

@@ -8,7 +8,7 @@ use skills_protocol::wire::{
 };
 
 use crate::answer::{Answer, Outcome};
-use crate::events::{Interest, Kinds};
+use crate::events::{Followed, Interest, Kinds};
 use crate::peer::Peer;
 use crate::service::Service;
 use crate::to_wire;
@@ -35,12 +35,16 @@ pub(crate) async fn subscribe(
             health,
         });
     }
+    let followed = context.session.clone().map(|session| {
+        let (context, environment) = (context.clone(), peer.environment().cloned());
+        Arc::new(Followed { session, context, environment })
+    });
     let session = context.session.clone();
     let view = service.view(&peer, context).await?;
     let interest = Interest::View {
         key: Arc::clone(&view.key),
         worktree: view.resolution.worktree.clone(),
-        session: session.clone(),
+        followed,
     };
     // First this, then the clock: what happens in between is told, if once too often.
     let subscription = service.bus.subscribe(kinds, interest, peer.mailbox());

@@ -20,6 +20,7 @@ use skills_core::profile::Scope;
 use skills_core::render::{
     Format, Loaded, Loading, Shell, ShellResults, Variables, load as render,
 };
+use skills_core::resolve::Candidate;
 use skills_engine::View;
 use skills_engine::session::Invocation;
 use skills_protocol::error::RpcError;
@@ -77,7 +78,10 @@ pub(crate) async fn load(
         agreed = Some(candidate.path.clone());
         match view.resolution.roots[candidate.root].scope {
             Scope::Mcp => {
-                let loaded = prompt::load(&service, &view, candidate, &params, &permit).await?;
+                let mut loaded = prompt::load(&service, &view, candidate, &params, &permit).await?;
+                let body = loaded.output.clone();
+                service.loaded(session, agent, &view, invocation(candidate, &params, body)).await;
+                loaded.health.extend(to_wire::health(&service.sessions.store().health()));
                 return Answer::new(&loaded);
             }
             Scope::Bundled => extract(&service).await?,
@@ -129,14 +133,9 @@ pub(crate) async fn load(
     let (hooks, withheld) = register::allowed(&service, &view, candidate, &mut loaded).await?;
     loaded.warnings.extend(withheld);
     register::count(&service, &params, &loaded, agent.as_deref());
+    let invocation = invocation(candidate, &params, loaded.output.clone());
+    service.loaded(session.as_deref(), agent.as_deref(), &view, invocation).await;
     if let Some(session) = &session {
-        let invocation = Invocation {
-            name: candidate.name.clone(),
-            path: candidate.path.clone(),
-            args: params.args.clone(),
-            body: loaded.output.clone(),
-        };
-        service.loaded(session, agent.as_deref(), invocation).await;
         register::hooks(&service, session, agent.as_deref(), &view, candidate, hooks).await;
     }
     let result = asked.result(loaded);
@@ -240,6 +239,13 @@ impl Asked<'_> {
         Ok(warnings)
     }
 
+    /// What is not well about what is loaded and about its being kept.
+    fn health(&self) -> Vec<wire::Health> {
+        let mut health = self.view.health.clone();
+        health.extend(self.service.sessions.store().health());
+        to_wire::health(&health)
+    }
+
     fn shell(&self) -> String {
         self.material.shell.clone().unwrap_or_else(|| BASH.to_owned())
     }
@@ -262,7 +268,7 @@ impl Asked<'_> {
             loaded,
             rendered::About {
                 clock: self.view.clock.clone(),
-                health: to_wire::health(&self.view.health),
+                health: self.health(),
                 format: self.material.format,
                 dir: &candidate.dir(),
                 files,
@@ -274,6 +280,11 @@ impl Asked<'_> {
         result.warnings.extend(self.material.warnings.iter().cloned());
         result
     }
+}
+
+fn invocation(candidate: &Candidate, params: &LoadParams, body: String) -> Invocation {
+    let (name, path) = (candidate.name.clone(), candidate.path.clone());
+    Invocation { name, path, args: params.args.clone(), body }
 }
 
 /// The shell that commands are for where the skill names none.

@@ -64,7 +64,11 @@ pub(crate) async fn close(
         return Err(RpcError::invalid_params("`session` is missing")
             .with_hint("Send the id of the conversation that has ended."));
     };
+    let known = service.sessions.get(&session).await;
     let closed = service.sessions.close(&session).await;
+    if let Some(known) = known {
+        service.session_closed(&known);
+    }
     let health = to_wire::health(&service.sessions.store().health());
     Answer::new(&SessionCloseResult { session, closed, health })
 }
@@ -167,6 +171,9 @@ pub(crate) async fn compacted(
     let rule = named.asked.profile.compaction;
     let compacted = service.sessions.compacted(id, agent.as_deref(), rule).await;
     let (view, health) = service.seen(&named.asked).await?;
+    if !compacted.forgotten.is_empty() {
+        service.session_changed(&named.session, &view);
+    }
     Answer::new(&SessionCompactedResult {
         clock: view.clock.clone(),
         health: to_wire::health(&health),
@@ -185,6 +192,10 @@ pub(crate) async fn agent_end(
 ) -> Outcome {
     let (named, agent) = agent(&service, &peer, params.take_context()).await?;
     let forgotten = service.sessions.agent_end(&named.session.id, agent.as_deref()).await;
+    if !forgotten.is_empty() {
+        let view = service.resolved(&named.asked).await?;
+        service.session_changed(&named.session, &view);
+    }
     let health = to_wire::health(&service.sessions.store().health());
     Answer::new(&SessionAgentEndResult {
         session: named.session.id.clone(),

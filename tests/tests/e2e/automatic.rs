@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
+use skills_testkit::wait::wait_for;
 use skills_testkit::{Daemon, Framing, Home, Wire};
 
 use crate::support::{entries, exe};
@@ -79,20 +80,91 @@ fn what_is_written_counts_as_touched_where_that_is_wanted() {
     let touched = wire.call("session/touch", &touch);
     assert_eq!(touched["activated"][0]["name"], "here", "{touched}");
     daemon.kill();
-    // The next daemon knows, and goes on hearing once the conversation is heard of again.
+    // The next daemon knows, and goes on hearing without the conversation being named.
     fs::write(home.path().join(".claude/skills/own/SKILL.md"), CONDITIONAL).expect("written");
     let late = home.path().join(".claude/skills/late/SKILL.md");
     fs::create_dir_all(late.parent().expect("a directory")).expect("made");
     fs::write(&late, CONDITIONAL.replace("css", "html")).expect("written");
     let daemon = Daemon::start(&home, exe());
     let mut following = daemon.connect(Framing::Header);
+    following.call("events/subscribe", &json!({"kinds": ["session/changed"]}));
+    let watched = |wire: &mut Wire| {
+        let status = wire.call("server/status", &json!({}));
+        status["worktrees"].as_array().is_some_and(|it| it.len() == 1).then_some(())
+    };
+    let mut wire = daemon.connect(Framing::Header);
+    wait_for("the worktree of the conversation", || watched(&mut wire));
+    // It may be opened a moment before it is listened to.
+    let mut n_written = 0;
+    wait_for("the touch", || {
+        n_written += 1;
+        fs::write(top.join(format!("a{n_written}.html")), "").expect("written");
+        // Of no use to the conversation, and so it is not what brings it back.
+        let list = wire.call("session/list", &json!({}));
+        (list["sessions"][0]["activated"] == 3).then_some(())
+    });
+    let changed = event(&mut following, "session/changed");
+    assert_eq!(changed["session"], "s", "{changed}");
+    assert!(activated(&mut wire).contains(&late.to_str().expect("UTF-8").to_owned()));
+}
+
+#[test]
+fn a_subscription_goes_with_its_session() {
+    let home = Home::new();
+    let top = monorepo(&home);
+    let other =
+        home.worktree("x", "//- /.claude/skills/else/SKILL.md\n---\ndescription: Else.\n---\n");
+    let daemon = Daemon::start(&home, exe());
+    let mut following = daemon.connect(Framing::Header);
+    let mut staying = daemon.connect(Framing::Header);
+    let mut wire = daemon.connect(Framing::Header);
+    wire.call("session/open", &place(&top));
+    let kinds = json!(["skills/changed", "session/changed"]);
+    following.call("events/subscribe", &json!({"session": "s", "kinds": kinds}));
+    // Who has said where they are stays there.
+    staying.call("events/subscribe", &with(place(&top), "kinds", json!(["skills/changed"])));
+    wire.call("session/open", &place(&other));
+    let moved = event(&mut following, "skills/changed");
+    assert_eq!(moved["cwd"], json!(other), "{moved}");
+    let cached = json!({"session": "s", "freshness": "cached"});
+    let list = wire.call("skills/list", &cached);
+    assert_eq!((names(&list), &list["clock"]), (vec![json!("else")], &moved["clock"]), "{list}");
+    // What happens there is told from now on, and what happens where it was is not.
+    let new = "---\ndescription: New.\n---\n";
+    for dir in [&top, &other] {
+        fs::create_dir_all(dir.join(".claude/skills/new")).expect("made");
+        fs::write(dir.join(".claude/skills/new/SKILL.md"), new).expect("written");
+    }
+    let changed = event(&mut following, "skills/changed");
+    assert_eq!(changed["cwd"], json!(other), "{changed}");
+    let changed = event(&mut staying, "skills/changed");
+    assert_eq!(changed["cwd"], json!(top), "{changed}");
+    // The end of the conversation is told as well.
+    wire.call("session/close", &json!({"session": "s"}));
+    let ended = event(&mut following, "session/changed");
+    assert_eq!(ended["session"], "s", "{ended}");
+}
+
+#[test]
+fn loading_is_told_to_those_who_follow_the_session() {
+    let home = Home::new();
+    let top = monorepo(&home);
+    let daemon = Daemon::start(&home, exe());
+    let mut following = daemon.connect(Framing::Header);
+    let mut wire = daemon.connect(Framing::Header);
+    wire.call("session/open", &place(&top));
+    wire.call("session/touch", &with(place(&top), "paths", json!([top.join("a.css")])));
     let kinds = json!(["session/changed"]);
     following.call("events/subscribe", &json!({"session": "s", "kinds": kinds}));
-    fs::write(top.join("a.html"), "").expect("written");
+    let load = with(with(place(&top), "name", json!("here")), "agent", json!("helper"));
+    wire.call("skills/load", &load);
     event(&mut following, "session/changed");
-    let mut wire = daemon.connect(Framing::Header);
-    let now = activated(&mut wire);
-    assert_eq!((now.len(), now.contains(&late.to_str().expect("UTF-8").to_owned())), (3, true));
+    let agent = json!({"session": "s", "agent": "helper"});
+    let invoked = wire.call("session/invoked", &agent);
+    assert_eq!(invoked["skills"][0]["name"], "here", "{invoked}");
+    wire.call("session/agentEnd", &agent);
+    event(&mut following, "session/changed");
+    assert_eq!(wire.call("session/invoked", &agent)["skills"], json!([]));
 }
 
 #[test]

@@ -16,6 +16,29 @@ use crate::support::{exe, stderr, stdout};
 const AGENTS: [&str; 4] = ["claude-code", "codex", "gemini-cli", "opencode"];
 const TREE: &str = include_str!("../../golden/agents/touched.txt");
 
+/// Commands that read or write files, each with the skill that waits for that; none for those that
+/// only speak of a file.
+const COMMANDS: &[(&str, Option<&str>)] = &[
+    ("cat docs/shell.md", Some("on-shell")),
+    ("cat < docs/shell.md", Some("on-shell")),
+    ("sed -n '1,5p' docs/shell.md", Some("on-shell")),
+    ("rg -n Old docs/shell.md", Some("on-shell")),
+    ("git show HEAD:docs/shell.md", Some("on-shell")),
+    ("git diff HEAD -- docs/shell.md", Some("on-shell")),
+    ("head -n 3 docs/shell.md", Some("on-shell")),
+    ("tail -n+2 \"docs/shell.md\"", Some("on-shell")),
+    ("find docs/shell.md -exec cat {} +", Some("on-shell")),
+    ("find searched -name '*.md' -exec head -n 1 {} \\;", Some("on-search")),
+    ("cat docs/shell.md | grep Old | wc -l", Some("on-shell")),
+    ("true && (cd docs; awk '{print $1}' shell.md)", Some("on-shell")),
+    ("cat > docs/shell.md <<'END'\nNew\nEND", Some("on-shell")),
+    ("bash -c 'wc -l docs/shell.md'", Some("on-shell")),
+    ("while read line; do echo $line; done < docs/shell.md", Some("on-shell")),
+    ("rg Old searched | head", Some("on-search")),
+    ("echo docs/shell.md", None),
+    ("git commit -m 'docs/shell.md'", None),
+];
+
 /// Lays the recordings' tree out, and returns its worktree.
 fn lay_out_tree(home: &Home) -> PathBuf {
     let top = home.worktree("proj", "");
@@ -106,6 +129,27 @@ fn what_an_agents_tools_touch_is_touched_and_told_once() {
             assert_eq!(told(&home, agent, line), "");
             let mut wire = Wire::connect(&home.socket(), Framing::Header).unwrap();
             assert_eq!(wire.call("session/list", &json!({}))["sessions"], json!([]));
+        }
+    }
+}
+
+#[test]
+fn whatever_a_command_reads_a_file_by_activates() {
+    for agent in AGENTS {
+        let home = Home::new();
+        lay_out_tree(&home);
+        let lines = recorded(agent, &home);
+        // The agent's own payload of a command, with another command in it.
+        let line = lines.iter().find(|it| it.contains("shell.md")).unwrap();
+        for (nth, (command, skill)) in COMMANDS.iter().enumerate() {
+            let mut event: Value = serde_json::from_str(line).unwrap();
+            event["session_id"] = json!(format!("s{nth}"));
+            *event["tool_input"].get_mut("command").unwrap() = json!(command);
+            let text = told(&home, agent, &event.to_string());
+            for name in ["on-shell", "on-search"] {
+                let is_told = text.contains(&format!("- {name}:"));
+                assert_eq!(is_told, *skill == Some(name), "{agent}: {command}: {text}");
+            }
         }
     }
 }

@@ -66,6 +66,8 @@ mod explain;
 
 mod worktrees;
 
+mod shut;
+
 mod agent_files;
 
 mod check;

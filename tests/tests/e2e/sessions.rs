@@ -6,17 +6,21 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
-use std::time::Duration;
 
 use serde_json::{Value, json};
-use skills_testkit::wait::within;
+use skills_testkit::wait::wait_for;
 use skills_testkit::{Daemon, Framing, Home, daemon};
 
 use crate::support::{exe, run, run_json, stderr, stdout};
 
 /// How often the daemon is killed.
 const KILLS: u64 = 12;
+
+/// After how many answers more the daemon is killed each time, the first time before any.
+const ANSWERS: u64 = 7;
 
 /// How many connections touch at once.
 const HANDS: usize = 4;
@@ -54,8 +58,9 @@ fn take(told: &mut Told, session: &str, answer: &Value) {
     entry.1.extend(texts(&answer["discovered"], "dir"));
 }
 
-/// Touches until the daemon is gone, each time another package, and returns what was answered.
-fn storm(socket: &Path, top: &Path, hand: usize, round: u64) -> Told {
+/// Touches until the daemon is gone, each time another package, and returns what was answered. Each
+/// answer is counted before the next call.
+fn storm(socket: &Path, top: &Path, hand: usize, round: u64, answered: &AtomicU64) -> Told {
     let mut told = Told::new();
     let Ok(mut stream) = UnixStream::connect(socket) else { return told };
     let mut answers = BufReader::new(stream.try_clone().expect("a descriptor is to be had"));
@@ -75,6 +80,7 @@ fn storm(socket: &Path, top: &Path, hand: usize, round: u64) -> Told {
         let answer: Value = serde_json::from_str(&line).expect("JSON");
         assert_eq!(answer["error"], Value::Null, "{answer}");
         take(&mut told, &session, &answer["result"]);
+        answered.fetch_add(1, Ordering::Release);
     }
     told
 }
@@ -87,14 +93,17 @@ fn what_was_acknowledged_outlives_a_kill_at_any_moment() {
     for round in 0..KILLS {
         let running = Daemon::start(&home, exe());
         let pid = running.pid();
+        let answered = Arc::<AtomicU64>::default();
         let hands: Vec<_> = (0..HANDS)
             .map(|hand| {
                 let (socket, top) = (home.socket(), top.clone());
-                thread::spawn(move || storm(&socket, &top, hand, round))
+                let answered = Arc::clone(&answered);
+                thread::spawn(move || storm(&socket, &top, hand, round, &answered))
             })
             .collect();
-        // Nothing is waited for: another moment in the storm each time.
-        within(Duration::from_millis(7 + 23 * round), || None::<()>);
+        // Another moment in the storm each time, while the other hands are in the middle of a call.
+        let are_enough = || answered.load(Ordering::Acquire) >= ANSWERS * round;
+        wait_for("answers", || are_enough().then_some(()));
         daemon::kill(pid);
         for hand in hands {
             for (session, (activated, discovered)) in hand.join().expect("it ends with the daemon")

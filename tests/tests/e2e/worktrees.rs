@@ -127,3 +127,34 @@ fn what_a_stranger_put_above_decides_nothing() {
     assert!(list["health"].to_string().contains("foreign-ancestor"), "{list}");
     assert_eq!(names(&mut live, &cwd, "claude-code"), ["mine"]);
 }
+
+#[test]
+fn a_closed_worktree_leaves_nothing_in_the_status() {
+    let home = Home::new();
+    let tops = ["one", "two"].map(|name| {
+        let top = home.worktree(name, "");
+        for n in 0..20 {
+            write_skill(&top.join(format!(".agents/skills/s{n}")), &format!("s{n}"), "d");
+        }
+        top
+    });
+    let mut live = Live::start_in(home);
+    let watches = |live: &mut Live| {
+        let status = live.wire.call("server/status", &json!({}));
+        let open = status["worktrees"].as_array().expect("a list").len();
+        (open, status["watches"]["used"].as_u64().expect("a number"))
+    };
+    for top in &tops {
+        live.wire.call("worktree/open", &json!({"cwd": top}));
+        live.wire
+            .call("session/touch", &json!({"session": "s", "cwd": top, "paths": [top.join("a")]}));
+    }
+    let (open, used) = watches(&mut live);
+    assert!(open == 2 && used > 40, "{open} {used}");
+    live.wire.call("session/close", &json!({"session": "s"}));
+    live.wire.call("worktree/close", &json!({"cwd": tops[0]}));
+    let (open, half) = watches(&mut live);
+    assert!(open == 1 && (20..used - 15).contains(&half), "{open} {half} of {used}");
+    live.wire.call("worktree/close", &json!({"cwd": tops[1]}));
+    assert_eq!(watches(&mut live), (0, 0));
+}

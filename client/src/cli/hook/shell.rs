@@ -15,7 +15,7 @@ mod word;
 
 use std::ops::ControlFlow;
 use std::path::{Component, Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tree_sitter::{ParseOptions, Parser, Tree};
 
@@ -56,23 +56,32 @@ const LONGEST: usize = 256 * 1024;
 /// How much may be parsed for one command: an agent waits for us.
 ///
 /// Plain text ends long before the steps do, so that its answer is the same on every machine; time is
-/// for what makes single steps slow, such as a thousand here-documents on one line.
+/// for what makes single steps slow, such as a thousand here-documents on one line. It is this
+/// thread's own, so that a busy machine changes no answer.
 #[derive(Debug)]
 struct Budget {
     steps: usize,
-    end: Instant,
+    end: Duration,
 }
 
 impl Budget {
     fn new() -> Budget {
-        Budget { steps: 4_000, end: Instant::now() + Duration::from_secs(1) }
+        Budget { steps: 4_000, end: worked() + Duration::from_secs(1) }
     }
 
     fn spend(&mut self) -> ControlFlow<()> {
         self.steps = self.steps.saturating_sub(1);
-        let goes_on = self.steps > 0 && Instant::now() < self.end;
+        let goes_on = self.steps > 0 && worked() < self.end;
         if goes_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
+}
+
+/// Returns for how long this thread has worked.
+fn worked() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    let (seconds, nanoseconds) = (u64::try_from(time.tv_sec), u64::try_from(time.tv_nsec));
+    Duration::from_secs(seconds.unwrap_or_default())
+        + Duration::from_nanos(nanoseconds.unwrap_or_default())
 }
 
 /// How many files of one command are told.

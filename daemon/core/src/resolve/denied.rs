@@ -27,7 +27,7 @@ pub(super) fn apply(site: &Site, rules: &[Rule], roots: &[Root], candidates: &mu
         let decision = permission::decide(regime, rules, &request);
         if decision.action == Action::Deny {
             candidate.state = State::Denied;
-            candidate.reason = reason(regime, &decision);
+            candidate.reason = reason(regime, &decision).map(Box::new);
         }
     }
 }

@@ -219,7 +219,10 @@ impl<'a> Inquiry<'a> {
             State::Hidden => format!("{agent} does not show `{name}` to its model: {why}."),
             State::Untrusted => format!("{agent} does not take `{name}` yet: {why}."),
             State::Denied => {
-                format!("{agent} may not use `{name}`: {why}{}.", place(candidate.reason.as_ref()))
+                format!(
+                    "{agent} may not use `{name}`: {why}{}.",
+                    place(candidate.reason.as_deref())
+                )
             }
             State::Ignored => format!("{agent} leaves `{name}` out: {why}."),
             State::Invalid => format!("{agent} drops `{name}`: {why}."),

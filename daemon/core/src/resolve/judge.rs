@@ -1,13 +1,14 @@
 //! Judging one file by a profile: would this agent load it, and as what?
 
 use std::ffi::OsStr;
+use std::sync::Arc;
 
 use super::walk::Met;
 use super::{Candidate, Reason, Site, SkillFile, State};
 use crate::ladder::{Reading, Remark, read_as};
 use crate::path::AbsPath;
 use crate::profile::Profile;
-use crate::skill::Spot;
+use crate::skill::{Field, Spot};
 
 /// Judges a file. Who wins its name is settled later, when all are known.
 pub(super) fn judge(site: &Site, met: Met) -> Candidate {
@@ -30,17 +31,17 @@ pub(super) fn judge(site: &Site, met: Met) -> Candidate {
     match file {
         Err(fault) => Candidate {
             state: State::Invalid,
-            reason: Some(reason(
+            reason: Some(Box::new(reason(
                 "file/readable",
                 format!("{file_name} {fault}"),
                 None,
                 fault.next(),
-            )),
+            ))),
             ..blank(directory)
         },
         // A prompt's server decides what it is called, and no agent reads a file of it.
         Ok(file) if let Some(name) = known => Candidate {
-            description: file.record.description.as_ref().map(|it| it.text.to_string()),
+            description: file.record.description.as_ref().map(|it| Arc::clone(&it.text)),
             file: Some(file),
             ..blank(name.into())
         },
@@ -49,15 +50,22 @@ pub(super) fn judge(site: &Site, met: Met) -> Candidate {
             let is_activated = || site.overlay.activates(&path);
             let (state, reason) = verdict(profile, &file, &mut reading, is_activated);
             Candidate {
-                description: reading.description,
+                description: shared(reading.description, file.record.description.as_ref()),
                 notes: reading.notes.into_iter().map(reason_of).collect(),
                 state,
-                reason,
+                reason: reason.map(Box::new),
                 file: Some(file),
                 ..blank(reading.name)
             }
         }
     }
+}
+
+/// Mostly an agent reads a description as it stands, and all who see the file share that.
+fn shared(read: Option<String>, field: Option<&Field>) -> Option<Arc<str>> {
+    let read = read?;
+    let as_it_stands = field.map(|it| &it.text).filter(|it| ***it == *read);
+    Some(as_it_stands.map_or_else(|| read.as_str().into(), Arc::clone))
 }
 
 fn directory_name(path: &AbsPath) -> String {

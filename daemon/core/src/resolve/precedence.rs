@@ -144,12 +144,12 @@ fn shadow(
         return;
     }
     candidate.state = State::Shadowed;
-    candidate.reason = Some(Reason {
+    candidate.reason = Some(Box::new(Reason {
         rule,
         message,
         at: None,
         file: None,
         next: next.to_owned(),
         winner: Some(winner),
-    });
+    }));
 }

@@ -51,12 +51,12 @@ pub(super) fn apply(
                     let node = document.at_path(&["policy", "allow_implicit_invocation"]);
                     if let Some(node) = node.filter(|it| it.flag() == Some(false)) {
                         candidate.state = State::Hidden;
-                        candidate.reason = Some(reason(
+                        candidate.reason = Some(Box::new(reason(
                             &path,
                             Some(node.at),
                             "`policy.allow_implicit_invocation` keeps it from the model".to_owned(),
                             "Set it to `true` to let the model use it.",
-                        ));
+                        )));
                     }
                 }
             },

@@ -50,7 +50,7 @@ fn render(resolution: &Resolution) -> String {
     }
     for it in resolution.candidates.iter().filter(|it| !it.is_built_in()) {
         let _ = writeln!(out, "{:<11} {:<10} {:?}", it.state.name(), it.name, it.path);
-        for reason in it.notes.iter().chain(&it.reason) {
+        for reason in it.notes.iter().chain(it.reason.as_deref()) {
             let at = reason.at.map(|it| format!("{}:{} ", it.line, it.column)).unwrap_or_default();
             let file = reason.file.as_ref().map(|it| format!("{it:?}:")).unwrap_or_default();
             let _ = writeln!(out, "    {}: {file}{at}{}", reason.rule, reason.message);

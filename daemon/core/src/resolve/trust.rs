@@ -114,14 +114,14 @@ pub(super) fn hold_back(
             None => "`require_trust` takes a project's skills only where it is trusted".to_owned(),
         };
         candidate.state = State::Untrusted;
-        candidate.reason = Some(Reason {
+        candidate.reason = Some(Box::new(Reason {
             rule: "project/trusted",
             message,
             at: refused.map(|it| it.at),
             file: refused.map(|it| it.file.clone()),
             next: next.clone(),
             winner: None,
-        });
+        }));
     }
 }
 

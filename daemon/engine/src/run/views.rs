@@ -5,12 +5,13 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use skills_core::path::AbsPath;
 use skills_core::resolve::{Candidate, Resolution, Site, resolve};
 
-use super::{Engine, VIEW_IDLE};
+use super::Engine;
 use crate::Update;
 use crate::forest::Serial;
 use crate::journal::{Changes, Journal};
@@ -19,6 +20,10 @@ use crate::view::{Moment, View, ViewKey};
 
 /// How many views are kept; of more, the longest unused goes.
 const MAX_VIEWS: usize = 256;
+
+/// How many worktrees are kept for those who have opened them; of more, the one that was opened
+/// longest ago is closed.
+const MOST_PINNED: usize = 256;
 
 /// How often one view may ask for more before it is published as it is. Each round answers
 /// every question of the last, so only a disk that grows faster than it is read gets here.
@@ -139,6 +144,21 @@ impl Engine {
         self.published.store(Arc::new(views.collect()));
     }
 
+    pub(super) fn pin(&mut self, top: &AbsPath) {
+        let pinned = self.worktrees.iter().filter(|(it, worktree)| worktree.pins > 0 && *it != top);
+        if pinned.clone().count() >= MOST_PINNED
+            && let Some((oldest, _)) = pinned.min_by_key(|(_, worktree)| worktree.opened)
+        {
+            let oldest = oldest.clone();
+            tracing::warn!(path = ?oldest, "closed, because too many worktrees are opened to stay");
+            while self.unpin(&oldest) {}
+        }
+        self.opened += 1;
+        let worktree = self.worktrees.entry(top.clone()).or_default();
+        worktree.pins += 1;
+        worktree.opened = self.opened;
+    }
+
     pub(super) fn unpin(&mut self, top: &AbsPath) -> bool {
         let Some(worktree) = self.worktrees.get_mut(top).filter(|it| it.pins > 0) else {
             return false;
@@ -166,7 +186,7 @@ impl Engine {
         idle.retain(|(_, key, top)| {
             !(self.holds.has(key) || pinned(top) && kept.insert(top.clone()))
         });
-        let old = |used: &Instant| used.elapsed() > VIEW_IDLE;
+        let old = |used: &Instant| used.elapsed() > self.idle;
         let gone: Vec<_> = idle
             .into_iter()
             .enumerate()
@@ -186,6 +206,8 @@ impl Engine {
             let live: BTreeSet<_> =
                 self.views.values().map(|it| it.view.resolution.worktree.clone()).collect();
             self.worktrees.retain(|top, it| it.pins > 0 || live.contains(top));
+            // Also where nothing but a status was asked for, which is answered before this.
+            self.turns.fetch_add(1, Ordering::Release);
         }
     }
 }

@@ -117,10 +117,12 @@ pub(super) struct Opened {
     /// None when not even memory will do.
     pub(super) connection: Option<Connection>,
     pub(super) unwell: Option<Health>,
+    /// Whether it may be opened later.
+    pub(super) again: bool,
 }
 
 /// Why a file is not used.
-enum Refusal {
+pub(super) enum Refusal {
     /// It holds no database that can be read.
     Damaged(String),
     /// It is of a later version.
@@ -156,7 +158,7 @@ pub(super) fn open(path: Option<&Path>) -> Opened {
         path: Some(path.as_os_str().to_owned()),
     };
     match open_file(path) {
-        Ok(connection) => Opened { connection: Some(connection), unwell: None },
+        Ok(connection) => Opened { connection: Some(connection), unwell: None, again: false },
         Err(Refusal::Damaged(why)) => {
             let aside = set_aside(path);
             match aside.and_then(|aside| Ok((aside, open_file(path)?))) {
@@ -166,7 +168,8 @@ pub(super) fn open(path: Option<&Path>) -> Opened {
                         aside.display()
                     );
                     let hint = "Remove the file that was set aside when you do not need it.";
-                    Opened { connection: Some(connection), unwell: Some(unwell(message, hint)) }
+                    let unwell = Some(unwell(message, hint));
+                    Opened { connection: Some(connection), unwell, again: false }
                 }
                 Err(refusal) => in_memory(Some(unwell(
                     format!(
@@ -177,10 +180,15 @@ pub(super) fn open(path: Option<&Path>) -> Opened {
                 ))),
             }
         }
-        Err(refusal) => in_memory(Some(unwell(
+        Err(refusal @ Refusal::Newer(_)) => in_memory(Some(unwell(
             format!("what sessions do is not saved: {}", refusal.told()),
             "Mend it, and run `skillsd stop`; the next call starts the daemon again.",
         ))),
+        Err(refusal) => {
+            let message = format!("what sessions do is not saved yet: {}", refusal.told());
+            let hint = "Mend it: what is done until then is saved as soon as that is possible, and lost if skillsd ends before.";
+            Opened { again: true, ..in_memory(Some(unwell(message, hint))) }
+        }
     }
 }
 
@@ -201,15 +209,15 @@ fn in_memory(unwell: Option<Health>) -> Opened {
         Ok(connection)
     });
     match connection {
-        Ok(connection) => Opened { connection: Some(connection), unwell },
+        Ok(connection) => Opened { connection: Some(connection), unwell, again: false },
         Err(refusal) => {
             tracing::error!(error = refusal.told(), "no store at all");
-            Opened { connection: None, unwell }
+            Opened { connection: None, unwell, again: false }
         }
     }
 }
 
-fn open_file(path: &Path) -> Result<Connection, Refusal> {
+pub(super) fn open_file(path: &Path) -> Result<Connection, Refusal> {
     if let Some(directory) = path.parent() {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
         if fs::metadata(directory)?.permissions().mode() & 0o077 != 0 {

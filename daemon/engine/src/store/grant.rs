@@ -20,11 +20,11 @@ pub struct Grant {
 
 impl Store {
     /// Remembers what is allowed in a worktree. What is known already stays.
-    pub async fn grant(&self, worktree: &Path, grants: Vec<Grant>) -> Result<(), StoreError> {
+    pub async fn grant(&self, worktree: &Path, grants: Vec<Grant>) {
         let worktree = worktree.as_os_str().as_bytes().to_vec();
-        self.perform(move |connection| {
-            let at = now().cast_signed();
-            for Grant { session, permission, pattern } in grants {
+        let at = now().cast_signed();
+        self.keep(move |connection| {
+            for Grant { session, permission, pattern } in &grants {
                 connection.execute(
                     "INSERT OR IGNORE INTO granted (worktree, session, permission, pattern, at)
                      VALUES (?1, ?2, ?3, ?4, ?5)",
@@ -33,7 +33,7 @@ impl Store {
             }
             Ok(())
         })
-        .await
+        .await;
     }
 
     /// Forgets one thing that was allowed. Returns whether it was.
@@ -57,7 +57,7 @@ impl Store {
     ) -> Result<Vec<Grant>, StoreError> {
         let worktree = worktree.as_os_str().as_bytes().to_vec();
         let session = session.map(str::to_owned);
-        self.perform(move |connection| {
+        self.ask(move |connection| {
             let mut query = connection.prepare(
                 "SELECT session, permission, pattern FROM granted
                  WHERE worktree = ?1 AND (session IS NULL OR session = ?2) ORDER BY number",

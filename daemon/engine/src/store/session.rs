@@ -41,7 +41,7 @@ macro_rules! by_id {
 }
 
 /// Writes parts of a conversation, and its row where there is none.
-pub(crate) fn save(connection: &Connection, session: &Session, parts: Vec<Part>) -> Result<()> {
+pub(crate) fn save(connection: &Connection, session: &Session, parts: &[Part]) -> Result<()> {
     let Session { id, profile, auto, .. } = session;
     let cwd = bytes(&session.cwd);
     let environment = session
@@ -80,22 +80,22 @@ pub(crate) fn save(connection: &Connection, session: &Session, parts: Vec<Part>)
                              ON CONFLICT DO UPDATE SET used = ?3";
                 connection.prepare_cached(query)?.execute(params![
                     id,
-                    bytes(&dir),
+                    bytes(dir),
                     used.cast_signed()
                 ])?;
             }
             Part::Dropped(dir) => {
                 let query = by_id!("DELETE FROM discovered WHERE dir = ?2 AND session = ");
-                connection.prepare_cached(query)?.execute(params![id, bytes(&dir)])?;
+                connection.prepare_cached(query)?.execute(params![id, bytes(dir)])?;
             }
             Part::Activated(path, Matched { pattern, path: file }) => {
                 let query = "INSERT OR IGNORE INTO activated
                              SELECT number, ?2, ?3, ?4 FROM session WHERE id = ?1";
                 connection.prepare_cached(query)?.execute(params![
                     id,
-                    bytes(&path),
+                    bytes(path),
                     pattern,
-                    bytes(&file)
+                    bytes(file)
                 ])?;
             }
             Part::Announced { agent, first, paths } => {
@@ -108,11 +108,11 @@ pub(crate) fn save(connection: &Connection, session: &Session, parts: Vec<Part>)
                 }
             }
             Part::Hooks { agent, path, hooks } => {
-                hook::replace(connection, id, &agent, &path, &hooks)?;
+                hook::replace(connection, id, agent, path, hooks)?;
             }
             Part::Invoked { agent, invocation, at } => {
                 let Invocation { name, path, args, body } = invocation;
-                let (path, at) = (bytes(&path), at.cast_signed());
+                let (path, at) = (bytes(path), at.cast_signed());
                 // One that is loaded again is the latest.
                 let turn = by_id!("SELECT IFNULL(MAX(turn), 0) + 1 FROM invoked WHERE session = ");
                 let turn: i64 = connection.prepare_cached(turn)?.query_one([id], |it| it.get(0))?;
@@ -181,6 +181,16 @@ pub(crate) fn load(connection: &Connection, id: &str) -> Result<Option<Session>>
     session.hooks = hook::of_session(connection, number)?;
     session.settle();
     Ok(Some(session))
+}
+
+/// Returns the ids of conversations for which files that change count as touched and that were
+/// used since, the one used last first.
+pub(crate) fn automatic(connection: &Connection, since: u64, most: usize) -> Result<Vec<String>> {
+    let query = "SELECT id FROM session WHERE auto AND used >= ?1
+                 ORDER BY used DESC, number DESC LIMIT ?2";
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    let mut query = connection.prepare(query)?;
+    query.query_map([since.cast_signed(), most], |row| row.get(0))?.collect()
 }
 
 /// Forgets a conversation. Returns whether there was one.

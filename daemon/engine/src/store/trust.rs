@@ -105,7 +105,7 @@ impl Store {
                 )?,
                 None => connection.execute("DELETE FROM trust WHERE dir = ?1", [&dir])?,
             };
-            insert(connection, contents)
+            insert(connection, &contents)
         })
         .await
     }
@@ -114,7 +114,7 @@ impl Store {
     pub async fn trust(&self, dir: &Path) -> Result<Option<bool>, StoreError> {
         let dir = dir.as_os_str().as_bytes().to_vec();
         let query = "SELECT trusted FROM trust WHERE dir = ?1";
-        self.perform(move |it| it.query_row(query, [dir], |row| row.get(0)).optional()).await
+        self.ask(move |it| it.query_row(query, [dir], |row| row.get(0)).optional()).await
     }
 
     /// Reads every directory of which something was said, by path. Where nothing is kept yet the
@@ -124,7 +124,7 @@ impl Store {
             return Ok(Said::default());
         }
         let elsewhere = Arc::clone(&self.shared.elsewhere);
-        self.perform(move |connection| {
+        self.ask(move |connection| {
             let nth = elsewhere.next_reading();
             let mut query = connection.prepare("SELECT dir, trusted FROM trust ORDER BY dir")?;
             let rows = query.query_map((), |row| Ok((path_of(row, 0)?, row.get(1)?)))?;
@@ -134,22 +134,21 @@ impl Store {
     }
 
     /// Trusts files as they are.
-    pub async fn trust_content(&self, contents: Vec<Content>) -> Result<(), StoreError> {
-        self.perform(move |connection| insert(connection, contents)).await
+    pub async fn trust_content(&self, contents: Vec<Content>) {
+        self.keep(move |connection| insert(connection, &contents)).await;
     }
 
     /// Returns whether a file is as the user has trusted it.
     pub async fn is_trusted_content(&self, content: Content) -> Result<bool, StoreError> {
         let query = "SELECT 1 FROM trusted_content WHERE path = ?1 AND hash = ?2";
         let path = content.path.as_os_str().as_bytes().to_vec();
-        let found = self.perform(move |it| {
-            it.query_row(query, params![path, content.hash], |_| Ok(())).optional()
-        });
+        let found = self
+            .ask(move |it| it.query_row(query, params![path, content.hash], |_| Ok(())).optional());
         Ok(found.await?.is_some())
     }
 }
 
-fn insert(connection: &Connection, contents: Vec<Content>) -> rusqlite::Result<()> {
+fn insert(connection: &Connection, contents: &[Content]) -> rusqlite::Result<()> {
     let query = "INSERT OR REPLACE INTO trusted_content VALUES (?1, ?2)";
     let mut query = connection.prepare_cached(query)?;
     for Content { path, hash } in contents {

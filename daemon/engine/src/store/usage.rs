@@ -19,13 +19,13 @@ pub struct Usage {
 }
 
 impl Store {
-    /// Counts one more use of the skill of this SKILL.md.
-    pub async fn count_use(&self, path: &Path) -> Result<(), StoreError> {
+    /// Counts one more use of the skill of this SKILL.md. Nobody waits for that.
+    pub fn count_use(&self, path: &Path) {
         let path = path.as_os_str().as_bytes().to_vec();
         let query = "INSERT INTO usage VALUES (?1, 1, ?2)
                      ON CONFLICT DO UPDATE SET count = count + 1, last = ?2";
         let at = now().cast_signed();
-        self.perform(move |it| it.execute(query, params![path, at]).map(drop)).await
+        self.leave(move |it| it.execute(query, params![path, at]).map(drop));
     }
 
     /// Returns how often each skill was used, by its SKILL.md.
@@ -34,7 +34,7 @@ impl Store {
             // Nothing is made for a question.
             return Ok(BTreeMap::new());
         }
-        self.perform(|connection| {
+        self.ask(|connection| {
             let mut query = connection.prepare("SELECT path, count, last FROM usage")?;
             let rows = query.query_map((), |row| {
                 let (count, last): (i64, i64) = (row.get(1)?, row.get(2)?);

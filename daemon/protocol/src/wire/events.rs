@@ -16,7 +16,8 @@ word_enum! {
         SkillsChanged = "skills/changed",
         /// A skill came to be in a state that its agent drops, or a file can just not be read.
         SkillsInvalid = "skills/invalid",
-        /// What a session has activated, discovered or invoked changed: ask `session/get`.
+        /// What a session has activated, discovered or invoked changed, or where it is, or it has
+        /// ended: ask `session/get`.
         SessionChanged = "session/changed",
         /// Somebody waits for an answer: ask `permission/pending`.
         PermissionAsked = "permission/asked",

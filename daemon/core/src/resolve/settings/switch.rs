@@ -220,13 +220,13 @@ pub(in crate::resolve) fn apply(settings: &Settings, roots: &[Root], candidates:
                 candidate.state = State::Hidden;
                 let message = format!("`{key}` leaves it to the user");
                 let next = "Set it to `on` to let the model use it.";
-                candidate.reason = Some(reason("settings/user-only", message, next));
+                candidate.reason = Some(Box::new(reason("settings/user-only", message, next)));
             }
             To::Off => {
                 candidate.state = State::Ignored;
                 let message = format!("`{key}` switches it off");
                 let next = "Remove that entry to have the skill again.";
-                candidate.reason = Some(reason("settings/off", message, next));
+                candidate.reason = Some(Box::new(reason("settings/off", message, next)));
             }
         }
     }

@@ -22,7 +22,8 @@ fn the_founding_description_is_the_heading_or_the_name() {
     let read = |profile| {
         let tree = super::MemoryTree::new(HEADING);
         let resolution = super::resolve(&super::site(profile, "/w"), &tree);
-        let descriptions = resolution.candidates.iter().map(|it| it.description.clone().unwrap());
+        let descriptions =
+            resolution.candidates.iter().map(|it| it.description.as_deref().unwrap().to_owned());
         descriptions.collect::<Vec<_>>()
     };
     assert_eq!(read("claude-code"), ["First line.", "No heading at all."]);

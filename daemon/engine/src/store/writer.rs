@@ -1,0 +1,282 @@
+//! The thread that owns the file: it does what waits in one transaction, and owes to the disk what
+//! that did not take.
+//!
+//! What is owed is done again before anything new and in the same transaction, so that changes
+//! are always made in their order and whoever asks sees them all, on disk or not. It is tried
+//! again with all that comes, and every few seconds where nothing does. A file that could not be
+//! opened is tried again like that as well; until then memory stands in for it.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use rusqlite::{Connection, ErrorCode};
+use tokio::sync::oneshot;
+
+use super::elsewhere::{Elsewhere, Version};
+use super::{Notes, StoreError, file, lock};
+use crate::view::Health;
+
+/// How many pieces of work share a commit at most.
+const BATCH: usize = 1024;
+
+/// How often what could not be saved is tried again at least.
+const AGAIN: Duration = Duration::from_secs(2);
+
+/// How many changes wait for the disk at most; of more the oldest are lost, which is said. Mostly
+/// each is some hundred bytes, and one in which a skill was loaded its text.
+const MOST_OWED: usize = 4096;
+
+/// A change that can be made again.
+type Change = Box<dyn Fn(&Connection) -> rusqlite::Result<()> + Send>;
+
+/// What is said once it is known whether a change is on disk.
+type Answer = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
+
+/// A change that is made in the transaction that there is, or not at all.
+type Work = Box<dyn FnOnce(Result<&Connection, StoreError>) -> Answer + Send>;
+
+/// A piece of work.
+pub(super) enum Job {
+    /// Asks something, and is answered at once.
+    Ask(Box<dyn FnOnce(&Connection) + Send>),
+    /// Changes something, if there is a transaction for it to be made in.
+    Once(Work),
+    /// Changes something now or later. Whoever waits is told when it is on disk or is owed.
+    Keep(Change, oneshot::Sender<()>),
+}
+
+impl Job {
+    /// Returns a change that is made now or not at all.
+    pub(super) fn once<T: Send + 'static>(
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+        reply: oneshot::Sender<Result<T, StoreError>>,
+    ) -> Self {
+        Self::Once(Box::new(move |connection| {
+            let result = connection.and_then(|it| Ok(apart(it, work)?));
+            Box::new(move |committed| {
+                // Whoever asked may be gone.
+                let _ = reply.send(committed.and(result));
+            })
+        }))
+    }
+}
+
+/// Works until nobody can ask any more.
+pub(super) fn run(
+    path: Option<&Path>,
+    notes: &Mutex<Notes>,
+    elsewhere: &Elsewhere,
+    waiting: &Receiver<Job>,
+) {
+    let opened = file::open(path);
+    if let Some(unwell) = &opened.unwell {
+        tracing::warn!(path = ?unwell.path, "{}", unwell.message);
+    }
+    lock(notes).opening = opened.unwell;
+    let Some(connection) = opened.connection else { return };
+    let mut writer = Writer {
+        connection,
+        path,
+        closed: path.filter(|_| opened.again).map(Path::to_owned),
+        tried: Instant::now(),
+        notes,
+        elsewhere,
+        version: Version::default(),
+        owed: VecDeque::new(),
+        n_lost: 0,
+    };
+    loop {
+        let first = if writer.owed.is_empty() {
+            match waiting.recv() {
+                Ok(job) => Some(job),
+                Err(_) => return,
+            }
+        } else {
+            match waiting.recv_timeout(AGAIN) {
+                Ok(job) => Some(job),
+                Err(RecvTimeoutError::Timeout) => None,
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        };
+        writer.batch(first.into_iter().chain(waiting.try_iter().take(BATCH)));
+    }
+    writer.batch(std::iter::empty());
+    if !writer.owed.is_empty() {
+        tracing::error!(count = writer.owed.len(), "what sessions have done is lost");
+    }
+}
+
+/// The file, and what it is owed.
+struct Writer<'a> {
+    connection: Connection,
+    path: Option<&'a Path>,
+    /// The file that could not be opened, where memory stands in for it.
+    closed: Option<PathBuf>,
+    /// When that was last tried.
+    tried: Instant,
+    notes: &'a Mutex<Notes>,
+    elsewhere: &'a Elsewhere,
+    version: Version,
+    /// What is not on disk, in its order.
+    owed: VecDeque<Change>,
+    /// How many changes there was no room for.
+    n_lost: usize,
+}
+
+impl Writer<'_> {
+    /// Does what is owed and what waits in one transaction, and answers.
+    fn batch(&mut self, jobs: impl Iterator<Item = Job>) {
+        self.open_again();
+        let begun = self.connection.execute_batch("BEGIN IMMEDIATE");
+        let mut transaction = Transaction {
+            connection: &self.connection,
+            trouble: begun.err().map(StoreError::from),
+            changes: VecDeque::new(),
+        };
+        // Memory has them already.
+        let is_done = self.closed.is_some();
+        for change in std::mem::take(&mut self.owed) {
+            if is_done {
+                transaction.changes.push_back(change);
+            } else {
+                transaction.make(change);
+            }
+        }
+        let mut answers: Vec<Answer> = Vec::new();
+        for job in jobs {
+            match job {
+                Job::Ask(ask) => ask(&self.connection),
+                Job::Once(work) => {
+                    answers.push(work(transaction.usable()));
+                    // A disk that is full in the middle of a change may have undone all.
+                    let _ = transaction.usable();
+                }
+                Job::Keep(change, reply) => {
+                    transaction.make(change);
+                    // Whoever waits may be gone.
+                    answers.push(Box::new(move |_| _ = reply.send(())));
+                }
+            }
+        }
+        let Transaction { trouble, changes, .. } = transaction;
+        let ended = match trouble {
+            None => self.connection.execute_batch("COMMIT").map_err(StoreError::from),
+            Some(trouble) => Err(trouble),
+        };
+        if ended.is_err() {
+            // It may have undone everything by itself.
+            let _ = self.connection.execute_batch("ROLLBACK");
+        }
+        if ended.is_err() || is_done {
+            self.owed = changes;
+            let n_over = self.owed.len().saturating_sub(MOST_OWED);
+            self.owed.drain(..n_over);
+            self.n_lost += n_over;
+        }
+        lock(self.notes).writing = ended.as_ref().err().map(|error| self.unwell(error));
+        self.elsewhere.note(self.path, &self.connection, &mut self.version);
+        for answer in answers {
+            answer(ended.clone());
+        }
+    }
+
+    /// Opens the file that could not be opened, now and then.
+    fn open_again(&mut self) {
+        let Some(path) = self.closed.take_if(|_| self.tried.elapsed() >= AGAIN) else { return };
+        self.tried = Instant::now();
+        match file::open_file(&path) {
+            Ok(connection) => {
+                tracing::info!(?path, "what sessions do is saved again");
+                self.connection = connection;
+                lock(self.notes).opening = None;
+            }
+            // It has been said.
+            Err(_) => self.closed = Some(path),
+        }
+    }
+
+    fn unwell(&self, error: &StoreError) -> Health {
+        tracing::warn!(%error, owed = self.owed.len(), "what sessions have done could not be saved");
+        let lost = match self.n_lost {
+            0 => String::new(),
+            n => format!(", and of what waited the oldest {n} changes are lost"),
+        };
+        Health {
+            code: "store",
+            message: format!("what sessions have done could not be saved yet: {error}{lost}"),
+            hint: "Make room on the disk, or give yourself write permission to the state directory; it is saved as soon as that is possible, and lost if skillsd ends before.",
+            path: self.path.map(|it| it.as_os_str().to_owned()),
+        }
+    }
+}
+
+/// One transaction, and what is to be done again when it does not come to its end.
+struct Transaction<'a> {
+    connection: &'a Connection,
+    /// Why it will not.
+    trouble: Option<StoreError>,
+    changes: VecDeque<Change>,
+}
+
+impl Transaction<'_> {
+    /// Makes a change, unless it is clear already that it would be undone.
+    fn make(&mut self, change: Change) {
+        if self.usable().is_ok() {
+            match apart(self.connection, &change) {
+                Err(error) if is_ours(&error) => {
+                    // Nor would it be any better the next time.
+                    tracing::error!(%error, "a change does not fit, and is left out");
+                    return;
+                }
+                Err(error) => self.trouble = Some(error.into()),
+                Ok(()) => {}
+            }
+        }
+        self.changes.push_back(change);
+    }
+
+    /// Returns where changes are made, as long as they are not undone all the same.
+    fn usable(&mut self) -> Result<&Connection, StoreError> {
+        if self.trouble.is_none() && self.connection.is_autocommit() {
+            self.trouble = Some(StoreError::Failed("the disk is full".to_owned()));
+        }
+        match &self.trouble {
+            None => Ok(self.connection),
+            Some(trouble) => Err(trouble.clone()),
+        }
+    }
+}
+
+/// Does one piece of work such that its failure undoes nothing else.
+fn apart<T>(
+    connection: &Connection,
+    work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+) -> rusqlite::Result<T> {
+    connection.execute_batch("SAVEPOINT one")?;
+    let result = work(connection);
+    if result.is_err() {
+        // What has undone the whole transaction has undone this.
+        let _ = connection.execute_batch("ROLLBACK TO one; RELEASE one");
+        return result;
+    }
+    connection.execute_batch("RELEASE one")?;
+    result
+}
+
+/// Whether an error is about what was to be written, not about where.
+fn is_ours(error: &rusqlite::Error) -> bool {
+    match error.sqlite_error_code() {
+        None => true,
+        Some(code) => matches!(
+            code,
+            ErrorCode::ConstraintViolation
+                | ErrorCode::TypeMismatch
+                | ErrorCode::ApiMisuse
+                | ErrorCode::ParameterOutOfRange
+                | ErrorCode::TooBig
+        ),
+    }
+}
