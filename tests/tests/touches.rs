@@ -73,7 +73,9 @@ fn tell(home: &Home, wire: &mut Wire, profile: &str, cwd: &str) -> String {
         );
     }
     let list = wire.call("skills/list", &place(json!({})));
-    for skill in list["skills"].as_array().unwrap() {
+    // What is part of an agent's program is no matter of touching.
+    let own = list["skills"].as_array().unwrap().iter().filter(|it| it["scope"] != "bundled");
+    for skill in own {
         let (state, path) = (skill["state"].as_str().unwrap(), skill["path"].as_str().unwrap());
         writeln!(text, "  {state} {} {}", name(skill), home.redact(path)).unwrap();
     }

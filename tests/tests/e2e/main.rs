@@ -66,8 +66,6 @@ mod explain;
 
 mod worktrees;
 
-mod shut;
-
 mod agent_files;
 
 mod check;
