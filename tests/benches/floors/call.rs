@@ -37,7 +37,7 @@ pub(crate) fn measure(table: &mut Table) {
 
     let mut add = |name: &str, method: &str, params: &Value, n_blocks: usize, bar: Bar| {
         let (floor, measured) = compare(&home.socket(), &echo, method, params, n_blocks);
-        table.add(Figure { name: name.to_owned(), floor, measured, bar });
+        table.add(Figure::time(name, floor, measured, bar));
         measured
     };
     add("server/status beside echo", "server/status", &json!({}), 60, Bar::Times(1.5));
@@ -53,12 +53,8 @@ pub(crate) fn measure(table: &mut Table) {
     for ((n_skills, top), cached) in worktrees.iter().zip(cached_times) {
         let params = json!({"cwd": top, "freshness": "synced"});
         let (_, synced) = compare(&home.socket(), &echo, "skills/list", &params, 20);
-        table.add(Figure {
-            name: format!("skills/list of {n_skills}, synced, beside cached"),
-            floor: cached,
-            measured: synced,
-            bar: Bar::Plus(Duration::from_micros(50)),
-        });
+        let name = format!("skills/list of {n_skills}, synced, beside cached");
+        table.add(Figure::time(&name, cached, synced, Bar::Plus(50e-6)));
     }
 }
 
@@ -88,24 +84,24 @@ pub(crate) fn compare(
     (median(echo_times), median(daemon_times))
 }
 
-fn frame(body: &[u8]) -> Vec<u8> {
+pub(crate) fn frame(body: &[u8]) -> Vec<u8> {
     [format!("Content-Length: {}\r\n\r\n", body.len()).as_bytes(), body].concat()
 }
 
 /// A blocking connection that reads frames and does not look inside.
-struct Line {
+pub(crate) struct Line {
     reader: BufReader<UnixStream>,
     answer: Vec<u8>,
 }
 
 impl Line {
-    fn connect(socket: &Path) -> Line {
+    pub(crate) fn connect(socket: &Path) -> Line {
         let stream = UnixStream::connect(socket).expect("the server listens");
         // Large enough for any answer here, so that both sides are read in as few calls.
         Line { reader: BufReader::with_capacity(1 << 16, stream), answer: Vec::new() }
     }
 
-    fn ask(&mut self, request: &[u8]) -> Vec<u8> {
+    pub(crate) fn ask(&mut self, request: &[u8]) -> Vec<u8> {
         self.exchange(request);
         self.answer.clone()
     }
@@ -118,7 +114,8 @@ impl Line {
         }
     }
 
-    fn exchange(&mut self, request: &[u8]) {
+    /// Sends one request and reads one answer, in one buffer.
+    pub(crate) fn exchange(&mut self, request: &[u8]) {
         self.reader.get_mut().write_all(request).expect("the server reads");
         let mut length = 0;
         loop {
@@ -140,7 +137,7 @@ impl Line {
 /// The floor: a process that sends the same bytes back.
 pub(crate) struct Echo {
     child: Child,
-    socket: PathBuf,
+    pub(crate) socket: PathBuf,
 }
 
 impl Echo {
@@ -149,6 +146,10 @@ impl Echo {
         let child = Command::new(program).arg(ECHO).arg(&socket).spawn().expect("it can be run");
         wait_for("the echo to listen", || UnixStream::connect(&socket).ok());
         Echo { child, socket }
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
     }
 }
 

@@ -18,7 +18,7 @@ use skills_testkit::fixture::write_skill;
 
 use crate::table::{Bar, Figure, Table, median};
 
-const SKILLS: usize = 1000;
+pub(crate) const SKILLS: usize = 1000;
 
 const ROUNDS: usize = 21;
 
@@ -45,12 +45,8 @@ pub(crate) fn measure(table: &mut Table) {
     }
     let floor = median(walks);
     let mut add = |name: &str, times: Vec<Duration>, times_floor: f64| {
-        table.add(Figure {
-            name: format!("cold index of {SKILLS}, {name}, beside walk+read"),
-            floor,
-            measured: median(times),
-            bar: Bar::Times(times_floor),
-        });
+        let name = format!("cold index of {SKILLS}, {name}, beside walk+read");
+        table.add(Figure::time(&name, floor, median(times), Bar::Times(times_floor)));
     };
     add("no watches", plain, 1.5);
     add("watches armed", armed, 3.0);
@@ -80,7 +76,7 @@ fn walk_and_read(top: &Path) -> Duration {
 }
 
 /// Returns how long a fresh engine needs to its first complete view.
-async fn cold(top: &Path, home: &Path, cookies: Option<&Path>) -> Duration {
+pub(crate) async fn cold(top: &Path, home: &Path, cookies: Option<&Path>) -> Duration {
     let path = |path: &Path| AbsPath::new(path).expect("our paths are absolute");
     let profile = profile::find(profile::DEFAULT).expect("the default profile is built in");
     let environment = BTreeMap::from([("HOME".to_owned(), home.into())]);

@@ -32,12 +32,8 @@ pub(crate) fn measure(table: &mut Table) {
         floor.push(timed(|| read_all(&dir)));
         measured.push(timed(|| wire.call("skills/load", &params)));
     }
-    table.add(Figure {
-        name: "skills/load of 10 KB with 10 files, beside reading them".to_owned(),
-        floor: median(floor),
-        measured: median(measured),
-        bar: Bar::Times(2.0),
-    });
+    let name = "skills/load of 10 KB with 10 files, beside reading them";
+    table.add(Figure::time(name, median(floor), median(measured), Bar::Times(2.0)));
 }
 
 fn timed<T>(work: impl FnOnce() -> T) -> Duration {

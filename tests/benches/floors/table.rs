@@ -1,15 +1,23 @@
-//! The table of figures: each beside its floor and the bar that its ratio is held against.
+//! The table of figures: each beside its floor and the bar that it is held against.
 
 use std::io::{self, Write};
 use std::time::Duration;
 
 /// One line.
 pub(crate) struct Figure {
-    pub(crate) name: String,
-    pub(crate) floor: Duration,
-    pub(crate) measured: Duration,
-    /// What to reach: a ratio, or an addition.
-    pub(crate) bar: Bar,
+    name: String,
+    unit: Unit,
+    floor: f64,
+    measured: f64,
+    bar: Bar,
+}
+
+/// What a figure counts.
+#[derive(Clone, Copy)]
+enum Unit {
+    Seconds,
+    Bytes,
+    CallsPerSecond,
 }
 
 /// What a figure is to reach.
@@ -17,8 +25,30 @@ pub(crate) struct Figure {
 pub(crate) enum Bar {
     /// At most so many times the floor.
     Times(f64),
-    /// At most so much more than the floor.
-    Plus(Duration),
+    /// At least this part of the floor.
+    Part(f64),
+    /// At most so much more than the floor, in the figure's unit.
+    Plus(f64),
+    /// At most so much; the floor only gives the scale.
+    Limit(f64),
+}
+
+impl Figure {
+    /// A time.
+    pub(crate) fn time(name: &str, floor: Duration, measured: Duration, bar: Bar) -> Figure {
+        let (floor, measured) = (floor.as_secs_f64(), measured.as_secs_f64());
+        Figure { name: name.to_owned(), unit: Unit::Seconds, floor, measured, bar }
+    }
+
+    /// An amount of memory or of disk.
+    pub(crate) fn bytes(name: &str, floor: f64, measured: f64, bar: Bar) -> Figure {
+        Figure { name: name.to_owned(), unit: Unit::Bytes, floor, measured, bar }
+    }
+
+    /// A rate.
+    pub(crate) fn rate(name: &str, floor: f64, measured: f64, bar: Bar) -> Figure {
+        Figure { name: name.to_owned(), unit: Unit::CallsPerSecond, floor, measured, bar }
+    }
 }
 
 /// All lines of a run.
@@ -36,21 +66,22 @@ impl Table {
     pub(crate) fn write(&self, mut out: impl Write) -> io::Result<()> {
         writeln!(
             out,
-            "{:<52} {:>11} {:>11} {:>8} {:>10}  met",
-            "figure (p50)", "floor", "measured", "ratio", "bar"
+            "{:<58} {:>11} {:>11} {:>8} {:>12}  met",
+            "figure (times are medians)", "floor", "measured", "ratio", "bar"
         )?;
-        for figure in &self.figures {
-            let ratio = figure.measured.as_secs_f64() / figure.floor.as_secs_f64();
-            let (bar, is_met) = match figure.bar {
+        for Figure { name, unit, floor, measured, bar } in &self.figures {
+            let ratio = measured / floor;
+            let (bar, is_met) = match *bar {
                 Bar::Times(times) => (format!("<= {times}"), ratio <= times),
-                Bar::Plus(more) => (format!("+ {more:?}"), figure.measured <= figure.floor + more),
+                Bar::Part(part) => (format!(">= {part}"), ratio >= part),
+                Bar::Plus(more) => (format!("+ {}", unit.rounded(more)), *measured <= floor + more),
+                Bar::Limit(most) => (format!("<= {}", unit.rounded(most)), *measured <= most),
             };
             writeln!(
                 out,
-                "{:<52} {:>11} {:>11} {ratio:>8.2} {bar:>10}  {}",
-                figure.name,
-                rounded(figure.floor),
-                rounded(figure.measured),
+                "{name:<58} {:>11} {:>11} {ratio:>8.2} {bar:>12}  {}",
+                unit.rounded(*floor),
+                unit.rounded(*measured),
                 if is_met { "yes" } else { "NO" },
             )?;
         }
@@ -58,9 +89,16 @@ impl Table {
     }
 }
 
-fn rounded(time: Duration) -> String {
-    let micros = time.as_secs_f64() * 1e6;
-    if micros < 1000.0 { format!("{micros:.1} us") } else { format!("{:.2} ms", micros / 1000.0) }
+impl Unit {
+    fn rounded(self, amount: f64) -> String {
+        match self {
+            Unit::Seconds if amount < 1e-3 => format!("{:.1} us", amount * 1e6),
+            Unit::Seconds => format!("{:.2} ms", amount * 1e3),
+            Unit::Bytes if amount < 1024.0 * 1024.0 => format!("{:.2} KiB", amount / 1024.0),
+            Unit::Bytes => format!("{:.2} MiB", amount / 1024.0 / 1024.0),
+            Unit::CallsPerSecond => format!("{amount:.0}/s"),
+        }
+    }
 }
 
 /// Returns the median, which one slow moment does not move.

@@ -2,7 +2,6 @@
 //! the difference is what waiting skills cost.
 
 use std::fs;
-use std::time::Duration;
 
 use serde_json::json;
 use skills_testkit::{Daemon, Home};
@@ -10,14 +9,14 @@ use skills_testkit::{Daemon, Home};
 use crate::call::{Echo, compare};
 use crate::table::{Bar, Figure, Table};
 
-/// How many skills wait, and how much longer a touch may take for them.
-const WAITING: [(usize, u64); 2] = [(1_000, 25), (10_000, 150)];
+/// How many skills wait, and how many seconds longer a touch may take for them.
+const WAITING: [(usize, f64); 2] = [(1_000, 25e-6), (10_000, 150e-6)];
 
 pub(crate) fn measure(table: &mut Table) {
     let home = Home::new();
     let echo = Echo::start(home.runtime_dir().join("echo.sock"));
     let _daemon = Daemon::start(&home, env!("CARGO_BIN_EXE_test-skillsd"));
-    for (n_skills, micros) in WAITING {
+    for (n_skills, more) in WAITING {
         let [without, with] = [0, n_skills].map(|n_waiting| {
             let top = home.worktree(&format!("touched-{n_skills}-{n_waiting}"), "");
             for index in 0..n_waiting {
@@ -33,12 +32,8 @@ pub(crate) fn measure(table: &mut Table) {
             let (_, touched) = compare(&home.socket(), &echo, "session/touch", &params, 20);
             touched
         });
-        table.add(Figure {
-            name: format!("session/touch, {n_skills} skills wait, beside none"),
-            floor: without,
-            measured: with,
-            bar: Bar::Plus(Duration::from_micros(micros)),
-        });
+        let name = format!("session/touch, {n_skills} skills wait, beside none");
+        table.add(Figure::time(&name, without, with, Bar::Plus(more)));
     }
 }
 
