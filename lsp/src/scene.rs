@@ -53,6 +53,8 @@ pub(crate) struct Scene {
     pub(crate) facts: Option<Arc<Facts>>,
     pub(crate) globs: Arc<BTreeMap<String, Globbed>>,
     pub(crate) listings: Arc<BTreeMap<String, Globbed>>,
+    /// Which state of what is known this is; it grows with each change.
+    pub(crate) generation: u64,
     /// Whether anybody answers for what is missing.
     pub(crate) is_answered: bool,
     pub(crate) needs: RefCell<Needs>,

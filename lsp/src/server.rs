@@ -120,7 +120,8 @@ impl LanguageServer for Server {
         // Whoever asks too early would see too little until the next change.
         let _ = timeout(PATIENCE, self.session.settled()).await;
         let document = self.session.document(params.text_document.uri.as_str());
-        Ok(handlers::diagnostic::diagnostic(document.as_deref(), &params, &self.session).into())
+        let report = handlers::diagnostic::diagnostic(document.as_deref(), &params, &self.session);
+        Ok(report.await.into())
     }
 
     async fn completion(&self, params: CompletionParams) -> Result<Option<CompletionResponse>> {

@@ -160,7 +160,8 @@ impl World {
 
     /// Returns what is known around a text. `buffers` are the open texts that are skills.
     pub(crate) fn scene(&mut self, path: Option<&AbsPath>, buffers: &[Buffer]) -> Scene {
-        let mut scene = Scene { path: path.cloned(), ..Scene::default() };
+        let generation = self.generation;
+        let mut scene = Scene { path: path.cloned(), generation, ..Scene::default() };
         let Some(path) = path else { return scene };
         let beside = self.facts.get(path);
         scene.facts = beside.and_then(|it| it.facts.clone());

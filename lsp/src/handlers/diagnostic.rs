@@ -14,7 +14,7 @@ use crate::settings::Encoding;
 use crate::{from_proto, to_proto};
 
 /// Returns what is wrong with a text, or that it is still what it was when last asked.
-pub(crate) fn diagnostic(
+pub(crate) async fn diagnostic(
     document: Option<&Document>,
     params: &DocumentDiagnosticParams,
     session: &Session,
@@ -23,16 +23,20 @@ pub(crate) fn diagnostic(
         return full(None, Vec::new());
     };
     // What is known of the disk is part of the answer.
-    let result_id = format!("{}.{}", document.revision().0, session.generation());
-    if params.previous_result_id.as_ref() == Some(&result_id) {
+    let result_id = |generation: u64| format!("{}.{generation}", document.revision().0);
+    let now = result_id(session.generation());
+    if params.previous_result_id.as_ref() == Some(&now) {
         return DocumentDiagnosticReport::Unchanged(RelatedUnchangedDocumentDiagnosticReport {
             related_documents: None,
-            unchanged_document_diagnostic_report: UnchangedDocumentDiagnosticReport { result_id },
+            unchanged_document_diagnostic_report: UnchangedDocumentDiagnosticReport {
+                result_id: now,
+            },
         });
     }
     let encoding = session.settings().encoding;
-    let found = session.with_scene(document, |scene| diagnostics(document, scene, encoding));
-    full(Some(result_id), found)
+    let found = |scene: &Scene| (scene.generation, diagnostics(document, scene, encoding));
+    let (generation, found) = session.in_scene(document, found).await;
+    full(Some(result_id(generation)), found)
 }
 
 fn full(result_id: Option<String>, items: Vec<Diagnostic>) -> DocumentDiagnosticReport {
@@ -61,9 +65,9 @@ mod tests {
     use super::*;
     use crate::session::Revision;
 
-    #[test]
-    fn a_text_that_has_not_changed_is_not_reported_again() {
-        let report = |uri: &str, previous: Option<&str>| {
+    #[tokio::test]
+    async fn a_text_that_has_not_changed_is_not_reported_again() {
+        let report = async |uri: &str, previous: Option<&str>| {
             let uri: Uri = uri.parse().unwrap();
             let document = Document::new(uri.clone(), 1, Revision(7), "no skill".to_owned());
             let params = DocumentDiagnosticParams {
@@ -73,14 +77,14 @@ mod tests {
                 work_done_progress_params: WorkDoneProgressParams::default(),
                 partial_result_params: PartialResultParams::default(),
             };
-            let report = diagnostic(Some(&document), &params, &Session::default());
+            let report = diagnostic(Some(&document), &params, &Session::default()).await;
             let report = serde_json::to_value(report).unwrap();
             let n_items = report["items"].as_array().map(Vec::len);
             (report["kind"].as_str().unwrap().to_owned(), n_items)
         };
-        assert_eq!(report("file:///w/SKILL.md", None), ("full".to_owned(), Some(1)));
-        assert_eq!(report("file:///w/SKILL.md", Some("6.0")), ("full".to_owned(), Some(1)));
-        assert_eq!(report("file:///w/SKILL.md", Some("7.0")), ("unchanged".to_owned(), None));
-        assert_eq!(report("file:///w/README.md", None), ("full".to_owned(), Some(0)));
+        assert_eq!(report("file:///w/SKILL.md", None).await, ("full".to_owned(), Some(1)));
+        assert_eq!(report("file:///w/SKILL.md", Some("6.0")).await, ("full".to_owned(), Some(1)));
+        assert_eq!(report("file:///w/SKILL.md", Some("7.0")).await, ("unchanged".to_owned(), None));
+        assert_eq!(report("file:///w/README.md", None).await, ("full".to_owned(), Some(0)));
     }
 }
