@@ -56,6 +56,8 @@ mod views;
 
 mod sessions;
 
+mod shut;
+
 mod automatic;
 
 mod bad_input;

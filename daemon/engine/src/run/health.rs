@@ -5,13 +5,25 @@ use std::ffi::OsString;
 use std::sync::atomic::Ordering;
 
 use skills_core::path::AbsPath;
-use skills_core::resolve::{Resolution, State};
+use skills_core::resolve::{FaultKind, Resolution, Root, RootOutcome, State};
 
 use super::Engine;
 use super::views::Depends;
 use crate::forest::{Node, Watch};
 use crate::status::{Status, WorktreeStatus};
 use crate::view::Health;
+
+/// Tells of a root that is there and cannot be read. It is asked for anew at every request.
+fn unreadable(root: &Root) -> Option<Health> {
+    let RootOutcome::Fault(fault) = &root.outcome else { return None };
+    let is_shut = matches!(fault.kind, FaultKind::Denied | FaultKind::Changing | FaultKind::Io);
+    is_shut.then(|| Health {
+        code: "unreadable",
+        message: format!("a directory of skills {fault}"),
+        hint: fault.next(),
+        path: Some(root.path.to_path_buf().into()),
+    })
+}
 
 impl Engine {
     /// Returns what is not well about a view.
@@ -39,6 +51,7 @@ impl Engine {
                 path: Some(foreign.clone().into_path_buf().into()),
             });
         }
+        health.extend(resolution.roots.iter().filter_map(unreadable));
         for file in &resolution.settings {
             let path: OsString = file.path.to_path_buf().into();
             health.extend(file.problems().into_iter().map(|message| Health {

@@ -1,0 +1,74 @@
+//! Roots that may not be read: told in health, compared with the disk at every request, and read as
+//! soon as that is allowed.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use serde_json::Value;
+use skills_testkit::fixture::write_skill;
+use skills_testkit::{Daemon, Home};
+
+use crate::support::{entries, exe, stderr};
+
+/// Who reads no more than the modes allow; root reads everything.
+const NOBODY: u32 = 65_534;
+
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, Permissions::from_mode(mode)).expect("it is ours");
+}
+
+/// Returns the paths of which health says that they cannot be read.
+fn unreadable(answer: &Value) -> Vec<&str> {
+    let health = answer["health"].as_array().expect("a list").iter();
+    let found = health.filter(|it| it["code"] == "unreadable");
+    found.map(|it| it["path"].as_str().expect("a path")).collect()
+}
+
+fn described(answer: &Value) -> Vec<String> {
+    let all = entries(answer);
+    let texts = all.iter().map(|it| it["description"].as_str().expect("a text").to_owned());
+    texts.collect()
+}
+
+#[test]
+fn a_root_that_may_not_be_read_is_told_and_compared() {
+    let is_root = rustix::process::geteuid().is_root();
+    let home = if is_root { Home::of_user(NOBODY) } else { Home::new() };
+    let program = home.work().join("skillsd");
+    fs::copy(exe(), &program).expect("our program can be copied");
+    let top = home.worktree("w", "");
+    let root = top.join(".claude/skills");
+    write_skill(&root.join("a"), "a", "One.");
+    let shown = root.to_str().expect("UTF-8");
+    set_mode(&root, 0o000);
+    let _daemon = Daemon::start(&home, &program);
+    // Nobody else's connection is served.
+    let list = || -> Value {
+        let args = ["list", "--profile", "claude-code", "--json"];
+        let output = home.command(&program).args(args).current_dir(&top).output();
+        let output = output.expect("our program can be run");
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", stderr(&output)))
+    };
+    for _ in 0..3 {
+        let shut = list();
+        assert_eq!((described(&shut).len(), unreadable(&shut)), (0, vec![shown]), "{shut}");
+        set_mode(&root, 0o755);
+        let open = list();
+        assert_eq!((described(&open), unreadable(&open)), (vec!["One.".to_owned()], vec![]));
+        set_mode(&root, 0o000);
+    }
+    set_mode(&root, 0o755);
+    // One that may be passed through and not be read cannot be watched either: what lies in it is
+    // compared, and an edit is in the next list.
+    let skill = root.join("a/SKILL.md");
+    set_mode(&root.join("a"), 0o711);
+    for text in ["Two.", "Three.", "Four."] {
+        fs::write(&skill, format!("---\nname: a\ndescription: {text}\n---\n")).expect("written");
+        assert_eq!(described(&list()), [text]);
+    }
+    set_mode(&root.join("a"), 0o755);
+    assert_eq!(unreadable(&list()), [""; 0]);
+    // For the tree to be removed by whoever runs the test.
+    set_mode(&root, 0o755);
+}
