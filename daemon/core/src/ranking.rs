@@ -281,7 +281,7 @@ mod tests {
             "/w/.agents/skills/pdf/SKILL.md",
             "---\nname: doc\ndescription: One.\n---\n",
             &expect![[r#"
-                /builtin:/opencode/customize-opencode customize-opencode active
+                /builtin:/opencode/customize-opencode customize-opencode hidden
                 /home/me/.claude/skills/doc/SKILL.md doc shadowed < /w/.agents/skills/pdf/SKILL.md
                 /w/.claude/skills/bad/SKILL.md bad invalid
                 /w/.claude/skills/doc/SKILL.md doc shadowed < /w/.agents/skills/pdf/SKILL.md

@@ -143,7 +143,7 @@ impl World {
             overlay: Arc::default(),
         };
         let view = engine.view(key, || site, freshness).await.unwrap();
-        let candidates = view.resolution.candidates.iter();
+        let candidates = view.resolution.candidates.iter().filter(|it| !it.is_built_in());
         let line = |it: &skills_core::resolve::Candidate| {
             let path = it.path.strip_prefix(&self.top).unwrap_or(&it.path).display();
             format!("{path}: {}", it.description.clone().unwrap_or_default())

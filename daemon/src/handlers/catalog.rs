@@ -135,15 +135,13 @@ pub(crate) async fn tool(
 }
 
 /// Returns what the model is shown, with how often each was used: of two descriptions for which
-/// there is no room, some agents cut that of the less used. What is built into the agent is not
-/// told: whoever asked us for the list could not load it from us.
+/// there is no room, some agents cut that of the less used.
 async fn listed<'v>(service: &Service, view: &'v View) -> Vec<Listed<'v>> {
     let used = service.sessions.store().usage().await;
     let used = used.inspect_err(|error| tracing::debug!(%error, "uses are not read"));
     let used = used.unwrap_or_default();
     let n_uses = |it: &Candidate| used.get(&*it.path).map_or(0, |it| it.count);
-    let ours = view.resolution.listed().filter(|it| !it.is_built_in());
-    ours.map(|it| one(view, it, n_uses(it))).collect()
+    view.resolution.listed().map(|it| one(view, it, n_uses(it))).collect()
 }
 
 fn one<'a>(view: &'a View, candidate: &'a Candidate, n_uses: u64) -> Listed<'a> {

@@ -76,6 +76,10 @@ fn step(view: &View, step: &Step, root_idx: usize) -> wire::Step {
             let candidate = &resolution.candidates[*candidate];
             rule_step(&view.site.profile, candidate, rule, *decisive, step)
         }
+        StepKind::Other { candidate, profile, rule } => {
+            let other = profile::find(profile).unwrap_or(&view.site.profile);
+            rule_step(other, &resolution.candidates[*candidate], rule, false, step)
+        }
         StepKind::Difference { candidate, rule } => {
             let candidate = candidate.map(|index| &resolution.candidates[index]);
             difference_step(&view.site.profile, candidate, rule)

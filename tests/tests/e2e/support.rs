@@ -101,11 +101,10 @@ pub(crate) fn entries(result: &Value) -> Vec<Value> {
     result["skills"].as_array().unwrap_or_else(|| panic!("no list: {result}")).clone()
 }
 
-/// Returns what a list result lists, in the plain reader's form; without what is built into the
-/// agent, which is in no file.
+/// Returns what a list result lists, in the plain reader's form.
 #[track_caller]
 pub(crate) fn listed(result: &Value) -> Vec<Skill> {
-    entries(result).iter().filter(|it| !is_built_in(it)).map(skill).collect()
+    entries(result).iter().map(skill).collect()
 }
 
 /// Returns whether an entry is part of the agent's program.

@@ -101,7 +101,7 @@ fn a_submodule_is_a_worktree_of_its_own() {
     assert_eq!(names(&mut live, &top, "claude-code"), ["above"]);
     assert_eq!(names(&mut live, &top.join("mod"), "claude-code"), ["shared"]);
     let opencode = names(&mut live, &top.join("mod"), "opencode");
-    assert_eq!(opencode, ["customize-opencode", "shared"]);
+    assert_eq!(opencode, ["shared"]);
     // Its own repository, which names it in turn: nothing to tell.
     assert_eq!(repository(&mut live, &top.join("mod")), None);
 }

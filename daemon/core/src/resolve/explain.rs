@@ -12,7 +12,7 @@ mod steps;
 
 use super::{Candidate, Reason, Resolution, Site, Skip, State};
 use crate::path::AbsPath;
-use crate::profile::Difference;
+use crate::profile::{Difference, Text};
 use crate::skill::Spot;
 
 pub use around::{Around, Ignored, Stray, Thing, places};
@@ -95,6 +95,15 @@ pub enum StepKind {
         rule: &'static str,
         /// Whether the rule keeps the skill from the model.
         decisive: bool,
+    },
+    /// A rule by which another agent drops the candidate.
+    Other {
+        /// The candidate's index.
+        candidate: usize,
+        /// The other agent's profile, a built-in one.
+        profile: Text,
+        /// The rule's stable name.
+        rule: &'static str,
     },
     /// A rule in which the profile differs from its base, with the candidate for which that
     /// mattered; none where a whole place is explained.
@@ -209,8 +218,8 @@ impl<'a> Inquiry<'a> {
         let agent = self.agent;
         let why = candidate.reason.as_ref().map(|it| it.message.as_str()).unwrap_or_default();
         let summary = match state {
-            State::Active if candidate.is_built_in() => {
-                format!("{agent} shows `{name}` to its model: it is built into {agent}.")
+            State::Hidden if candidate.is_built_in() => {
+                format!("{agent} shows `{name}` to its model by itself: it is built into {agent}.")
             }
             State::Active => format!("{agent} shows `{name}` to its model."),
             State::Activated => format!("{agent} shows `{name}` to its model: {why}."),

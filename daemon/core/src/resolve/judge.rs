@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::sync::Arc;
 
+use super::address::is_built_in;
 use super::walk::Met;
 use super::{Candidate, Reason, Site, SkillFile, State};
 use crate::ladder::{Reading, Remark, read_as};
@@ -40,11 +41,16 @@ pub(super) fn judge(site: &Site, met: Met) -> Candidate {
             ..blank(directory)
         },
         // A prompt's server decides what it is called, and no agent reads a file of it.
-        Ok(file) if let Some(name) = known => Candidate {
-            description: file.record.description.as_ref().map(|it| Arc::clone(&it.text)),
-            file: Some(file),
-            ..blank(name.into())
-        },
+        Ok(file) if let Some(name) = known => {
+            let own = is_built_in(&path).then(|| built_in(profile));
+            Candidate {
+                description: file.record.description.as_ref().map(|it| Arc::clone(&it.text)),
+                file: Some(file),
+                state: if own.is_some() { State::Hidden } else { State::Active },
+                reason: own.map(Box::new),
+                ..blank(name.into())
+            }
+        }
         Ok(file) => {
             let mut reading = read_as(profile, &file.record, &directory);
             let is_activated = || site.overlay.activates(&path);
@@ -59,6 +65,14 @@ pub(super) fn judge(site: &Site, met: Met) -> Candidate {
             }
         }
     }
+}
+
+/// Why what is part of the agent's program is in no list of ours.
+fn built_in(profile: &Profile) -> Reason {
+    let agent = profile.subject();
+    let message = format!("it is built into {agent}, which shows it and has its text by itself");
+    let next = "Nothing needs to be done. A skill of your own with that name wins over it.";
+    reason("agent/built-in", message, None, next)
 }
 
 /// Mostly an agent reads a description as it stands, and all who see the file share that.

@@ -36,9 +36,7 @@ pub(super) fn search_schema() -> Value {
 pub(super) async fn search(desk: &Desk, given: Option<JsonObject>) -> Said {
     let Query { query, limit } = arguments(given)?;
     let params = SearchParams { query, limit, ..SearchParams::default() };
-    let mut found = desk.ask::<SkillsSearch>(params).await.map_err(|error| told(&error))?;
-    // Nobody but the agent itself can load what is built into it.
-    found.skills.retain(|it| !it.skill.is_built_in());
+    let found = desk.ask::<SkillsSearch>(params).await.map_err(|error| told(&error))?;
     if found.skills.is_empty() {
         return Ok(text("No skill answers that. Try other words."));
     }

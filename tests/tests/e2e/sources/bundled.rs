@@ -103,12 +103,18 @@ fn without_a_daemon_and_for_people_it_is_the_same() {
 }
 
 #[test]
-fn what_is_built_into_an_agent_is_listed_and_the_agents_to_load() {
+fn what_is_built_into_an_agent_is_told_and_the_agents_to_load() {
     let (mut live, top) = live("");
-    assert_eq!(names(&mut live, &top, "opencode"), ["customize-opencode", "own"]);
-    let gemini = ["antigravity-support", "skill-creator"];
-    assert_eq!(names(&mut live, &top, "gemini-cli"), gemini);
-    assert_eq!(names(&mut live, &top, "opencode@founding"), ["own"]);
+    let mut hidden = |profile: &str| {
+        let params = json!({"cwd": top, "profile": profile, "include": ["hidden"]});
+        let all = crate::support::entries(&live.wire.call("skills/list", &params));
+        let names = all.iter().filter(|it| it["state"] == "hidden").map(|it| it["name"].clone());
+        names.collect::<Value>()
+    };
+    assert_eq!(hidden("opencode"), json!(["customize-opencode"]));
+    assert_eq!(hidden("gemini-cli"), json!(["antigravity-support", "skill-creator"]));
+    assert_eq!(hidden("opencode@founding"), json!([]));
+    assert_eq!(names(&mut live, &top, "opencode"), ["own"]);
     let by = |value: Value| {
         let mut params = json!({"cwd": top, "profile": "opencode"});
         params.as_object_mut().expect("a map").extend(value.as_object().expect("a map").clone());

@@ -118,10 +118,10 @@ impl Inquiry<'_> {
             let sentence = reading.sentence(profile.subject());
             if let Some(fault) = reading.dropped.filter(|_| *profile.id != *self.profile) {
                 steps.push(Step {
-                    kind: StepKind::Rule {
+                    kind: StepKind::Other {
                         candidate: index,
-                        rule: "agents/other",
-                        decisive: false,
+                        profile: profile.id.clone(),
+                        rule: fault.rule,
                     },
                     reason: sentence.map(|it| it.trim_end_matches('.').to_owned()),
                     at: fault.at,

@@ -33,13 +33,13 @@ fn check(profile: &str, fixture: &str, expected: &Expect) {
 }
 
 #[test]
-fn it_is_listed_first_and_explained() {
+fn it_is_told_of_first_and_explained() {
     check(
         "opencode",
         "//- /w/.git dir",
         &expect![[r#"
-        active /builtin:/opencode/customize-opencode
-    "#]],
+            hidden /builtin:/opencode/customize-opencode: it is built into opencode, which shows it and has its text by itself
+        "#]],
     );
     check_explain(
         "opencode",
@@ -47,9 +47,11 @@ fn it_is_listed_first_and_explained() {
         "customize-opencode",
         "//- /w/.git dir",
         &expect![[r#"
-            opencode shows `customize-opencode` to its model: it is built into opencode.
+            opencode shows `customize-opencode` to its model by itself: it is built into opencode.
+            next: Nothing needs to be done. A skill of your own with that name wins over it.
             root /builtin:/opencode: comes from the program of opencode 1.18.33
               candidate /builtin:/opencode/customize-opencode
+                agent/built-in decisive=true: it is built into opencode, which shows it and has its text by itself
         "#]],
     );
 }
@@ -79,9 +81,9 @@ fn a_users_own_wins_and_the_agents_rules_count() {
         "gemini-cli",
         settings,
         &expect![[r#"
-        active /builtin:/gemini-cli/antigravity-support
-        ignored /builtin:/gemini-cli/skill-creator: `skills.disabled` switches it off
-    "#]],
+            hidden /builtin:/gemini-cli/antigravity-support: it is built into Gemini CLI, which shows it and has its text by itself
+            ignored /builtin:/gemini-cli/skill-creator: `skills.disabled` switches it off
+        "#]],
     );
 }
 
@@ -96,7 +98,7 @@ fn each_has_a_name_and_a_description_of_its_own() {
         let resolution = resolve(&site(&profile.id, "/w"), &MemoryTree::new(""));
         let of_agent = resolution.candidates.iter().filter(|it| it.is_built_in());
         for it in of_agent {
-            assert_eq!(it.state, State::Active);
+            assert_eq!(it.state, State::Hidden);
             let record = it.record().unwrap();
             assert!(record.findings.is_empty(), "{:?}", record.findings);
             assert!(it.description.as_ref().is_some_and(|it| it.ends_with('.')), "{}", it.name);

@@ -35,12 +35,12 @@ fn by_name_the_winner_and_the_loser_are_told_apart() {
             Claude Code shows `good` to its model.
             root /home/u/.claude/skills
               candidate /home/u/.claude/skills/good/SKILL.md
-                agents/other decisive=false at 1:1: opencode-agent-skills drops this file: the body is empty
+                body/required as opencode-agent-skills at 1:1: opencode-agent-skills drops this file: the body is empty
             root /w/.claude/skills
               candidate /w/.claude/skills/good/SKILL.md
                 yaml/valid decisive=false at 3:22: the frontmatter is not valid YAML: `: ` inside a value without quotes; read with every special value in quotes
                 name/unique decisive=true: `/home/u/.claude/skills/good/SKILL.md` has the same name and is found earlier
-                agents/other decisive=false at 3:22: opencode-agent-skills drops this file: the frontmatter is not valid YAML: `: ` inside a value without quotes
+                yaml/valid as opencode-agent-skills at 3:22: opencode-agent-skills drops this file: the frontmatter is not valid YAML: `: ` inside a value without quotes
         "#]],
     );
     check_explain(
@@ -53,11 +53,11 @@ fn by_name_the_winner_and_the_loser_are_told_apart() {
             root /w/.claude/skills
               candidate /w/.claude/skills/good/SKILL.md
                 yaml/valid decisive=false at 3:22: the frontmatter is not valid YAML: `: ` inside a value without quotes; read with problematic values in quotes
-                agents/other decisive=false at 3:22: opencode-agent-skills drops this file: the frontmatter is not valid YAML: `: ` inside a value without quotes
+                yaml/valid as opencode-agent-skills at 3:22: opencode-agent-skills drops this file: the frontmatter is not valid YAML: `: ` inside a value without quotes
             root /home/u/.claude/skills
               candidate /home/u/.claude/skills/good/SKILL.md
                 name/unique decisive=true: `/w/.claude/skills/good/SKILL.md` has the same name and is found earlier
-                agents/other decisive=false at 1:1: opencode-agent-skills drops this file: the body is empty
+                body/required as opencode-agent-skills at 1:1: opencode-agent-skills drops this file: the body is empty
         "#]],
     );
 }

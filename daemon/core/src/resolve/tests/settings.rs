@@ -89,7 +89,7 @@ description: d
             root /w/.opencode/skill
               candidate /w/.opencode/skill/a/SKILL.md
                 permission/tool-off decisive=true at 6:7: the rule `*` denies all skills, which switches the skill tool off, whatever is allowed beside it
-                agents/other decisive=false at 1:1: opencode-agent-skills drops this file: the body is empty
+                body/required as opencode-agent-skills at 1:1: opencode-agent-skills drops this file: the body is empty
         "#]],
     );
     let resolution = resolve(&site("opencode", "/w"), &MemoryTree::new(fixture));
@@ -322,7 +322,7 @@ description: d
     let resolution = resolve(&site, &tree);
     assert_eq!(resolution.listed().last().map(|it| it.path.clone()), Some(path("/w/x/a/SKILL.md")));
     site.environment.insert("OPENCODE_DISABLE_PROJECT_CONFIG".to_owned(), "1".into());
-    assert_eq!(resolve(&site, &tree).listed().count(), 2, "the variable is the user's");
+    assert_eq!(resolve(&site, &tree).listed().count(), 1, "the variable is the user's");
 }
 
 #[test]

@@ -42,10 +42,10 @@ fn the_difference_that_mattered_is_told() {
             root /w/.claude/skills
               candidate /w/.claude/skills/a/SKILL.md
                 differs in description: `description` differs from `claude-code`: else-first-heading, where that has else-first-body-line (The document on Claude Code: the field, else the first heading, else the name)
-                agents/other decisive=false at 1:1: An Agent Skills client drops this file: the frontmatter has no `description`
-                agents/other decisive=false at 1:1: opencode-agent-skills drops this file: the frontmatter has no `description`
-                agents/other decisive=false at 1:1: Codex drops this file: the frontmatter has no `description`
-                agents/other decisive=false at 1:1: Gemini CLI drops this file: the frontmatter has no `description`
+                description/required as agentskills at 1:1: An Agent Skills client drops this file: the frontmatter has no `description`
+                description/required as opencode-agent-skills at 1:1: opencode-agent-skills drops this file: the frontmatter has no `description`
+                description/required as codex at 1:1: Codex drops this file: the frontmatter has no `description`
+                description/required as gemini-cli at 1:1: Gemini CLI drops this file: the frontmatter has no `description`
         "#]],
     );
 }
