@@ -17,7 +17,6 @@ use skills_protocol::wire::Context;
 use tokio::task::spawn_blocking;
 
 use crate::conversation::{Named, Reach};
-use crate::peer::Peer;
 use crate::service::Service;
 
 /// How many views are opened for conversations before anybody asks for them. Each costs what it
@@ -26,8 +25,6 @@ const MOST_WOKEN: usize = 64;
 
 /// Takes writes for touches until the daemon ends.
 pub(crate) async fn keep(service: Arc<Service>) {
-    // Nobody's connection: what is asked for here is asked for by the daemon itself.
-    let nobody = Peer::new(0);
     service.wake().await;
     loop {
         let written = tokio::select! {
@@ -38,7 +35,7 @@ pub(crate) async fn keep(service: Arc<Service>) {
         service.engine.writes().retain(|dir| sessions.iter().any(|it| it.cwd == *dir));
         let files = spawn_blocking(move || files(written)).await.unwrap_or_default();
         for session in sessions {
-            if let Err(error) = service.touch_written(&nobody, &session, &files).await {
+            if let Err(error) = service.touch_written(&session, &files).await {
                 tracing::warn!(
                     session = session.id,
                     error = error.message,
@@ -101,7 +98,6 @@ impl Service {
 
     async fn touch_written(
         &self,
-        nobody: &Peer,
         session: &Session,
         files: &BTreeSet<PathBuf>,
     ) -> Result<(), RpcError> {
@@ -110,10 +106,10 @@ impl Service {
         if paths.is_empty() {
             return Ok(());
         }
-        let context = Context { session: Some(session.id.clone()), ..Context::default() };
-        let asked = self.asked(nobody, context).await?;
-        // As it is by now; it may have been closed meanwhile.
-        let Some(session) = self.sessions.get(&session.id).await else { return Ok(()) };
+        // As it is by now; it may have been closed meanwhile. That others write is no use of it.
+        let Some(session) = self.sessions.found(&session.id).await else { return Ok(()) };
+        self.refresh_settings().await;
+        let asked = self.read_for(None, Context::default(), Some(&session))?;
         self.touch(Named { session, asked, is_new: false }, paths, Reach::Trusted).await?;
         Ok(())
     }

@@ -307,6 +307,7 @@ impl About<'_> {
                 agent: agent.map(str::to_owned),
                 worktree: view.resolution.worktree.clone(),
                 profile: view.site.profile.id.to_string(),
+                content: self.content.as_ref().map(|it| it.hash),
             },
             regime: Regime::of(&view.site.profile),
             cwd: view.site.cwd.clone(),

@@ -149,7 +149,7 @@ impl Service {
         let (session, new) = if met.discovered.is_empty() && met.activated.is_empty() {
             (session, Met::default())
         } else {
-            self.sessions.touch(&session.id, met).await
+            self.sessions.touch(&session, met).await
         };
         if session.overlay != asked.key.overlay {
             asked.key.overlay = Arc::clone(&session.overlay);

@@ -33,6 +33,8 @@ pub(crate) struct Subject {
     pub(crate) agent: Option<String>,
     pub(crate) worktree: AbsPath,
     pub(crate) profile: String,
+    /// The hash of what is to be run, where that is asked about: an answer is about that alone.
+    pub(crate) content: Option<[u8; 32]>,
 }
 
 /// A question, with what the user is told.
@@ -269,6 +271,7 @@ mod tests {
             agent: None,
             worktree: top.clone(),
             profile: "claude-code".to_owned(),
+            content: None,
         };
         Question {
             subject,

@@ -26,6 +26,9 @@ use crate::settings::Settings;
 use crate::source::{Answer, Bell};
 use crate::world::Fetch;
 
+/// How long the next errand waits for a client that has nothing to say.
+const HEARD: Duration = Duration::from_secs(2);
+
 /// The section of the client's settings that is ours.
 pub(crate) const SECTION: &str = "skillsd";
 
@@ -33,7 +36,7 @@ pub(crate) const SECTION: &str = "skillsd";
 /// files, and configurations.
 const WATCHED: [&str; 6] = [
     "**/SKILL.md",
-    "**/{CLAUDE,CLAUDE.local,AGENTS,GEMINI}.md",
+    "**/{CLAUDE,CLAUDE.local,AGENTS,AGENTS.override,GEMINI}.md",
     "**/{skills,skill}/**",
     "**/.{claude,agents,opencode,codex,gemini}/**",
     "**/.skillsd.toml",
@@ -63,7 +66,7 @@ async fn errands(session: &Arc<Session>, client: &Client) {
                 let selection = Some(range);
                 let (external, take_focus) = (Some(false), Some(true));
                 let params = ShowDocumentParams { uri, external, take_focus, selection };
-                if let Err(error) = client.show_document(params).await {
+                if let Ok(Err(error)) = timeout(HEARD, client.show_document(params)).await {
                     tracing::debug!(%error, "the client does not open a text");
                 }
             }
@@ -86,18 +89,18 @@ async fn errands(session: &Arc<Session>, client: &Client) {
 /// Has the client ask anew for what follows from the disk, where it can be asked to.
 async fn refresh(session: &Session, client: &Client) {
     let Settings { pulls_diagnostics, refreshes, .. } = session.settings();
-    // A client that does not answer shows what it shows.
+    // A client that does not answer shows what it shows, and holds up nothing for long.
     if pulls_diagnostics && refreshes.diagnostics {
-        let _ = client.workspace_diagnostic_refresh().await;
+        let _ = timeout(HEARD, client.workspace_diagnostic_refresh()).await;
     }
     if refreshes.code_lens {
-        let _ = client.code_lens_refresh().await;
+        let _ = timeout(HEARD, client.code_lens_refresh()).await;
     }
     if refreshes.inlay_hints {
-        let _ = client.inlay_hint_refresh().await;
+        let _ = timeout(HEARD, client.inlay_hint_refresh()).await;
     }
     if refreshes.semantic_tokens {
-        let _ = client.semantic_tokens_refresh().await;
+        let _ = timeout(HEARD, client.semantic_tokens_refresh()).await;
     }
 }
 

@@ -225,7 +225,9 @@ impl LanguageServer for Server {
     async fn code_lens(&self, params: CodeLensParams) -> Result<Option<Vec<CodeLens>>> {
         let document = self.session.document(params.text_document.uri.as_str());
         let settings = self.session.settings();
-        let Some(document) = document else { return Ok(None) };
+        let Some(document) = document.filter(|_| settings.features.code_lens) else {
+            return Ok(None);
+        };
         let users = self.texts().await.users(&document).await;
         let lenses = |scene: &Scene| {
             handlers::code_lens::code_lens(&document, scene, users.as_deref(), settings)

@@ -124,7 +124,7 @@ impl Texts<'_> {
         let closed = match self.session.users(&meant.skill) {
             Ok(known) => known,
             Err(doubts) => {
-                let found = self.closed_users(&meant).await;
+                let found = self.closed_users(&meant).await?;
                 self.session.keep_users(meant.skill.clone(), Arc::clone(&found), doubts);
                 found
             }
@@ -140,28 +140,28 @@ impl Texts<'_> {
         Some(others.iter().flat_map(|it| it.locations(encoding)).collect())
     }
 
-    /// Returns the texts that name a skill or lead into its directory, as they are on the disk.
-    async fn closed_users(self, meant: &Meant) -> Arc<[Arc<Document>]> {
+    /// Returns the texts that name a skill or lead into its directory, as they are on the disk;
+    /// none where nobody can say.
+    async fn closed_users(self, meant: &Meant) -> Option<Arc<[Arc<Document>]>> {
         let Meant { skill, place, .. } = meant;
         let mut names = vec![skill.name.clone()];
         names.extend(skill.path.parent_name().filter(|it| *it != skill.name).map(str::to_owned));
         let mut paths: BTreeSet<AbsPath> = BTreeSet::new();
         for name in names {
-            let found = self.session.source().references(place.clone(), Some(name)).await;
-            let found = found.unwrap_or_default();
+            let found = self.session.source().references(place.clone(), Some(name)).await?;
             paths.extend(found.iter().filter_map(|it| path(&it.path, it.path_encoding)));
         }
         let mut users = Vec::new();
         for path in paths {
             users.extend(self.read(&path).await);
         }
-        users.into()
+        Some(users.into())
     }
 
-    /// Returns the files that name a skill or lead into its directory, sorted by path.
-    pub(crate) async fn speakers(self, meant: &Meant) -> Vec<Speaker> {
-        let found =
-            self.session.source().references(meant.place.clone(), None).await.unwrap_or_default();
+    /// Returns the files that name a skill or lead into its directory, sorted by path; none where
+    /// nobody can say what the closed ones are.
+    pub(crate) async fn speakers(self, meant: &Meant) -> Option<Vec<Speaker>> {
+        let found = self.session.source().references(meant.place.clone(), None).await?;
         let mut paths: BTreeSet<AbsPath> = BTreeSet::new();
         paths.extend(found.iter().filter_map(|it| path(&it.path, it.path_encoding)));
         // What is typed but not saved counts as well.
@@ -174,7 +174,7 @@ impl Texts<'_> {
             let Some((document, is_open)) = self.document(&path).await else { continue };
             speakers.extend(Speaker::new(&document, meant, is_open));
         }
-        speakers
+        Some(speakers)
     }
 
     /// Returns where the skill at a path begins: its name, else its first line.

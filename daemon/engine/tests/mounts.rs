@@ -80,10 +80,10 @@ async fn find(sessions: &Sessions, dir: &str) -> Vec<AbsPath> {
         additional: Vec::new(),
         auto: None,
     };
-    sessions.open(Some("s".to_owned()), opening).await;
+    let session = sessions.open(Some("s".to_owned()), opening).await.session;
     let discovered = vec![AbsPath::new(dir.as_ref()).unwrap()];
     let met = Met { discovered, activated: Vec::new() };
-    let (session, _) = sessions.touch("s", met).await;
+    let (session, _) = sessions.touch(&session, met).await;
     session.discovered.keys().cloned().collect()
 }
 
@@ -159,6 +159,8 @@ async fn a_disk_that_is_full_from_the_start_is_written_when_it_has_room() {
     let live = sessions(&disk);
     find(&live, "/w/b").await;
     assert_eq!(unwell(&live), ["store"]);
+    // Who would be told that it is kept could not be sure of it.
+    assert!(live.store().set_trust("/w".as_ref(), Some(true), Vec::new()).await.is_err());
     fs::remove_file(filler).unwrap();
     until(|| unwell(&live).is_empty());
     let kept = sessions(&disk).get("s").await.unwrap();

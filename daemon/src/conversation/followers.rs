@@ -29,7 +29,9 @@ impl Service {
         match known {
             Some(known) => {
                 let session = self.sessions.record_invocation(&known.id, agent, invocation).await;
-                self.session_changed(&session, view);
+                if let Some(session) = session {
+                    self.session_changed(&session, view);
+                }
             }
             None => self.sessions.store().count_use(&invocation.path),
         }

@@ -180,7 +180,12 @@ pub(crate) async fn revoke(
     let grant = Grant { session: None, permission, pattern };
     let store = service.sessions.store();
     let revoked = store.revoke(&view.resolution.worktree, grant).await;
-    let revoked = revoked.map_err(|error| RpcError::internal(error.to_string()))?;
+    let revoked = revoked.map_err(|error| {
+        RpcError::internal(format!("the grant is not taken back, and still holds: {error}"))
+            .with_hint(
+                "Make room on the disk, or give yourself write permission to the state directory.",
+            )
+    })?;
     Answer::new(&PermissionRevokeResult { revoked, health: to_wire::health(&view.health) })
 }
 

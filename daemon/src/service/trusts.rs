@@ -52,6 +52,7 @@ impl Service {
             Err(error) => {
                 // What is known stays, and the next call tries again.
                 tracing::warn!(%error, "trust is not read");
+                self.known_trusts().writes = u64::MAX;
                 return false;
             }
         };

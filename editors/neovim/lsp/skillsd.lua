@@ -6,7 +6,10 @@ return {
   cmd = skillsd.server_command(),
   capabilities = skillsd.capabilities(),
   before_init = function(params)
-    params.initializationOptions = require("skillsd.session").options()
+    -- What the user has configured stays.
+    local own = params.initializationOptions or {}
+    local ours = require("skillsd.session").options()
+    params.initializationOptions = vim.tbl_deep_extend("force", own, ours)
   end,
   -- Newer file type detection calls a SKILL.md `skill`, older `markdown`.
   filetypes = { "markdown", "skill" },

@@ -29,7 +29,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   };
   // One after the other, so that no language server is left behind.
   let last = Promise.resolve();
-  const begin = () => (last = last.then(again));
+  const begin = () => (last = last.catch(() => undefined).then(again));
   const register = (name: string, handler: (node?: Node) => Promise<void>) =>
     vscode.commands.registerCommand(`skillsd.${name}`, handler);
 

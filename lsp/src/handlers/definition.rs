@@ -40,7 +40,7 @@ pub(crate) async fn references(
     if with_declaration {
         locations.extend(texts.location(&meant.skill.path).await);
     }
-    for speaker in texts.speakers(&meant).await {
+    for speaker in texts.speakers(&meant).await.unwrap_or_default() {
         locations.extend(speaker.locations(encoding));
     }
     Some(locations)

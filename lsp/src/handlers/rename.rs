@@ -3,6 +3,8 @@
 //! Its directory, its `name:` and every reference change in one edit, or nothing does: what would
 //! collide, and a client that cannot rename files, is refused with the reason.
 
+use std::path::Path;
+
 use skills_core::path::AbsPath;
 use skills_core::references::{Renaming, edits, problem};
 use skills_core::rules::Edit;
@@ -61,7 +63,13 @@ pub(crate) async fn renamed(
     if let Some(why) = problem(&renaming, others) {
         return Err(refusal(why));
     }
-    let mut operations = text_edits(&renaming, meant, texts).await;
+    let is_open = |dir: &Path| texts.session.folders().iter().any(|it| it.starts_with(dir));
+    if let Some((old, _)) = renaming.directories().filter(|(old, _)| is_open(old)) {
+        return Err(refusal(format!("`{}` is open as a folder of its own", old.display())));
+    }
+    let Some(mut operations) = text_edits(&renaming, meant, texts).await else {
+        return Err(refusal("what names the skill cannot be found out now; try again"));
+    };
     let directories = renaming.directories().filter(|(old, new)| old != new);
     if let Some((old, new)) = directories
         && let (Some(old_uri), Some(new_uri)) =
@@ -100,7 +108,7 @@ pub(crate) async fn will_rename_files(
         if problem(&renaming, others).is_some() {
             continue;
         }
-        operations.extend(text_edits(&renaming, &meant, texts).await);
+        operations.extend(text_edits(&renaming, &meant, texts).await?);
     }
     (!operations.is_empty()).then(|| WorkspaceEdit {
         document_changes: Some(DocumentChanges::Operations(operations)),
@@ -112,10 +120,10 @@ async fn text_edits(
     renaming: &Renaming<'_>,
     meant: &Meant,
     texts: Texts<'_>,
-) -> Vec<DocumentChangeOperation> {
+) -> Option<Vec<DocumentChangeOperation>> {
     let encoding = texts.session.settings().encoding;
     let mut operations = Vec::new();
-    for speaker in texts.speakers(meant).await {
+    for speaker in texts.speakers(meant).await? {
         let document = &speaker.document;
         let found = edits(
             renaming,
@@ -143,7 +151,7 @@ async fn text_edits(
             edits: found.iter().map(edit).collect(),
         }));
     }
-    operations
+    Some(operations)
 }
 
 fn can_rename(meant: &Meant, settings: Settings) -> Result<(), Error> {

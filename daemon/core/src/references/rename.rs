@@ -50,10 +50,20 @@ pub fn problem<'a>(
             "`{new}` is no name of a skill: 1 to {MAX_NAME} of `a` to `z`, `0` to `9` and single `-` between them"
         ));
     }
-    let target = renaming.directories()?.1;
+    let (old, target) = renaming.directories()?;
+    if old.file_name().is_some_and(|it| it == "skills" || it == "skill") {
+        return Some(format!("`{}` is a directory of skills, not of one alone", old.display()));
+    }
     for (name, other) in others {
         if other == *path {
             continue;
+        }
+        if other.starts_with(&*old) {
+            return Some(format!(
+                "`{}` lies in `{}`, and would move with it",
+                other.display(),
+                old.display()
+            ));
         }
         if other.parent().is_some_and(|it| it == target) {
             return Some(format!("`{}` is there already", target.display()));

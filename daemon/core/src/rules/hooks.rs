@@ -219,7 +219,6 @@ fn near(
     }
 }
 
-/// Reads a regular expression of JavaScript as far as another library can.
 /// Returns the commands of all hooks, for the rules about security.
 pub(super) fn commands(cx: &Cx<'_>) -> Vec<(String, Span)> {
     let Some(Reading::Hooks(groups)) =

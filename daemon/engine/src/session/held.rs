@@ -78,8 +78,10 @@ impl Sessions {
 
     /// Takes up what a touch has met. Returns the conversation as it is then, and what of it is
     /// new. It is on disk, unless the store's health says that it cannot be.
-    pub async fn touch(&self, id: &str, met: Met) -> (Arc<Session>, Met) {
-        self.change(id, |it, _| it.meet(met, now())).await
+    /// One that was closed meanwhile stays closed: nothing is new in it.
+    pub async fn touch(&self, session: &Arc<Session>, met: Met) -> (Arc<Session>, Met) {
+        let met = self.change_known(&session.id, |it| it.meet(met, now())).await;
+        met.unwrap_or_else(|| (Arc::clone(session), Met::default()))
     }
 
     /// Remembers that an agent is told of these skills. Returns those that it was not told of
@@ -90,20 +92,20 @@ impl Sessions {
         agent: Option<&str>,
         paths: Vec<AbsPath>,
     ) -> Vec<AbsPath> {
-        self.change(id, |it, _| it.announce(agent.unwrap_or_default(), paths)).await.1
+        let new = self.change_known(id, |it| it.announce(agent.unwrap_or_default(), paths)).await;
+        new.map(|it| it.1).unwrap_or_default()
     }
 
     /// Remembers that an agent has loaded a skill, and counts the use. Returns the conversation as
-    /// it is then.
+    /// it is then; none when it was closed meanwhile.
     pub async fn record_invocation(
         &self,
         id: &str,
         agent: Option<&str>,
         invocation: Invocation,
-    ) -> Arc<Session> {
-        let take =
-            |it: &mut Session, _| (it.invoke(agent.unwrap_or_default(), invocation, now()), ());
-        self.change(id, take).await.0
+    ) -> Option<Arc<Session>> {
+        let take = |it: &mut Session| (it.invoke(agent.unwrap_or_default(), invocation, now()), ());
+        Some(self.change_known(id, take).await?.0)
     }
 
     /// Takes up the hooks of a skill that an agent has loaded, in place of those that it had from it
@@ -122,7 +124,7 @@ impl Sessions {
                 hook,
             })
             .collect();
-        self.change(id, |it, _| (it.register(&agent, &path, registered), ())).await;
+        self.change_known(id, |it| (it.register(&agent, &path, registered), ())).await;
     }
 
     /// A hook has succeeded: one that runs once goes. Returns whether it did.
@@ -193,10 +195,12 @@ impl Sessions {
         }
     }
 
-    /// Returns the conversations in memory for which files that change count as touched.
+    /// Returns the conversations in memory for which files that change count as touched, and that
+    /// were used not long ago.
     pub fn automatic(&self) -> Vec<Arc<Session>> {
+        let at = now();
         let live = self.live();
-        let mut all: Vec<_> = live.values().filter(|it| it.auto).cloned().collect();
+        let mut all: Vec<_> = live.values().filter(|it| is_heard(it, at)).cloned().collect();
         all.sort_by(|a, b| a.id.cmp(&b.id));
         all
     }
@@ -219,7 +223,8 @@ impl Sessions {
         awake
     }
 
-    async fn found(&self, id: &str) -> Option<Arc<Session>> {
+    /// Returns a conversation, which is no use of it.
+    pub async fn found(&self, id: &str) -> Option<Arc<Session>> {
         if let Some(session) = self.live().get(id) {
             return Some(Arc::clone(session));
         }
@@ -251,6 +256,24 @@ impl Sessions {
         self.store.keep(work).await;
     }
 
+    /// Changes a conversation that there is and waits until the parts are on disk.
+    async fn change_known<T>(
+        &self,
+        id: &str,
+        change: impl FnOnce(&mut Session) -> (Vec<Part>, T),
+    ) -> Option<(Arc<Session>, T)> {
+        self.found(id).await?;
+        let (session, parts, result) = {
+            let mut live = self.live();
+            // Closed in between.
+            let entry = live.get_mut(id)?;
+            let (parts, result) = change(Arc::make_mut(entry));
+            (Arc::clone(entry), parts, result)
+        };
+        self.keep(&session, parts).await;
+        Some((session, result))
+    }
+
     /// Changes a conversation and waits until the parts are on disk. One that is not there is
     /// made; `change` is told so.
     async fn change<T>(
@@ -261,6 +284,9 @@ impl Sessions {
         let before = self.get(id).await;
         let (session, parts, result) = {
             let mut live = self.live();
+            if !live.contains_key(id) {
+                make_room(&mut live);
+            }
             let mut is_new = false;
             let entry = live.entry(id.to_owned()).or_insert_with(|| {
                 // It may have left memory since; it is new where it never was anywhere.
@@ -272,11 +298,15 @@ impl Sessions {
             let (parts, result) = change(Arc::make_mut(entry), is_new);
             (Arc::clone(entry), parts, result)
         };
+        self.keep(&session, parts).await;
+        (session, result)
+    }
+
+    async fn keep(&self, session: &Arc<Session>, parts: Vec<Part>) {
         if !parts.is_empty() {
-            let saved = Arc::clone(&session);
+            let saved = Arc::clone(session);
             self.store.keep(move |it| store::save(it, &saved, &parts)).await;
         }
-        (session, result)
     }
 
     /// Notes that a conversation is used, on disk now and then.
@@ -327,6 +357,35 @@ fn make_room(live: &mut HashMap<String, Arc<Session>>) {
     used.sort_unstable();
     let oldest = used[used.len() / 4];
     let at = now();
-    let is_heard = |it: &Session| it.auto && at.saturating_sub(it.used) < millis(HEARD);
-    live.retain(|_, it| it.used > oldest || is_heard(it));
+    live.retain(|_, it| it.used > oldest || is_heard(it, at));
+}
+
+/// Whether files that change are heard for a conversation.
+fn is_heard(session: &Session, at: u64) -> bool {
+    session.auto && at.saturating_sub(session.used) < millis(HEARD)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_is_closed_meanwhile_stays_closed() {
+        let sessions = Sessions::new(Store::new(None));
+        let opening = Opening {
+            cwd: AbsPath::new("/w".as_ref()).unwrap(),
+            profile: "claude-code".to_owned(),
+            environment: [].into(),
+            additional: Vec::new(),
+            auto: None,
+        };
+        let session = sessions.open(Some("s".to_owned()), opening).await.session;
+        let dir = AbsPath::new("/w/a/.claude/skills".as_ref()).unwrap();
+        let met = || Met { discovered: vec![dir.clone()], activated: Vec::new() };
+        assert_eq!(sessions.touch(&session, met()).await.1.discovered.len(), 1);
+        assert!(sessions.close("s").await);
+        assert!(sessions.touch(&session, met()).await.1.discovered.is_empty());
+        assert!(sessions.announce("s", None, vec![dir.clone()]).await.is_empty());
+        assert!(sessions.list().await.is_empty());
+    }
 }

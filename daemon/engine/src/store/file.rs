@@ -119,6 +119,8 @@ pub(super) struct Opened {
     pub(super) unwell: Option<Health>,
     /// Whether it may be opened later.
     pub(super) again: bool,
+    /// Whether memory stands in for a file.
+    pub(super) stands_in: bool,
 }
 
 /// Why a file is not used.
@@ -158,7 +160,7 @@ pub(super) fn open(path: Option<&Path>) -> Opened {
         path: Some(path.as_os_str().to_owned()),
     };
     match open_file(path) {
-        Ok(connection) => Opened { connection: Some(connection), unwell: None, again: false },
+        Ok(connection) => opened(connection, None),
         Err(Refusal::Damaged(why)) => {
             let aside = set_aside(path);
             match aside.and_then(|aside| Ok((aside, open_file(path)?))) {
@@ -169,7 +171,7 @@ pub(super) fn open(path: Option<&Path>) -> Opened {
                     );
                     let hint = "Remove the file that was set aside when you do not need it.";
                     let unwell = Some(unwell(message, hint));
-                    Opened { connection: Some(connection), unwell, again: false }
+                    opened(connection, unwell)
                 }
                 Err(refusal) => in_memory(Some(unwell(
                     format!(
@@ -203,16 +205,21 @@ impl Refusal {
     }
 }
 
+fn opened(connection: Connection, unwell: Option<Health>) -> Opened {
+    Opened { connection: Some(connection), unwell, again: false, stands_in: false }
+}
+
 fn in_memory(unwell: Option<Health>) -> Opened {
+    let stands_in = unwell.is_some();
     let connection = Connection::open_in_memory().map_err(Refusal::from).and_then(|connection| {
         prepare(&connection)?;
         Ok(connection)
     });
     match connection {
-        Ok(connection) => Opened { connection: Some(connection), unwell, again: false },
+        Ok(connection) => Opened { stands_in, ..opened(connection, unwell) },
         Err(refusal) => {
             tracing::error!(error = refusal.told(), "no store at all");
-            Opened { connection: None, unwell, again: false }
+            Opened { connection: None, unwell, again: false, stands_in }
         }
     }
 }

@@ -81,6 +81,7 @@ pub(super) fn run(
         connection,
         path,
         closed: path.filter(|_| opened.again).map(Path::to_owned),
+        stands_in: opened.stands_in,
         tried: Instant::now(),
         notes,
         elsewhere,
@@ -115,6 +116,8 @@ struct Writer<'a> {
     path: Option<&'a Path>,
     /// The file that could not be opened, where memory stands in for it.
     closed: Option<PathBuf>,
+    /// Whether memory stands in for the file, for now or for good.
+    stands_in: bool,
     /// When that was last tried.
     tried: Instant,
     notes: &'a Mutex<Notes>,
@@ -149,6 +152,11 @@ impl Writer<'_> {
         for job in jobs {
             match job {
                 Job::Ask(ask) => ask(&self.connection),
+                // Whoever is told that it happened must find it after a restart.
+                Job::Once(work) if self.stands_in => {
+                    let why = "the file cannot be opened";
+                    answers.push(work(Err(StoreError::Failed(why.to_owned()))));
+                }
                 Job::Once(work) => {
                     answers.push(work(transaction.usable()));
                     // A disk that is full in the middle of a change may have undone all.
@@ -191,6 +199,7 @@ impl Writer<'_> {
             Ok(connection) => {
                 tracing::info!(?path, "what sessions do is saved again");
                 self.connection = connection;
+                self.stands_in = false;
                 lock(self.notes).opening = None;
             }
             // It has been said.

@@ -137,6 +137,7 @@ fn a_changed_list_is_followed_and_the_clock_with_it() {
 #[test]
 fn a_local_skill_wins_the_name() {
     let (mut live, top, _) = Rig::new(&[], "").start();
+    wait_for_names(&mut live, &top, &LISTED);
     let dir = top.join(".claude/skills/mcp__notes__daily");
     fs::create_dir_all(&dir).expect("it can be made");
     fs::write(dir.join("SKILL.md"), "---\ndescription: Mine.\n---\n").expect("written");
