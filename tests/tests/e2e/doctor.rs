@@ -296,7 +296,10 @@ fn what_was_damaged_and_set_aside() {
     run(&patient.home, &patient.top, &touch);
     run(&patient.home, &patient.top, &["stop"]);
     assert!(names().iter().any(|it| it.contains(".db.damaged-")), "{:?}", names());
-    patient.check(&["store-aside"]);
+    // The log of the file goes aside with it, where there is one.
+    let findings = patient.findings(&[]);
+    assert!(!findings.is_empty(), "{findings:#?}");
+    assert!(findings.iter().all(|it| it["code"] == "store-aside"), "{findings:#?}");
     patient.check_fix();
     assert!(!names().iter().any(|it| it.contains("damaged")), "{:?}", names());
     assert!(names().iter().any(|it| it.contains(".db")), "what counts stays: {:?}", names());
