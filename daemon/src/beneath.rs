@@ -15,6 +15,9 @@ use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
 use skills_core::render::resources::Entries;
 
+/// How long a SKILL.md may be that is loaded.
+pub(crate) const MOST_LOADED: u64 = 4 * 1024 * 1024;
+
 /// How deep directories are listed.
 const DEEPEST: usize = 10;
 

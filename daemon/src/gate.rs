@@ -45,8 +45,8 @@ pub(crate) struct Asking<'a> {
 pub(crate) enum Act {
     /// Its text is given to a model.
     Load,
-    /// The commands in its body are run.
-    Shell,
+    /// The commands in its body are run: in the text of this hash, which was read before.
+    Shell([u8; 32]),
     /// A script of it is run.
     Script,
 }
@@ -56,7 +56,7 @@ impl Act {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Load => "load",
-            Self::Shell => "shell",
+            Self::Shell(_) => "shell",
             Self::Script => "run",
         }
     }
@@ -64,7 +64,7 @@ impl Act {
     fn done(self, name: &str) -> String {
         match self {
             Self::Load => format!("`{name}` is loaded"),
-            Self::Shell => format!("the commands of `{name}` are run"),
+            Self::Shell(_) => format!("the commands of `{name}` are run"),
             Self::Script => format!("a script of `{name}` is run"),
         }
     }
@@ -101,7 +101,7 @@ pub(crate) async fn run(
     let config = service.settings.user();
     let (is_on, key, what) = match act {
         Act::Load => (true, "", ""),
-        Act::Shell => (config.run_shell, "run.shell", "the commands of skills"),
+        Act::Shell(_) => (config.run_shell, "run.shell", "the commands of skills"),
         Act::Script => (config.run_scripts, "run.scripts", "scripts of skills"),
     };
     if !is_on {
@@ -125,19 +125,29 @@ pub(crate) async fn run(
         service.counters.count(|it| it.untrusted += 1);
         return Err(untrusted(view, candidate, &format!("nothing of `{name}` is run")));
     }
-    let content = if root.own { None } else { changed(service, candidate).await? };
+    let loaded = match act {
+        Act::Shell(hash) => Some(hash),
+        Act::Load | Act::Script => None,
+    };
+    let content = if root.own { None } else { changed(service, candidate, loaded).await? };
     permission(service, asking, act, content).await
 }
 
-/// Returns what a skill's file holds, where that is not what the user has trusted.
-pub(crate) async fn changed(
+/// Returns what a skill's file holds, where that is not what the user has trusted. What is run of a
+/// text that was read has to be judged by that text: `loaded` is its hash, and what the file holds
+/// by now does not count.
+async fn changed(
     service: &Service,
     candidate: &Candidate,
+    loaded: Option<[u8; 32]>,
 ) -> Result<Option<Content>, RpcError> {
     let path = candidate.path.clone();
-    let read_limit = service.settings.user().read_limit;
     let content = blocking(move || {
-        Content::read(&path, read_limit).map_err(|error| {
+        let content = match loaded {
+            Some(hash) => Content::known(&path, hash),
+            None => Content::read(&path),
+        };
+        content.map_err(|error| {
             RpcError::internal(format!("failed to read `{}`: {error}", path.display()))
                 .with_hint("Ask again; the list follows the disk.")
         })
@@ -148,12 +158,13 @@ pub(crate) async fn changed(
     Ok((!known.unwrap_or(false)).then_some(content))
 }
 
-/// Returns why the hooks of a skill are not for an agent to run, as a sentence; none where they
-/// are. Nobody is asked: the text is loaded all the same.
+/// Returns why the hooks of a skill, read from the text of this hash, are not for an agent to run,
+/// as a sentence; none where they are. Nobody is asked: the text is loaded all the same.
 pub(crate) async fn withheld_hooks(
     service: &Service,
     view: &View,
     candidate: &Candidate,
+    loaded: [u8; 32],
 ) -> Result<Option<String>, RpcError> {
     let root = &view.resolution.roots[candidate.root];
     if root.own {
@@ -166,7 +177,7 @@ pub(crate) async fn withheld_hooks(
             "Its hooks are left out, because what comes with `{place}` is not trusted; `skillsd trust {place}` trusts it."
         )));
     }
-    let has_changed = changed(service, candidate).await?.is_some();
+    let has_changed = changed(service, candidate, Some(loaded)).await?.is_some();
     Ok(has_changed.then(|| {
         format!(
             "Its hooks are left out, because it has changed since `{place}` was trusted; `skillsd trust {place}` trusts it as it is."

@@ -70,6 +70,14 @@ pub fn content_hash(bytes: &[u8]) -> [u8; 32] {
     *blake3::hash(bytes).as_bytes()
 }
 
+/// Returns the same hash of all that a reader gives, without holding it.
+///
+/// # Errors
+/// The reader fails.
+pub fn content_hash_of(reader: impl io::Read) -> io::Result<[u8; 32]> {
+    Ok(*blake3::Hasher::new().update_reader(reader)?.finalize().as_bytes())
+}
+
 /// Why a file was not read.
 #[derive(Debug)]
 pub enum ReadError {

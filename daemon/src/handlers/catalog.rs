@@ -127,10 +127,13 @@ pub(crate) async fn tool(
     let view = service.view(&peer, params.take_context()).await?;
     let style = params.style.map_or(view.site.profile.output, format::load);
     let room = format::room(params.context_tokens, params.budget_chars, None);
+    let tool = describe(style, &listed(&service, &view).await, &room);
+    let n_shortened = tool.as_ref().map_or(0, |it| it.n_shortened as u64);
+    service.counters.count(|it| it.descriptions_shortened += n_shortened);
     Answer::new(&ToolResult {
         clock: view.clock.clone(),
         health: to_wire::health(&view.health),
-        tool: describe(style, &listed(&service, &view).await, &room).map(rendered::tool),
+        tool: tool.map(rendered::tool),
     })
 }
 

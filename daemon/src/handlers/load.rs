@@ -130,7 +130,8 @@ pub(crate) async fn load(
         loaded.warnings.extend(warnings);
     }
     let candidate = &view.resolution.candidates[choice.candidate_idx];
-    let (hooks, withheld) = register::allowed(&service, &view, candidate, &mut loaded).await?;
+    let (hooks, withheld) =
+        register::allowed(&service, &view, candidate, material.hash(), &mut loaded).await?;
     loaded.warnings.extend(withheld);
     register::count(&service, &params, &loaded, agent.as_deref());
     let invocation = invocation(candidate, &params, loaded.output.clone());
@@ -200,7 +201,7 @@ impl Asked<'_> {
         loaded: &Loaded,
         results: &mut ShellResults,
     ) -> Result<Vec<String>, RpcError> {
-        gate::run(self.service, asking, Act::Shell).await?;
+        gate::run(self.service, asking, Act::Shell(self.material.hash())).await?;
         let shell = self.shell();
         if shell != BASH {
             return Err(RpcError::not_allowed(format!(
@@ -272,7 +273,7 @@ impl Asked<'_> {
                 format: self.material.format,
                 dir: &candidate.dir(),
                 files,
-                hash: to_wire::hash(&self.material.body.record.facts.hash),
+                hash: to_wire::hash(&self.material.hash()),
                 shell: self.shell(),
                 agent_id: Some(format!("{}-{nth}", self.service.boot_id)),
             },

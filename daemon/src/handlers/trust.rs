@@ -72,10 +72,10 @@ pub(crate) async fn set(
             .with_hint("Trust the worktrees that you work in, each by its own directory."));
     }
     let contents = if trusted == Some(true) {
-        let (dir, limit) = (dir.clone(), service.settings.user().read_limit);
+        let dir = dir.clone();
         blocking(move || {
             if dir.is_dir() {
-                return Ok(Content::below(&dir, limit));
+                return Ok(Content::below(&dir));
             }
             Err(RpcError::invalid_params(format!("`{}` is no directory", dir.display()))
                 .with_hint("Trust the directory of a worktree."))

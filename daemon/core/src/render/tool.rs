@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use super::Format;
-use super::catalog::{CatalogFormat, Listed, Room, catalog, gemini_order, markdown};
+use super::catalog::{Catalog, CatalogFormat, Listed, Room, catalog, gemini_order, markdown};
 
 /// A tool as model providers take it.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,6 +14,8 @@ pub struct Tool {
     pub description: String,
     /// The JSON Schema of what the model sends; the skills' names are an enum in it.
     pub schema: Json,
+    /// How many skills have less of their description in the list than they could have.
+    pub n_shortened: usize,
 }
 
 const USE: &str = "Loads a skill: instructions for a kind of task, with the files that belong to them. Call it when a task matches the description of a skill, before you begin, and follow what it gives.";
@@ -34,23 +36,29 @@ pub fn tool(format: Format, skills: &[Listed<'_>], room: &Room) -> Option<Tool> 
     if skills.is_empty() {
         return None;
     }
-    let list = |format| format!("{USE}\n\n{}", catalog(format, skills, room).text);
+    let mut n_shortened = 0;
+    let mut list = |format, lead: &str| {
+        let Catalog { text, n_shortened: n, .. } = catalog(format, skills, room);
+        n_shortened = n;
+        format!("{USE}\n\n{lead}{text}")
+    };
     let (name, description) = match format {
         Format::Opencode => ("skill", OPENCODE.to_owned()),
         Format::OpencodeFounding => ("skill", format!("{USE}\n\n{}", markdown(skills))),
         Format::Claude | Format::ClaudeFounding => {
-            let lines = catalog(CatalogFormat::Claude, skills, room).text;
-            ("Skill", format!("{USE}\n\nAvailable skills:\n{lines}"))
+            ("Skill", list(CatalogFormat::Claude, "Available skills:\n"))
         }
         Format::Gemini => {
             let names = names(format, skills).join("', '");
             let activates = "Activates a specialized agent skill by name";
             ("activate_skill", format!("{activates} (Available: '{names}'). {GEMINI}"))
         }
-        Format::Plugin => ("use_skill", list(CatalogFormat::Plugin)),
-        Format::AgentSkills | Format::Codex | Format::Raw => ("skill", list(CatalogFormat::Xml)),
+        Format::Plugin => ("use_skill", list(CatalogFormat::Plugin, "")),
+        Format::AgentSkills | Format::Codex | Format::Raw => {
+            ("skill", list(CatalogFormat::Xml, ""))
+        }
     };
-    Some(Tool { name, description, schema: schema(format, skills) })
+    Some(Tool { name, description, schema: schema(format, skills), n_shortened })
 }
 
 /// Returns the names in the order of the agent, each once: Codex keeps several of one name.

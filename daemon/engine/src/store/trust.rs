@@ -14,7 +14,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::session::path_of;
 use super::{Store, StoreError, now};
-use crate::disk::content_hash;
+use crate::disk::content_hash_of;
 
 /// How many entries of a directory are looked at for skills. What lies beyond is not known, and
 /// asks before it runs.
@@ -25,7 +25,7 @@ const MOST: usize = 1_000_000;
 pub struct Content {
     /// Its canonical path.
     pub path: PathBuf,
-    /// The hash of what is read of it.
+    /// The hash of the whole of it.
     pub hash: [u8; 32],
 }
 
@@ -39,22 +39,30 @@ pub struct Said {
 }
 
 impl Content {
-    /// Reads a file, of which at most `limit` bytes count. Blocks on the disk.
+    /// Reads a file, to its end however long it is: what is trusted has no part that nobody has
+    /// seen. Blocks on the disk.
     ///
     /// # Errors
-    /// It cannot be read.
-    pub fn read(path: &Path, limit: u64) -> io::Result<Self> {
+    /// It cannot be read, or is not a regular file.
+    pub fn read(path: &Path) -> io::Result<Self> {
         let path = fs::canonicalize(path)?;
         if !fs::metadata(&path)?.is_file() {
             return Err(io::Error::other("it is not a regular file"));
         }
-        let mut bytes = Vec::new();
-        io::Read::read_to_end(&mut io::Read::take(fs::File::open(&path)?, limit), &mut bytes)?;
-        Ok(Self { hash: content_hash(&bytes), path })
+        Ok(Self { hash: content_hash_of(fs::File::open(&path)?)?, path })
+    }
+
+    /// Returns what was read of a file before: `hash` is that of the whole of it. Blocks on the
+    /// disk for the canonical path.
+    ///
+    /// # Errors
+    /// The file is gone.
+    pub fn known(path: &Path, hash: [u8; 32]) -> io::Result<Self> {
+        Ok(Self { path: fs::canonicalize(path)?, hash })
     }
 
     /// Returns the skills and commands in a directory as they are. Blocks on the disk.
-    pub fn below(dir: &Path, limit: u64) -> Vec<Self> {
+    pub fn below(dir: &Path) -> Vec<Self> {
         let walk = WalkBuilder::new(dir)
             .standard_filters(false)
             .filter_entry(|it| it.file_name() != ".git")
@@ -73,7 +81,7 @@ impl Content {
                 Some(_) | None => continue,
             };
             // One that is not there or cannot be read is no skill.
-            found.extend(Self::read(&skill, limit));
+            found.extend(Self::read(&skill));
         }
         found
     }

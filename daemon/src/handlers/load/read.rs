@@ -15,13 +15,10 @@ use skills_engine::disk::content_hash;
 use skills_engine::{View, unignored};
 use skills_protocol::error::RpcError;
 
-use crate::beneath::{Beneath, BeneathError, Names};
+use crate::beneath::{Beneath, BeneathError, MOST_LOADED, Names};
 use crate::gate::Permit;
 use crate::handlers::files::{directory_gone, refused};
 use crate::prepared::SKILL_FILE;
-
-/// How long a SKILL.md may be that is loaded.
-const MOST: u64 = 4 * 1024 * 1024;
 
 /// What was read.
 #[derive(Debug)]
@@ -42,6 +39,13 @@ pub(super) struct Material {
     pub(super) is_as_listed: bool,
 }
 
+impl Material {
+    /// Returns the hash of the whole text that was read.
+    pub(super) fn hash(&self) -> [u8; 32] {
+        self.body.record.facts.hash
+    }
+}
+
 /// Reads a skill. The permit is for whoever calls: nothing is read to be given away without one.
 pub(super) fn read(
     view: &View,
@@ -56,7 +60,7 @@ pub(super) fn read(
     let dir = candidate.dir();
     let beneath = Beneath::open(&dir).map_err(|error| directory_gone(&error))?;
     let file = candidate.path.file_name().unwrap_or(OsStr::new(SKILL_FILE));
-    let bytes = match beneath.whole(Path::new(file), MOST) {
+    let bytes = match beneath.whole(Path::new(file), MOST_LOADED) {
         Err(BeneathError::Outside) => linked(&candidate.path, root.own),
         result => result,
     };
@@ -111,7 +115,7 @@ fn linked(path: &Path, is_own: bool) -> Result<Vec<u8>, BeneathError> {
     let (Some(name), Some(parent)) = (name, real.parent()) else {
         return Err(BeneathError::Outside);
     };
-    Beneath::open(parent)?.whole(Path::new(name), MOST)
+    Beneath::open(parent)?.whole(Path::new(name), MOST_LOADED)
 }
 
 /// Returns the files that a format shows.

@@ -14,15 +14,16 @@ use crate::gate;
 use crate::service::Service;
 
 /// Returns the hooks that a loaded skill registers, and what is to be told about the others. What
-/// is withheld is taken out of what was loaded.
+/// is withheld is taken out of what was loaded. `hash` is that of the text they stand in.
 pub(super) async fn allowed(
     service: &Service,
     view: &View,
     candidate: &Candidate,
+    hash: [u8; 32],
     loaded: &mut Loaded,
 ) -> Result<(Vec<Hook>, Vec<String>), RpcError> {
     let Some(hooks) = &loaded.metadata.hooks else { return Ok((Vec::new(), Vec::new())) };
-    if let Some(why) = gate::withheld_hooks(service, view, candidate).await? {
+    if let Some(why) = gate::withheld_hooks(service, view, candidate, hash).await? {
         loaded.metadata.hooks = None;
         return Ok((Vec::new(), vec![why]));
     }

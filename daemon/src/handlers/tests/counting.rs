@@ -65,10 +65,13 @@ async fn descriptions_that_were_shortened_are_counted_once() {
         ("w/.claude/skills/b/SKILL.md", &text("b")),
     ]);
     let params = json!({"profile": "claude-code", "budgetChars": 400});
-    let catalog = rig.call("catalog/render", params).await;
+    let catalog = rig.call("catalog/render", params.clone()).await;
     let n_shortened = catalog["shortened"].as_u64().unwrap();
     assert!(n_shortened > 0, "{catalog}");
     assert_eq!(rig.actions().await["descriptionsShortened"], n_shortened);
+    // The same list in a tool's description is told once more.
+    rig.call("catalog/tool", params).await;
+    assert_eq!(rig.actions().await["descriptionsShortened"], 2 * n_shortened);
 }
 
 #[tokio::test]

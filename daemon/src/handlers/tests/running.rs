@@ -2,8 +2,13 @@
 //! the agent that has loaded them.
 
 use serde_json::{Value, json};
+use skills_core::render::By;
+use skills_engine::disk::content_hash;
+use skills_protocol::wire;
 
 use super::Rig;
+use crate::gate::{self, Act, Asking};
+use crate::peer::Peer;
 
 const EXECUTE: &str = "[run]\nshell = true\n";
 
@@ -55,6 +60,50 @@ async fn commands_of_a_trusted_project_run_and_ask_again_behind_an_edit() {
     assert_eq!(rig.execute(json!({})).await.unwrap_err()["code"], -32003, "once was once");
     rig.trust_worktree().await;
     assert!(ends(&rig.execute(json!({})).await.unwrap(), "Now: second\n"));
+}
+
+#[tokio::test]
+async fn what_was_read_is_judged_and_not_what_the_file_holds_by_then() {
+    let mut rig = project("echo first");
+    rig.trust_worktree().await;
+    let peer = Peer::new(1);
+    let context = wire::Context { cwd: Some(rig.path("w")), ..wire::Context::default() };
+    let view = rig.service.view(&peer, context).await.unwrap();
+    let candidate = view.resolution.candidates.iter().find(|it| it.name == "p").unwrap();
+    let asking = Asking {
+        peer: &peer,
+        view: &view,
+        candidate,
+        agent: None,
+        session: None,
+        by: By::Model,
+        wait: false,
+        agreed: false,
+        continues: false,
+    };
+    // The file holds what is trusted all the while.
+    for (command, is_trusted) in [("echo first", true), ("echo second", false)] {
+        let hash = content_hash(text(command).as_bytes());
+        let run = gate::run(&rig.service, asking, Act::Shell(hash)).await;
+        assert_eq!(run.err().map(|it| it.code), (!is_trusted).then_some(-32003));
+        let hooks = gate::withheld_hooks(&rig.service, &view, candidate, hash).await.unwrap();
+        assert_eq!(hooks.is_none(), is_trusted, "{hooks:?}");
+    }
+}
+
+#[tokio::test]
+async fn trust_is_for_all_of_a_file_however_little_of_it_is_indexed() {
+    let mut rig = project("true");
+    rig.write("config.toml", &format!("read_limit = 1024\n{EXECUTE}"));
+    let long = |command: &str| {
+        let padding = "A line that nobody reads.\n".repeat(100);
+        text("true").replace("Now:", &format!("{padding}!`{command}`\nNow:"))
+    };
+    rig.write("w/.agents/skills/p/SKILL.md", &long("echo first"));
+    rig.trust_worktree().await;
+    assert!(rig.execute(json!({})).await.unwrap()["output"].to_string().contains("first"));
+    rig.write("w/.agents/skills/p/SKILL.md", &long("echo other"));
+    assert_eq!(rig.execute(json!({})).await.unwrap_err()["code"], -32003);
 }
 
 #[tokio::test]

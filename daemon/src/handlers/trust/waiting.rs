@@ -16,7 +16,7 @@ use skills_protocol::error::RpcError;
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire::{TrustNeed, WaitingSkill};
 
-use crate::beneath::Beneath;
+use crate::beneath::{Beneath, MOST_LOADED};
 use crate::blocking::blocking;
 use crate::service::Service;
 
@@ -33,8 +33,7 @@ pub(super) async fn waiting(
     service: &Service,
     view: Arc<View>,
 ) -> Result<Vec<WaitingSkill>, RpcError> {
-    let read_limit = service.settings.user().read_limit;
-    let found = blocking(move || Ok(asking(&view, read_limit))).await?;
+    let found = blocking(move || Ok(asking(&view))).await?;
     let mut waiting = Vec::new();
     for Asking { mut skill, content } in found {
         if let Some(content) = content {
@@ -51,7 +50,7 @@ pub(super) async fn waiting(
 }
 
 /// Reads the disk.
-fn asking(view: &View, read_limit: u64) -> Vec<Asking> {
+fn asking(view: &View) -> Vec<Asking> {
     let resolution = &view.resolution;
     let mut found = Vec::new();
     for candidate in &resolution.candidates {
@@ -59,12 +58,12 @@ fn asking(view: &View, read_limit: u64) -> Vec<Asking> {
         if root.own || matches!(candidate.state, State::Invalid | State::Ignored) {
             continue;
         }
-        let needs = needs(candidate, read_limit);
+        let needs = needs(candidate);
         if needs.is_empty() {
             continue;
         }
         // A file that is gone by now asks for nothing.
-        let Ok(content) = Content::read(&candidate.path, read_limit) else { continue };
+        let Ok(content) = Content::read(&candidate.path) else { continue };
         let encoding = encoding_of([&*candidate.path]);
         let skill = WaitingSkill {
             name: candidate.name.clone(),
@@ -78,7 +77,7 @@ fn asking(view: &View, read_limit: u64) -> Vec<Asking> {
     found
 }
 
-fn needs(candidate: &Candidate, read_limit: u64) -> Vec<TrustNeed> {
+fn needs(candidate: &Candidate) -> Vec<TrustNeed> {
     let mut needs = Vec::new();
     if candidate.state == State::Untrusted {
         needs.push(TrustNeed::List);
@@ -93,7 +92,7 @@ fn needs(candidate: &Candidate, read_limit: u64) -> Vec<TrustNeed> {
     // What cannot be read is not run either.
     let Ok(beneath) = Beneath::open(&candidate.dir()) else { return needs };
     let file = Path::new(candidate.path.file_name().unwrap_or(OsStr::new("SKILL.md")));
-    let body = beneath.whole(file, read_limit).unwrap_or_default();
+    let body = beneath.whole(file, MOST_LOADED).unwrap_or_default();
     if has_commands(&decode(&body).text) {
         needs.push(TrustNeed::Shell);
     }
