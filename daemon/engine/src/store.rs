@@ -73,6 +73,24 @@ struct Shared {
     elsewhere: Arc<Elsewhere>,
 }
 
+/// A change on its way to the disk.
+#[must_use = "whoever is answered before it is kept may lose it"]
+pub(crate) struct HandedIn<T> {
+    answer: oneshot::Receiver<()>,
+    result: Arc<Mutex<Option<T>>>,
+}
+
+impl<T> HandedIn<T> {
+    /// Waits until it is on disk or is owed to it. Returns what the work has; none where it has
+    /// failed so far.
+    pub(crate) async fn kept(self) -> Option<T> {
+        if self.answer.await.is_err() {
+            tracing::error!("the store has ended, and what is done is not saved");
+        }
+        lock(&self.result).take()
+    }
+}
+
 /// What is not well.
 #[derive(Default)]
 struct Notes {
@@ -140,6 +158,16 @@ impl Store {
         &self,
         work: impl Fn(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Option<T> {
+        self.hand_in(work).kept().await
+    }
+
+    /// As [`Store::keep`], with the waiting left to the caller: the change has its place among all
+    /// others when this returns, so that whoever has ordered changes by a lock hands them in under
+    /// that lock, and waits without it.
+    pub(crate) fn hand_in<T: Send + 'static>(
+        &self,
+        work: impl Fn(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> HandedIn<T> {
         let result = Arc::new(Mutex::new(None));
         let slot = Arc::clone(&result);
         let (reply, answer) = oneshot::channel();
@@ -147,10 +175,9 @@ impl Store {
             *lock(&slot) = Some(work(connection)?);
             Ok(())
         });
-        if self.jobs().send(Job::Keep(change, reply)).is_err() || answer.await.is_err() {
-            tracing::error!("the store has ended, and what is done is not saved");
-        }
-        lock(&result).take()
+        // A store that has ended drops it, and with it `reply`.
+        let _ = self.jobs().send(Job::Keep(change, reply));
+        HandedIn { answer, result }
     }
 
     /// As [`Store::keep`], without waiting.
@@ -163,12 +190,15 @@ impl Store {
         let _ = self.jobs().send(Job::Keep(Box::new(work), reply));
     }
 
-    /// Tries once more to save what could not be, and waits until that was tried.
-    pub async fn finish(&self) {
-        let owes = lock(&self.shared.notes).writing.is_some();
-        if owes {
-            // What is asked after what waits is asked when that was tried.
-            let _ = self.ask(|_| Ok(())).await;
+    /// Tries a last time to save what could not be, and waits until that was tried. Returns how many
+    /// changes are lost if this process ends now, which the log says.
+    pub async fn finish(&self) -> usize {
+        // A thread that was never needed owes nothing.
+        let Some(jobs) = self.shared.jobs.get() else { return 0 };
+        let (reply, answer) = oneshot::channel();
+        match jobs.send(Job::Last(reply)) {
+            Ok(()) => answer.await.unwrap_or(0),
+            Err(_) => 0,
         }
     }
 
@@ -203,4 +233,45 @@ pub(crate) fn now() -> u64 {
 /// Returns a duration in milliseconds.
 pub(crate) fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+
+    /// More than the store keeps for a disk that takes nothing.
+    const MANY: u64 = 5000;
+
+    #[tokio::test]
+    async fn what_there_is_no_room_for_is_told_and_the_rest_is_saved_at_the_end() {
+        let top = tempfile::tempdir().unwrap();
+        // A file where its directory is to be.
+        let dir = top.path().join("state");
+        fs::write(&dir, "").unwrap();
+        let path = dir.join("sessions.db");
+        let store = Store::new(Some(path.clone()));
+        let told = || -> Vec<_> { store.health().into_iter().map(|it| it.message).collect() };
+        let use_of = |number: u64| format!("/w/{number}/SKILL.md");
+        store.count_use(Path::new("/w/SKILL.md"));
+        store.usage().await.unwrap();
+        assert_eq!(told().len(), 1, "{:?}", told());
+        for number in 0..MANY {
+            store.count_use(Path::new(&use_of(number)));
+        }
+        assert_eq!(store.usage().await.unwrap().len() as u64, MANY + 1, "memory knows them all");
+        assert_eq!(store.finish().await, 4096, "nothing has changed");
+        let n_lost = MANY + 1 - 4096;
+        let expected = format!("the oldest {n_lost} changes are lost");
+        assert!(told().iter().any(|it| it.contains(&expected)), "{:?}", told());
+        fs::remove_file(&dir).unwrap();
+        // At once, however short ago that was tried.
+        assert_eq!(store.finish().await, 0);
+        assert!(told().is_empty(), "{:?}", told());
+        let kept = Store::new(Some(path)).usage().await.unwrap();
+        assert_eq!(kept.len(), 4096);
+        assert!(kept.contains_key(Path::new(&use_of(MANY - 1))), "the newest are kept");
+    }
 }

@@ -1,12 +1,14 @@
 //! All conversations: those in use in memory, all of them in the store.
 //!
 //! A conversation is replaced under a short lock, so that two touches at once lose nothing of each
-//! other. What changed goes to the store, and the caller is answered when it is on disk; what the
+//! other. What changed is handed to the store under the same lock, so that the disk has the changes
+//! in the order in which memory had them, and the caller is answered when it is on disk; what the
 //! disk does not take waits in the store, which says so. Those that nobody uses are only on disk.
 
-use std::collections::HashMap;
+mod live;
+
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use skills_core::hooks::Hook;
@@ -14,15 +16,11 @@ use skills_core::path::AbsPath;
 use skills_core::profile::Compaction;
 
 use super::compaction::{self, Compacted};
-use super::{
-    HookOwner, Invocation, Loaded, Met, Opening, RegisteredHook, Session, Summary, USED_WITHIN,
-};
+use super::{HookOwner, Invocation, Loaded, Met, Opening, RegisteredHook, Session, Summary};
 use crate::run::VIEW_IDLE;
 use crate::store::{self, Part, Store, millis, now};
 
-/// How many conversations are held in memory; of more, those that were not used for longest are
-/// only on disk.
-const MOST_LIVE: usize = 2048;
+use self::live::{Live, is_heard};
 
 /// For how long after its last use files that change are heard for a conversation that wants that,
 /// without its being asked for anything: as long as its view is kept.
@@ -40,7 +38,8 @@ pub struct Sessions {
 
 #[derive(Default)]
 struct Shared {
-    live: Mutex<HashMap<String, Arc<Session>>>,
+    /// Nothing else is locked under it, and nothing is waited for.
+    live: Mutex<Live>,
     /// How many ids were made.
     made: AtomicU64,
     /// When those that nobody uses were last forgotten.
@@ -130,12 +129,18 @@ impl Sessions {
     /// A hook has succeeded: one that runs once goes. Returns whether it did.
     pub async fn finish_hook(&self, hook: &str) -> bool {
         let wanted = hook.to_owned();
-        let gone = self.store.keep(move |it| store::finish_hook(it, &wanted)).await;
-        let Some(session) = gone.flatten() else { return false };
-        if let Some(session) = self.live().get_mut(&session) {
-            Arc::make_mut(session).hooks.retain(|it| it.id != hook);
-        }
-        true
+        let (was_live, handed_in) = {
+            let mut live = self.live();
+            let is_it = |it: &RegisteredHook| it.id == hook && it.hook.once;
+            let session = live.sessions.values_mut().find(|it| it.hooks.iter().any(is_it));
+            let was_live = session.is_some();
+            match session {
+                Some(session) => Arc::make_mut(session).hooks.retain(|it| !is_it(it)),
+                None => live.n_left += 1,
+            }
+            (was_live, self.store.hand_in(move |it| store::finish_hook(it, &wanted)))
+        };
+        handed_in.kept().await == Some(true) || was_live
     }
 
     /// Returns what an agent has loaded, the latest at the end.
@@ -164,10 +169,14 @@ impl Sessions {
 
     /// Forgets a conversation. Returns whether there was one.
     pub async fn close(&self, id: &str) -> bool {
-        let live = self.live().remove(id).is_some();
-        let id = id.to_owned();
-        let kept = self.store.keep(move |it| store::drop_session(it, &id)).await;
-        kept.unwrap_or(false) || live
+        let wanted = id.to_owned();
+        let (was_live, handed_in) = {
+            let mut live = self.live();
+            live.n_left += 1;
+            let was_live = live.sessions.remove(id).is_some();
+            (was_live, self.store.hand_in(move |it| store::drop_session(it, &wanted)))
+        };
+        handed_in.kept().await.unwrap_or(false) || was_live
     }
 
     /// Returns all conversations in a few words, the one used last first.
@@ -188,9 +197,13 @@ impl Sessions {
         }
         self.shared.swept.store(at, Ordering::Relaxed);
         let since = at.saturating_sub(millis(keep));
-        self.live().retain(|_, it| it.used >= since);
-        let count = self.store.keep(move |it| store::drop_expired(it, since)).await;
-        if let Some(count) = count.filter(|it| *it > 0) {
+        let handed_in = {
+            let mut live = self.live();
+            live.n_left += 1;
+            live.sessions.retain(|_, it| it.used >= since);
+            self.store.hand_in(move |it| store::drop_expired(it, since))
+        };
+        if let Some(count) = handed_in.kept().await.filter(|it| *it > 0) {
             tracing::info!(count, "sessions that nobody has used are forgotten");
         }
     }
@@ -200,7 +213,8 @@ impl Sessions {
     pub fn automatic(&self) -> Vec<Arc<Session>> {
         let at = now();
         let live = self.live();
-        let mut all: Vec<_> = live.values().filter(|it| is_heard(it, at)).cloned().collect();
+        let mut all: Vec<_> =
+            live.sessions.values().filter(|it| is_heard(it, at)).cloned().collect();
         all.sort_by(|a, b| a.id.cmp(&b.id));
         all
     }
@@ -223,116 +237,9 @@ impl Sessions {
         awake
     }
 
-    /// Returns a conversation, which is no use of it.
-    pub async fn found(&self, id: &str) -> Option<Arc<Session>> {
-        if let Some(session) = self.live().get(id) {
-            return Some(Arc::clone(session));
-        }
-        let wanted = id.to_owned();
-        let found = self.store.ask(move |it| store::load(it, &wanted)).await;
-        let found = found.inspect_err(|error| tracing::warn!(%error, "a session is not read"));
-        let session = Arc::new(found.ok().flatten()?);
-        let mut live = self.live();
-        make_room(&mut live);
-        // Somebody else may have been faster, and gone on from there.
-        Some(Arc::clone(live.entry(id.to_owned()).or_insert(session)))
-    }
-
-    async fn forget(
-        &self,
-        id: &str,
-        agent: Option<&str>,
-        only: Option<Vec<AbsPath>>,
-        announced: bool,
-    ) {
-        let agent = agent.unwrap_or_default().to_owned();
-        if let Some(session) = self.live().get_mut(id) {
-            Arc::make_mut(session).forget(&agent, only.as_deref(), announced);
-        }
-        let id = id.to_owned();
-        let work = move |connection: &rusqlite::Connection| {
-            store::drop_agent(connection, &id, &agent, only.as_deref(), announced)
-        };
-        self.store.keep(work).await;
-    }
-
-    /// Changes a conversation that there is and waits until the parts are on disk.
-    async fn change_known<T>(
-        &self,
-        id: &str,
-        change: impl FnOnce(&mut Session) -> (Vec<Part>, T),
-    ) -> Option<(Arc<Session>, T)> {
-        self.found(id).await?;
-        let (session, parts, result) = {
-            let mut live = self.live();
-            // Closed in between.
-            let entry = live.get_mut(id)?;
-            let (parts, result) = change(Arc::make_mut(entry));
-            (Arc::clone(entry), parts, result)
-        };
-        self.keep(&session, parts).await;
-        Some((session, result))
-    }
-
-    /// Changes a conversation and waits until the parts are on disk. One that is not there is
-    /// made; `change` is told so.
-    async fn change<T>(
-        &self,
-        id: &str,
-        change: impl FnOnce(&mut Session, bool) -> (Vec<Part>, T),
-    ) -> (Arc<Session>, T) {
-        let before = self.get(id).await;
-        let (session, parts, result) = {
-            let mut live = self.live();
-            if !live.contains_key(id) {
-                make_room(&mut live);
-            }
-            let mut is_new = false;
-            let entry = live.entry(id.to_owned()).or_insert_with(|| {
-                // It may have left memory since; it is new where it never was anywhere.
-                before.unwrap_or_else(|| {
-                    is_new = true;
-                    Arc::new(Session::new(id, now()))
-                })
-            });
-            let (parts, result) = change(Arc::make_mut(entry), is_new);
-            (Arc::clone(entry), parts, result)
-        };
-        self.keep(&session, parts).await;
-        (session, result)
-    }
-
-    async fn keep(&self, session: &Arc<Session>, parts: Vec<Part>) {
-        if !parts.is_empty() {
-            let saved = Arc::clone(session);
-            self.store.keep(move |it| store::save(it, &saved, &parts)).await;
-        }
-    }
-
-    /// Notes that a conversation is used, on disk now and then.
-    fn used(&self, session: Arc<Session>) -> Arc<Session> {
-        let at = now();
-        if at.saturating_sub(session.used) <= USED_WITHIN {
-            return session;
-        }
-        let mut live = self.live();
-        let Some(entry) = live.get_mut(&session.id) else { return session };
-        Arc::make_mut(entry).used = at;
-        let session = Arc::clone(entry);
-        drop(live);
-        let saved = Arc::clone(&session);
-        self.store.leave(move |it| store::save(it, &saved, &[Part::Used]));
-        session
-    }
-
     fn next_id(&self) -> String {
         let made = self.shared.made.fetch_add(1, Ordering::Relaxed);
         format!("s-{:x}-{:x}-{made}", now(), std::process::id())
-    }
-
-    fn live(&self) -> MutexGuard<'_, HashMap<String, Arc<Session>>> {
-        // Each conversation is replaced whole.
-        self.shared.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -347,45 +254,132 @@ pub struct Opened {
     pub moved: bool,
 }
 
-/// Lets go of conversations that were not used for longest when there are too many. They are on
-/// disk.
-fn make_room(live: &mut HashMap<String, Arc<Session>>) {
-    if live.len() < MOST_LIVE {
-        return;
-    }
-    let mut used: Vec<_> = live.values().map(|it| it.used).collect();
-    used.sort_unstable();
-    let oldest = used[used.len() / 4];
-    let at = now();
-    live.retain(|_, it| it.used > oldest || is_heard(it, at));
-}
-
-/// Whether files that change are heard for a conversation.
-fn is_heard(session: &Session, at: u64) -> bool {
-    session.auto && at.saturating_sub(session.used) < millis(HEARD)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsString;
+
+    use serde_json::json;
+
     use super::*;
+    use crate::session::Matched;
+
+    fn opening(cwd: &str) -> Opening {
+        Opening {
+            cwd: AbsPath::new(cwd.as_ref()).unwrap(),
+            profile: "claude-code".to_owned(),
+            environment: [("HOME".to_owned(), OsString::from(cwd))].into(),
+            additional: Vec::new(),
+            auto: None,
+        }
+    }
+
+    fn path(text: &str) -> AbsPath {
+        AbsPath::new(text.as_ref()).unwrap()
+    }
 
     #[tokio::test]
     async fn what_is_closed_meanwhile_stays_closed() {
         let sessions = Sessions::new(Store::new(None));
-        let opening = Opening {
-            cwd: AbsPath::new("/w".as_ref()).unwrap(),
-            profile: "claude-code".to_owned(),
-            environment: [].into(),
-            additional: Vec::new(),
-            auto: None,
-        };
-        let session = sessions.open(Some("s".to_owned()), opening).await.session;
-        let dir = AbsPath::new("/w/a/.claude/skills".as_ref()).unwrap();
+        let session = sessions.open(Some("s".to_owned()), opening("/w")).await.session;
+        let dir = path("/w/a/.claude/skills");
         let met = || Met { discovered: vec![dir.clone()], activated: Vec::new() };
         assert_eq!(sessions.touch(&session, met()).await.1.discovered.len(), 1);
         assert!(sessions.close("s").await);
         assert!(sessions.touch(&session, met()).await.1.discovered.is_empty());
         assert!(sessions.announce("s", None, vec![dir.clone()]).await.is_empty());
         assert!(sessions.list().await.is_empty());
+    }
+
+    /// One change of many, chosen by a number.
+    async fn change(sessions: &Sessions, id: &str, number: usize) {
+        let agent = ["a", "b"][number % 2];
+        let skill = path(&format!("/w/s{}/SKILL.md", number % 7));
+        match number % 12 {
+            0..=2 => {
+                let Some(session) = sessions.get(id).await else { return };
+                let pattern = format!("*.{}", number % 13);
+                let matched = Matched { pattern, path: path(&format!("/w/f{number}")) };
+                let discovered = vec![path(&format!("/w/d{}/skills", number % 150))];
+                sessions
+                    .touch(&session, Met { discovered, activated: vec![(skill, matched)] })
+                    .await;
+            }
+            3 | 4 => {
+                let told = [number % 5, number % 3].map(|it| path(&format!("/w/t{it}")));
+                sessions.announce(id, Some(agent), told.into()).await;
+            }
+            5 | 6 => {
+                let (name, body) = (format!("s{}", number % 7), number.to_string());
+                let invocation = Invocation { name, path: skill, args: None, body };
+                sessions.record_invocation(id, Some(agent), invocation).await;
+            }
+            7 => {
+                let by = HookOwner {
+                    agent: agent.to_owned(),
+                    path: skill,
+                    name: "s".to_owned(),
+                    plugin: None,
+                    place: None,
+                };
+                let hook = Hook {
+                    event: "Stop".to_owned(),
+                    matcher: String::new(),
+                    handler: json!({"command": "true"}),
+                    once: true,
+                };
+                sessions.register_hooks(id, by, vec![hook]).await;
+            }
+            8 => {
+                let found = sessions.found(id).await;
+                if let Some(hook) = found.and_then(|it| it.hooks.first().cloned()) {
+                    sessions.finish_hook(&hook.id).await;
+                }
+            }
+            9 | 10 => {
+                sessions.open(Some(id.to_owned()), opening(&format!("/w{number}"))).await;
+            }
+            _ => match number % 3 {
+                0 => drop(sessions.agent_end(id, Some(agent)).await),
+                1 => drop(sessions.close(id).await),
+                _ => {
+                    let rule = Compaction::Forgets { lists_again: true };
+                    sessions.compacted(id, Some(agent), rule).await;
+                }
+            },
+        }
+    }
+
+    #[test]
+    fn the_disk_has_the_changes_in_the_order_in_which_memory_had_them() {
+        let top = tempfile::tempdir().unwrap();
+        let sessions = Sessions::new(Store::new(Some(top.path().join("sessions.db"))));
+        let runtime = || tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let hammer = &|round: usize, thread: usize| {
+            runtime().block_on(async {
+                sessions.open(Some("s".to_owned()), opening("/w")).await;
+                for step in 0..3 {
+                    change(&sessions, "s", round * 1009 + thread * 131 + step * 17).await;
+                }
+            });
+        };
+        for round in 0..500 {
+            std::thread::scope(|scope| {
+                for thread in 0..8 {
+                    scope.spawn(move || hammer(round, thread));
+                }
+            });
+            let question = sessions.store.ask(|it| store::load(it, "s"));
+            let on_disk = runtime().block_on(question).unwrap();
+            // When something near was touched is written once a minute.
+            let timeless = |mut session: Session| {
+                session.discovered.values_mut().for_each(|at| *at = 0);
+                session
+            };
+            // One that is not in memory may be on disk.
+            let in_memory = sessions.live().sessions.get("s").map(|it| timeless((**it).clone()));
+            if in_memory.is_some() {
+                assert_eq!(on_disk.map(timeless), in_memory, "round {round}");
+            }
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! The hooks that loaded skills have registered: they live and go with their conversation.
 
-use rusqlite::{Connection, OptionalExtension, Result, Row, params};
+use rusqlite::{Connection, Result, Row, params};
 use skills_core::hooks::Hook;
 use skills_core::path::AbsPath;
 
@@ -74,11 +74,7 @@ fn optional(row: &Row<'_>, column: usize) -> Result<Option<AbsPath>> {
     is_there.then(|| abs_path_of(row, column)).transpose()
 }
 
-/// Removes a hook that runs once. Returns its conversation; none where there is no such hook.
-pub(crate) fn finish(connection: &Connection, id: &str) -> Result<Option<String>> {
-    let query = "SELECT session.id FROM hook JOIN session ON session.number = hook.session
-                 WHERE hook.id = ?1 AND hook.once";
-    let session: Option<String> = connection.query_row(query, [id], |it| it.get(0)).optional()?;
-    connection.execute("DELETE FROM hook WHERE id = ?1 AND once", [id])?;
-    Ok(session)
+/// Removes a hook that runs once. Returns whether there was one.
+pub(crate) fn finish(connection: &Connection, id: &str) -> Result<bool> {
+    Ok(connection.execute("DELETE FROM hook WHERE id = ?1 AND once", [id])? > 0)
 }

@@ -4,9 +4,11 @@
 //! What is owed is done again before anything new and in the same transaction, so that changes
 //! are always made in their order and whoever asks sees them all, on disk or not. It is tried
 //! again with all that comes, and every few seconds where nothing does. A file that could not be
-//! opened is tried again like that as well; until then memory stands in for it.
+//! opened is tried again like that as well; until then memory stands in for it. Both are tried a
+//! last time when skillsd ends. Of what is owed there is a bound, and what is lost to it is said.
 
 use std::collections::VecDeque;
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -46,6 +48,9 @@ pub(super) enum Job {
     Once(Work),
     /// Changes something now or later. Whoever waits is told when it is on disk or is owed.
     Keep(Change, oneshot::Sender<()>),
+    /// Skillsd ends: what is owed is tried a last time, however short ago it was before. Whoever
+    /// waits is told how much is owed then.
+    Last(oneshot::Sender<usize>),
 }
 
 impl Job {
@@ -82,7 +87,7 @@ pub(super) fn run(
         path,
         closed: path.filter(|_| opened.again).map(Path::to_owned),
         stands_in: opened.stands_in,
-        tried: Instant::now(),
+        tried: Some(Instant::now()),
         notes,
         elsewhere,
         version: Version::default(),
@@ -104,10 +109,7 @@ pub(super) fn run(
         };
         writer.batch(first.into_iter().chain(waiting.try_iter().take(BATCH)));
     }
-    writer.batch(std::iter::empty());
-    if !writer.owed.is_empty() {
-        tracing::error!(count = writer.owed.len(), "what sessions have done is lost");
-    }
+    writer.last_try();
 }
 
 /// The file, and what it is owed.
@@ -118,8 +120,8 @@ struct Writer<'a> {
     closed: Option<PathBuf>,
     /// Whether memory stands in for the file, for now or for good.
     stands_in: bool,
-    /// When that was last tried.
-    tried: Instant,
+    /// When that file was last tried; none where it is to be tried whenever that was.
+    tried: Option<Instant>,
     notes: &'a Mutex<Notes>,
     elsewhere: &'a Elsewhere,
     version: Version,
@@ -149,6 +151,7 @@ impl Writer<'_> {
             }
         }
         let mut answers: Vec<Answer> = Vec::new();
+        let mut ends = Vec::new();
         for job in jobs {
             match job {
                 Job::Ask(ask) => ask(&self.connection),
@@ -167,6 +170,7 @@ impl Writer<'_> {
                     // Whoever waits may be gone.
                     answers.push(Box::new(move |_| _ = reply.send(())));
                 }
+                Job::Last(reply) => ends.push(reply),
             }
         }
         let Transaction { trouble, changes, .. } = transaction;
@@ -179,22 +183,92 @@ impl Writer<'_> {
             let _ = self.connection.execute_batch("ROLLBACK");
         }
         if ended.is_err() || is_done {
-            self.owed = changes;
-            let n_over = self.owed.len().saturating_sub(MOST_OWED);
-            self.owed.drain(..n_over);
-            self.n_lost += n_over;
+            self.owe(changes);
         }
-        lock(self.notes).writing = ended.as_ref().err().map(|error| self.unwell(error));
+        self.say(ended.as_ref().err());
         self.elsewhere.note(self.path, &self.connection, &mut self.version);
         for answer in answers {
             answer(ended.clone());
         }
+        if !ends.is_empty() {
+            let n_owed = self.last_try();
+            for reply in ends {
+                // Whoever waits may be gone.
+                let _ = reply.send(n_owed);
+            }
+        }
+    }
+
+    /// Keeps changes for the disk, as many as there is room for.
+    fn owe(&mut self, changes: VecDeque<Change>) {
+        self.owed = changes;
+        let n_over = self.owed.len().saturating_sub(MOST_OWED);
+        if n_over > 0 {
+            self.owed.drain(..n_over);
+            self.n_lost += n_over;
+            tracing::error!(
+                count = n_over,
+                in_all = self.n_lost,
+                "what sessions have done waits for the disk, and the oldest of it is lost"
+            );
+        }
+    }
+
+    /// Says in the store's health what waits and what is lost.
+    fn say(&mut self, trouble: Option<&StoreError>) {
+        let unwell = match trouble {
+            Some(error) => {
+                tracing::warn!(%error, owed = self.owed.len(), "what sessions have done could not be saved");
+                let message = format!("what sessions have done could not be saved yet: {error}");
+                Some(self.unwell(message))
+            }
+            // That the file cannot be opened is said where it was tried.
+            None if self.closed.is_some() && self.n_lost > 0 => {
+                Some(self.unwell("what sessions do waits for the file to be opened".to_owned()))
+            }
+            None => None,
+        };
+        if unwell.is_none() && self.n_lost > 0 {
+            tracing::warn!(
+                lost = self.n_lost,
+                "what sessions do is saved again, but for what is lost"
+            );
+            self.n_lost = 0;
+        }
+        lock(self.notes).writing = unwell;
+    }
+
+    fn unwell(&self, mut message: String) -> Health {
+        if self.n_lost > 0 {
+            let _ =
+                write!(message, ", and of what waited the oldest {} changes are lost", self.n_lost);
+        }
+        Health {
+            code: "store",
+            message,
+            hint: "Make room on the disk, or give yourself write permission to the state directory; it is saved as soon as that is possible, and lost if skillsd ends before.",
+            path: self.path.map(|it| it.as_os_str().to_owned()),
+        }
+    }
+
+    /// Tries once more to save what is owed, at the end. Returns how much is owed then.
+    fn last_try(&mut self) -> usize {
+        if !self.owed.is_empty() {
+            self.tried = None;
+            self.batch(std::iter::empty());
+        }
+        let count = self.owed.len();
+        if count > 0 {
+            tracing::error!(count, "what sessions have done could not be saved, and is lost");
+        }
+        count
     }
 
     /// Opens the file that could not be opened, now and then.
     fn open_again(&mut self) {
-        let Some(path) = self.closed.take_if(|_| self.tried.elapsed() >= AGAIN) else { return };
-        self.tried = Instant::now();
+        let is_due = self.tried.is_none_or(|it| it.elapsed() >= AGAIN);
+        let Some(path) = self.closed.take_if(|_| is_due) else { return };
+        self.tried = Some(Instant::now());
         match file::open_file(&path) {
             Ok(connection) => {
                 tracing::info!(?path, "what sessions do is saved again");
@@ -204,20 +278,6 @@ impl Writer<'_> {
             }
             // It has been said.
             Err(_) => self.closed = Some(path),
-        }
-    }
-
-    fn unwell(&self, error: &StoreError) -> Health {
-        tracing::warn!(%error, owed = self.owed.len(), "what sessions have done could not be saved");
-        let lost = match self.n_lost {
-            0 => String::new(),
-            n => format!(", and of what waited the oldest {n} changes are lost"),
-        };
-        Health {
-            code: "store",
-            message: format!("what sessions have done could not be saved yet: {error}{lost}"),
-            hint: "Make room on the disk, or give yourself write permission to the state directory; it is saved as soon as that is possible, and lost if skillsd ends before.",
-            path: self.path.map(|it| it.as_os_str().to_owned()),
         }
     }
 }
