@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use skills_core::path::AbsPath;
 use skills_protocol::wire::PathMatches;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 use tower_lsp::Client;
 use tower_lsp::ls_types::request::WorkDoneProgressCreate;
 use tower_lsp::ls_types::{
@@ -43,6 +43,9 @@ const WATCHED: [&str; 6] = [
     "**/.gitignore",
 ];
 
+/// How long a client is not asked to ask anew while there is more to fetch.
+const LATEST: Duration = Duration::from_secs(2);
+
 /// How long something takes at least that a client shows as under way.
 const LONG: Duration = Duration::from_secs(1);
 
@@ -56,12 +59,26 @@ pub(crate) async fn run(session: Arc<Session>, client: Client) {
 }
 
 async fn errands(session: &Arc<Session>, client: &Client) {
-    while let Some(errand) = session.next_errand().await {
+    // Since when the client shows what may be out of date.
+    let mut stale: Option<Instant> = None;
+    loop {
+        let at_once = session.errand();
+        // Once for all that there was to do; where that does not end, every now and then.
+        let is_time = |since: Instant| at_once.is_none() || since.elapsed() >= LATEST;
+        if stale.is_some_and(is_time) {
+            stale = None;
+            refresh(session, client).await;
+        }
+        let next = match at_once {
+            Some(errand) => Some(errand),
+            None => session.next_errand().await,
+        };
+        let Some(errand) = next else { return };
         let before = session.generation();
         match errand {
             Errand::Greet => greet(session, client).await,
             Errand::Configure => configure(session, client).await,
-            Errand::Refresh => refresh(session, client).await,
+            Errand::Refresh => stale = stale.or_else(|| Some(Instant::now())),
             Errand::Show(Location { uri, range }) => {
                 let selection = Some(range);
                 let (external, take_focus) = (Some(false), Some(true));
@@ -81,7 +98,7 @@ async fn errands(session: &Arc<Session>, client: &Client) {
         session.errand_done();
         if session.generation() != before {
             session.tell_anew();
-            refresh(session, client).await;
+            stale = stale.or_else(|| Some(Instant::now()));
         }
     }
 }

@@ -12,8 +12,9 @@ use skills_core::references::is_instructions;
 use skills_core::rules::Level;
 use skills_core::text::{Position as BytePosition, Span};
 use tower_lsp::ls_types::{
-    ClientCapabilities, InitializeParams, Position, PositionEncodingKind, Range,
-    ResourceOperationKind, TextDocumentContentChangeEvent, Uri, WorkspaceClientCapabilities,
+    ClientCapabilities, CodeActionClientCapabilities, InitializeParams, Position,
+    PositionEncodingKind, Range, ResourceOperationKind, TextDocumentContentChangeEvent, Uri,
+    WorkspaceClientCapabilities,
 };
 
 use crate::document::{Document, Edit};
@@ -32,6 +33,7 @@ pub(crate) fn settings(capabilities: &ClientCapabilities) -> Settings {
     let symbols = text.and_then(|text| text.document_symbol.as_ref());
     let folds = text.and_then(|text| text.folding_range.as_ref());
     let items = text.and_then(|text| text.completion.as_ref()?.completion_item.as_ref());
+    let actions = text.and_then(|text| text.code_action.as_ref());
     let workspace = capabilities.workspace.as_ref();
     let edits = workspace.and_then(|it| it.workspace_edit.as_ref());
     let edits = edits.filter(|it| it.document_changes == Some(true));
@@ -45,6 +47,7 @@ pub(crate) fn settings(capabilities: &ClientCapabilities) -> Settings {
         max_folds: folds.and_then(|folds| folds.range_limit).map(|limit| limit as usize),
         creates_files: operations.contains(&ResourceOperationKind::Create),
         renames_files: operations.contains(&ResourceOperationKind::Rename),
+        resolves_actions: actions.is_some_and(resolves),
         refreshes: workspace.map(refreshes).unwrap_or_default(),
         shows_references: knows(capabilities, SHOW),
         shows_documents: capabilities
@@ -71,6 +74,12 @@ fn knows(capabilities: &ClientCapabilities, command: &str) -> bool {
     let commands =
         capabilities.experimental.as_ref().and_then(|it| it.pointer("/commands/commands"));
     commands.and_then(Value::as_array).is_some_and(|them| them.iter().any(|it| it == command))
+}
+
+fn resolves(actions: &CodeActionClientCapabilities) -> bool {
+    let lazily = actions.resolve_support.as_ref();
+    actions.data_support == Some(true)
+        && lazily.is_some_and(|it| it.properties.iter().any(|it| it == "edit"))
 }
 
 fn refreshes(workspace: &WorkspaceClientCapabilities) -> Refreshes {

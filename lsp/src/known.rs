@@ -30,7 +30,7 @@ pub(crate) struct Known {
 }
 
 /// One skill as it is for whoever reads it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Skill {
     pub(crate) path: AbsPath,
     pub(crate) name: String,

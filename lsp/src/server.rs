@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::ls_types::{
-    CodeActionParams, CodeActionResponse, CodeLens, CodeLensParams, CompletionItem,
+    CodeAction, CodeActionParams, CodeActionResponse, CodeLens, CodeLensParams, CompletionItem,
     CompletionParams, CompletionResponse, DidChangeConfigurationParams,
     DidChangeWatchedFilesParams, DidChangeWorkspaceFoldersParams, DidSaveTextDocumentParams,
     DocumentDiagnosticParams, DocumentDiagnosticReportResult, DocumentFormattingParams,
@@ -153,6 +153,10 @@ impl LanguageServer for Server {
         let Some(it) = document else { return Ok(None) };
         let texts = Texts { session: &self.session };
         Ok(handlers::code_action::code_action(&it, &params, texts).await)
+    }
+
+    async fn code_action_resolve(&self, action: CodeAction) -> Result<CodeAction> {
+        handlers::code_action::resolve(action, self.texts().await).await
     }
 
     async fn execute_command(&self, params: ExecuteCommandParams) -> Result<Option<LSPAny>> {

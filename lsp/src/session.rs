@@ -218,11 +218,7 @@ impl Session {
             state.documents.values().filter_map(|it| it.path().cloned()).collect();
         drop(state);
         self.bell.notify_one();
-        let mut outside = self.outside();
-        if let Some(path) = closed.path() {
-            outside.world.forget(path);
-        }
-        outside.world.keep_places(|root| open.iter().any(|it| it.starts_with(root)));
+        self.let_go(closed.path(), &open);
     }
 
     /// Says that a text was saved, so that the disk is another one.

@@ -29,6 +29,8 @@ pub(crate) struct Settings {
     pub(crate) creates_files: bool,
     /// Whether the client renames files that an edit asks for.
     pub(crate) renames_files: bool,
+    /// Whether the client asks for the edit of an action once that is chosen.
+    pub(crate) resolves_actions: bool,
     /// What the client can be asked to ask for again.
     pub(crate) refreshes: Refreshes,
     /// Whether the client shows places itself when a lens is chosen.

@@ -37,11 +37,16 @@ pub(crate) struct Speaker {
 }
 
 impl Speaker {
-    /// Looks for a skill in a text; nothing for one without a path.
-    fn new(document: &Arc<Document>, meant: &Meant, is_open: bool) -> Option<Self> {
+    /// Looks for a skill in a text with the eyes of its own place; nothing for one without a path.
+    fn new(
+        document: &Arc<Document>,
+        meant: &Meant,
+        eyes: &Overlaid,
+        is_open: bool,
+    ) -> Option<Self> {
         let path = document.path()?.clone();
         let mut references = document.references().to_vec();
-        references.retain(|it| meant.is(&it.name));
+        references.retain(|it| meant.is_named(&it.name, eyes));
         let own = meant.skill.path.parent();
         let dir = own.filter(|_| !command::is_command(&meant.skill.path));
         let links = linked(document.text(), document.parsed(), &path, |it| {
@@ -65,15 +70,14 @@ impl Speaker {
 /// A skill with the names by which it may be spoken of.
 pub(crate) struct Meant {
     pub(crate) skill: Skill,
-    /// The place it was found from.
-    pub(crate) place: AbsPath,
+    /// What is seen from where it was found.
     pub(crate) overlaid: Arc<Overlaid>,
 }
 
 impl Meant {
-    /// Whether a name in a text means this skill.
-    pub(crate) fn is(&self, name: &str) -> bool {
-        self.overlaid.meant(name).is_some_and(|it| it.path == self.skill.path)
+    /// Whether a name means this skill where `eyes` see.
+    fn is_named(&self, name: &str, eyes: &Overlaid) -> bool {
+        eyes.meant(name).is_some_and(|it| it.path == self.skill.path)
     }
 }
 
@@ -95,26 +99,26 @@ impl Texts<'_> {
 
     /// Returns the skill that stands at an offset of a text: a reference to it, or its own name.
     pub(crate) fn meant_at(self, document: &Document, offset: usize) -> Option<(Meant, Span)> {
-        let (place, overlaid) = self.session.place(document)?;
+        let overlaid = self.session.place(document)?;
         if let Some(reference) = skills_core::references::at(document.references(), offset) {
             let skill = overlaid.meant(&reference.name)?.clone();
-            return Some((Meant { skill, place, overlaid }, reference.span));
+            return Some((Meant { skill, overlaid }, reference.span));
         }
         let own = document.path()?;
         if let Some((span, skill)) = linked_at(document, offset, &overlaid) {
-            return Some((Meant { skill, place, overlaid }, span));
+            return Some((Meant { skill, overlaid }, span));
         }
         let entry = document.parsed().frontmatter.as_ref()?.get("name")?;
         let is_there = entry.span.start <= offset && offset <= entry.span.end;
         let skill = overlaid.at(own).filter(|_| is_there)?.clone();
-        Some((Meant { skill, place, overlaid }, entry.value.span))
+        Some((Meant { skill, overlaid }, entry.value.span))
     }
 
     /// Returns the skill that a text is.
     pub(crate) fn meant_by(self, document: &Document) -> Option<Meant> {
-        let (place, overlaid) = self.session.place(document)?;
+        let overlaid = self.session.place(document)?;
         let skill = overlaid.at(document.path()?)?.clone();
-        Some(Meant { skill, place, overlaid })
+        Some(Meant { skill, overlaid })
     }
 
     /// Returns where the skill that a text is is named elsewhere.
@@ -125,15 +129,15 @@ impl Texts<'_> {
             Ok(known) => known,
             Err(doubts) => {
                 let found = self.closed_users(&meant).await?;
-                self.session.keep_users(meant.skill.clone(), Arc::clone(&found), doubts);
+                self.session.keep_users(&meant.skill, Arc::clone(&found), doubts);
                 found
             }
         };
         let open = self.session.documents();
         let is_closed = |it: &&Arc<Document>| !open.iter().any(|open| open.path() == it.path());
-        let closed = closed.iter().filter(is_closed).map(|it| Speaker::new(it, &meant, false));
+        let closed = closed.iter().filter(is_closed).map(|it| self.speaker(it, &meant, false));
         let open = open.iter().filter(|it| it.path().is_some_and(|it| is_speaker(it)));
-        let open = open.map(|it| Speaker::new(it, &meant, true));
+        let open = open.map(|it| self.speaker(it, &meant, true));
         let speakers = closed.chain(open).flatten();
         let mut others: Vec<_> = speakers.filter(|it| it.path != meant.skill.path).collect();
         others.sort_by(|a, b| a.path.cmp(&b.path));
@@ -143,14 +147,11 @@ impl Texts<'_> {
     /// Returns the texts that name a skill or lead into its directory, as they are on the disk;
     /// none where nobody can say.
     async fn closed_users(self, meant: &Meant) -> Option<Arc<[Arc<Document>]>> {
-        let Meant { skill, place, .. } = meant;
-        let mut names = vec![skill.name.clone()];
-        names.extend(skill.path.parent_name().filter(|it| *it != skill.name).map(str::to_owned));
-        let mut paths: BTreeSet<AbsPath> = BTreeSet::new();
-        for name in names {
-            let found = self.session.source().references(place.clone(), Some(name)).await?;
-            paths.extend(found.iter().filter_map(|it| path(&it.path, it.path_encoding)));
-        }
+        let skill = &meant.skill;
+        let mut names = vec![Some(skill.name.clone())];
+        let own = skill.path.parent_name().filter(|it| *it != skill.name);
+        names.extend(own.map(|it| Some(it.to_owned())));
+        let paths = self.naming(meant, &names).await?;
         let mut users = Vec::new();
         for path in paths {
             users.extend(self.read(&path).await);
@@ -161,9 +162,7 @@ impl Texts<'_> {
     /// Returns the files that name a skill or lead into its directory, sorted by path; none where
     /// nobody can say what the closed ones are.
     pub(crate) async fn speakers(self, meant: &Meant) -> Option<Vec<Speaker>> {
-        let found = self.session.source().references(meant.place.clone(), None).await?;
-        let mut paths: BTreeSet<AbsPath> = BTreeSet::new();
-        paths.extend(found.iter().filter_map(|it| path(&it.path, it.path_encoding)));
+        let mut paths = self.naming(meant, &[None]).await?;
         // What is typed but not saved counts as well.
         let open = self.session.documents();
         let speaking = open.iter().filter_map(|it| it.path()).filter(|it| is_speaker(it));
@@ -172,9 +171,30 @@ impl Texts<'_> {
         let mut speakers = Vec::new();
         for path in paths {
             let Some((document, is_open)) = self.document(&path).await else { continue };
-            speakers.extend(Speaker::new(&document, meant, is_open));
+            speakers.extend(self.speaker(&document, meant, is_open));
         }
         Some(speakers)
+    }
+
+    /// Returns the files on the disk that name one of these skills, or any where none is said, in
+    /// each worktree from which the skill is seen: the user's own are named in all of them.
+    async fn naming(self, meant: &Meant, names: &[Option<String>]) -> Option<BTreeSet<AbsPath>> {
+        let mut paths = BTreeSet::new();
+        for (place, _) in self.session.places_seeing(&meant.skill.path) {
+            for name in names {
+                let found = self.session.source().references(place.clone(), name.clone()).await?;
+                paths.extend(found.iter().filter_map(|it| path(&it.path, it.path_encoding)));
+            }
+        }
+        Some(paths)
+    }
+
+    /// Looks for a skill in a text. The same name means another skill in another folder, so each
+    /// text is read from the place that it belongs to; one that belongs to none, from where the
+    /// skill was found.
+    fn speaker(self, document: &Arc<Document>, meant: &Meant, is_open: bool) -> Option<Speaker> {
+        let own = self.session.place(document);
+        Speaker::new(document, meant, own.as_ref().unwrap_or(&meant.overlaid), is_open)
     }
 
     /// Returns where the skill at a path begins: its name, else its first line.

@@ -72,6 +72,7 @@ pub(crate) fn capabilities(settings: Settings) -> ServerCapabilities {
                 CodeActionKind::REFACTOR_REWRITE,
                 FIX_ALL,
             ]),
+            resolve_provider: Some(true),
             ..CodeActionOptions::default()
         })),
         execute_command_provider: Some(ExecuteCommandOptions {

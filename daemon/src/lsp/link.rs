@@ -291,6 +291,7 @@ impl Source for Link {
             name,
             // A file that is missed would keep the old name of a skill.
             freshness: Some(Freshness::Verified),
+            limit: Some(u32::MAX),
             cwd: Some(encode(&place, encoding)),
             path_encoding: encoding,
             ..ReferencesParams::default()

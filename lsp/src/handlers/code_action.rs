@@ -3,14 +3,17 @@
 
 use std::collections::HashMap;
 
+use serde_json::Value;
 use skills_core::assist::{self, RefactorKind, Refactoring};
 use skills_core::rules::{self, Edit, Fix, Offer};
 use skills_core::text::Span;
+use tower_lsp::jsonrpc::Error;
 use tower_lsp::ls_types::{
     CodeAction, CodeActionContext, CodeActionKind, CodeActionOrCommand, CodeActionParams,
-    CodeActionResponse, CreateFile, CreateFileOptions, DocumentChangeOperation, DocumentChanges,
-    OneOf, OptionalVersionedTextDocumentIdentifier, Range, RenameFile, RenameFileOptions,
-    ResourceOp, TextDocumentEdit, TextEdit, Uri, WorkspaceEdit,
+    CodeActionResponse, CodeActionTriggerKind, CreateFile, CreateFileOptions,
+    DocumentChangeOperation, DocumentChanges, OneOf, OptionalVersionedTextDocumentIdentifier,
+    Range, RenameFile, RenameFileOptions, ResourceOp, TextDocumentEdit, TextEdit, Uri,
+    WorkspaceEdit,
 };
 
 use crate::document::Document;
@@ -42,14 +45,39 @@ pub(crate) async fn code_action(
     let settings = texts.session.settings();
     let found = |scene: &Scene| found(document, params.range, &params.context, scene, settings);
     let Found { mut actions, renamings } = texts.session.in_scene(document, found).await?;
+    let is_automatic = params.context.trigger_kind == Some(CodeActionTriggerKind::AUTOMATIC);
     for (name, action) in renamings {
         let Some(meant) = texts.meant_by(document) else { continue };
         // What would collide, or the client cannot do, is not offered.
-        if let Ok(edit) = rename::renamed(&meant, &name, texts).await {
+        if rename::allowed(&meant, &name, texts).is_err() {
+            continue;
+        }
+        // Whoever has a part in it takes a walk of the worktree to find, and some clients ask each
+        // time that the cursor moves.
+        if settings.resolves_actions {
+            let data = serde_json::json!({"skill": document.uri(), "directory": name});
+            actions.push(CodeAction { data: Some(data), ..action });
+        } else if !is_automatic && let Ok(edit) = rename::renamed(&meant, &name, texts).await {
             actions.push(CodeAction { edit: Some(edit), ..action });
         }
     }
     Some(actions.into_iter().map(CodeActionOrCommand::CodeAction).collect())
+}
+
+/// Returns an action that was chosen with the edit that it lacks still.
+pub(crate) async fn resolve(action: CodeAction, texts: Texts<'_>) -> Result<CodeAction, Error> {
+    let Some(data) = &action.data else { return Ok(action) };
+    let said = |key: &str| data.get(key).and_then(Value::as_str);
+    let (Some(skill), Some(directory)) = (said("skill"), said("directory")) else {
+        let why = format!("the data of `{}` are `{{skill, directory}}`", action.title);
+        return Err(Error { message: why.into(), ..Error::invalid_params("") });
+    };
+    let document = texts.session.document(skill);
+    let Some(meant) = document.and_then(|it| texts.meant_by(&it)) else {
+        return Err(rename::refusal("the skill is not open any more; open it and choose again"));
+    };
+    let edit = rename::renamed(&meant, directory, texts).await?;
+    Ok(CodeAction { edit: Some(edit), ..action })
 }
 
 fn found(

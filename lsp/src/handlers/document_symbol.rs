@@ -43,6 +43,7 @@ mod tests {
         max_folds: None,
         creates_files: false,
         renames_files: false,
+        resolves_actions: false,
         refreshes: crate::settings::Refreshes {
             diagnostics: false,
             code_lens: false,

@@ -57,16 +57,7 @@ pub(crate) async fn renamed(
     new: &str,
     texts: Texts<'_>,
 ) -> Result<WorkspaceEdit, Error> {
-    can_rename(meant, texts.session.settings())?;
-    let renaming = Renaming { path: &meant.skill.path, new };
-    let others = meant.overlaid.skills.iter().map(|it| (it.name.as_str(), &it.path));
-    if let Some(why) = problem(&renaming, others) {
-        return Err(refusal(why));
-    }
-    let is_open = |dir: &Path| texts.session.folders().iter().any(|it| it.starts_with(dir));
-    if let Some((old, _)) = renaming.directories().filter(|(old, _)| is_open(old)) {
-        return Err(refusal(format!("`{}` is open as a folder of its own", old.display())));
-    }
+    let renaming = allowed(meant, new, texts)?;
     let Some(mut operations) = text_edits(&renaming, meant, texts).await else {
         return Err(refusal("what names the skill cannot be found out now; try again"));
     };
@@ -85,8 +76,34 @@ pub(crate) async fn renamed(
     })
 }
 
+/// Returns what it is to give a skill and its directory another name, or why it cannot have it.
+pub(crate) fn allowed<'a>(
+    meant: &'a Meant,
+    new: &'a str,
+    texts: Texts<'_>,
+) -> Result<Renaming<'a>, Error> {
+    can_rename(meant, texts.session.settings())?;
+    let renaming = Renaming { path: &meant.skill.path, new };
+    if let Some(why) = in_the_way(&renaming, texts) {
+        return Err(refusal(why));
+    }
+    let is_open = |dir: &Path| texts.session.folders().iter().any(|it| it.starts_with(dir));
+    if let Some((old, _)) = renaming.directories().filter(|(old, _)| is_open(old)) {
+        return Err(refusal(format!("`{}` is open as a folder of its own", old.display())));
+    }
+    Ok(renaming)
+}
+
+/// Returns what is in the way of a name wherever the skill is seen from.
+fn in_the_way(renaming: &Renaming<'_>, texts: Texts<'_>) -> Option<String> {
+    let places = texts.session.places_seeing(renaming.path);
+    let others = places.iter().flat_map(|(_, it)| &it.skills);
+    problem(renaming, others.map(|it| (it.name.as_str(), &it.path)))
+}
+
 /// Returns the edits that go with directories of skills that are about to be renamed by the client.
-/// A rename that would collide changes no text: that it happens cannot be refused here.
+/// A rename that would collide changes no text: that it happens cannot be refused here. Neither
+/// does one that an edit of ours asked for: its texts say so already when the client comes to ask.
 pub(crate) async fn will_rename_files(
     files: &[FileRename],
     texts: Texts<'_>,
@@ -98,14 +115,13 @@ pub(crate) async fn will_rename_files(
         let is_renamed = old.parent() == new.parent() && old != new;
         let name = new.file_name().and_then(|it| it.to_str()).filter(|_| is_renamed);
         let skill = old.child("SKILL.md");
-        let found = texts.session.all_places().into_iter().find_map(|(place, overlaid)| {
+        let found = texts.session.places_seeing(&skill).into_iter().find_map(|(_, overlaid)| {
             let skill = overlaid.at(&skill)?.clone();
-            Some(Meant { skill, place, overlaid })
+            Some(Meant { skill, overlaid })
         });
         let (Some(name), Some(meant)) = (name, found) else { continue };
         let renaming = Renaming { path: &skill, new: name };
-        let others = meant.overlaid.skills.iter().map(|it| (it.name.as_str(), &it.path));
-        if problem(&renaming, others).is_some() {
+        if in_the_way(&renaming, texts).is_some() {
             continue;
         }
         operations.extend(text_edits(&renaming, &meant, texts).await?);
@@ -167,7 +183,8 @@ fn can_rename(meant: &Meant, settings: Settings) -> Result<(), Error> {
     Ok(())
 }
 
-fn refusal(why: impl Into<String>) -> Error {
+/// Returns the error of a request that cannot be done, and why.
+pub(crate) fn refusal(why: impl Into<String>) -> Error {
     let why = why.into();
     // The code for a request that is well formed and cannot be done.
     Error { code: ErrorCode::ServerError(-32803), message: why.into(), data: None }

@@ -31,11 +31,19 @@ pub(super) struct Outside {
     errands: VecDeque<Errand>,
     /// Whether an errand was handed out and is not done.
     is_under_way: bool,
-    /// The closed texts that name a skill, for whoever asks at each keystroke. Let go of when
-    /// anything on the disk may have changed.
-    users: BTreeMap<Skill, Arc<[Arc<Document>]>>,
+    /// The closed texts that name a skill that is open, by its file, for whoever asks at each
+    /// keystroke. Let go of when a text is closed, and when anything on the disk may have changed.
+    users: BTreeMap<AbsPath, Users>,
     /// Counts the times they were let go of.
     doubts: u64,
+}
+
+/// The closed texts that name a skill.
+#[derive(Debug)]
+struct Users {
+    /// The name that they were looked for by.
+    name: String,
+    texts: Arc<[Arc<Document>]>,
 }
 
 /// Something to be done with the source or the client.
@@ -103,9 +111,20 @@ impl Session {
         }
     }
 
-    /// Returns the place that a text belongs to, and what is seen from there.
-    pub(crate) fn place(&self, document: &Document) -> Option<(AbsPath, Arc<Overlaid>)> {
-        self.with_scene(document, |it| Some((it.place.clone()?, Arc::clone(&it.overlaid))))
+    /// Returns what is seen from the place that a text belongs to.
+    pub(crate) fn place(&self, document: &Document) -> Option<Arc<Overlaid>> {
+        let buffers = self.buffers();
+        let scene = self.outside().world.scene(document.path(), &buffers);
+        scene.place.is_some().then_some(scene.overlaid)
+    }
+
+    /// Returns the places from which a skill is seen, the one that it belongs to first.
+    pub(crate) fn places_seeing(&self, skill: &AbsPath) -> Vec<(AbsPath, Arc<Overlaid>)> {
+        let mut places = self.all_places();
+        places.retain(|(_, it)| it.at(skill).is_some());
+        let own = self.outside().world.place_of(skill);
+        places.sort_by_key(|(place, _)| Some(place) != own.as_ref());
+        places
     }
 
     /// Returns what is seen from each place.
@@ -135,6 +154,7 @@ impl Session {
         for folder in folders {
             outside.world.remove(&folder);
         }
+        outside.forget_users();
         drop(outside);
         self.errand_bell.notify_one();
         self.tell_anew();
@@ -144,15 +164,28 @@ impl Session {
     /// them when they are not.
     pub(crate) fn users(&self, skill: &Skill) -> Result<Arc<[Arc<Document>]>, u64> {
         let outside = self.outside();
-        outside.users.get(skill).cloned().ok_or(outside.doubts)
+        let known = outside.users.get(&skill.path).filter(|it| it.name == skill.name);
+        known.map(|it| Arc::clone(&it.texts)).ok_or(outside.doubts)
     }
 
-    /// Keeps the closed texts that name a skill, unless the disk may have changed since.
-    pub(crate) fn keep_users(&self, skill: Skill, users: Arc<[Arc<Document>]>, doubts: u64) {
+    /// Keeps the closed texts that name a skill, unless the disk may have changed since or the skill
+    /// is not open any more.
+    pub(crate) fn keep_users(&self, skill: &Skill, texts: Arc<[Arc<Document>]>, doubts: u64) {
+        let is_open = self.document_at(&skill.path).is_some();
         let mut outside = self.outside();
-        if outside.doubts == doubts {
-            outside.users.insert(skill, users);
+        if is_open && outside.doubts == doubts {
+            outside.users.insert(skill.path.clone(), Users { name: skill.name.clone(), texts });
         }
+    }
+
+    /// Lets go of what is known of a text that was closed. `open` are those that are not.
+    pub(super) fn let_go(&self, closed: Option<&AbsPath>, open: &[AbsPath]) {
+        let mut outside = self.outside();
+        if let Some(path) = closed {
+            outside.world.forget(path);
+        }
+        outside.world.keep_places(|root| open.iter().any(|it| it.starts_with(root)));
+        outside.forget_users();
     }
 
     /// Has something done with the source or the client.
@@ -203,7 +236,10 @@ impl Session {
     }
 
     pub(crate) fn take_known(&self, place: &AbsPath, known: Known) {
-        self.outside().world.take_known(place, known);
+        let mut outside = self.outside();
+        outside.world.take_known(place, known);
+        // A place may see a skill now that it did not see before.
+        outside.forget_users();
     }
 
     pub(crate) fn take_answer(&self, place: &AbsPath) {
@@ -263,7 +299,7 @@ impl Session {
 
     /// Returns what is to be done next. First what is seen, then what was opened: a touch needs to
     /// know its place.
-    fn errand(&self) -> Option<Errand> {
+    pub(crate) fn errand(&self) -> Option<Errand> {
         let open = self.documents();
         let mut outside = self.outside();
         let Outside { world, errands, is_under_way, .. } = &mut *outside;

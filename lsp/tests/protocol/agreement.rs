@@ -29,7 +29,7 @@ async fn what_is_implemented_is_advertised_and_nothing_else() {
             referencesProvider: true
             documentSymbolProvider: true
             workspaceSymbolProvider: true
-            codeActionProvider: {"codeActionKinds":["quickfix","refactor.extract","refactor.rewrite","source.fixAll.skillsd"]}
+            codeActionProvider: {"codeActionKinds":["quickfix","refactor.extract","refactor.rewrite","source.fixAll.skillsd"],"resolveProvider":true}
             codeLensProvider: {"resolveProvider":false}
             documentFormattingProvider: true
             renameProvider: {"prepareProvider":true}
@@ -56,7 +56,7 @@ async fn what_is_implemented_is_advertised_and_nothing_else() {
         referencesProvider: true
         documentSymbolProvider: true
         workspaceSymbolProvider: true
-        codeActionProvider: {"codeActionKinds":["quickfix","refactor.extract","refactor.rewrite","source.fixAll.skillsd"]}
+        codeActionProvider: {"codeActionKinds":["quickfix","refactor.extract","refactor.rewrite","source.fixAll.skillsd"],"resolveProvider":true}
         codeLensProvider: {"resolveProvider":false}
         documentFormattingProvider: true
         renameProvider: {"prepareProvider":true}

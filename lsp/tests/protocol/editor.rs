@@ -90,7 +90,14 @@ impl Editor {
 
     /// Initializes and returns the answer.
     pub(crate) async fn initialize(&mut self, capabilities: Value) -> Value {
-        let params = json!({"processId": null, "rootUri": null, "capabilities": capabilities});
+        self.initialize_in(&[], capabilities).await
+    }
+
+    /// Initializes with these folders and returns the answer.
+    pub(crate) async fn initialize_in(&mut self, folders: &[&str], capabilities: Value) -> Value {
+        let folders = folders.iter().map(|it| json!({"uri": format!("file://{it}"), "name": it}));
+        let params = json!({"processId": null, "rootUri": null, "capabilities": capabilities,
+            "workspaceFolders": folders.collect::<Value>()});
         let result = self.request("initialize", params).await.expect("it is the first request");
         self.note("initialized", json!({})).await;
         result

@@ -15,6 +15,12 @@ mod endings;
 
 mod progress;
 
+mod refreshing;
+
+mod renaming;
+
 mod shaping;
+
+mod told;
 
 mod typing;

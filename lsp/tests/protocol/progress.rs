@@ -1,68 +1,15 @@
 //! What takes long: that it is under way is shown by clients that can, and nobody waits for it.
 
-use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use skills_core::path::AbsPath;
-use skills_core::rules::Facts;
-use skills_lsp::{Answer, Bell, Extent, Nothing, Source};
-use skills_protocol::wire::{CheckResult, PathMatches, RuleLevel, SkillReference, SnapshotResult};
 
 use crate::editor::{Editor, framed};
-
-/// A source that knows nothing and takes so long to say so.
-struct Slow(Duration);
-
-impl Source for Slow {
-    fn follow(&self, place: &AbsPath, profiles: &[String], bell: Bell) -> Box<dyn Any + Send> {
-        Nothing.follow(place, profiles, bell)
-    }
-
-    fn snapshot(&self, _: AbsPath, _: Vec<String>, _: Option<String>) -> Answer<SnapshotResult> {
-        let time = self.0;
-        Box::pin(async move {
-            tokio::time::sleep(time).await;
-            None
-        })
-    }
-
-    fn matches(&self, place: AbsPath, globs: Vec<String>, to: Extent) -> Answer<Vec<PathMatches>> {
-        Nothing.matches(place, globs, to)
-    }
-
-    fn references(&self, place: AbsPath, name: Option<String>) -> Answer<Vec<SkillReference>> {
-        Nothing.references(place, name)
-    }
-
-    fn check(&self, place: AbsPath, by: Vec<String>, of: Vec<RuleLevel>) -> Answer<CheckResult> {
-        Nothing.check(place, by, of)
-    }
-
-    fn facts(&self, path: AbsPath, looks: Vec<String>) -> Answer<Facts> {
-        Nothing.facts(path, looks)
-    }
-
-    fn read(&self, path: AbsPath) -> Answer<String> {
-        Nothing.read(path)
-    }
-
-    fn make_executable(&self, path: AbsPath, relative: String) -> Answer<()> {
-        Nothing.make_executable(path, relative)
-    }
-
-    fn converse(&self, name: String) {
-        Nothing.converse(name);
-    }
-
-    fn touch(&self, place: AbsPath, path: AbsPath) -> Answer<()> {
-        Nothing.touch(place, path)
-    }
-}
+use crate::told::Told;
 
 async fn open(seconds: u64, able: Value) -> Editor {
-    let source = Arc::new(Slow(Duration::from_secs(seconds)));
+    let source = Arc::new(Told { delay: Duration::from_secs(seconds), ..Told::default() });
     let mut editor = Editor::connect_over(64 * 1024, source);
     editor.initialize(able).await;
     editor.open(1, "---\nname: pdf\ndescription: Use it when asked.\n---\nb\n").await;

@@ -75,7 +75,8 @@ pub fn problem<'a>(
     None
 }
 
-/// Returns what changes in a text at `path`. `is_meant` says which references mean the skill.
+/// Returns what changes in a text at `path`. `is_meant` says which references mean the skill. What
+/// has the new name already does not change.
 pub fn edits(
     renaming: &Renaming<'_>,
     path: &AbsPath,
@@ -88,6 +89,7 @@ pub fn edits(
     if path == renaming.path
         && let Some(entry) = document.frontmatter.as_ref().and_then(|it| it.get("name"))
         && !entry.value.span.is_empty()
+        && entry.value.as_str() != Some(renaming.new)
     {
         edits.push(Edit { span: entry.value.span, text: renaming.new.to_owned() });
     }
@@ -95,6 +97,9 @@ pub fn edits(
         // What stands before the name (a plugin's) stays.
         let start = reference.name.rfind(':').map_or(0, |it| it + 1);
         let span = Span::new(reference.span.start + start, reference.span.end);
+        if span.slice(text) == renaming.new {
+            continue;
+        }
         edits.push(Edit { span, text: renaming.new.to_owned() });
     }
     if let Some((old, _)) = renaming.directories() {
@@ -172,6 +177,17 @@ mod tests {
                 Use the `paper` skill, /paper or /pdfs; see [it](.claude/skills/paper/SKILL.md) and `.claude/skills/paper/a.py`, [b](pdf/x.md).
             "#]],
         );
+    }
+
+    #[test]
+    fn what_is_renamed_already_stays_as_it_is() {
+        let text = "---\nname: 'paper'\n---\nA `/paper` and the `paper` skill.\n";
+        let skill = path("/w/.claude/skills/pdf/SKILL.md");
+        let document = parse(text);
+        let found = references(text, &document);
+        assert_eq!(found.len(), 2);
+        let renaming = Renaming { path: &skill, new: "paper" };
+        assert_eq!(edits(&renaming, &skill, text, &document, &found, |_| true), []);
     }
 
     #[track_caller]

@@ -135,3 +135,63 @@ fn an_editor_that_cannot_rename_files_is_told_so() {
     assert!(message.contains("cannot rename files"), "{message}");
     run(&home, &top, &["stop"]);
 }
+
+/// Returns where a skill is named, as the ends of paths, each once.
+#[track_caller]
+fn named(editor: &mut Editor, path: &Path, at: (u32, u32)) -> Vec<String> {
+    let context = json!({"context": {"includeDeclaration": false}});
+    let found = editor.ask("textDocument/references", path, at, context).expect("answered");
+    let paths = found.as_array().expect("a list").iter().map(|it| {
+        let path = it["uri"].as_str().expect("a text").rsplit("/work/").next();
+        path.expect("never empty").to_owned()
+    });
+    let mut paths: Vec<String> = paths.collect();
+    paths.dedup();
+    paths
+}
+
+#[test]
+fn each_text_is_read_from_its_own_folder() {
+    let home = Home::new();
+    let tree = "//- /.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nb\n\
+         //- /CLAUDE.md\nUse the `pdf` skill.\n//- /docs/AGENTS.md\nUse the `pdf` skill and the `notes` skill.\n";
+    let (one, two) = (home.worktree("one", tree), home.worktree("two", tree));
+    home.lay_out(
+        "//- /home/.claude/skills/notes/SKILL.md\n---\nname: notes\ndescription: Writes notes. Use when asked to.\n---\nb\n",
+    );
+    let mut editor = Editor::start(&home, &[], &[&one, &two], able());
+    let notes = home.path().join(".claude/skills/notes/SKILL.md");
+    editor.open(&notes);
+    for top in [&one, &two] {
+        editor.open(&top.join("CLAUDE.md"));
+        editor.open(&top.join(".claude/skills/pdf/SKILL.md"));
+    }
+    for (top, name) in [(&one, "one"), (&two, "two")] {
+        let skill = top.join(".claude/skills/pdf/SKILL.md");
+        let own = ["CLAUDE.md", "docs/AGENTS.md"].map(|it| format!("{name}/{it}"));
+        assert_eq!(named(&mut editor, &skill, (1, 7)), own, "the other's is another skill");
+        let claude = top.join("CLAUDE.md");
+        let at = Editor::place(&claude, "pdf");
+        assert_eq!(named(&mut editor, &claude, at), own);
+        let params = json!({"textDocument": {"uri": uri(&skill)}});
+        let lenses = editor.request("textDocument/codeLens", params).expect("answered");
+        assert_eq!(lenses[0]["command"]["title"], "used by 2", "{lenses}");
+    }
+    // The user's own is the same for both.
+    let both = ["one/docs/AGENTS.md", "two/docs/AGENTS.md"];
+    assert_eq!(named(&mut editor, &notes, (1, 7)), both);
+
+    let claude = two.join("CLAUDE.md");
+    let at = Editor::place(&claude, "pdf");
+    let refused = editor.ask("textDocument/rename", &claude, at, json!({"newName": "notes"}));
+    assert!(refused.expect_err("it collides").contains("is called `notes` already"));
+    let edit = editor.ask("textDocument/rename", &claude, at, json!({"newName": "paper"}));
+    let done = apply(&edit.expect("nothing is in the way"));
+    assert_eq!(done.len(), 4, "{done:?}");
+    assert!(
+        read(&one, "CLAUDE.md").contains("`pdf`") && read(&two, "CLAUDE.md").contains("`paper`")
+    );
+    let refused = editor.ask("textDocument/rename", &notes, (1, 7), json!({"newName": "pdf"}));
+    assert!(refused.expect_err("it collides").contains("is called `pdf` already"));
+    run(&home, &one, &["stop"]);
+}

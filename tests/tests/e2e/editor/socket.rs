@@ -1,13 +1,16 @@
 //! The daemon's socket for editors: a server for each connection, with texts of its own.
 
 use std::fs;
+use std::io::{ErrorKind, Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixStream;
+use std::time::Duration;
 
 use serde_json::json;
+use skills_testkit::{Daemon, Home};
 
 use super::client::{Editor, able};
-use crate::support::Live;
+use crate::support::{Live, exe, stderr};
 
 const TREE: &str = "//- /.claude/skills/a/SKILL.md\n---\nname: a\ndescription: Use it when asked.\n---\nb\n\
      //- /.agents/skills/b/SKILL.md\n---\nname: b\ndescription: Use it when asked.\n---\nb\n";
@@ -50,4 +53,39 @@ fn editors_connect_to_a_socket_and_see_their_own_texts() {
     assert!(shutdown["pid"].is_u64());
     live.daemon.wait();
     assert!(!socket.exists(), "it is removed at the end");
+}
+
+#[test]
+fn no_other_user_is_served_on_either_socket() {
+    if !rustix::process::geteuid().is_root() {
+        println!("left out: only root can be two users");
+        return;
+    }
+    // The daemon is somebody else's, and root may open what the modes keep from all others.
+    let home = Home::of_user(65_534);
+    let program = home.work().join("skillsd");
+    fs::copy(exe(), &program).expect("our program can be copied");
+    let top = home.worktree("w", TREE);
+    let _daemon = Daemon::start(&home, &program);
+    let able = json!({"processId": null, "rootUri": null, "capabilities": {}});
+    for (socket, method, params) in
+        [("v1.sock", "server/status", json!({})), ("v1-lsp.sock", "initialize", able)]
+    {
+        let stream = UnixStream::connect(home.socket().with_file_name(socket));
+        let mut stream = stream.expect("it listens");
+        stream.set_read_timeout(Some(Duration::from_secs(30))).expect("it is no zero");
+        let text = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        let text = text.to_string();
+        // Fails where it has hung up already.
+        let _ = write!(stream, "Content-Length: {}\r\n\r\n{text}", text.len());
+        let mut answer = Vec::new();
+        let end = stream.read_to_end(&mut answer);
+        let is_reset = |it: &std::io::Error| it.kind() == ErrorKind::ConnectionReset;
+        assert!(end.is_ok() || end.as_ref().is_err_and(is_reset), "{socket} stays open: {end:?}");
+        assert_eq!(String::from_utf8_lossy(&answer), "", "{socket}");
+    }
+    // Its own user is.
+    let list = home.command(&program).args(["list"]).current_dir(&top).output();
+    let list = list.expect("our program can be run");
+    assert!(list.status.success(), "{}", stderr(&list));
 }

@@ -1,0 +1,130 @@
+//! A source for tests: it answers with what it was told, takes its time, and counts its calls.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use skills_core::path::AbsPath;
+use skills_core::rules::Facts;
+use skills_lsp::{Answer, Bell, Extent, Nothing, Source};
+use skills_protocol::wire::{CheckResult, PathMatches, RuleLevel, SkillReference, SnapshotResult};
+
+/// A source that knows what it was told.
+#[derive(Default)]
+pub(crate) struct Told {
+    /// How long a snapshot takes.
+    pub(crate) delay: Duration,
+    /// The skills that are seen from each place: directory below it, and name.
+    pub(crate) places: BTreeMap<&'static str, &'static [(&'static str, &'static str)]>,
+    /// The files that name skills, with their texts.
+    pub(crate) speakers: Mutex<BTreeMap<&'static str, String>>,
+    /// How often it was asked for references.
+    pub(crate) asked: Mutex<usize>,
+    /// Whoever follows a place.
+    pub(crate) bells: Mutex<Vec<Bell>>,
+    /// Counts the snapshots, each of which differs from the one before.
+    pub(crate) clock: Mutex<u64>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Told {
+    /// Says that every place may have changed.
+    pub(crate) fn ring(&self) {
+        for bell in lock(&self.bells).iter() {
+            bell();
+        }
+    }
+
+    /// Returns how often it was asked for references.
+    pub(crate) fn n_asked(&self) -> usize {
+        *lock(&self.asked)
+    }
+
+    fn view(&self, place: &AbsPath) -> Option<SnapshotResult> {
+        let place = place.to_str()?;
+        let skills: Vec<(String, &str)> = self
+            .places
+            .get(place)?
+            .iter()
+            .map(|(dir, name)| (format!("{place}/.claude/skills/{dir}/SKILL.md"), *name))
+            .collect();
+        let files = skills.iter().map(|(path, name)| {
+            json!({"path": path, "name": name, "description": "Use it.", "paths": [], "hash": null})
+        });
+        let ranked = skills.iter().enumerate().map(|(turn, (_, name))| {
+            json!({"skill": turn, "name": name, "description": 7, "state": "active",
+                "reason": null, "turn": turn, "winner": null})
+        });
+        let mut clock = lock(&self.clock);
+        *clock += 1;
+        let snapshot = json!({
+            "clock": clock.to_string(),
+            "fresh": true,
+            "worktree": place,
+            "skills": files.collect::<Value>(),
+            "profiles": [{"profile": "claude-code", "unique": true, "skills": ranked.collect::<Value>()}],
+        });
+        Some(serde_json::from_value(snapshot).expect("it is a snapshot"))
+    }
+}
+
+impl Source for Told {
+    fn follow(&self, _: &AbsPath, _: &[String], bell: Bell) -> Box<dyn Any + Send> {
+        lock(&self.bells).push(bell);
+        Box::new(())
+    }
+
+    fn snapshot(&self, at: AbsPath, _: Vec<String>, _: Option<String>) -> Answer<SnapshotResult> {
+        let (delay, answer) = (self.delay, self.view(&at));
+        Box::pin(async move {
+            tokio::time::sleep(delay).await;
+            answer
+        })
+    }
+
+    fn matches(&self, place: AbsPath, globs: Vec<String>, to: Extent) -> Answer<Vec<PathMatches>> {
+        Nothing.matches(place, globs, to)
+    }
+
+    fn references(&self, _: AbsPath, name: Option<String>) -> Answer<Vec<SkillReference>> {
+        *lock(&self.asked) += 1;
+        let at = json!({"line": 1, "column": 1, "offset": 0});
+        let speakers = lock(&self.speakers);
+        let found = speakers.keys().map(|path| {
+            json!({"name": name.clone().unwrap_or_default(), "path": path, "form": "called",
+                "range": {"start": at, "end": at}})
+        });
+        let found = serde_json::from_value(found.collect()).expect("they are references");
+        Box::pin(std::future::ready(Some(found)))
+    }
+
+    fn check(&self, place: AbsPath, by: Vec<String>, of: Vec<RuleLevel>) -> Answer<CheckResult> {
+        Nothing.check(place, by, of)
+    }
+
+    fn facts(&self, path: AbsPath, looks: Vec<String>) -> Answer<Facts> {
+        Nothing.facts(path, looks)
+    }
+
+    fn read(&self, path: AbsPath) -> Answer<String> {
+        let text = path.to_str().and_then(|it| lock(&self.speakers).get(it).cloned());
+        Box::pin(std::future::ready(text))
+    }
+
+    fn make_executable(&self, path: AbsPath, relative: String) -> Answer<()> {
+        Nothing.make_executable(path, relative)
+    }
+
+    fn converse(&self, name: String) {
+        Nothing.converse(name);
+    }
+
+    fn touch(&self, place: AbsPath, path: AbsPath) -> Answer<()> {
+        Nothing.touch(place, path)
+    }
+}
