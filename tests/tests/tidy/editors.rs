@@ -40,6 +40,11 @@ fn check_settings() -> Vec<(String, Value)> {
     let setting = |(name, key): (&String, &Value)| {
         let mut setting = key.clone();
         let is_list = setting["type"] == "array";
+        if let Some(known) = key.pointer("/items/enum") {
+            // The built-in ones are offered; the user's own are as good.
+            let any = json!([{"enum": known}, {"type": "string"}]);
+            setting["items"] = json!({"type": "string", "anyOf": any});
+        }
         let said = setting["description"].as_str().unwrap_or_default();
         // A link between pages leads nowhere from a setting.
         let said = said.replace("[rules.md](rules.md)", "docs/rules.md");
@@ -84,6 +89,18 @@ fn a_profile_that_is_not_offered_is_noticed() {
         assert!(manifest.contains(gone), "{gone}");
         assert_eq!(made(&manifest.replacen(gone, "", 1)), made(&manifest), "{gone}");
     }
+}
+
+#[test]
+fn profiles_of_the_users_own_are_taken_and_the_built_in_ones_offered() {
+    let manifest: Value = serde_json::from_str(&text_of(MANIFEST)).expect("it is JSON");
+    let settings = &manifest["contributes"]["configuration"]["properties"];
+    let schema = &settings["skillsd.check.profiles"];
+    let offered = &schema["items"]["anyOf"][0]["enum"];
+    assert!(offered.as_array().is_some_and(|them| them.contains(&json!("codex"))), "{schema}");
+    let valid = |value: Value| jsonschema::is_valid(schema, &value);
+    assert!(valid(json!(["codex", "my-agent"])));
+    assert!(!valid(json!([3])) && !valid(json!("codex")));
 }
 
 /// Each editor's configuration, and what it may say of the directories of commands and agents; nothing
