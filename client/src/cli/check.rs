@@ -27,7 +27,8 @@ use crate::cli::place::Place;
 /// What to check, and how to say it.
 #[derive(Debug, Clone, Args)]
 pub struct CheckArgs {
-    /// SKILL.md files, commands, or directories to look for them in [default: the working directory]
+    /// Skills, commands, instructions such as CLAUDE.md and AGENTS.md, agents' files, or directories to
+    /// look for them in [default: the working directory]
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Make the edits that have one right answer

@@ -12,8 +12,9 @@ use crate::wire::{Health, Range, RuleLevel, Severity};
 skills_params! {
     /// What to check.
     CheckParams {
-        /// Files called SKILL.md, commands (`.claude/commands/**/*.md`), and directories below which
-        /// they are looked for, absolute; `cwd` when there are none.
+        /// Skills (`SKILL.md`), commands (`.claude/commands/**/*.md`), what tells agents of skills
+        /// (`CLAUDE.md`, `AGENTS.md`, `GEMINI.md`, agents' files), and directories below which they
+        /// are looked for, absolute; `cwd` when there are none.
         #[serde(
             default,
             skip_serializing_if = "Vec::is_empty",
