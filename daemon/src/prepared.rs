@@ -23,8 +23,8 @@ pub(crate) const SKILL_FILE: &str = "SKILL.md";
 pub(crate) struct Prepared {
     /// None where the whole list does not fit one answer.
     default_list: OnceLock<Option<Answer>>,
-    /// The entries of all candidates.
-    entries: OnceLock<Box<[Box<RawValue>]>>,
+    /// The entries of those that somebody has asked for in parts.
+    entries: OnceLock<Box<[OnceLock<Box<RawValue>>]>>,
     /// The answers about single skills.
     got: OnceLock<Box<[OnceLock<Answer>]>>,
     /// Sorted by name; of one name the one that counts is first.
@@ -46,10 +46,11 @@ impl Prepared {
         self.default_list.get_or_init(make).clone()
     }
 
-    /// Returns the entries of all candidates, in their order.
-    pub(crate) fn entries(&self, view: &View) -> &[Box<RawValue>] {
-        self.entries
-            .get_or_init(|| view.resolution.candidates.iter().map(|it| entry(view, it)).collect())
+    /// Returns the entry of a candidate.
+    pub(crate) fn entry(&self, view: &View, candidate_idx: usize) -> &RawValue {
+        let candidates = &view.resolution.candidates;
+        let entries = self.entries.get_or_init(|| slots(candidates.len()));
+        entries[candidate_idx].get_or_init(|| entry(view, &candidates[candidate_idx]))
     }
 
     /// Returns the answer about a candidate, which `make` makes when there is none yet.
@@ -60,7 +61,7 @@ impl Prepared {
         make: impl FnOnce() -> Outcome,
     ) -> Outcome {
         let n_candidates = view.resolution.candidates.len();
-        let got = self.got.get_or_init(|| (0..n_candidates).map(|_| OnceLock::new()).collect());
+        let got = self.got.get_or_init(|| slots(n_candidates));
         let slot = &got[candidate_idx];
         if let Some(answer) = slot.get() {
             return Ok(answer.clone());
@@ -114,6 +115,10 @@ impl Prepared {
 pub(crate) fn entry(view: &View, candidate: &Candidate) -> Box<RawValue> {
     to_raw_value(&to_wire::entry(view, candidate))
         .expect("an entry is text, numbers and lists of text")
+}
+
+fn slots<T>(count: usize) -> Box<[OnceLock<T>]> {
+    (0..count).map(|_| OnceLock::new()).collect()
 }
 
 fn sorted_by(

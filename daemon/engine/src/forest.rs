@@ -12,6 +12,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
+use std::ops::Bound;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -30,11 +31,15 @@ const MAX_LINKS: usize = 40;
 /// A node's number; numbers are not used twice.
 pub(crate) type Serial = u32;
 
+/// A node's physical path, shared by all who keep it.
+pub(crate) type NodePath = Arc<OsStr>;
+
 /// All nodes.
 #[derive(Default)]
 pub(crate) struct Forest {
-    /// By physical path. The order of the keys' bytes keeps a directory's nodes together.
-    nodes: BTreeMap<OsString, Node>,
+    /// By physical path. The order of the keys' bytes keeps a directory's nodes together. A tree's
+    /// leaves are half empty when they were filled in order, and so they hold pointers.
+    nodes: BTreeMap<NodePath, Box<Node>>,
     next: Serial,
 }
 
@@ -122,27 +127,27 @@ pub(crate) struct Unknown {
 
 impl Forest {
     pub(crate) fn get(&self, path: &OsStr) -> Option<&Node> {
-        self.nodes.get(path)
+        self.nodes.get(path).map(|it| &**it)
     }
 
     pub(crate) fn get_mut(&mut self, path: &OsStr) -> Option<&mut Node> {
-        self.nodes.get_mut(path)
+        self.nodes.get_mut(path).map(|it| &mut **it)
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&OsString, &Node)> {
-        self.nodes.iter()
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&NodePath, &Node)> {
+        self.nodes.iter().map(|(path, it)| (path, &**it))
     }
 
-    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (&OsString, &mut Node)> {
-        self.nodes.iter_mut()
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (&NodePath, &mut Node)> {
+        self.nodes.iter_mut().map(|(path, it)| (path, &mut **it))
     }
 
     /// Adds an unarmed node that knows nothing; an existing one stays.
     pub(crate) fn ensure(&mut self, path: &OsStr) -> &mut Node {
         let next = &mut self.next;
-        self.nodes.entry(path.to_owned()).or_insert_with(|| {
+        self.nodes.entry(path.into()).or_insert_with(|| {
             *next += 1;
-            Node {
+            Box::new(Node {
                 serial: *next,
                 watch: Watch::Unarmed,
                 armed_as: None,
@@ -151,26 +156,32 @@ impl Forest {
                 listing: None,
                 files: Names::default(),
                 texts: Names::default(),
-            }
+            })
         })
     }
 
+    /// Returns the path of a node, as the others keep it.
+    pub(crate) fn path_of(&self, path: &OsStr) -> Option<NodePath> {
+        self.nodes.get_key_value(path).map(|(path, _)| Arc::clone(path))
+    }
+
     /// Removes the nodes at and below `path`, and returns them.
-    pub(crate) fn remove_tree(&mut self, path: &OsStr) -> Vec<(OsString, Node)> {
+    pub(crate) fn remove_tree(&mut self, path: &OsStr) -> Vec<(NodePath, Box<Node>)> {
         let paths = self.tree(path).into_iter();
         paths.filter_map(|path| self.nodes.remove_entry(&path)).collect()
     }
 
     /// Removes the nodes that `keep` does not want, and returns them.
-    pub(crate) fn retain(&mut self, keep: impl Fn(&Node) -> bool) -> Vec<(OsString, Node)> {
+    pub(crate) fn retain(&mut self, keep: impl Fn(&Node) -> bool) -> Vec<(NodePath, Box<Node>)> {
         self.nodes.extract_if(.., |_, it| !keep(it)).collect()
     }
 
     /// Returns the paths of the nodes at and below `path`.
-    pub(crate) fn tree(&self, path: &OsStr) -> Vec<OsString> {
+    pub(crate) fn tree(&self, path: &OsStr) -> Vec<NodePath> {
         let (from, to) = below(path);
-        let own = self.nodes.contains_key(path).then(|| path.to_owned());
-        own.into_iter().chain(self.nodes.range(from..to).map(|(it, _)| it.clone())).collect()
+        let below = (Bound::Included(&*from), Bound::Excluded(&*to));
+        let below = self.nodes.range::<OsStr, _>(below).map(|(it, _)| Arc::clone(it));
+        self.path_of(path).into_iter().chain(below).collect()
     }
 
     /// Follows a path as reached to the physical path and what stands there. `visit` is called
@@ -410,7 +421,8 @@ mod tests {
     #[test]
     fn a_tree_holds_what_is_below_and_not_what_sorts_beside() {
         let forest = forest(&["/a", "/a-b", "/a/b", "/a/b/c", "/a0", "/b"]);
-        assert_eq!(forest.tree(OsStr::new("/a")), ["/a", "/a/b", "/a/b/c"]);
+        let below = forest.tree(OsStr::new("/a"));
+        assert_eq!(below, ["/a", "/a/b", "/a/b/c"].map(|it| NodePath::from(OsStr::new(it))));
         assert_eq!(forest.tree(OsStr::new("/")).len(), 6);
     }
 

@@ -19,7 +19,7 @@ use skills_core::resolve::FileId;
 
 use crate::counters::{Cause, Counters};
 use crate::disk::{Disk, Kind};
-use crate::forest::{Forest, Need, Probe, Watch, join};
+use crate::forest::{Forest, Need, NodePath, Probe, Watch, join};
 use crate::hints::{ArmError, HintSource, Inbox};
 use crate::mounts::Mounts;
 use crate::pool;
@@ -37,10 +37,10 @@ pub(crate) struct Ground {
     us: u32,
     read_limit: u64,
     /// Which nodes are the same directory, reached through bind mounts.
-    same: HashMap<FileId, Vec<OsString>>,
+    same: HashMap<FileId, Vec<NodePath>>,
     /// The nodes whose answers may be out of date. Parents sort before their children, so that
     /// what a parent lost is not read in vain.
-    dirty: BTreeMap<OsString, Cause>,
+    dirty: BTreeMap<NodePath, Cause>,
     /// Whether a watch was given up since the last refresh.
     freed: bool,
     /// Whether there may be nodes that are not watched.
@@ -223,10 +223,10 @@ impl Ground {
         if is_another {
             self.replaced(path);
         }
-        if let Some(id) = now {
+        if let Some((id, path)) = now.zip(self.forest.path_of(path)) {
             let paths = self.same.entry(id).or_insert_with(|| Vec::with_capacity(1));
-            if !paths.iter().any(|it| it == path) {
-                paths.push(path.to_owned());
+            if !paths.contains(&path) {
+                paths.push(path);
             }
         }
     }

@@ -24,7 +24,8 @@ pub trait HintSource: Send {
     /// Stops watching the directory that was armed by `path`.
     fn disarm(&mut self, path: &Path);
 
-    /// Places a cookie: `ticket` comes out of the inbox behind all hints of earlier changes.
+    /// Places a cookie: `ticket` comes out of the inbox behind all hints of earlier changes, at once
+    /// or when it has come by.
     fn cookie(&mut self, ticket: u64) -> io::Result<()>;
 }
 
@@ -110,6 +111,13 @@ impl Inbox {
     /// A cookie came by.
     pub fn cookie(&self, ticket: u64) {
         self.wake_after(|shared| shared.hints.cookie = Some(ticket));
+    }
+
+    /// A cookie came by while it was being placed: whoever placed it looks here next, and needs no
+    /// waking.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn cookie_at_once(&self, ticket: u64) {
+        self.lock().hints.cookie = Some(ticket);
     }
 
     /// Takes out all that waits.

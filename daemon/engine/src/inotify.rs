@@ -5,17 +5,22 @@
 //! through all watches for each directory that is removed (docs/adr/0005-inotify.md). Here a
 //! watch is one directory, armed without following a link, under all the paths by which it was
 //! armed; opening and closing files is not asked for, so our own reading makes no events.
+//!
+//! The kernel queues an event before the call that causes it returns. So whoever reads the queue
+//! to its end has heard of all that was finished before: a cookie is placed by doing that, on the
+//! engine's own thread, and has come by when it is placed.
 
 use std::collections::HashMap;
-use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::io::{self, PipeReader, PipeWriter};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use ::inotify::{Event, EventMask, Inotify, WatchDescriptor, WatchMask, Watches};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::ioctl_fionread;
 
-use crate::cookie::{Awaited, Cookies};
 use crate::hints::{ArmError, HintSource, Inbox, StartHints};
 
 /// What is asked for: what can change a listing, or what is read from it.
@@ -42,47 +47,46 @@ const REPLACING: EventMask = EventMask::CREATE
 /// How much is read at once: some hundred events.
 const BUFFER: usize = 16 * 1024;
 
+/// How long an event is at least, in bytes.
+const EVENT: u64 = 16;
+
 /// Watches with inotify.
-pub struct InotifyWatch {
-    /// The directory cookies are placed in: the daemon's own, never a repository's.
-    pub cookie_dir: PathBuf,
-}
+#[derive(Clone, Copy, Debug, Default)]
+pub struct InotifyWatch;
 
 impl StartHints for InotifyWatch {
     fn start(self: Box<Self>, inbox: Inbox) -> io::Result<Box<dyn HintSource>> {
-        let cookies = Cookies::new(self.cookie_dir)?;
         let inotify = Inotify::init()?;
-        let mut watches = inotify.watches();
-        let cookie_watch = watches.add(cookies.dir(), ASKED)?;
+        let watches = inotify.watches();
+        let queue = inotify.as_fd().try_clone_to_owned()?;
         let table: Arc<Mutex<Table>> = Arc::default();
-        let ended = Arc::new(AtomicBool::new(false));
-        let listener = Listener {
-            inbox,
-            table: Arc::clone(&table),
-            cookie_watch: cookie_watch.clone(),
-            awaited: cookies.awaited(),
-            ended: Arc::clone(&ended),
-        };
-        let thread =
-            thread::Builder::new().name("watch".into()).spawn(move || listener.run(inotify))?;
-        Ok(Box::new(Source { watches, table, cookies, cookie_watch, ended, thread: Some(thread) }))
+        let events = Mutex::new(Events { inotify, buffer: Box::new([0; BUFFER]) });
+        let ear = Arc::new(Ear { inbox, table: Arc::clone(&table), events });
+        let (ended, end) = io::pipe()?;
+        let listener = Arc::clone(&ear);
+        let thread = thread::Builder::new()
+            .name("watch".into())
+            .spawn(move || listener.listen(&queue, &ended))?;
+        Ok(Box::new(Source { watches, table, ear, end: Some(end), thread: Some(thread) }))
     }
 }
 
 /// Which directory is watched under which paths.
 #[derive(Default)]
 struct Table {
-    paths: HashMap<WatchDescriptor, Vec<PathBuf>>,
-    watches: HashMap<PathBuf, WatchDescriptor>,
+    paths: HashMap<WatchDescriptor, Vec<Arc<Path>>>,
+    watches: HashMap<Arc<Path>, WatchDescriptor>,
 }
 
 impl Table {
     fn insert(&mut self, path: &Path, watch: WatchDescriptor) -> Option<WatchDescriptor> {
-        let before = self.watches.insert(path.to_owned(), watch.clone());
+        let kept = self.watches.get_key_value(path).map(|(path, _)| Arc::clone(path));
+        let kept = kept.unwrap_or_else(|| path.into());
+        let before = self.watches.insert(Arc::clone(&kept), watch.clone());
         let abandoned = before.filter(|it| *it != watch).and_then(|it| self.leave(path, it));
         let paths = self.paths.entry(watch).or_insert_with(|| Vec::with_capacity(1));
-        if !paths.iter().any(|it| it == path) {
-            paths.push(path.to_owned());
+        if !paths.contains(&kept) {
+            paths.push(kept);
         }
         abandoned
     }
@@ -90,7 +94,7 @@ impl Table {
     /// Takes a path off a watch. Returns the watch when that was the last.
     fn leave(&mut self, path: &Path, watch: WatchDescriptor) -> Option<WatchDescriptor> {
         let paths = self.paths.get_mut(&watch)?;
-        paths.retain(|it| it != path);
+        paths.retain(|it| **it != *path);
         if !paths.is_empty() {
             return None;
         }
@@ -112,9 +116,9 @@ impl Table {
 struct Source {
     watches: Watches,
     table: Arc<Mutex<Table>>,
-    cookies: Cookies,
-    cookie_watch: WatchDescriptor,
-    ended: Arc<AtomicBool>,
+    ear: Arc<Ear>,
+    /// Its closing ends the thread.
+    end: Option<PipeWriter>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -142,7 +146,9 @@ impl HintSource for Source {
     }
 
     fn cookie(&mut self, ticket: u64) -> io::Result<()> {
-        self.cookies.place(ticket)
+        self.ear.hear()?;
+        self.ear.inbox.cookie_at_once(ticket);
+        Ok(())
     }
 }
 
@@ -157,34 +163,47 @@ impl Source {
 
 impl Drop for Source {
     fn drop(&mut self) {
-        self.ended.store(true, Ordering::SeqCst);
-        // The end of a watch is an event, which wakes the thread.
-        let woken = self.watches.remove(self.cookie_watch.clone()).is_ok();
-        if let Some(thread) = self.thread.take().filter(|_| woken) {
+        drop(self.end.take());
+        if let Some(thread) = self.thread.take() {
             // A panic in there has been reported by the panic hook.
             let _ = thread.join();
         }
     }
 }
 
-/// Hears of events, on its own thread.
-struct Listener {
+/// Hears of events: on its own thread as they come, on the engine's when a cookie is placed.
+struct Ear {
     inbox: Inbox,
     table: Arc<Mutex<Table>>,
-    cookie_watch: WatchDescriptor,
-    awaited: Awaited,
-    ended: Arc<AtomicBool>,
+    /// Held from reading events until they are in the inbox: who has it next finds there all that
+    /// has been read. The table's lock is taken under it.
+    events: Mutex<Events>,
 }
 
-impl Listener {
-    fn run(self, mut inotify: Inotify) {
-        let mut buffer = [0; BUFFER];
-        while !self.ended.load(Ordering::SeqCst) {
-            match inotify.read_events_blocking(&mut buffer) {
-                Ok(events) => events.for_each(|event| self.hear(&event)),
+/// What events are read from, and into.
+struct Events {
+    inotify: Inotify,
+    buffer: Box<[u8; BUFFER]>,
+}
+
+impl Ear {
+    /// Hears until the other end is closed.
+    fn listen(&self, queue: &OwnedFd, ended: &PipeReader) {
+        loop {
+            let mut waited = [
+                PollFd::new(queue, PollFlags::IN),
+                PollFd::from_borrowed_fd(ended.as_fd(), PollFlags::empty()),
+            ];
+            let heard = match poll(&mut waited, None) {
+                Ok(_) if !waited[1].revents().is_empty() => return,
+                Ok(_) => self.hear(),
+                Err(error) => Err(error.into()),
+            };
+            match heard {
+                Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
-                    // Requests go on without cookies, by looking at everything.
+                    // Whoever asks hears for himself, or looks at everything.
                     tracing::error!(%error, "the watch has ended");
                     return self.inbox.lost();
                 }
@@ -192,18 +211,31 @@ impl Listener {
         }
     }
 
-    fn hear(&self, event: &Event<&std::ffi::OsStr>) {
+    /// Puts everything into the inbox that has happened by now.
+    fn hear(&self) -> io::Result<()> {
+        let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
+        let Events { inotify, buffer } = &mut *events;
+        // So many are there at most. What comes meanwhile may have no end.
+        let mut left = ioctl_fionread(inotify.as_fd())? / EVENT;
+        while left > 0 {
+            match inotify.read_events(&mut buffer[..]) {
+                Ok(events) => {
+                    for event in events {
+                        self.put(&event);
+                        left = left.saturating_sub(1);
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn put(&self, event: &Event<&std::ffi::OsStr>) {
         if event.mask.contains(EventMask::Q_OVERFLOW) {
             return self.inbox.lost();
-        }
-        if event.wd == self.cookie_watch {
-            let touched = event.mask.contains(EventMask::MODIFY);
-            if let Some(ticket) =
-                event.name.filter(|_| touched).and_then(|it| self.awaited.brought_by(it))
-            {
-                self.inbox.cookie(ticket);
-            }
-            return;
         }
         let mut table = lock(&self.table);
         let dirs = table.paths.get(&event.wd).cloned().unwrap_or_default();
@@ -212,7 +244,7 @@ impl Listener {
         }
         drop(table);
         for dir in dirs {
-            let path = event.name.map_or_else(|| dir.clone(), |name| dir.join(name));
+            let path = event.name.map_or_else(|| dir.to_path_buf(), |name| dir.join(name));
             if event.mask.intersects(REPLACING) {
                 self.inbox.replaced(&path);
             } else {

@@ -172,7 +172,7 @@ pub enum EngineError {
 pub struct Engine {
     events: Sender<Event>,
     published: Arc<Published>,
-    /// Counts the turns of the engine's loop; a status is as good as new until the next one.
+    /// Counts what makes the status another one; one that is kept is as good as new until then.
     turns: Arc<AtomicU64>,
     status: Arc<ArcSwapOption<Status>>,
     holds: Holds,
@@ -228,6 +228,7 @@ impl Engine {
             rebuilds: Rebuilds::default(),
             unused: false,
             turns: Arc::clone(&turns),
+            dated: Default::default(),
             holds: holds.clone(),
             swept: Instant::now(),
             postponed: HashSet::new(),
@@ -363,7 +364,7 @@ impl Engine {
         let _ = self.events.send(Event::ReadLimit(limit));
     }
 
-    /// Returns how the engine is: as it was at the end of its last turn.
+    /// Returns how the engine is: as it was when anything of it changed last.
     pub async fn status(&self) -> Result<Arc<Status>, EngineError> {
         let turn = self.turns.load(Ordering::Acquire);
         if let Some(kept) = self.status.load_full().filter(|it| it.turn == turn) {

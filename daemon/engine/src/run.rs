@@ -25,6 +25,7 @@ use skills_core::resolve::{Policy, Site};
 use tokio::sync::oneshot;
 
 use crate::Listener;
+use crate::counters::Counters;
 use crate::forest::{Node, Serial};
 use crate::ground::Ground;
 use crate::hints::Inbox;
@@ -88,6 +89,26 @@ pub(crate) enum Event {
     Stop,
 }
 
+impl Event {
+    /// Whether a status is another one after it in any case. Where that depends on what is found
+    /// ([`Engine::date_status`]), those who only ask what has not changed leave it as it is.
+    fn changes_status(&self) -> bool {
+        match self {
+            Self::Hints | Self::View(_) | Self::Sync(_) | Self::Status(_) | Self::Awaited(..) => {
+                false
+            }
+            Self::Pin(_)
+            | Self::Unpin(..)
+            | Self::Provide(_)
+            | Self::Policy(_)
+            | Self::Provided
+            | Self::Prompt { .. }
+            | Self::ReadLimit(_)
+            | Self::Stop => true,
+        }
+    }
+}
+
 /// A view that somebody waits for.
 pub(crate) struct Request {
     pub(crate) key: Arc<ViewKey>,
@@ -142,7 +163,10 @@ pub(crate) struct Engine {
     pub(crate) cookies: Cookies,
     pub(crate) rebuilds: Rebuilds,
     pub(crate) unused: bool,
+    /// Counts what makes the status another one.
     pub(crate) turns: Arc<AtomicU64>,
+    /// The work that had been done when they were counted last.
+    pub(crate) dated: (Rebuilds, Counters, u64),
     pub(crate) holds: Holds,
     /// The views that were not published because a file may be being written, and since when.
     pub(crate) postponed: HashSet<Arc<ViewKey>>,
@@ -162,6 +186,8 @@ pub(crate) struct Worktree {
     pins: u32,
     /// When it was opened last, in the order of all that were.
     opened: u64,
+    /// The view that was asked for last.
+    latest: Option<Arc<ViewKey>>,
 }
 
 /// Cookies on their way, and who waits for them.
@@ -178,23 +204,30 @@ impl Engine {
     /// Runs until told to stop or everybody who could ask is gone.
     pub(crate) fn run(mut self, events: &Receiver<Event>) {
         while let Ok(first) = self.wait(events) {
-            let mut news = false;
             for event in std::iter::once(first).chain(events.try_iter()) {
-                if !matches!(event, Event::Status(_)) {
-                    news = true;
-                    // Before each answer: whoever has it may ask for the status at once, and must
-                    // not get the one from before.
-                    self.turns.fetch_add(1, Ordering::Release);
+                if event.changes_status() {
+                    self.outdate_status();
                 }
                 if !self.take(event) {
                     return;
                 }
             }
             self.turn();
-            if news {
-                self.turns.fetch_add(1, Ordering::Release);
-            }
+            self.date_status();
         }
+    }
+
+    /// Outdates the status that is kept, where it would be another one now. Before each answer:
+    /// whoever has it may ask for the status at once, and must not get the one from before.
+    fn date_status(&mut self) {
+        let work = (self.rebuilds, self.ground.counters, self.opened);
+        if std::mem::replace(&mut self.dated, work) != work {
+            self.outdate_status();
+        }
+    }
+
+    fn outdate_status(&self) {
+        self.turns.fetch_add(1, Ordering::Release);
     }
 
     /// Waits for an event, or for the cookie that is out to have taken too long.
@@ -383,6 +416,7 @@ impl Engine {
         // In all cases: whoever asked may be gone.
         match waiter {
             Waiter::Sync(reply) => {
+                self.date_status();
                 let clock = format!("{}:0:{}:{}", self.boot_id, self.rebuilds.total(), self.tick);
                 let _ = reply.send(clock);
             }
@@ -403,6 +437,12 @@ impl Engine {
                 if pin {
                     self.pin(&view.resolution.worktree);
                 }
+                let worktree = self.worktrees.get_mut(&view.resolution.worktree);
+                let latest = worktree.and_then(|it| it.latest.replace(Arc::clone(&view.key)));
+                if latest.is_none_or(|it| it != view.key) || view.uses.any() {
+                    self.outdate_status();
+                }
+                self.date_status();
                 let _ = reply.send(view);
             }
         }

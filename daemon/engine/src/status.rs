@@ -12,7 +12,7 @@ use crate::view::Health;
 /// How the engine is.
 #[derive(Clone, Debug)]
 pub struct Status {
-    /// After which turn of the engine's loop this was so.
+    /// How often there had been another one before.
     pub turn: u64,
     /// Identifies this run of the daemon; part of every clock.
     pub boot_id: String,

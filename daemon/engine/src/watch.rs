@@ -22,16 +22,16 @@ pub struct Notify {
     pub cookie_dir: PathBuf,
 }
 
-/// Returns the source of hints for this system, placing cookies in `cookie_dir`.
+/// Returns the source of hints for this system; one that needs cookies places them in `cookie_dir`.
+#[cfg(target_os = "linux")]
+pub fn recommended(_cookie_dir: PathBuf) -> Box<dyn StartHints> {
+    Box::new(crate::inotify::InotifyWatch)
+}
+
+/// Returns the source of hints for this system; one that needs cookies places them in `cookie_dir`.
+#[cfg(not(target_os = "linux"))]
 pub fn recommended(cookie_dir: PathBuf) -> Box<dyn StartHints> {
-    #[cfg(target_os = "linux")]
-    {
-        Box::new(crate::inotify::InotifyWatch { cookie_dir })
-    }
-    #[cfg(not(target_os = "linux"))]
-    {
-        Box::new(Notify { cookie_dir })
-    }
+    Box::new(Notify { cookie_dir })
 }
 
 impl StartHints for Notify {

@@ -60,8 +60,9 @@ pub(crate) async fn list(
             return Ok(answer);
         }
     }
-    let entries = Prepared::of(&view).entries(&view);
-    page(&view, form, Part { start, limit }, |index| Cow::Borrowed(&*entries[index])).answer()
+    let prepared = Prepared::of(&view);
+    let entry = |index| Cow::Borrowed(prepared.entry(&view, index));
+    page(&view, form, Part { start, limit }, entry).answer()
 }
 
 pub(crate) async fn dirs(

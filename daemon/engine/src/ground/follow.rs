@@ -18,7 +18,7 @@ use super::Ground;
 use super::read::{list_entries, read_skill, read_text, see};
 use crate::counters::Cause;
 use crate::disk::{Disk, Kind, Stat};
-use crate::forest::{FileState, Node, Seen, Serial, Watch, join, parent};
+use crate::forest::{FileState, Node, NodePath, Seen, Serial, Watch, join, parent};
 use crate::hints::Hints;
 use crate::names::Names;
 
@@ -46,10 +46,10 @@ impl Ground {
     fn mark_one(&mut self, path: &OsStr, replaced: bool) {
         let Some(node) = self.forest.get(path) else { return };
         let same = node.seen.and_then(|it| self.same.get(&it.stat.id));
-        let others = same.into_iter().flatten().map(OsString::as_os_str);
+        let others = same.into_iter().flatten().map(|it| &**it);
         for path in others.chain([path]) {
             if let Some(node) = self.forest.get_mut(path) {
-                self.dirty.entry(path.to_owned()).or_insert(Cause::Changed);
+                self.dirty.entry(path.into()).or_insert(Cause::Changed);
                 // What was refused may be allowed now.
                 if replaced || node.watch == Watch::Refused {
                     node.unarm();
@@ -62,7 +62,7 @@ impl Ground {
     /// of the old one, and the watches below are on what was in that.
     pub(super) fn replaced(&mut self, path: &OsStr) {
         for below in self.forest.tree(path) {
-            if below != path
+            if *below != *path
                 && let Some(node) = self.forest.get_mut(&below)
             {
                 node.unarm();
@@ -232,7 +232,7 @@ impl Ground {
         self.forget(gone);
     }
 
-    fn forget(&mut self, gone: Vec<(OsString, Node)>) {
+    fn forget(&mut self, gone: Vec<(NodePath, Box<Node>)>) {
         for (path, node) in gone {
             if let Some(source) = &mut self.source {
                 source.disarm(Path::new(&path));
@@ -248,7 +248,7 @@ impl Ground {
     /// A path is no longer one of those that reach a directory.
     pub(super) fn part(&mut self, id: FileId, path: &OsStr) {
         let Some(paths) = self.same.get_mut(&id) else { return };
-        paths.retain(|it| it != path);
+        paths.retain(|it| **it != *path);
         // A source may have shared one watch between them: what is left is armed again.
         for path in paths.iter() {
             if let Some(node) = self.forest.get_mut(path) {

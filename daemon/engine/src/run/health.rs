@@ -110,7 +110,7 @@ impl Engine {
                     "changes made elsewhere on this file system ({kind}) are not told; it is compared at every request instead"
                 ),
                 hint: "Nothing has to be done; answers come faster from a local disk.",
-                path: Some(path.clone()),
+                path: Some(path.to_os_string()),
             });
         }
         // One that is only passed through on the way to a root is nobody's worry.
@@ -121,7 +121,7 @@ impl Engine {
                 message: "a directory cannot be watched and is read at every request instead"
                     .into(),
                 hint: "Give yourself read permission to it, if it is yours.",
-                path: Some(path.clone()),
+                path: Some(path.to_os_string()),
             });
         }
         health
@@ -134,7 +134,9 @@ impl Engine {
             let views = self.views.values().filter(|it| it.view.resolution.worktree == *top);
             let mut skills = BTreeMap::new();
             // One view stands for the worktree: the one used last.
-            if let Some(held) = views.clone().max_by_key(|it| it.used) {
+            let latest = worktree.latest.as_ref().and_then(|it| self.views.get(it));
+            let latest = latest.filter(|it| it.view.resolution.worktree == *top);
+            if let Some(held) = latest.or_else(|| views.clone().max_by_key(|it| it.used)) {
                 for state in State::ALL {
                     skills.insert(state, held.view.resolution.count(state));
                 }
