@@ -27,6 +27,8 @@
 (declare-function lsp "lsp-mode")
 (declare-function lsp--text-document-did-close "lsp-mode")
 (declare-function lsp--uri-to-path "lsp-mode")
+(declare-function lsp-workspace-root "lsp-mode")
+(declare-function project-root "project")
 (declare-function lsp:edit-kind "lsp-protocol")
 (declare-function lsp:rename-file-new-uri "lsp-protocol")
 (declare-function lsp:rename-file-old-uri "lsp-protocol")
@@ -85,7 +87,8 @@ Nil takes eglot, or lsp-mode when only that is there."
     (let ((before (alist-get mode eglot-server-programs)))
       (setf (alist-get mode eglot-server-programs)
             (lambda (&rest arguments)
-              (cond ((skillsd--ours-p) (skillsd--server))
+              (cond ((skillsd--ours-p)
+                     (append (skillsd--server) (list :initializationOptions (skillsd--options))))
                     ((functionp before) (apply before arguments))
                     (t before)))))))
 
@@ -125,6 +128,7 @@ Nil takes eglot, or lsp-mode when only that is there."
   (lsp-register-client
    (make-lsp-client :new-connection (lsp-stdio-connection #'skillsd--server)
                     :activation-fn (lambda (file _mode) (skillsd--ours-p file))
+                    :initialization-options #'skillsd--options
                     :priority 1
                     :server-id 'skillsd)))
 
@@ -161,12 +165,28 @@ Nil takes eglot, or lsp-mode when only that is there."
 (defvar skillsd--pending nil
   "Processes that tell of touched files and may not have ended.")
 
+(defun skillsd--folder ()
+  "Return the directory that the client works in for the current buffer; nil when it has none."
+  (pcase (skillsd--client)
+    ;; It tells the server where that really is.
+    ('eglot (let ((project (project-current)))
+              (and project (file-truename (project-root project)))))
+    ('lsp-mode (and (featurep 'lsp-mode) buffer-file-name (lsp-workspace-root)))))
+
 (defun skillsd--root ()
-  "Return the worktree of the current buffer, else its directory."
+  "Return the worktree of the current buffer, else its directory.
+It is the client's folder where there is one, so that the language server knows
+the conversation about it by the same name."
   (directory-file-name
-   (expand-file-name (or (locate-dominating-file default-directory ".git")
+   (expand-file-name (or (skillsd--folder)
+                         (locate-dominating-file default-directory ".git")
                          (locate-dominating-file default-directory ".skillsd.toml")
                          default-directory))))
+
+(defun skillsd--options ()
+  "Return what the language server is told at its start: that the conversations are ours."
+  (skillsd--begin)
+  (list :session skillsd--conversation))
 
 (defun skillsd--session ()
   "Return the flags that name the conversation about this worktree."

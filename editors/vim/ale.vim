@@ -19,10 +19,22 @@ function! SkillsdExecutable(buffer) abort
   return SkillsdIsOurs(bufname(a:buffer)) ? get(g:, 'skillsd_executable', 'skillsd') : ''
 endfunction
 
+" The nearest directory above that says where a worktree begins, else the file's own. A linked worktree has a
+" file in the place of the directory.
 function! SkillsdRoot(buffer) abort
-  let l:git = finddir('.git', fnamemodify(bufname(a:buffer), ':p:h') . ';')
-  let l:git = empty(l:git) ? findfile('.git', fnamemodify(bufname(a:buffer), ':p:h') . ';') : l:git
-  return empty(l:git) ? fnamemodify(bufname(a:buffer), ':p:h') : fnamemodify(l:git, ':p:h:h')
+  let l:own = fnamemodify(bufname(a:buffer), ':p:h')
+  for l:found in [finddir('.git', l:own . ';'), findfile('.git', l:own . ';'), findfile('.skillsd.toml', l:own . ';')]
+    if !empty(l:found)
+      return fnamemodify(substitute(fnamemodify(l:found, ':p'), '/$', '', ''), ':h')
+    endif
+  endfor
+  return l:own
+endfunction
+
+" What the server is told at its start: that the conversations are ours.
+function! SkillsdOptions(buffer) abort
+  call s:begin()
+  return {'session': s:session}
 endfunction
 
 call ale#linter#Define('markdown', {
@@ -32,6 +44,7 @@ call ale#linter#Define('markdown', {
 \   'command': '%e lsp',
 \   'project_root': function('SkillsdRoot'),
 \   'language': 'markdown',
+\   'initialization_options': function('SkillsdOptions'),
 \})
 
 augroup skillsd
@@ -51,30 +64,50 @@ function! s:program(arguments) abort
   return join(map(l:command, 'shellescape(v:val)'), ' ')
 endfunction
 
-" The editor's own conversation about the worktree of the current file. It begins with the first command
-" that shows something: all files of the worktree that are open then, and each that is opened or saved
-" after it, count as touched, so that the skills that wait for them are activated.
+" The editor's own conversations with the daemon, one for each worktree. They begin with the first file that
+" the language server is about, or with the first command that shows something: all files that are open then,
+" and each that is opened or saved after it, count as touched, so that the skills that wait for them are
+" activated as for an agent.
 let s:session = ''
 
-function! s:seen() abort
-  let l:root = SkillsdRoot(bufnr(''))
-  if empty(s:session)
-    let s:session = printf('vim-%d-%d', getpid(), localtime())
-    augroup skillsd_session
-      autocmd!
-      autocmd BufReadPost * call s:touch([bufnr('')], 'read')
-      autocmd BufWritePost * call s:touch([bufnr('')], 'write')
-    augroup END
-    call s:touch(map(getbufinfo({'bufloaded': 1}), 'v:val.bufnr'), 'read')
+" Jobs that tell of touched files and may not have ended.
+let s:pending = []
+
+function! s:begin() abort
+  if !empty(s:session)
+    return
   endif
-  return ['--session', s:session . ':' . l:root]
+  let s:session = printf('vim-%d-%d', getpid(), localtime())
+  augroup skillsd_session
+    autocmd!
+    autocmd BufReadPost * call s:touch([bufnr('')], 'read')
+    autocmd BufWritePost * call s:touch([bufnr('')], 'write')
+  augroup END
+  call s:touch(map(getbufinfo({'bufloaded': 1}), 'v:val.bufnr'), 'read')
 endfunction
 
+" Returns the flags that show things as the conversation sees them, with all that was touched before.
+function! s:seen() abort
+  call s:begin()
+  for l:turn in range(500)
+    call filter(s:pending, 'ale#job#IsRunning(v:val)')
+    if empty(s:pending)
+      break
+    endif
+    sleep 10m
+  endfor
+  return ['--session', s:session . ':' . SkillsdRoot(bufnr(''))]
+endfunction
+
+" Tells of files, without waiting.
 function! s:touch(buffers, op) abort
   for l:buffer in filter(copy(a:buffers), 'empty(getbufvar(v:val, "&buftype")) && filereadable(bufname(v:val))')
     let l:root = SkillsdRoot(l:buffer)
-    let l:place = ['--cwd', l:root, '--session', s:session . ':' . l:root]
-    call system(s:program(['touch'] + l:place + ['--op', a:op, '--', fnamemodify(bufname(l:buffer), ':p')]))
+    let l:command = [get(g:, 'skillsd_executable', 'skillsd'), 'touch', '--cwd', l:root, '--op', a:op,
+    \   '--session', s:session . ':' . l:root, '--', fnamemodify(bufname(l:buffer), ':p')]
+    " ALE forgets a job at its end when somebody wants to know of that.
+    let l:job = ale#job#Start(l:command, {'mode': 'raw', 'exit_cb': {-> 0}})
+    call add(s:pending, l:job)
   endfor
 endfunction
 

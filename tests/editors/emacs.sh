@@ -5,8 +5,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 source "$here/screen.sh"
 export SKILLSD_CLIENT=$1
 case $SKILLSD_CLIENT in
-	eglot) quick_fix=eglot-code-actions rename=eglot-rename ;;
-	lsp-mode) quick_fix=lsp-execute-code-action rename=lsp-rename ;;
+	eglot) quick_fix=eglot-code-actions rename=eglot-rename describe=eldoc-doc-buffer ;;
+	lsp-mode) quick_fix=lsp-execute-code-action rename=lsp-rename describe=lsp-describe-thing-at-point ;;
 esac
 
 # Runs a command by its name.
@@ -83,6 +83,13 @@ ready '^Profile'
 enter claude-code
 keys Enter
 await "M-x skillsd-catalog shows what the prompt is told" '- rust: How Rust'
+keys C-x 1
+visit .claude/commands/release.md
+ready 'says how the rest'
+go 5 26
+run "$describe"
+await "the language server says that it is activated" 'activated: '
+one_conversation emacs
 keys C-x 1
 visit .claude/skills/deploy/SKILL.md
 ready '# Deploy'

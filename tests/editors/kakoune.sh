@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Drives a real Kakoune with kak-lsp and editors/kakoune/kakrc in a terminal, by keystrokes, and reads what
-# it shows. Wants NAME, EDITORS, SHOTS, HOME and SKILL_FILE; its argument is the directory of kak-lsp.
+# it shows. Wants NAME, EDITORS, SHOTS, HOME, SKILL_FILE and SKILL_ROOT; its argument is the directory of kak-lsp.
 here=$(cd "$(dirname "$0")" && pwd)
 source "$here/screen.sh"
 export PATH=$1:$PATH
@@ -42,6 +42,29 @@ shot 3-quick-fix
 keys Enter
 await "it puts the value in quotes" "description: [\"']Deploys: to staging"
 await_gone "and the mark goes" '^!'
+run write
+
+run skillsd-list
+await ":skillsd-list says what a skill waits for" 'waits until a file is touched that matches'
+run 'edit src/main.rs'
+ready 'fn main'
+run skillsd-list
+await "opening a matching file activates the skill" 'rust +activated'
+shot 4-activated
+run 'skillsd-catalog claude-code'
+await ":skillsd-catalog shows what the prompt is told, with what is activated" '- rust: How Rust'
+run 'edit .claude/commands/release.md'
+ready 'says how the rest'
+run 'select 5.26,5.26'
+run lsp-hover
+await "the language server says that it is activated" 'activated: '
+one_conversation kak
+run "edit $SKILL_FILE"
+ready '# Deploy'
+run skillsd-explain
+await ":skillsd-explain explains the current file" 'shows `deploy` to its model'
+run skillsd-log
+await ":skillsd-log shows the log" 'INFO listening'
 # kak-lsp outlives a terminal that is gone, and ends with the session.
 run "kill!"
 for ((turn = 0; turn < turns; turn++)); do

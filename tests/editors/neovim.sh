@@ -1,32 +1,8 @@
 #!/usr/bin/env bash
 # Drives a real Neovim with the plugin of this repository, by keystrokes, and reads what it shows.
-# Wants NAME, EDITORS, SHOTS and SKILL_FILE, and the program to run as its argument.
+# Wants NAME, EDITORS, SHOTS, SKILL_FILE and SKILL_ROOT, and the program to run as its argument.
 here=$(cd "$(dirname "$0")" && pwd)
-source "$here/screen.sh"
-
-# Goes to normal mode, from any other, by keys that nothing can be mistaken for.
-leave() {
-	keys 'C-\' C-n
-}
-
-# Runs a command of the editor.
-run() {
-	leave
-	enter ":$1"
-	keys Enter
-}
-
-# Runs a command that shows a page, and waits for that page.
-page() { # command, what the page says it is
-	run "$1"
-	ready "skillsd://$2"
-}
-
-# Closes the page, before another one is looked at.
-close() {
-	run bwipeout!
-	goes 'skillsd://' || give_up "the page does not go"
-}
+source "$here/vi.sh"
 
 start "$1" --clean \
 	--cmd "'set rtp^=$EDITORS/neovim noswapfile nomore completeopt=menu,menuone shortmess+=AFIW'" \
@@ -85,6 +61,12 @@ page 'SkillsdCatalog claude-code' 'catalog --profile claude-code'
 await ":SkillsdCatalog shows what the prompt is told, with what is activated" '- rust: How Rust'
 shot 5-catalog
 close
+run 'edit .claude/commands/release.md'
+ready 'says how the rest'
+run 'call cursor(5, 26)'
+run 'lua vim.lsp.buf.hover()'
+await "the language server says that it is activated" 'activated: '
+one_conversation nvim
 run "edit $SKILL_FILE"
 ready '# Deploy'
 page SkillsdExplain explain

@@ -95,3 +95,12 @@ ready() {
 shot() {
 	screen >"$SHOTS/$NAME-$1.txt"
 }
+
+# Says that the editor has one conversation with the daemon about the worktree: the one that its commands
+# show is its language server's too.
+one_conversation() { # what it is called, before what tells editors of the kind apart
+	local kept
+	kept=$(skillsd session list --json | jq -r '.sessions[].session') || give_up "the conversations are not told"
+	[[ $kept =~ ^$1-[0-9-]+:$SKILL_ROOT$ ]] || give_up "not one conversation: $kept"
+	echo "ok   and that is the editor's one conversation"
+}

@@ -1,41 +1,17 @@
 #!/usr/bin/env bash
 # Drives a real Vim with ALE in a terminal, by keystrokes, and reads what the screen shows.
-# Wants NAME, EDITORS, SHOTS and SKILL_FILE.
+# Wants NAME, EDITORS, SHOTS, SKILL_FILE and SKILL_ROOT.
 here=$(cd "$(dirname "$0")" && pwd)
-source "$here/screen.sh"
+source "$here/vi.sh"
 
 cat >"$HOME/vimrc" <<VIM
 set nocompatible hidden noswapfile nomore signcolumn=yes completeopt=menu,menuone shortmess+=AFIW
 filetype plugin on
 packadd ale
 let g:ale_linters = {'markdown': ['skillsd']} | let g:ale_linters_explicit = 1
-let g:ale_lint_delay = 50
+let g:ale_lint_delay = 50 | let g:ale_hover_to_preview = 1
 source $EDITORS/vim/ale.vim
 VIM
-
-# Goes to normal mode, from any other, by keys that nothing can be mistaken for.
-leave() {
-	keys 'C-\' C-n
-}
-
-# Runs a command of the editor.
-run() {
-	leave
-	enter ":$1"
-	keys Enter
-}
-
-# Runs a command that shows a page, and waits for that page.
-page() { # command, what the page says it is
-	run "$1"
-	ready "skillsd://$2"
-}
-
-# Closes the page, before another one is looked at.
-close() {
-	run bwipeout!
-	goes 'skillsd://' || give_up "the page does not go"
-}
 
 marked='^(>>|E |W |--).*description: Deploys'
 
@@ -77,6 +53,13 @@ page SkillsdList 'list --all'
 await "opening a matching file activates the skill" 'rust +activated'
 shot 4-activated
 close
+run 'edit .claude/commands/release.md'
+ready 'says how the rest'
+run 'call cursor(5, 26)'
+run ALEHover
+await "and the language server says so" 'activated: '
+one_conversation vim
+run pclose
 run "edit $SKILL_FILE"
 ready '# Deploy'
 page SkillsdExplain explain
