@@ -176,7 +176,7 @@ mod tests {
         };
         expect![[r#"
             error: the directory is open to others (~/run) [directory-open]
-               hint: Run `chmod 700 /home/ann/run`.
+               hint: Run `chmod 700 ~/run`.
             fixed: the directory is open to others (~/run) [state-open]
                it has mode 0700 now
 

@@ -2,6 +2,7 @@
 //!
 //! What is unsafe is judged where it is refused, in [`directory`]; here it gets its name.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
@@ -12,6 +13,7 @@ use skills_protocol::socket::{SocketLocation, SocketSource};
 
 use crate::cli::doctor::finding::Finding;
 use crate::cli::doctor::repair::{Repair, SET_ASIDE};
+use crate::cli::text::series;
 use crate::directory::{self, DirectoryError};
 use crate::environment::state_directory;
 
@@ -85,21 +87,28 @@ pub(super) fn look_at_state(findings: &mut Vec<Finding>) {
     findings.extend(set_aside(&path));
 }
 
-/// Returns a finding for each store of sessions that was damaged and set aside.
+/// Returns a finding for each store of sessions that was damaged and set aside: with what SQLite had
+/// put beside it, it may be three files.
 fn set_aside(state: &Path) -> Vec<Finding> {
-    let entries = fs::read_dir(state).into_iter().flatten().flatten().map(|it| it.path());
-    let is_aside = |path: &PathBuf| {
-        path.file_name().and_then(OsStr::to_str).is_some_and(|it| it.contains(SET_ASIDE))
-    };
-    let mut aside: Vec<_> = entries.filter(is_aside).collect();
-    aside.sort();
-    let finding = |path: PathBuf| {
+    let mut stores: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+    for path in fs::read_dir(state).into_iter().flatten().flatten().map(|it| it.path()) {
+        let Some(name) = path.file_name().and_then(OsStr::to_str) else { continue };
+        if name.contains(SET_ASIDE) {
+            let store = ["-wal", "-shm"].iter().find_map(|it| name.strip_suffix(it));
+            stores.entry(store.unwrap_or(name).to_owned()).or_default().push(path);
+        }
+    }
+    let finding = |mut paths: Vec<PathBuf>| {
+        // The store itself is the first, where it is there.
+        paths.sort();
         let message = "what sessions had done was damaged and set aside";
-        let hint = format!("Remove `{}` when you do not need it.", path.display());
-        let repair = Repair::RemoveAside { path: path.clone() };
-        Finding::warning("store-aside", message, hint).at(path).with_repair(repair)
+        let named: Vec<_> = paths.iter().map(|it| format!("`{}`", it.display())).collect();
+        let them = if paths.len() == 1 { "it" } else { "them" };
+        let hint = format!("Remove {} when you do not need {them}.", series(&named));
+        let finding = Finding::warning("store-aside", message, hint).at(&paths[0]);
+        finding.with_repair(Repair::RemoveAside { paths })
     };
-    aside.into_iter().map(finding).collect()
+    stores.into_values().map(finding).collect()
 }
 
 fn state_finding(path: &Path, found: &fs::Metadata) -> Option<Finding> {

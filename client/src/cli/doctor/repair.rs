@@ -22,8 +22,8 @@ pub(super) enum Repair {
     },
     /// Removes a store of sessions that was damaged and set aside: nothing reads it any more.
     RemoveAside {
-        /// The file.
-        path: PathBuf,
+        /// Its file, and what SQLite had put beside it.
+        paths: Vec<PathBuf>,
     },
     /// Removes a socket that nobody listens at, under the lock that a daemon would hold.
     RemoveSocket {
@@ -48,15 +48,21 @@ impl Repair {
                 fs::set_permissions(path, Permissions::from_mode(mode))?;
                 Ok(format!("Its mode is {mode:04o} now."))
             }
-            Self::RemoveAside { path } => {
-                let found = fs::symlink_metadata(path)?;
-                let is_ours = found.uid() == rustix::process::getuid().as_raw();
-                let name = path.file_name().unwrap_or_default().to_string_lossy();
-                if !is_ours || !found.is_file() || !name.contains(SET_ASIDE) {
-                    return Err(io::Error::other("it is not what the daemon has set aside"));
+            Self::RemoveAside { paths } => {
+                // All or none: a store without its log is worth less than both.
+                for path in paths {
+                    let found = fs::symlink_metadata(path)?;
+                    let is_ours = found.uid() == rustix::process::getuid().as_raw();
+                    let name = path.file_name().unwrap_or_default().to_string_lossy();
+                    if !is_ours || !found.is_file() || !name.contains(SET_ASIDE) {
+                        return Err(io::Error::other("it is not what the daemon has set aside"));
+                    }
                 }
-                fs::remove_file(path)?;
-                Ok("The file was removed.".to_owned())
+                paths.iter().try_for_each(fs::remove_file)?;
+                Ok(match paths.len() {
+                    1 => "The file was removed.".to_owned(),
+                    several => format!("The {several} files were removed."),
+                })
             }
             Self::RemoveSocket { socket, lock } => {
                 let flags = OFlags::CREATE | OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -98,14 +104,17 @@ mod tests {
     #[test]
     fn only_what_was_set_aside_is_removed() {
         let top = tempfile::TempDir::new().expect("made");
-        let remove = |name: &str| {
-            let path = top.path().join(name);
-            fs::write(&path, "").expect("written");
-            let repair = Repair::RemoveAside { path: path.clone() };
-            (repair.carry_out().is_ok(), path.exists())
+        let remove = |names: &[&str]| {
+            let paths: Vec<_> = names.iter().map(|it| top.path().join(it)).collect();
+            for path in &paths {
+                fs::write(path, "").expect("written");
+            }
+            let is_done = Repair::RemoveAside { paths: paths.clone() }.carry_out().is_ok();
+            (is_done, paths.iter().filter(|it| it.exists()).count())
         };
-        assert_eq!(remove("sessions.db.damaged-2026-11-21T13-45-00"), (true, false));
-        assert_eq!(remove("sessions.db"), (false, true));
+        let aside = "sessions.db.damaged-2026-11-21T13-45-00";
+        assert_eq!(remove(&[aside, &format!("{aside}-wal")]), (true, 0));
+        assert_eq!(remove(&[aside, "sessions.db"]), (false, 2));
     }
 
     #[test]
