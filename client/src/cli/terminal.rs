@@ -1,7 +1,8 @@
 //! The terminal, or whatever is in its place: how wide, coloured or not, where `~` is.
 //!
-//! The only file here that prints, besides the view of `top`, which has the screen to itself. Commands build their whole output first, so it leaves in one
-//! write, and one that nobody reads any more is no error.
+//! The only file here that prints, besides the view of `top`, which has the screen to itself.
+//! Commands build their whole output first, so it leaves in one write, and one that nobody reads any
+//! more is no error.
 
 mod links;
 mod progress;
@@ -113,13 +114,11 @@ impl Terminal {
         }
     }
 
-    /// Returns a sentence from the wire, harmless and with `~` in the paths that it quotes.
+    /// Returns a sentence from the wire, harmless and with `~` in the paths that it names.
     pub(super) fn prose(&self, text: &str) -> String {
         let text = plain(text);
         match self.home.as_deref().and_then(Path::to_str) {
-            Some(home) => {
-                text.replace(&format!("`{home}/"), "`~/").replace(&format!("`{home}`"), "`~`")
-            }
+            Some(home) => with_tilde(&text, home),
             None => text,
         }
     }
@@ -178,6 +177,23 @@ impl Terminal {
     }
 }
 
+/// Returns a sentence with `~` for the home directory, where a path begins with it. In quotes a shell
+/// would take the sign as it is, so that what is quoted stays.
+fn with_tilde(text: &str, home: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(home) {
+        let (before, after) = (&rest[..at], &rest[at + home.len()..]);
+        shown.push_str(before);
+        let begins = shown.chars().next_back().is_none_or(|it| matches!(it, ' ' | '`' | '('));
+        let ends =
+            after.chars().next().is_none_or(|it| matches!(it, '/' | ' ' | '`' | ')' | ':' | ','));
+        shown.push_str(if begins && ends { "~" } else { home });
+        rest = after;
+    }
+    shown + rest
+}
+
 /// Returns the lines for what is unwell.
 pub(super) fn render_health(health: &[Health], terminal: &Terminal) -> String {
     let mut text = String::new();
@@ -213,4 +229,22 @@ fn columns() -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(&stdout).ok()?;
     // Some terminals of build systems say that they have none.
     (size.ws_col > 0).then(|| usize::from(size.ws_col))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_home_directory_is_a_tilde_where_a_path_begins() {
+        let shown = |text: &str| with_tilde(text, "/home/ann");
+        assert_eq!(shown("`/home/ann/.codex/config.toml`"), "`~/.codex/config.toml`");
+        assert_eq!(
+            shown("switched off by /home/ann/.codex/config.toml:1:1 (/home/ann)"),
+            "switched off by ~/.codex/config.toml:1:1 (~)"
+        );
+        for other in ["/home/anna/x", "/mnt/home/ann/x", "cd '/home/ann/x'", "/home/ann.old"] {
+            assert_eq!(shown(other), other);
+        }
+    }
 }

@@ -4,6 +4,10 @@
 //! them passes [`plain`] before it is shown: an escape sequence in a description must not reach
 //! the terminal, nor may hidden characters hide there.
 
+use std::fmt::Write as _;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Returns the text as one line without control and invisible characters, which are spelled out.
@@ -41,6 +45,33 @@ fn is_harmful(c: char) -> bool {
         || matches!(c,
             '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
             | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// Returns several things as a sentence names them: `a, b and c`.
+pub(super) fn series(things: &[String]) -> String {
+    match things {
+        [] => String::new(),
+        [only] => only.clone(),
+        [others @ .., last] => format!("{} and {last}", others.join(", ")),
+    }
+}
+
+/// Returns a path as the path of an address (`file://…`): whatever may mean something else there, or
+/// to a terminal, is spelled by its bytes.
+pub(super) fn address_path(path: &Path) -> String {
+    let mut address = String::new();
+    for byte in path.as_os_str().as_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'_' | b'-' | b'~' => {
+                address.push(char::from(*byte));
+            }
+            other => {
+                // Writing to a text cannot fail.
+                let _ = write!(address, "%{other:02X}");
+            }
+        }
+    }
+    address
 }
 
 /// Returns how many columns the text takes.

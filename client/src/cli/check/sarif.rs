@@ -1,8 +1,6 @@
 //! Findings as SARIF 2.1.0, which code scanning reads.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -10,6 +8,7 @@ use skills_protocol::path::decode;
 use skills_protocol::wire::{CheckFinding, CheckFix, CheckResult, CheckedFile, Range, Severity};
 
 use crate::cli::link::VERSION;
+use crate::cli::text::address_path;
 
 /// Returns the log, with one run.
 pub(super) fn render(result: &CheckResult, cwd: &Path) -> String {
@@ -27,7 +26,7 @@ pub(super) fn render(result: &CheckResult, cwd: &Path) -> String {
             file.findings.iter().map(move |it| self::result(it, &location, index[&*it.code]))
         })
         .collect();
-    let mut base = uri(cwd);
+    let mut base = address_path(cwd);
     base.push('/');
     let log = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
@@ -90,24 +89,7 @@ fn region(range: Range) -> Value {
 fn artifact(file: &CheckedFile, cwd: &Path) -> Value {
     let path = decode(&file.path, file.path_encoding).unwrap_or_else(|_| file.path.clone().into());
     match path.strip_prefix(cwd) {
-        Ok(relative) => json!({"uri": uri(relative), "uriBaseId": "SRCROOT"}),
-        Err(_) => json!({"uri": format!("file://{}", uri(&path))}),
+        Ok(relative) => json!({"uri": address_path(relative), "uriBaseId": "SRCROOT"}),
+        Err(_) => json!({"uri": format!("file://{}", address_path(&path))}),
     }
-}
-
-/// Returns a path as the path of an address.
-fn uri(path: &Path) -> String {
-    let mut text = String::new();
-    for byte in path.as_os_str().as_bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => {
-                text.push(char::from(*byte));
-            }
-            byte => {
-                // Writing to a text does not fail.
-                let _ = write!(text, "%{byte:02X}");
-            }
-        }
-    }
-    text
 }

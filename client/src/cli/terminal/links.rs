@@ -3,9 +3,9 @@
 //! Only where the terminal is known to take them: others show what they do not know, or worse.
 
 use std::env;
-use std::fmt::Write as _;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+
+use crate::cli::text::address_path;
 
 /// Programs of terminals that take links, as `TERM_PROGRAM` has them.
 const PROGRAMS: &[&str] = &["ghostty", "Hyper", "iTerm.app", "rio", "vscode", "WezTerm", "zed"];
@@ -43,24 +43,7 @@ fn are_taken_by(variable: impl Fn(&str) -> Option<String>) -> bool {
 
 /// Returns text that opens a file or directory.
 pub(super) fn linked(path: &Path, text: &str) -> String {
-    format!("\u{1b}]8;;file://{}\u{1b}\\{text}\u{1b}]8;;\u{1b}\\", escaped(path))
-}
-
-// Whatever may mean something else in an address, or to the terminal.
-fn escaped(path: &Path) -> String {
-    let mut address = String::new();
-    for byte in path.as_os_str().as_bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'_' | b'-' | b'~' => {
-                address.push(char::from(*byte));
-            }
-            other => {
-                // Writing to a text cannot fail.
-                let _ = write!(address, "%{other:02X}");
-            }
-        }
-    }
-    address
+    format!("\u{1b}]8;;file://{}\u{1b}\\{text}\u{1b}]8;;\u{1b}\\", address_path(path))
 }
 
 #[cfg(test)]
