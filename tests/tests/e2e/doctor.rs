@@ -290,7 +290,9 @@ fn what_was_damaged_and_set_aside() {
         let entries = fs::read_dir(&directory).expect("it is there").flatten();
         entries.map(|it| it.file_name().to_string_lossy().into_owned()).collect()
     };
-    let store = names().into_iter().find(|it| it.ends_with(".db")).expect("the store is kept");
+    let store =
+        names().into_iter().find(|it| Path::new(it).extension().is_some_and(|it| it == "db"));
+    let store = store.expect("the store is kept");
     for suffix in ["", "-wal", "-shm"] {
         let path = directory.join(format!("{store}{suffix}"));
         fs::write(path, "no database at all").expect("it can be written");
