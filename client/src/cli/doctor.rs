@@ -23,7 +23,7 @@ use crate::cli::failure::CommandError;
 use crate::cli::link::VERSION;
 use crate::cli::style::{self, paint};
 use crate::cli::terminal::Terminal;
-use crate::cli::text::{count, plain};
+use crate::cli::text::{continued, count, hang, parted, plain};
 use crate::cli::trust;
 use crate::environment;
 use finding::Finding;
@@ -96,10 +96,11 @@ fn render(result: &DoctorResult, terminal: &Terminal) -> String {
     let socket = result.socket.as_deref().map(|path| terminal.path(path, result.path_encoding));
     let place = socket.map(|socket| format!(" at {socket}")).unwrap_or_default();
     let watches = result.watches.map(|it| match it.limit {
-        Some(limit) => format!(" · {} of {limit} watches in use", it.used),
-        None => format!(" · {} watches in use", it.used),
+        Some(limit) => format!("{} of {limit} watches in use", it.used),
+        None => format!("{} watches in use", it.used),
     });
-    let _ = writeln!(text, "{daemon}{place}{}", watches.unwrap_or_default());
+    let parts: Vec<_> = std::iter::once(format!("{daemon}{place}")).chain(watches).collect();
+    let _ = writeln!(text, "{}", parted(&parts, terminal.width));
     // Where nothing was trusted and nothing asks there is nothing to tell.
     let is_told = |it: &&TrustGetResult| !(it.all.is_empty() && it.waiting.is_empty());
     if let Some(trust) = result.trust.as_ref().filter(is_told) {
@@ -129,14 +130,17 @@ fn push_finding(finding: &WireFinding, terminal: &Terminal, text: &mut String) {
     let message = terminal.prose(&finding.message);
     let code = paint(style::FAINT, format!("[{}]", plain(&finding.code)));
     if let Some(fixed) = &finding.fixed {
-        let _ = writeln!(text, "{} {message}{place} {code}", paint(style::GOOD, "fixed:"));
-        let _ = writeln!(text, "   {}", terminal.prose(fixed));
+        let said = format!("{} {message}{place} {code}", paint(style::GOOD, "fixed:"));
+        let _ = writeln!(text, "{}", continued(&said, 3, terminal.width));
+        let _ = writeln!(text, "{}", hang("   ", &terminal.prose(fixed), terminal.width));
         return;
     }
     let word = format!("{}:", style::severity_word(finding.severity));
     let word = paint(style::of_severity(finding.severity), word);
-    let _ = writeln!(text, "{word} {message}{place} {code}");
-    let _ = writeln!(text, "   {} {}", paint(style::HINT, "hint:"), terminal.prose(&finding.hint));
+    let said = format!("{word} {message}{place} {code}");
+    let _ = writeln!(text, "{}", continued(&said, 3, terminal.width));
+    let hint = format!("   {} ", paint(style::HINT, "hint:"));
+    let _ = writeln!(text, "{}", hang(&hint, &terminal.prose(&finding.hint), terminal.width));
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use crate::cli::failure::CommandError;
 use crate::cli::link::Link;
 use crate::cli::style::{self, paint};
 use crate::cli::terminal::{Terminal, render_health};
-use crate::cli::text::{count, duration, pad, plain, size, width};
+use crate::cli::text::{count, duration, hang, pad, plain, size, width};
 
 pub(super) fn run(cx: &Cx<'_>) -> Result<Exit, CommandError> {
     let mut link = Link::open(cx)?;
@@ -39,7 +39,8 @@ pub(super) fn render(result: &StatusResult, terminal: &Terminal) -> String {
     let age = duration(result.uptime);
     let mut text = format!("{mark} {heading} · up {age} · pid {}\n\n", result.pid);
     for (name, value) in facts(result, terminal) {
-        let _ = writeln!(text, "  {}  {value}", paint(style::FAINT, pad(name, 11)));
+        let name = format!("  {}  ", paint(style::FAINT, pad(name, 11)));
+        let _ = writeln!(text, "{}", hang(&name, &value, terminal.width));
     }
     text.push('\n');
     push_worktrees(&result.worktrees, terminal, &mut text);
@@ -123,7 +124,13 @@ fn push_worktrees(worktrees: &[Worktree], terminal: &Terminal, text: &mut String
         }
         let path = paint(style::NAME, pad(&path(worktree), columns));
         let path = terminal.link(&worktree.path, worktree.path_encoding, path);
-        let _ = writeln!(text, "  {path}  {}", facts.join(" · "));
+        let (path, facts) = (format!("  {path}  "), facts.join(" · "));
+        let is_narrow = terminal.width.is_some_and(|it| width(&path) + width(&facts) > it);
+        if is_narrow {
+            let _ = writeln!(text, "{}\n{}", path.trim_end(), hang("    ", &facts, terminal.width));
+        } else {
+            let _ = writeln!(text, "{path}{facts}");
+        }
     }
 }
 

@@ -20,7 +20,7 @@ use skills_protocol::wire::Health;
 use crate::cli::Color;
 use crate::cli::failure::CommandError;
 use crate::cli::style::{self, paint};
-use crate::cli::text::{plain, plain_exact};
+use crate::cli::text::{continued, hang, plain, plain_exact};
 
 pub(super) use progress::Progress;
 
@@ -201,9 +201,11 @@ pub(super) fn render_health(health: &[Health], terminal: &Terminal) -> String {
         let path = unwell.path.as_deref().map(|path| terminal.path(path, unwell.path_encoding));
         let place = path.map(|path| format!(" ({path})")).unwrap_or_default();
         let message = terminal.prose(&unwell.message);
-        let _ = writeln!(text, "{} {message}{place}", paint(style::WARNING, "warning:"));
+        let said = format!("{} {message}{place}", paint(style::WARNING, "warning:"));
+        let _ = writeln!(text, "{}", continued(&said, 3, terminal.width));
         if let Some(hint) = &unwell.hint {
-            let _ = writeln!(text, "   {} {}", paint(style::HINT, "hint:"), terminal.prose(hint));
+            let lead = format!("   {} ", paint(style::HINT, "hint:"));
+            let _ = writeln!(text, "{}", hang(&lead, &terminal.prose(hint), terminal.width));
         }
     }
     text

@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use anstream::adapter::strip_str;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Returns the text as one line without control and invisible characters, which are spelled out.
@@ -74,9 +75,9 @@ pub(super) fn address_path(path: &Path) -> String {
     address
 }
 
-/// Returns how many columns the text takes.
+/// Returns how many columns the text takes; what colours it takes none.
 pub(super) fn width(text: &str) -> usize {
-    text.width()
+    if text.contains('\u{1b}') { strip_str(text).to_string().width() } else { text.width() }
 }
 
 /// Returns the text filled up with blanks to this many columns.
@@ -137,6 +138,24 @@ pub(super) fn wrap(text: &str, columns: Option<usize>) -> Vec<String> {
     lines
 }
 
+/// Returns a text behind its lead, wrapped so that every line begins where the first one does.
+pub(super) fn hang(lead: &str, text: &str, columns: Option<usize>) -> String {
+    format!("{lead}{}", continued(text, width(lead), columns))
+}
+
+/// Returns a text wrapped, with the later lines indented.
+pub(super) fn continued(text: &str, indent: usize, columns: Option<usize>) -> String {
+    let lines = wrap(text, columns.map(|columns| columns.saturating_sub(indent)));
+    lines.join(&format!("\n{}", " ".repeat(indent)))
+}
+
+/// Returns parts on one line where that has room for them, else each on its own: what is to be copied
+/// stays in one piece.
+pub(super) fn parted(parts: &[String], columns: Option<usize>) -> String {
+    let line = parts.join(" · ");
+    if columns.is_some_and(|columns| width(&line) > columns) { parts.join("\n") } else { line }
+}
+
 /// Returns a number with its noun: `1 skill`, `2 skills`.
 pub(super) fn count(number: u64, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
@@ -175,6 +194,17 @@ pub(super) fn duration(seconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_does_not_fit_goes_on_below() {
+        let lead = "\u{1b}[2mhint:\u{1b}[0m ";
+        let hung = hang(lead, "Make it shorter, or the terminal wider.", Some(30));
+        assert_eq!(hung, format!("{lead}Make it shorter, or the\n      terminal wider."));
+        let parts = ["one".to_owned(), "another".to_owned()];
+        assert_eq!(parted(&parts, Some(13)), "one · another");
+        assert_eq!(parted(&parts, Some(12)), "one\nanother");
+        assert_eq!(parted(&parts, None), "one · another");
+    }
 
     #[test]
     fn escape_sequences_and_hidden_characters_are_spelled_out() {

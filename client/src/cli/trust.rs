@@ -16,7 +16,7 @@ use crate::cli::link::ask;
 use crate::cli::place::Place;
 use crate::cli::style::{self, paint};
 use crate::cli::terminal::Terminal;
-use crate::cli::text::{count, plain};
+use crate::cli::text::{continued, count, plain};
 
 /// What to trust.
 #[derive(Debug, Clone, Args)]
@@ -75,7 +75,8 @@ pub(super) fn summary(result: &TrustGetResult, terminal: &Terminal) -> String {
     }
     for skill in &result.waiting {
         let path = terminal.link(&skill.path, skill.path_encoding, plain(&skill.name));
-        let _ = writeln!(text, "  {path} {}", waits(skill));
+        let said = format!("{path} {}", waits(skill));
+        let _ = writeln!(text, "  {}", continued(&said, 4, terminal.width));
     }
     if result.all.is_empty() {
         text.push_str("No directory is trusted\n");

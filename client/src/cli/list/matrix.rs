@@ -36,14 +36,14 @@ pub(in crate::cli) fn render(
         .collect();
     let mut text = String::new();
     let names = rows.iter().map(|row| width(&plain(row.name))).max().unwrap_or(0);
-    push_columns(lists, names, &mut text);
+    push_columns(lists, names, terminal, &mut text);
     for row in &rows {
         let cells: Vec<String> = row.cells.iter().map(|state| cell(*state)).collect();
         let name = paint(style::NAME, pad(&plain(row.name), names));
         let path = terminal.path(row.path, row.encoding);
         // Its end tells it from the others.
         let taken = names + 2 + 2 * cells.len() + 1;
-        let room = terminal.width.map(|width| width.saturating_sub(taken).max(20));
+        let room = terminal.width.map(|width| width.saturating_sub(taken).max(10));
         let path = paint(style::FAINT, room.map_or(path.clone(), |room| cut_start(&path, room)));
         let path = terminal.link(row.path, row.encoding, path);
         let _ = writeln!(text, "{name}  {}  {path}", cells.join(" "));
@@ -58,10 +58,26 @@ pub(in crate::cli) fn render(
     let gap = if rows.is_empty() { "" } else { "\n" };
     let _ = writeln!(text, "{gap}{}", paint(style::HEADING, summary));
     if !marks.is_empty() {
-        let _ = writeln!(text, "{}", marks.join("  "));
+        push_legend(&marks, terminal, &mut text);
     }
-    let _ = writeln!(text, "Why for one of them: `skillsd explain NAME --profile all`");
+    let why = ["Why for one of them:", "`skillsd explain NAME --profile all`"];
+    let is_narrow = terminal.width.is_some_and(|it| why[0].len() + 1 + why[1].len() > it);
+    let _ = writeln!(text, "{}", why.join(if is_narrow { "\n" } else { " " }));
     text
+}
+
+// Each mark stays with its word.
+fn push_legend(marks: &[String], terminal: &Terminal, text: &mut String) {
+    let mut line = String::new();
+    for mark in marks {
+        let is_full = terminal.width.is_some_and(|it| width(&line) + 2 + width(mark) > it);
+        if is_full && !line.is_empty() {
+            let _ = writeln!(text, "{}", std::mem::take(&mut line));
+        }
+        line.push_str(if line.is_empty() { "" } else { "  " });
+        line.push_str(mark);
+    }
+    let _ = writeln!(text, "{line}");
 }
 
 fn profiles(number: usize) -> String {
@@ -69,18 +85,23 @@ fn profiles(number: usize) -> String {
 }
 
 // A line for each profile, each of which leads down to its column.
-fn push_columns(lists: &[(String, ListResult)], names: usize, text: &mut String) {
+fn push_columns(
+    lists: &[(String, ListResult)],
+    names: usize,
+    terminal: &Terminal,
+    text: &mut String,
+) {
     for (nth, (profile, result)) in lists.iter().enumerate() {
         let listed = result.skills.iter().filter(|skill| skill.state.is_listed()).count() as u64;
         let lead = format!("{}{}", " ".repeat(names + 2), "│ ".repeat(nth));
         let rule = "──".repeat(lists.len() - nth - 1);
+        let lead = paint(style::FAINT, format!("{lead}┌{rule}─ "));
         let profile = paint(style::HEADING, plain(profile));
         let number = paint(style::FAINT, count(listed, "skill"));
-        let _ = writeln!(
-            text,
-            "{}{profile}  {number}",
-            paint(style::FAINT, format!("{lead}┌{rule}─ "))
-        );
+        let row = format!("{lead}{profile}  {number}");
+        // What is counted can be seen below.
+        let is_narrow = terminal.width.is_some_and(|columns| width(&row) > columns);
+        let _ = writeln!(text, "{}", if is_narrow { format!("{lead}{profile}") } else { row });
     }
 }
 
@@ -133,10 +154,10 @@ mod tests {
     use crate::cli::sample::{in_state, list, shop, skill, terminal, uncolored};
 
     #[track_caller]
-    fn check(lists: &[(&str, ListResult)], all: bool, expected: &Expect) {
+    fn check(lists: &[(&str, ListResult)], all: bool, columns: usize, expected: &Expect) {
         let lists: Vec<_> =
             lists.iter().map(|(name, list)| ((*name).to_owned(), list.clone())).collect();
-        expected.assert_eq(&uncolored(&render(&lists, all, &terminal(Some(80)))));
+        expected.assert_eq(&uncolored(&render(&lists, all, &terminal(Some(columns)))));
     }
 
     fn other() -> ListResult {
@@ -151,6 +172,7 @@ mod tests {
         check(
             &[("agentskills", shop()), ("gemini-cli", other())],
             false,
+            80,
             &expect![[r#"
                            ┌─── agentskills  3 skills
                            │ ┌─ gemini-cli  1 skill
@@ -171,6 +193,7 @@ mod tests {
         check(
             &lists,
             true,
+            80,
             &expect![[r#"
                                 ┌───── agentskills  3 skills
                                 │ ┌─── codex  0 skills
@@ -189,10 +212,36 @@ mod tests {
     }
 
     #[test]
+    fn a_narrow_terminal_is_not_left() {
+        let lists = [("opencode-agent-skills", shop()), ("gemini-cli", other())];
+        check(
+            &lists,
+            true,
+            44,
+            &expect![[r#"
+                                ┌─── opencode-agent-skills
+                                │ ┌─ gemini-cli  1 skill
+            commit              ✓ ?  …ls/commit/SKILL.md
+            accessibility       ✓ ·  …ssibility/SKILL.md
+            database-migration  ○ ·  …migration/SKILL.md
+            changelog           ✗ ·  …changelog/SKILL.md
+            pdf                 ✓ ✓  …kills/pdf/SKILL.md
+
+            5 skills for 2 profiles
+            ✓ active  ○ conditional  ✗ invalid
+            ? untrusted  · not found
+            Why for one of them:
+            `skillsd explain NAME --profile all`
+        "#]],
+        );
+    }
+
+    #[test]
     fn nothing_at_all_is_said() {
         check(
             &[("agentskills", list(Vec::new()))],
             false,
+            80,
             &expect![[r#"
               ┌─ agentskills  0 skills
             0 skills for 1 profile

@@ -9,7 +9,7 @@ use skills_protocol::wire::{Entry, ExplainResult, ListResult, Scope, State, Step
 use crate::cli::explain::tree::roots_considered;
 use crate::cli::style::{self, paint};
 use crate::cli::terminal::Terminal;
-use crate::cli::text::{count, cut, pad, plain, width, wrap};
+use crate::cli::text::{count, cut, pad, parted, plain, width, wrap};
 
 /// How a list is rendered.
 pub(in crate::cli) struct View<'a> {
@@ -94,6 +94,8 @@ struct Columns {
     name: usize,
     state: Option<usize>,
     description: Option<usize>,
+    // Whether descriptions have lines of their own.
+    is_below: bool,
 }
 
 impl Columns {
@@ -101,6 +103,8 @@ impl Columns {
     const GAP: usize = 2;
     // Longer names stick out; one of them must not squeeze every description.
     const WIDEST_NAME: usize = 32;
+    // With less room a description would say nothing.
+    const NARROWEST_DESCRIPTION: usize = 24;
 
     fn of(shown: &[&Entry], all: bool, terminal: &Terminal) -> Self {
         let names = shown.iter().map(|skill| width(&shown_name(skill)));
@@ -108,9 +112,10 @@ impl Columns {
         let states = shown.iter().map(|skill| skill.state.as_str().len());
         let state = all.then(|| states.max().unwrap_or(0));
         let taken = Self::INDENT + name + Self::GAP + state.map_or(0, |state| state + Self::GAP);
-        // On a very narrow terminal the description wraps rather than vanish.
-        let description = terminal.width.map(|width| width.saturating_sub(taken).max(20));
-        Self { name, state, description }
+        let description = terminal.width.map(|width| width.saturating_sub(taken));
+        let is_below = description.is_some_and(|room| room < Self::NARROWEST_DESCRIPTION);
+        let below = terminal.width.map(|width| width.saturating_sub(2 * Self::INDENT));
+        Self { name, state, description: if is_below { below } else { description }, is_below }
     }
 }
 
@@ -119,18 +124,25 @@ fn shown_name(skill: &Entry) -> String {
 }
 
 fn push_row(skill: &Entry, columns: &Columns, terminal: &Terminal, text: &mut String) {
-    let name = pad(&shown_name(skill), columns.name);
+    // What ends its line is not filled up.
+    let ends_at = |is_last: bool, room: usize| if is_last && columns.is_below { 0 } else { room };
+    let name = pad(&shown_name(skill), ends_at(columns.state.is_none(), columns.name));
     let name = if skill.state.is_listed() { paint(style::NAME, name) } else { name };
     let name = terminal.link(&skill.path, skill.path_encoding, name);
-    let state = columns.state.map_or(String::new(), |columns| {
-        format!("{}  ", paint(style::of_state(skill.state), pad(skill.state.as_str(), columns)))
+    let state = columns.state.map_or(String::new(), |room| {
+        let state = pad(skill.state.as_str(), ends_at(true, room));
+        format!("{}  ", paint(style::of_state(skill.state), state))
     });
     let notes = notes(skill);
     let room = columns.description.map(|room| room.saturating_sub(width(&notes)));
     let description = plain(skill.description.as_deref().unwrap_or("(no description)"));
     let description = room.map_or(description.clone(), |room| cut(&description, room));
-    let row = format!("  {name}  {state}{description}{}", paint(style::WAITING, notes));
-    let _ = writeln!(text, "{}", row.trim_end());
+    let notes = paint(style::WAITING, notes);
+    let gap = if columns.is_below { "\n    " } else { "" };
+    let row = format!("  {name}  {state}{gap}{description}{notes}");
+    for line in row.lines() {
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
     if columns.state.is_some()
         && let Some(reason) = &skill.reason
     {
@@ -163,11 +175,7 @@ fn push_footer(result: &ListResult, view: &View<'_>, terminal: &Terminal, text: 
     let advice = others.as_ref().filter(|_| !view.all).map(|_| "skillsd list --all".to_owned());
     let parts: Vec<String> =
         [Some(count(listed, "skill")), others, advice].into_iter().flatten().collect();
-    // The command stays in one piece, to be copied.
-    let line = parts.join(" · ");
-    let is_narrow = terminal.width.is_some_and(|columns| width(&line) > columns);
-    let lines = if is_narrow { parts } else { vec![line] };
-    for line in lines {
+    for line in parted(&parts, terminal.width).lines() {
         let _ = writeln!(text, "{}", paint(style::HEADING, line));
     }
 }
@@ -305,6 +313,42 @@ mod tests {
                   pdf                 active       Fills, splits an…  (broken right now)
 
                 3 skills · 3 not shown: 1 conditional, 1 shadowed, 1 invalid
+            "#]],
+        );
+    }
+
+    #[test]
+    fn where_a_line_has_no_room_a_description_has_one_of_its_own() {
+        check(
+            &shop(),
+            true,
+            Some(50),
+            &expect![[r#"
+                ~/shop/.agents/skills  project
+                  commit              active
+                    Writes a commit message in the house style.
+                  accessibility       active
+                    Checks a page against WCAG 2.2 a…  (1 warning)
+                  database-migration  conditional
+                    Writes a migration and its way back.
+                    no file that matches `migrations/**` was
+                    touched yet
+
+                ~/shop/.claude/skills  project
+                  commit              shadowed
+                    Writes a commit message.
+                    `~/shop/.agents/skills/commit/SKILL.md` has
+                    the same name and comes first
+                  changelog           invalid
+                    (no description)
+                    `description` is missing (SKILL.md:1:1)
+
+                ~/.agents/skills  user
+                  pdf                 active
+                    Fills, splits and merges…  (broken right now)
+
+                3 skills
+                3 not shown: 1 conditional, 1 shadowed, 1 invalid
             "#]],
         );
     }
