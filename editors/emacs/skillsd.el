@@ -166,7 +166,8 @@ Nil takes eglot, or lsp-mode when only that is there."
   "Processes that tell of touched files and may not have ended.")
 
 (defun skillsd--folder ()
-  "Return the directory that the client works in for the current buffer; nil when it has none."
+  "Return the directory that the client works in for the current buffer.
+Nil when it has none."
   (pcase (skillsd--client)
     ;; It tells the server where that really is.
     ('eglot (let ((project (project-current)))
@@ -184,7 +185,8 @@ the conversation about it by the same name."
                          default-directory))))
 
 (defun skillsd--options ()
-  "Return what the language server is told at its start: that the conversations are ours."
+  "Return what the language server is told at its start.
+It is that the conversations are ours."
   (skillsd--begin)
   (list :session skillsd--conversation))
 
