@@ -122,7 +122,6 @@ fn disguised(name: &str, text: &str) -> Vec<String> {
         word.is_some_and(|it| it.starts_with(|c: char| c.is_ascii_lowercase()))
     };
     let is_shell = |it: &Fenced<'_>| match it.kind {
-        "sh" | "console" => false,
         "bash" | "shell" | "shell-session" | "zsh" => true,
         "" | "text" => it.body.iter().any(is_command),
         _ => false,

