@@ -100,28 +100,30 @@ fn render(result: &DoctorResult, terminal: &Terminal) -> String {
         None => format!("{} watches in use", it.used),
     });
     let parts: Vec<_> = std::iter::once(format!("{daemon}{place}")).chain(watches).collect();
-    let _ = writeln!(text, "{}", parted(&parts, terminal.width));
+    for part in parted(&parts, terminal.width).lines() {
+        let _ = writeln!(text, "{}", continued(part, 2, terminal.width));
+    }
     // Where nothing was trusted and nothing asks there is nothing to tell.
     let is_told = |it: &&TrustGetResult| !(it.all.is_empty() && it.waiting.is_empty());
     if let Some(trust) = result.trust.as_ref().filter(is_told) {
         text.push_str(&trust::summary(trust, terminal));
     }
-    let _ = writeln!(text, "{}", verdict(&result.findings));
+    let _ = writeln!(text, "{}", parted(&verdict(&result.findings), terminal.width));
     text
 }
 
-fn verdict(findings: &[WireFinding]) -> String {
+fn verdict(findings: &[WireFinding]) -> Vec<String> {
     let open = findings.iter().filter(|it| it.fixed.is_none());
     let n_fixable = open.clone().filter(|it| it.fixable).count();
-    match (open.count() as u64, n_fixable) {
-        (0, _) => format!("{} nothing is wrong", paint(style::GOOD, "✓")),
-        (open, 0) => format!("{} {}", paint(style::BAD, "✗"), count(open, "finding")),
-        (open, fixable) => format!(
-            "{} {} · `skillsd doctor --fix` mends {fixable} of them",
-            paint(style::BAD, "✗"),
-            count(open, "finding")
-        ),
+    let n_open = open.count() as u64;
+    if n_open == 0 {
+        return vec![format!("{} nothing is wrong", paint(style::GOOD, "✓"))];
     }
+    let mut parts = vec![format!("{} {}", paint(style::BAD, "✗"), count(n_open, "finding"))];
+    if n_fixable > 0 {
+        parts.push(format!("`skillsd doctor --fix` mends {n_fixable} of them"));
+    }
+    parts
 }
 
 fn push_finding(finding: &WireFinding, terminal: &Terminal, text: &mut String) {

@@ -13,7 +13,7 @@ use crate::cli::link::Link;
 use crate::cli::place::Place;
 use crate::cli::style::{self, mark, paint};
 use crate::cli::terminal::Terminal;
-use crate::cli::text::{pad, plain, width, wrap};
+use crate::cli::text::{cut, pad, plain, width, wrap};
 
 /// What to find.
 #[derive(Debug, Clone, Args)]
@@ -63,9 +63,10 @@ fn render(query: &str, result: &SearchResult, terminal: &Terminal) -> String {
         let room = terminal.width.map(|width| width.saturating_sub(2));
         let lines = wrap(&description, room);
         // Whether it is the right one shows in its first sentences.
-        for line in lines.iter().take(2) {
-            let more = if lines.len() > 2 && *line == lines[1] { " …" } else { "" };
-            let _ = writeln!(text, "  {line}{more}");
+        let _ = writeln!(text, "  {}", lines[0]);
+        let rest = lines[1..].join(" ");
+        if !rest.is_empty() {
+            let _ = writeln!(text, "  {}", room.map_or(rest.clone(), |room| cut(&rest, room)));
         }
     }
     text
@@ -98,7 +99,7 @@ mod tests {
         expect![[r#"
             ✓ release-notes  ~/shop/.agents/skills/release-notes
               Writes release notes from the commits since the last tag, one section
-              for each kind of change, and leaves out what no user would notice. Use …
+              for each kind of change, and leaves out what no user would notice. Us…
             ✓ commit         ~/shop/.agents/skills/commit
               Writes messages.
         "#]]

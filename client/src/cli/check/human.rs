@@ -8,7 +8,7 @@ use skills_protocol::wire::{CheckFinding, CheckResult, CheckedFile, Severity};
 
 use crate::cli::style::{self, paint};
 use crate::cli::terminal::Terminal;
-use crate::cli::text::{count, plain, plain_exact, width, wrap};
+use crate::cli::text::{count, parted, plain, plain_exact, width, wrap};
 
 /// How many columns of a long line are shown around a finding, where the terminal has them.
 const ROOM: usize = 100;
@@ -36,7 +36,7 @@ pub(super) fn render(
     if !text.is_empty() && terminal.width.is_none() {
         text.push('\n');
     }
-    push_summary(result, n_fixed, &mut text);
+    push_summary(result, n_fixed, terminal, &mut text);
     text
 }
 
@@ -146,7 +146,7 @@ fn lines(source: &str) -> impl Iterator<Item = &str> {
     source.split('\n').flat_map(|it| it.strip_suffix('\r').unwrap_or(it).split('\r'))
 }
 
-fn push_summary(result: &CheckResult, n_fixed: usize, text: &mut String) {
+fn push_summary(result: &CheckResult, n_fixed: usize, terminal: &Terminal, text: &mut String) {
     let findings = || result.files.iter().flat_map(|it| &it.findings);
     let counted =
         |severity: Severity| findings().filter(|it| it.severity == severity).count() as u64;
@@ -175,14 +175,14 @@ fn push_summary(result: &CheckResult, n_fixed: usize, text: &mut String) {
         return;
     }
     let n_fixable = findings().filter(|it| it.fixes.len() == 1).count();
-    let fixable = match n_fixable {
-        0 => String::new(),
-        it => format!(" · `skillsd check --fix` mends {it} of them"),
-    };
     let mark = if counted(Severity::Error) + counted(Severity::Warning) > 0 {
         paint(style::BAD, "✗")
     } else {
         paint(style::GOOD, "✓")
     };
-    let _ = writeln!(text, "{mark} {} in {checked}{fixable}", parts.join(", "));
+    let mut verdict = vec![format!("{mark} {} in {checked}", parts.join(", "))];
+    if n_fixable > 0 {
+        verdict.push(format!("`skillsd check --fix` mends {n_fixable} of them"));
+    }
+    let _ = writeln!(text, "{}", parted(&verdict, terminal.width));
 }

@@ -11,7 +11,7 @@ use skills_protocol::wire::{ListResult, State};
 
 use crate::cli::style::{self, paint};
 use crate::cli::terminal::Terminal;
-use crate::cli::text::{count, cut_start, pad, plain, width};
+use crate::cli::text::{count, cut, cut_start, pad, plain, width};
 
 /// What stands where an agent finds no such skill.
 const NOTHING: &str = "·";
@@ -96,12 +96,13 @@ fn push_columns(
         let lead = format!("{}{}", " ".repeat(names + 2), "│ ".repeat(nth));
         let rule = "──".repeat(lists.len() - nth - 1);
         let lead = paint(style::FAINT, format!("{lead}┌{rule}─ "));
-        let profile = paint(style::HEADING, plain(profile));
-        let number = paint(style::FAINT, count(listed, "skill"));
-        let row = format!("{lead}{profile}  {number}");
-        // What is counted can be seen below.
-        let is_narrow = terminal.width.is_some_and(|columns| width(&row) > columns);
-        let _ = writeln!(text, "{}", if is_narrow { format!("{lead}{profile}") } else { row });
+        let (profile, number) = (plain(profile), format!("  {}", count(listed, "skill")));
+        let room = terminal.width.map(|columns| columns.saturating_sub(width(&lead)));
+        // How many they are can be seen below.
+        let is_narrow = room.is_some_and(|room| width(&profile) + width(&number) > room);
+        let number = if is_narrow { String::new() } else { paint(style::FAINT, number) };
+        let profile = room.map_or(profile.clone(), |room| cut(&profile, room));
+        let _ = writeln!(text, "{lead}{}{number}", paint(style::HEADING, profile));
     }
 }
 
@@ -219,20 +220,20 @@ mod tests {
             true,
             44,
             &expect![[r#"
-                                ┌─── opencode-agent-skills
-                                │ ┌─ gemini-cli  1 skill
-            commit              ✓ ?  …ls/commit/SKILL.md
-            accessibility       ✓ ·  …ssibility/SKILL.md
-            database-migration  ○ ·  …migration/SKILL.md
-            changelog           ✗ ·  …changelog/SKILL.md
-            pdf                 ✓ ✓  …kills/pdf/SKILL.md
+                                    ┌─── opencode-agent-ski…
+                                    │ ┌─ gemini-cli  1 skill
+                commit              ✓ ?  …ls/commit/SKILL.md
+                accessibility       ✓ ·  …ssibility/SKILL.md
+                database-migration  ○ ·  …migration/SKILL.md
+                changelog           ✗ ·  …changelog/SKILL.md
+                pdf                 ✓ ✓  …kills/pdf/SKILL.md
 
-            5 skills for 2 profiles
-            ✓ active  ○ conditional  ✗ invalid
-            ? untrusted  · not found
-            Why for one of them:
-            `skillsd explain NAME --profile all`
-        "#]],
+                5 skills for 2 profiles
+                ✓ active  ○ conditional  ✗ invalid
+                ? untrusted  · not found
+                Why for one of them:
+                `skillsd explain NAME --profile all`
+            "#]],
         );
     }
 
