@@ -13,6 +13,7 @@ use std::thread::{self, JoinHandle};
 use skills_client::blocking::Stream;
 use skills_client::directory;
 use skills_client::environment::{cache_directory, config_file, socket_location};
+use skills_engine::store::Store;
 use skills_engine::{Engine, Options, watch};
 use tokio::runtime::{self, Handle};
 
@@ -55,6 +56,7 @@ pub(crate) fn connect() -> io::Result<Box<dyn Stream>> {
                 // The other end sees that this one is closed.
                 Err(error) => tracing::error!(%error, "failed to serve within this process"),
             }
+            service.sessions.store().finish().await;
         });
         // What it has started ends before the process does.
         engine.stop();
@@ -99,6 +101,7 @@ impl Drop for Local {
 #[derive(Clone)]
 pub(crate) struct Own {
     engine: Engine,
+    store: Store,
     server: Arc<Server>,
     cookies: Option<PathBuf>,
 }
@@ -113,7 +116,8 @@ impl Own {
         }
         let (engine, service) = service(boot_id, cookies.clone())?;
         let server = Server::over(&service);
-        Ok(Self { engine, server, cookies })
+        let store = service.sessions.store().clone();
+        Ok(Self { engine, store, server, cookies })
     }
 
     /// Returns a new connection to it. Must be called within a runtime.
@@ -125,9 +129,10 @@ impl Own {
         Ok(ours)
     }
 
-    /// Ends it, with what it has started.
+    /// Ends it, with what it has started. Waits, and so is no work for a runtime's own threads.
     pub(crate) fn stop(self) {
         self.engine.stop();
+        self.store.finish_blocking();
         if let Some(cookies) = self.cookies {
             // An empty directory that stays harms nobody.
             let _ = std::fs::remove_dir_all(cookies);

@@ -15,6 +15,7 @@ use skills_core::path::AbsPath;
 use skills_engine::discover::Levels;
 use skills_engine::inspect::Walks;
 use skills_engine::session::{Session, Sessions};
+use skills_engine::vigil::{Heard, Vigil};
 use skills_engine::{Engine, EngineError, Health, View, ViewKey};
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::Context;
@@ -128,9 +129,10 @@ impl Service {
         Ok(view.with_health(&unwell))
     }
 
-    /// Follows the user's configuration.
-    pub(crate) async fn refresh_settings(&self) {
-        if self.settings.refresh().await {
+    /// Follows the user's configuration, and what others keep. Returns how far was heard of changes.
+    pub(crate) async fn refresh_settings(&self) -> Heard {
+        let heard = Vigil::of_process().hear();
+        if self.settings.refresh(heard).await {
             // In the queue before what is asked next.
             let config = self.settings.user();
             self.engine.set_read_limit(config.read_limit);
@@ -140,7 +142,8 @@ impl Service {
             // The first call of all.
             self.follow_policy().await;
         }
-        self.refresh_trusts().await;
+        self.refresh_trusts(heard).await;
+        heard
     }
 
     /// Reads what a call asks for, with the configuration's profile where it names none. Returns
@@ -150,7 +153,7 @@ impl Service {
         peer: &Peer,
         context: Context,
     ) -> Result<(Asked, Option<Arc<View>>), RpcError> {
-        self.refresh_settings().await;
+        let heard = self.refresh_settings().await;
         let session = match &context.session {
             Some(id) => self.sessions.get(id).await,
             None => None,
@@ -166,7 +169,7 @@ impl Service {
         let asked = self.read(peer, context.clone(), None)?;
         // Any view of the place knows its worktree, and this one is most often the answer.
         let view = self.resolved(&asked).await?;
-        match &self.settings.repository(&view.resolution.worktree).await.profile {
+        match &self.settings.repository(&view.resolution.worktree, heard).await.profile {
             Some(profile) if **profile != *asked.profile.id => {
                 let context = Context { profile: Some(profile.clone()), ..context };
                 Ok((self.read(peer, context, None)?, None))

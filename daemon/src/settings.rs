@@ -1,9 +1,10 @@
 //! The configuration as it is now: the user's file, and one at the top of each worktree.
 //!
-//! A file is looked at (one `stat`) whenever somebody asks something that depends on it, and read
-//! again when it has changed, so that the first answer after an edit follows the edit. One with
-//! mistakes does not count: the last good one stays, and health says what is wrong with the new.
-//! What may stand in it is `skills_core::config`'s to say.
+//! A file is looked at (one `stat`, and none where the vigil has heard of nothing since the last)
+//! whenever somebody asks something that depends on it, and read again when it has changed, so that
+//! the first answer after an edit follows the edit. One with mistakes does not count: the last good
+//! one stays, and health says what is wrong with the new. What may stand in it is
+//! `skills_core::config`'s to say.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,6 +19,7 @@ use skills_core::path::AbsPath;
 use skills_core::permission::Rule;
 use skills_core::resolve::Policy;
 use skills_engine::disk::{Disk, ReadError, RealDisk};
+use skills_engine::vigil::{Heard, Vigil, Vouch};
 use skills_engine::{Health, McpOptions, Provision, RemoteOptions};
 use skills_protocol::limits::Limits;
 use skills_protocol::path::{encode, encoding_of};
@@ -54,6 +56,8 @@ struct Kept {
     stamp: Stamp,
     /// Whether the file was so young when it was read that another change may look the same.
     fresh: bool,
+    /// For the last time that it looked as when it was read.
+    vouch: Vouch,
     /// The last one without mistakes.
     config: Arc<Config>,
     /// What is wrong with the present one.
@@ -78,10 +82,15 @@ impl Settings {
     }
 
     /// Reads the user's file again if it has changed. Returns whether it was read.
-    pub(crate) async fn refresh(&self) -> bool {
+    pub(crate) async fn refresh(&self, heard: Heard) -> bool {
         let Some(path) = &self.user_file else { return false };
+        if lock(&self.user).vouch.holds(heard) {
+            return false;
+        }
+        let vouch = watch(path);
         let kept = lock(&self.user).clone();
         if kept.is_current(path) {
+            lock(&self.user).vouched(kept.stamp, vouch);
             return false;
         }
         let (config, faults) = (Arc::clone(&kept.config), kept.faults.clone());
@@ -102,10 +111,24 @@ impl Settings {
     }
 
     /// Returns what a worktree's own file decides, as the file is now.
-    pub(crate) async fn repository(&self, top: &AbsPath) -> Arc<Config> {
+    pub(crate) async fn repository(&self, top: &AbsPath, heard: Heard) -> Arc<Config> {
+        if let Some(kept) = lock(&self.repositories).get(top)
+            && kept.vouch.holds(heard)
+        {
+            return Arc::clone(&kept.config);
+        }
         let path = top.join(REPOSITORY_FILE);
+        let vouch = watch(&path);
+        // One that is not known is like a file that is not there.
         let kept = lock(&self.repositories).get(top).cloned().unwrap_or_default();
         if kept.is_current(&path) {
+            let mut repositories = lock(&self.repositories);
+            if repositories.len() < WORKTREES {
+                repositories.entry(top.clone()).or_default();
+            }
+            if let Some(it) = repositories.get_mut(top) {
+                it.vouched(kept.stamp, vouch);
+            }
             return kept.config;
         }
         let own = self.user().profiles.own().map(str::to_owned).collect();
@@ -219,6 +242,7 @@ async fn read_elsewhere(
 
 /// Reads a file that may name the profiles `own` besides those that are built in.
 fn read(path: &Path, source: Source, before: &Kept, own: &[String]) -> Kept {
+    let vouch = Vouch::default();
     // Before the reading: a change after it is one more difference.
     let stamp = Stamp::of(path);
     let fresh = stamp.is_young();
@@ -231,13 +255,22 @@ fn read(path: &Path, source: Source, before: &Kept, own: &[String]) -> Kept {
             Kept {
                 stamp,
                 fresh,
+                vouch,
                 faults,
                 config: good.unwrap_or_else(|| Arc::clone(&before.config)),
             }
         }
         Err(fault) => {
-            Kept { stamp, fresh, faults: vec![fault], config: Arc::clone(&before.config) }
+            Kept { stamp, fresh, vouch, faults: vec![fault], config: Arc::clone(&before.config) }
         }
+    }
+}
+
+/// Begins to watch a file. Before it is looked at.
+fn watch(path: &Path) -> Vouch {
+    match (path.parent(), path.file_name()) {
+        (Some(dir), Some(name)) => Vigil::of_process().watch(dir, &[name]),
+        _ => Vouch::default(),
     }
 }
 
@@ -263,6 +296,13 @@ fn fault(problem: &Problem) -> String {
 impl Kept {
     fn is_current(&self, path: &Path) -> bool {
         !self.fresh && Stamp::of(path) == self.stamp
+    }
+
+    /// Notes that it looked so, unless it has been read again meanwhile.
+    fn vouched(&mut self, looked: Stamp, vouch: Vouch) {
+        if self.stamp == looked {
+            self.vouch = vouch;
+        }
     }
 }
 
@@ -317,7 +357,7 @@ mod tests {
         let (_top, settings, path) = settings(Some("limits.connections = 9\n"));
         assert_eq!(settings.limits().connections, 9);
         fs::write(&path, "limits.connections = 10\nlimits.conections = 11\n").unwrap();
-        settings.refresh().await;
+        settings.refresh(Heard::default()).await;
         assert_eq!(settings.limits().connections, 9);
         assert_eq!(state(&settings), ConfigState::Broken);
         let health = settings.health(None);
@@ -325,11 +365,11 @@ mod tests {
         let expected = "line 2, column 8: there is no key `limits.conections` (Did you mean `limits.connections`?)";
         assert_eq!(health[0].message, expected);
         fs::write(&path, "limits.connections = 12\n").unwrap();
-        settings.refresh().await;
+        settings.refresh(Heard::default()).await;
         assert_eq!(settings.limits().connections, 12);
         assert_eq!(state(&settings), ConfigState::Good);
         fs::remove_file(&path).unwrap();
-        settings.refresh().await;
+        settings.refresh(Heard::default()).await;
         assert_eq!(settings.limits(), Limits::default());
         assert_eq!(state(&settings), ConfigState::Absent);
     }
@@ -339,11 +379,17 @@ mod tests {
         let (top, settings, _) = settings(None);
         let worktree = AbsPath::new(top.path()).unwrap();
         let file = top.path().join(REPOSITORY_FILE);
-        assert_eq!(settings.repository(&worktree).await.profile, None);
+        assert_eq!(settings.repository(&worktree, Heard::default()).await.profile, None);
         fs::write(&file, "profile = \"claude-code\"\n").unwrap();
-        assert_eq!(settings.repository(&worktree).await.profile.as_deref(), Some("claude-code"));
+        assert_eq!(
+            settings.repository(&worktree, Heard::default()).await.profile.as_deref(),
+            Some("claude-code")
+        );
         fs::write(&file, "daemon.idle_exit = 1\n").unwrap();
-        assert_eq!(settings.repository(&worktree).await.profile.as_deref(), Some("claude-code"));
+        assert_eq!(
+            settings.repository(&worktree, Heard::default()).await.profile.as_deref(),
+            Some("claude-code")
+        );
         assert_eq!(settings.health(Some(&worktree)).len(), 1);
         let other = AbsPath::new(Path::new("/elsewhere")).unwrap();
         assert!(settings.health(Some(&other)).is_empty());

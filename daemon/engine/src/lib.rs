@@ -39,6 +39,8 @@ mod holds;
 
 mod mounts;
 
+pub mod vigil;
+
 mod run;
 
 mod journal;

@@ -28,6 +28,7 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use self::elsewhere::Elsewhere;
+use self::usage::Uses;
 use self::writer::Job;
 use crate::view::Health;
 
@@ -71,6 +72,7 @@ struct Shared {
     jobs: OnceLock<Sender<Job>>,
     notes: Arc<Mutex<Notes>>,
     elsewhere: Arc<Elsewhere>,
+    uses: Arc<Uses>,
 }
 
 /// A change on its way to the disk.
@@ -104,8 +106,8 @@ impl Store {
     /// Returns the store of this file, which need not be there; without one nothing outlives this
     /// process. The directory is made when it is needed, for its owner alone.
     pub fn new(path: Option<PathBuf>) -> Self {
-        let (notes, elsewhere) = (Arc::default(), Arc::default());
-        let shared = Shared { path, jobs: OnceLock::new(), notes, elsewhere };
+        let (notes, elsewhere, uses) = (Arc::default(), Arc::default(), Arc::default());
+        let shared = Shared { path, jobs: OnceLock::new(), notes, elsewhere, uses };
         Self { shared: Arc::new(shared) }
     }
 
@@ -193,13 +195,23 @@ impl Store {
     /// Tries a last time to save what could not be, and waits until that was tried. Returns how many
     /// changes are lost if this process ends now, which the log says.
     pub async fn finish(&self) -> usize {
-        // A thread that was never needed owes nothing.
-        let Some(jobs) = self.shared.jobs.get() else { return 0 };
-        let (reply, answer) = oneshot::channel();
-        match jobs.send(Job::Last(reply)) {
-            Ok(()) => answer.await.unwrap_or(0),
-            Err(_) => 0,
+        match self.last_try() {
+            Some(answer) => answer.await.unwrap_or(0),
+            None => 0,
         }
+    }
+
+    /// As [`Store::finish`], where no runtime is.
+    pub fn finish_blocking(&self) -> usize {
+        self.last_try().and_then(|it| it.blocking_recv().ok()).unwrap_or(0)
+    }
+
+    fn last_try(&self) -> Option<oneshot::Receiver<usize>> {
+        // A thread that was never needed owes nothing.
+        let jobs = self.shared.jobs.get()?;
+        let (reply, answer) = oneshot::channel();
+        jobs.send(Job::Last(reply)).ok()?;
+        Some(answer)
     }
 
     fn jobs(&self) -> &Sender<Job> {
@@ -209,7 +221,8 @@ impl Store {
             let notes = Arc::clone(&self.shared.notes);
             let thread = thread::Builder::new().name("store".into());
             let elsewhere = Arc::clone(&self.shared.elsewhere);
-            let work = move || writer::run(path.as_deref(), &notes, &elsewhere, &waiting);
+            let uses = Arc::clone(&self.shared.uses);
+            let work = move || writer::run(path.as_deref(), &notes, &elsewhere, &uses, &waiting);
             let started = thread.spawn(work);
             if let Err(error) = started {
                 // Whoever asks is told that the store has ended.

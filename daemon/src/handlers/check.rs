@@ -10,6 +10,7 @@ use skills_core::references::is_instructions;
 use skills_core::rules::Level;
 use skills_engine::View;
 use skills_engine::inspect::{InspectError, Task, inspect};
+use skills_engine::vigil::Heard;
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::{CheckParams, CheckResult, Context, Contextual, RuleLevel};
 use tokio::task::spawn_blocking;
@@ -80,7 +81,8 @@ pub(super) async fn active(
     // Any view of the place knows its worktree, whose file may decide something.
     let any = service.view(peer, context.clone()).await?;
     let top = any.resolution.worktree.clone();
-    let (user, repository) = (service.settings.user(), service.settings.repository(&top).await);
+    let (user, repository) =
+        (service.settings.user(), service.settings.repository(&top, Heard::default()).await);
     let files = [&*user, &*repository];
     if profiles.is_empty() {
         profiles = match &context.profile {

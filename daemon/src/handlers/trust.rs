@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use skills_core::path::AbsPath;
 use skills_engine::store::Content;
+use skills_engine::vigil::Heard;
 use skills_protocol::error::RpcError;
 use skills_protocol::path::{PathEncoding, encode, encoding_of};
 use skills_protocol::wire::{
@@ -39,7 +40,7 @@ pub(crate) async fn get(
     } else {
         Vec::new()
     };
-    service.refresh_trusts().await;
+    service.refresh_trusts(Heard::default()).await;
     let trusts = service.trusts().await;
     let said = dir.as_ref().and_then(|it| trusts.said(it));
     let encoding = encoding_of(dir.iter().chain(said.map(|it| it.0)).map(|it| &**it));

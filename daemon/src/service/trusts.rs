@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use skills_core::path::AbsPath;
 use skills_core::resolve::{Policy, Trusts};
+use skills_engine::vigil::Heard;
 
 use super::Service;
 use crate::settings::rules;
@@ -38,8 +39,8 @@ impl Service {
     }
 
     /// Takes up what another process has kept: a command that asked no daemon.
-    pub(crate) async fn refresh_trusts(&self) {
-        let writes = self.sessions.store().writes_elsewhere().await;
+    pub(crate) async fn refresh_trusts(&self, heard: Heard) {
+        let writes = self.sessions.store().writes_elsewhere(heard).await;
         if self.known_trusts().writes != writes && self.read_trusts(writes).await {
             self.follow_policy().await;
         }

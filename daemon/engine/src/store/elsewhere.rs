@@ -1,8 +1,8 @@
 //! Whether another process has written to the file: `skillsd trust --no-daemon` beside a daemon.
 //!
-//! Who asks pays for one `stat`. The file's own thread notes after each commit how the file looks
-//! and whether SQLite has seen others commit meanwhile; only a file that looks otherwise than that
-//! is asked about again.
+//! Who asks pays for one `stat`, and for none where the vigil has heard of nothing since the last.
+//! The file's own thread notes after each commit how the file looks and whether SQLite has seen
+//! others commit meanwhile; only a file that looks otherwise than that is asked about again.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rusqlite::Connection;
 
 use super::{Store, lock};
+use crate::vigil::{Heard, Vigil, Vouch};
 
 /// How a file looks from outside: its node, its length and its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +23,8 @@ struct Stamp(u64, u64, i64, i64);
 #[derive(Debug, Default)]
 pub(super) struct Elsewhere {
     seen: Mutex<Option<Stamp>>,
+    /// For the last time that it looked as noted.
+    vouch: Mutex<Vouch>,
     count: AtomicU64,
     readings: AtomicU64,
 }
@@ -50,26 +53,46 @@ impl Elsewhere {
 }
 
 impl Store {
-    /// Returns a number that is another one after another process has written.
-    pub async fn writes_elsewhere(&self) -> u64 {
+    /// Returns a number that is another one after another process has written, up to what the
+    /// caller has heard.
+    pub async fn writes_elsewhere(&self, heard: Heard) -> u64 {
         let known = &self.shared.elsewhere;
-        let looks = self.shared.path.as_deref().and_then(stamp);
+        if lock(&known.vouch).holds(heard) {
+            return known.count.load(Ordering::Relaxed);
+        }
+        let Some(path) = &self.shared.path else { return 0 };
+        let vouch = watch(path);
+        let looks = stamp(path);
         if looks.is_some() && looks != *lock(&known.seen) {
             // Whatever is done, the file is looked at behind it.
             let looked = self.perform(|_| Ok(())).await;
             if let Err(error) = looked {
                 tracing::debug!(%error, "what others wrote is not seen");
             }
+        } else {
+            *lock(&known.vouch) = vouch;
         }
         known.count.load(Ordering::Relaxed)
     }
 }
 
 /// What is written lies in the log beside the file until it is brought over.
-fn stamp(path: &Path) -> Option<Stamp> {
+fn log_of(path: &Path) -> PathBuf {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
-    let found = fs::metadata(PathBuf::from(log)).or_else(|_| fs::metadata(path)).ok()?;
+    log.into()
+}
+
+fn watch(path: &Path) -> Vouch {
+    let log = log_of(path);
+    match (path.parent(), path.file_name(), log.file_name()) {
+        (Some(dir), Some(file), Some(log)) => Vigil::of_process().watch(dir, &[file, log]),
+        _ => Vouch::default(),
+    }
+}
+
+fn stamp(path: &Path) -> Option<Stamp> {
+    let found = fs::metadata(log_of(path)).or_else(|_| fs::metadata(path)).ok()?;
     Some(Stamp(found.ino(), found.len(), found.mtime(), found.mtime_nsec()))
 }
 
@@ -83,17 +106,17 @@ mod tests {
         let path = top.path().join("sessions.db");
         let [ours, theirs] = [(); 2].map(|()| Store::new(Some(path.clone())));
         let dir = Path::new("/w");
-        assert_eq!(ours.writes_elsewhere().await, 0, "there is nothing yet");
+        assert_eq!(ours.writes_elsewhere(Heard::default()).await, 0, "there is nothing yet");
         theirs.set_trust(dir, Some(true), Vec::new()).await.expect("kept");
-        let first = ours.writes_elsewhere().await;
+        let first = ours.writes_elsewhere(Heard::default()).await;
         assert_ne!(first, 0);
-        assert_eq!(ours.writes_elsewhere().await, first, "nothing since");
+        assert_eq!(ours.writes_elsewhere(Heard::default()).await, first, "nothing since");
         ours.set_trust(dir, Some(false), Vec::new()).await.expect("kept");
-        assert_eq!(ours.writes_elsewhere().await, first, "it was this process");
+        assert_eq!(ours.writes_elsewhere(Heard::default()).await, first, "it was this process");
         for trusted in [None, Some(true)] {
-            let before = ours.writes_elsewhere().await;
+            let before = ours.writes_elsewhere(Heard::default()).await;
             theirs.set_trust(dir, trusted, Vec::new()).await.expect("kept");
-            assert_ne!(ours.writes_elsewhere().await, before);
+            assert_ne!(ours.writes_elsewhere(Heard::default()).await, before);
         }
         assert_eq!(ours.trust(dir).await.expect("read"), Some(true));
     }

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
-use rusqlite::params;
+use rusqlite::{Connection, params};
 
 use super::session::path_of;
-use super::{Store, StoreError, now};
+use super::writer::Job;
+use super::{Store, StoreError, lock, now};
 
 /// How a skill was used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,14 +20,34 @@ pub struct Usage {
     pub last: u64,
 }
 
-impl Store {
-    /// Counts one more use of the skill of this SKILL.md. Nobody waits for that.
-    pub fn count_use(&self, path: &Path) {
-        let path = path.as_os_str().as_bytes().to_vec();
+/// One use that is to be counted: of which file, and when.
+pub(super) struct Use {
+    path: Vec<u8>,
+    at: i64,
+}
+
+/// The uses that the file's thread has not been given yet, in their order.
+pub(super) type Uses = Mutex<Vec<Use>>;
+
+impl Use {
+    pub(super) fn count(&self, connection: &Connection) -> rusqlite::Result<()> {
         let query = "INSERT INTO usage VALUES (?1, 1, ?2)
                      ON CONFLICT DO UPDATE SET count = count + 1, last = ?2";
+        connection.prepare_cached(query)?.execute(params![self.path, self.at]).map(drop)
+    }
+}
+
+impl Store {
+    /// Counts one more use of the skill of this SKILL.md. Nobody waits for that, and those of a
+    /// moment share a commit; who asks for anything later finds it counted.
+    pub fn count_use(&self, path: &Path) {
+        let path = path.as_os_str().as_bytes().to_vec();
         let at = now().cast_signed();
-        self.leave(move |it| it.execute(query, params![path, at]).map(drop));
+        let mut uses = lock(&self.shared.uses);
+        uses.push(Use { path, at });
+        if uses.len() == 1 && self.jobs().send(Job::Uses).is_err() {
+            tracing::error!("the store has ended, and uses of skills are not counted");
+        }
     }
 
     /// Returns how often each skill was used, by its SKILL.md.

@@ -18,6 +18,7 @@ use rusqlite::{Connection, ErrorCode};
 use tokio::sync::oneshot;
 
 use super::elsewhere::{Elsewhere, Version};
+use super::usage::Uses;
 use super::{Notes, StoreError, file, lock};
 use crate::view::Health;
 
@@ -26,6 +27,9 @@ const BATCH: usize = 1024;
 
 /// How often what could not be saved is tried again at least.
 const AGAIN: Duration = Duration::from_secs(2);
+
+/// How long uses that are counted wait for more of them, which share their commit.
+const LATER: Duration = Duration::from_millis(100);
 
 /// How many changes wait for the disk at most; of more the oldest are lost, which is said. Mostly
 /// each is some hundred bytes, and one in which a skill was loaded its text.
@@ -48,6 +52,8 @@ pub(super) enum Job {
     Once(Work),
     /// Changes something now or later. Whoever waits is told when it is on disk or is owed.
     Keep(Change, oneshot::Sender<()>),
+    /// Counts the uses that wait. Nobody waits for that, and it may be done a little later.
+    Uses,
     /// Skillsd ends: what is owed is tried a last time, however short ago it was before. Whoever
     /// waits is told how much is owed then.
     Last(oneshot::Sender<usize>),
@@ -74,6 +80,7 @@ pub(super) fn run(
     path: Option<&Path>,
     notes: &Mutex<Notes>,
     elsewhere: &Elsewhere,
+    uses: &Uses,
     waiting: &Receiver<Job>,
 ) {
     let opened = file::open(path);
@@ -90,6 +97,7 @@ pub(super) fn run(
         tried: Some(Instant::now()),
         notes,
         elsewhere,
+        uses,
         version: Version::default(),
         owed: VecDeque::new(),
         n_lost: 0,
@@ -107,7 +115,11 @@ pub(super) fn run(
                 Err(RecvTimeoutError::Disconnected) => break,
             }
         };
-        writer.batch(first.into_iter().chain(waiting.try_iter().take(BATCH)));
+        let next = match first {
+            Some(Job::Uses) => waiting.recv_timeout(LATER).ok(),
+            Some(_) | None => None,
+        };
+        writer.batch(first.into_iter().chain(next).chain(waiting.try_iter().take(BATCH)));
     }
     writer.last_try();
 }
@@ -124,6 +136,7 @@ struct Writer<'a> {
     tried: Option<Instant>,
     notes: &'a Mutex<Notes>,
     elsewhere: &'a Elsewhere,
+    uses: &'a Uses,
     version: Version,
     /// What is not on disk, in its order.
     owed: VecDeque<Change>,
@@ -169,6 +182,11 @@ impl Writer<'_> {
                     transaction.make(change);
                     // Whoever waits may be gone.
                     answers.push(Box::new(move |_| _ = reply.send(())));
+                }
+                Job::Uses => {
+                    for it in std::mem::take(&mut *lock(self.uses)) {
+                        transaction.make(Box::new(move |connection| it.count(connection)));
+                    }
                 }
                 Job::Last(reply) => ends.push(reply),
             }

@@ -1,0 +1,389 @@
+//! Whether anything has happened near a file since it was looked at: for the few files that every
+//! call looks at, and that hardly ever change.
+//!
+//! A look costs a system call for each file, with a path to walk; asking here costs one for all of
+//! them. The kernel queues an event before the call that causes it returns, so that an empty queue
+//! says of everything that was finished before that there was none of it. What is not surely told
+//! is never vouched for and looked at every time: links on the way, files with several names,
+//! directories that may not be watched, file systems that others write to. What is written through
+//! a memory map is not told; nobody writes a configuration so, nor SQLite its log. There is no
+//! thread.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// For how many first questions nothing is watched: a command that answers without a daemon asks
+/// a few.
+const FEW: u32 = 16;
+
+/// How many files are watched before all are forgotten together.
+const MANY: usize = 256;
+
+/// What a look was worth. The default holds for no time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Vouch(Option<u64>);
+
+/// How far was heard; the default is nowhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Heard(Option<u64>);
+
+impl Vouch {
+    /// Returns whether nothing has happened near the file from the look up to there.
+    pub fn holds(self, heard: Heard) -> bool {
+        self.0.is_some() && self.0 == heard.0
+    }
+}
+
+/// Watches the ways to files.
+#[derive(Debug, Default)]
+pub struct Vigil {
+    /// How often it was asked to watch, up to [`FEW`].
+    asked: Mutex<u32>,
+    watch: Mutex<Option<imp::Watch>>,
+}
+
+impl Vigil {
+    /// Returns the one of this process: of what it takes a user has few.
+    pub fn of_process() -> &'static Self {
+        static VIGIL: OnceLock<Vigil> = OnceLock::new();
+        VIGIL.get_or_init(Self::default)
+    }
+
+    /// Hears of all that was finished before.
+    pub fn hear(&self) -> Heard {
+        Heard(lock(&self.watch).as_mut().map(imp::Watch::hear))
+    }
+
+    /// Begins to watch all that decides what stands at these names in a directory. Called before
+    /// they are looked at; what is returned vouches for that look.
+    pub fn watch(&self, dir: &Path, names: &[&OsStr]) -> Vouch {
+        {
+            let mut asked = lock(&self.asked);
+            if *asked < FEW {
+                *asked += 1;
+                return Vouch::default();
+            }
+        }
+        let mut watch = lock(&self.watch);
+        if watch.as_ref().is_some_and(|it| it.len() >= MANY) {
+            // One that began anew must not count as an old one counted.
+            *watch = watch.take().and_then(|it| imp::Watch::new(it.count() + 1));
+        }
+        if watch.is_none() {
+            *watch = imp::Watch::new(1);
+        }
+        let Some(watch) = &mut *watch else { return Vouch::default() };
+        let count = watch.hear();
+        Vouch(watch.covers(dir, names).then_some(count))
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What is in there is whole between two calls of the system.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(target_os = "linux")]
+mod imp {
+    use std::collections::HashMap;
+    use std::ffi::{OsStr, OsString};
+    use std::fmt;
+    use std::fs::{self, File};
+    use std::mem::MaybeUninit;
+    use std::os::fd::OwnedFd;
+    use std::os::unix::ffi::OsStrExt as _;
+    use std::os::unix::fs::MetadataExt as _;
+    use std::path::{Component, Path, PathBuf};
+
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use rustix::fs::inotify::{CreateFlags, ReadFlags, Reader, WatchFlags, add_watch, init};
+    use rustix::io::Errno;
+
+    use crate::disk::{Disk, RealDisk};
+
+    const ASKED: WatchFlags = WatchFlags::MODIFY
+        .union(WatchFlags::ATTRIB)
+        .union(WatchFlags::CREATE)
+        .union(WatchFlags::DELETE)
+        .union(WatchFlags::MOVE)
+        .union(WatchFlags::DELETE_SELF)
+        .union(WatchFlags::MOVE_SELF)
+        .union(WatchFlags::ONLYDIR)
+        .union(WatchFlags::DONT_FOLLOW);
+
+    const BUFFER: usize = 4096;
+
+    /// The watches of one descriptor.
+    pub(super) struct Watch {
+        queue: OwnedFd,
+        /// Which the kernel marks when something is mounted; no watch on a directory tells that.
+        mounts: File,
+        /// Which names matter in which directory.
+        names: HashMap<i32, Vec<OsString>>,
+        /// How often something has happened.
+        count: u64,
+        /// How often anything but the content of a file has changed.
+        ways: u64,
+        /// What is watched, since which change of the ways, and whether all of it is told.
+        dirs: HashMap<PathBuf, (u64, bool)>,
+    }
+
+    impl Watch {
+        /// Returns one whose counting begins there; none where the system has no more.
+        pub(super) fn new(count: u64) -> Option<Self> {
+            let queue = init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).ok()?;
+            let mounts = File::open("/proc/self/mountinfo").ok()?;
+            let (names, dirs) = (HashMap::new(), HashMap::new());
+            let mut watch = Self { queue, mounts, names, count, ways: 0, dirs };
+            // What was mounted so far is no news.
+            watch.hear();
+            Some(watch)
+        }
+
+        pub(super) fn len(&self) -> usize {
+            self.dirs.len()
+        }
+
+        pub(super) fn count(&self) -> u64 {
+            self.count
+        }
+
+        /// Returns how often something has happened by now.
+        pub(super) fn hear(&mut self) -> u64 {
+            let mut fds = [
+                PollFd::new(&self.queue, PollFlags::IN),
+                PollFd::new(&self.mounts, PollFlags::PRI),
+            ];
+            match poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {
+                Ok(0) => {}
+                Ok(_) => {
+                    let events = !fds[0].revents().is_empty();
+                    if fds[1].revents().intersects(PollFlags::PRI | PollFlags::ERR) {
+                        self.changed(true);
+                    }
+                    if events {
+                        self.read();
+                    }
+                }
+                Err(_) => self.changed(true),
+            }
+            self.count
+        }
+
+        fn changed(&mut self, way: bool) {
+            self.count += 1;
+            self.ways += u64::from(way);
+        }
+
+        fn read(&mut self) {
+            let mut buffer = [MaybeUninit::uninit(); BUFFER];
+            let mut reader = Reader::new(&self.queue, &mut buffer);
+            let (mut news, mut way) = (false, false);
+            loop {
+                match reader.next() {
+                    Ok(event) => {
+                        let name = event.file_name().map(|it| OsStr::from_bytes(it.to_bytes()));
+                        let known = self.names.get(&event.wd());
+                        let matters = match (name, known) {
+                            (Some(name), Some(known)) => known.iter().any(|it| it == name),
+                            // The directory itself, or events that were lost.
+                            (None, _) => true,
+                            (Some(_), None) => false,
+                        };
+                        news |= matters;
+                        way |= matters && event.events() != ReadFlags::MODIFY;
+                        if event.events().contains(ReadFlags::IGNORED) {
+                            self.names.remove(&event.wd());
+                        }
+                    }
+                    Err(Errno::INTR) => {}
+                    Err(Errno::AGAIN) => break,
+                    Err(_) => {
+                        (news, way) = (true, true);
+                        break;
+                    }
+                }
+            }
+            if news {
+                self.changed(way);
+            }
+        }
+
+        /// Watches each directory on the way, the topmost first, so that one that is replaced
+        /// meanwhile is told of. Returns whether all that can happen there is told.
+        pub(super) fn covers(&mut self, dir: &Path, names: &[&OsStr]) -> bool {
+            let way = match self.dirs.get(dir) {
+                Some((ways, covered)) if *ways == self.ways => *covered,
+                Some(_) | None => {
+                    let covered = self.arm(dir, names);
+                    self.dirs.insert(dir.to_owned(), (self.ways, covered));
+                    covered
+                }
+            };
+            way && names.iter().all(|name| match fs::symlink_metadata(dir.join(name)) {
+                Ok(found) => found.is_file() && found.nlink() == 1,
+                Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+            })
+        }
+
+        fn arm(&mut self, dir: &Path, names: &[&OsStr]) -> bool {
+            let mut at = PathBuf::new();
+            let mut parts = dir.components().peekable();
+            while let Some(part) = parts.next() {
+                at.push(part);
+                let watch = match add_watch(&self.queue, &at, ASKED) {
+                    Ok(watch) => watch,
+                    // What comes to stand there is told by the one before.
+                    Err(Errno::NOENT) => return true,
+                    // A link, or nothing that we may watch.
+                    Err(_) => return false,
+                };
+                if RealDisk.doubt(&at).is_some() {
+                    return false;
+                }
+                let known = self.names.entry(watch).or_default();
+                let below = match parts.peek() {
+                    Some(Component::Normal(name)) => vec![name.to_os_string()],
+                    Some(_) => return false,
+                    None => names.iter().map(|it| (*it).to_owned()).collect(),
+                };
+                for name in below {
+                    if !known.contains(&name) {
+                        known.push(name);
+                    }
+                }
+            }
+            true
+        }
+    }
+
+    impl fmt::Debug for Watch {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.debug_struct("Watch").field("count", &self.count).finish_non_exhaustive()
+        }
+    }
+}
+
+/// Nothing is vouched for where there is no inotify.
+#[cfg(not(target_os = "linux"))]
+mod imp {
+    use std::ffi::OsStr;
+    use std::path::Path;
+
+    #[derive(Debug)]
+    pub(super) enum Watch {}
+
+    impl Watch {
+        pub(super) fn new(_: u64) -> Option<Self> {
+            None
+        }
+
+        pub(super) fn len(&self) -> usize {
+            match *self {}
+        }
+
+        pub(super) fn count(&self) -> u64 {
+            match *self {}
+        }
+
+        pub(super) fn hear(&mut self) -> u64 {
+            match *self {}
+        }
+
+        pub(super) fn covers(&mut self, _: &Path, _: &[&OsStr]) -> bool {
+            match *self {}
+        }
+    }
+}
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// One that is past its first questions, and a directory without links on the way.
+    fn vigil() -> (Vigil, TempDir) {
+        let vigil = Vigil::default();
+        *lock(&vigil.asked) = FEW;
+        (vigil, TempDir::new().unwrap())
+    }
+
+    #[test]
+    fn whatever_makes_another_file_of_it_is_heard() {
+        let (vigil, top) = vigil();
+        let dir = top.path().canonicalize().unwrap().join("a/b");
+        let file = dir.join("f");
+        let renamed = dir.with_file_name("c");
+        let steps: [(&str, &dyn Fn()); 9] = [
+            ("its directory comes", &|| fs::create_dir_all(&dir).unwrap()),
+            ("it comes", &|| fs::write(&file, "1").unwrap()),
+            ("it is written in place", &|| fs::write(&file, "2").unwrap()),
+            ("it is replaced", &|| {
+                fs::write(dir.join("g"), "3").unwrap();
+                fs::rename(dir.join("g"), &file).unwrap();
+            }),
+            ("its directory goes", &|| fs::rename(&dir, &renamed).unwrap()),
+            ("another directory comes", &|| fs::create_dir(&dir).unwrap()),
+            ("it comes there", &|| fs::write(&file, "4").unwrap()),
+            ("the one above is replaced", &|| {
+                fs::rename(dir.parent().unwrap(), dir.ancestors().nth(2).unwrap().join("z"))
+                    .unwrap();
+                fs::create_dir_all(&dir).unwrap();
+            }),
+            ("it comes once more", &|| fs::write(&file, "5").unwrap()),
+        ];
+        for (what, step) in steps {
+            let vouch = vigil.watch(&dir, &[OsStr::new("f")]);
+            assert!(vouch.holds(vigil.hear()), "nothing has happened before {what}");
+            step();
+            assert!(!vouch.holds(vigil.hear()), "{what}");
+        }
+        let vouch = vigil.watch(&dir, &[OsStr::new("f")]);
+        fs::write(dir.join("other"), "").unwrap();
+        assert!(vouch.holds(vigil.hear()), "what happens beside it is nobody's business");
+    }
+
+    #[test]
+    fn what_may_change_unheard_is_never_vouched_for() {
+        let (vigil, top) = vigil();
+        let top = top.path().canonicalize().unwrap();
+        let refused = |dir: &Path| {
+            assert_eq!(vigil.watch(dir, &[OsStr::new("f")]), Vouch::default(), "{dir:?}");
+        };
+        for name in ["linked", "real", "twice", "away"] {
+            fs::create_dir(top.join(name)).unwrap();
+        }
+        fs::write(top.join("away/f"), "").unwrap();
+        symlink(top.join("away/f"), top.join("linked/f")).unwrap();
+        refused(&top.join("linked"));
+        fs::hard_link(top.join("away/f"), top.join("twice/f")).unwrap();
+        refused(&top.join("twice"));
+        symlink(top.join("real"), top.join("way")).unwrap();
+        refused(&top.join("way"));
+        assert_ne!(vigil.watch(&top.join("real"), &[OsStr::new("f")]), Vouch::default());
+        refused(Path::new("/proc/self"));
+    }
+
+    #[test]
+    fn few_questions_watch_nothing_and_too_many_files_are_forgotten() {
+        let (_, top) = vigil();
+        let vigil = Vigil::default();
+        let top = top.path().canonicalize().unwrap();
+        for _ in 0..FEW {
+            assert_eq!(vigil.watch(&top, &[OsStr::new("f")]), Vouch::default());
+        }
+        let first = vigil.watch(&top, &[OsStr::new("f")]);
+        assert!(first.holds(vigil.hear()));
+        for nth in 0..=MANY {
+            vigil.watch(&top.join(nth.to_string()), &[OsStr::new("f")]);
+        }
+        assert!(!first.holds(vigil.hear()));
+        assert!(lock(&vigil.watch).as_ref().unwrap().len() <= MANY);
+    }
+}
