@@ -79,15 +79,22 @@ pub struct Link {
 /// Returns the places where a text may name a skill, in their order.
 pub fn references(text: &str, document: &Document) -> Vec<Reference> {
     let body = Body::new(text, document.body);
+    let mut found = outside_prose(text, document, &body);
+    for prose in &body.prose {
+        in_prose(text, *prose, &mut found);
+    }
+    found.sort_by_key(|it| it.span);
+    found
+}
+
+/// Returns those that are not spoken of in prose, where the body is cut already: those of the
+/// frontmatter, then those of the body.
+pub(crate) fn outside_prose(text: &str, document: &Document, body: &Body) -> Vec<Reference> {
     let mut found = Vec::new();
     in_frontmatter(text, document, &mut found);
     for code in &body.codes {
         in_code(text, *code, &mut found);
     }
-    for prose in &body.prose {
-        in_prose(text, *prose, &mut found);
-    }
-    found.sort_by_key(|it| it.span);
     found
 }
 

@@ -81,7 +81,10 @@ impl Body {
         let Some(paragraph) = paragraph else { return };
         let bytes = text.as_bytes();
         let (mut at, mut prose) = (paragraph.start, paragraph.start);
-        while at < paragraph.end {
+        // All that begins something is one byte, so that the others need no look.
+        let begins = |it: &u8| matches!(it, b'\\' | b'`' | b'<' | b']');
+        while let Some(next) = bytes[at..paragraph.end].iter().position(begins) {
+            at += next;
             let rest = &text[at..paragraph.end];
             let taken = match bytes[at] {
                 b'\\' if rest.len() > 1 => {
@@ -103,9 +106,6 @@ impl Body {
                 prose = at;
             } else {
                 at += 1;
-                while !text.is_char_boundary(at) {
-                    at += 1;
-                }
             }
         }
         self.prose.extend(some(Span::new(prose, paragraph.end)));

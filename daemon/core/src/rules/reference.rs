@@ -10,7 +10,7 @@ use super::{Finding, found};
 use crate::catalog::{CLAUDE_SKILLS, COMMON_MARK};
 use crate::diagnostic::Severity;
 use crate::likeness;
-use crate::references::{Form, Link, Reference, links, references};
+use crate::references::{Link, Reference, links, outside_prose};
 use crate::text::Span;
 
 pub(super) static RULES: [Rule; 2] = [Rule::new(
@@ -96,10 +96,9 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     if neighbours.is_empty() {
         return;
     }
-    for Reference { name, span, form } in references(cx.text, cx.document) {
-        // Prose and what plugins bring is not told: too much of it means something else.
-        if form == Form::Spoken
-            || name.len() < SHORT
+    // Prose and what plugins bring is not told: too much of it means something else.
+    for Reference { name, span, .. } in outside_prose(cx.text, cx.document, cx.body()) {
+        if name.len() < SHORT
             || name.contains([':', '_'])
             || neighbours.iter().any(|it| it.name == name || it.path.parent_name() == Some(&*name))
         {
