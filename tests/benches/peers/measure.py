@@ -2,7 +2,8 @@
 other, and prints a table. Started by `run`, with a home of its own: WORKTREE SKILLSD PEERS_BIN.
 
 Every change is sent when the one before it was answered, and counts until diagnostics of that
-version, or of none, come back. Sizes are of the process alone (from /proc), when all skills of the
+version, or of none, come back: of what was typed, or of the whole text where the server takes
+nothing else, as an editor sends it. Sizes are of the process alone (from /proc), when all skills of the
 worktree were opened once.
 """
 
@@ -16,8 +17,12 @@ import time
 from collections import Counter
 from queue import Empty, Queue
 
+# What a server says that takes changes of a part of a text.
+INCREMENTAL = 2
+
 ROUNDS = 200
 PATIENCE = 60.0
+QUIET = 3.0
 
 
 class Server:
@@ -28,6 +33,8 @@ class Server:
             command, cwd=worktree, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )
         self.messages = Queue()
+        # The diagnostics that were published last, by file.
+        self.last = {}
         self.last_id = 0
         threading.Thread(target=self.read, daemon=True).start()
         start = time.perf_counter()
@@ -36,7 +43,7 @@ class Server:
             "general": {"positionEncodings": ["utf-16"]},
             "textDocument": {"publishDiagnostics": {"versionSupport": True}},
         }
-        self.request(
+        agreed = self.request(
             "initialize",
             {
                 "processId": None,
@@ -46,6 +53,9 @@ class Server:
             },
         )
         self.initialized_in = time.perf_counter() - start
+        sync = agreed["capabilities"].get("textDocumentSync")
+        sync = sync.get("change") if isinstance(sync, dict) else sync
+        self.takes_parts = sync == INCREMENTAL
         self.note("initialized", {})
 
     def read(self):
@@ -57,7 +67,10 @@ class Server:
                     length = int(line.split(b":")[1])
             if length == 0:
                 return
-            self.messages.put(json.loads(stream.read(length)))
+            message = json.loads(stream.read(length))
+            if message.get("method") == "textDocument/publishDiagnostics":
+                self.last[message["params"]["uri"]] = message["params"]["diagnostics"]
+            self.messages.put(message)
 
     def send(self, message):
         body = json.dumps({"jsonrpc": "2.0", **message}).encode()
@@ -99,6 +112,16 @@ class Server:
         self.note("textDocument/didOpen", {"textDocument": item})
         return self.published(path.as_uri(), 0)
 
+    def rest(self):
+        """Waits until nothing comes any more: what lies beside a skill is told once it is known."""
+        try:
+            while True:
+                message = self.messages.get(timeout=QUIET)
+                if "method" in message and "id" in message:
+                    self.send({"id": message["id"], "result": None})
+        except Empty:
+            pass
+
     def close(self, path):
         self.note("textDocument/didClose", {"textDocument": {"uri": path.as_uri()}})
 
@@ -129,6 +152,8 @@ def typed(server, path, text, rounds):
     for version in range(1, rounds + 1):
         at = {"line": line, "character": column + version - 1}
         change = {"range": {"start": at, "end": at}, "text": "x"}
+        if not server.takes_parts:
+            change = {"text": text + "x" * version}
         document = {"uri": path.as_uri(), "version": version}
         start = time.perf_counter()
         server.note("textDocument/didChange", {"textDocument": document, "contentChanges": [change]})
@@ -165,13 +190,15 @@ def measured(command, worktree, skills):
     huge = small.read_text() + "A line of some words, and `code` in it.\n" * 26_000
     rows["the same, 1 MB"] = middle(typed(server, small, huge, 20))
     rows["completion of a key, p50 / p99 ms"] = middle(completed(server, small, small.read_text()))
-    found, silent = Counter(), 0
+    silent = 0
     for skill in skills:
         try:
-            for it in server.open(skill, skill.read_text()):
-                found[str(it.get("code"))] += 1
+            server.open(skill, skill.read_text())
         except Empty:
             silent += 1
+    server.rest()
+    published = [server.last.get(it.as_uri(), []) for it in skills]
+    found = Counter(str(it.get("code")) for them in published for it in them)
     rows[f"findings in {len(skills)} skills"] = str(found.total())
     rows["resident with all of them open, MiB"] = f"{server.memory():.0f}"
     if silent:
