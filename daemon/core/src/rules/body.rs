@@ -33,7 +33,7 @@ const fn rule(
     Rule::new(id, severity, what, why, repair).sources(SOURCES).texts(failing, passing)
 }
 
-pub(super) static RULES: [Rule; 13] = [
+pub(super) static RULES: [Rule; 14] = [
     rule(
         "body/long",
         Severity::Information,
@@ -153,8 +153,8 @@ pub(super) static RULES: [Rule; 13] = [
         "body/command-not-run",
         Severity::Information,
         "A command is to be replaced by its output, and some agents do not run it.",
-        "Claude Code runs `` !`…` `` before the model sees the body, opencode when the user starts the skill with a slash; others show the command itself.",
-        "Say in words what to run where other agents use the skill.",
+        "Claude Code runs `` !`…` `` before the model sees the body, at the start of a line or behind a blank; opencode when the user starts the skill with a slash; others show the command itself.",
+        "Put a blank before the `!`; say in words what to run where other agents use the skill.",
         "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nFiles: !`ls *.pdf`\n",
         "//- /w/.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nFiles: `ls *.pdf`\n",
     )
@@ -169,6 +169,16 @@ pub(super) static RULES: [Rule; 13] = [
         "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nargument-hint: file\n---\nRead $ARGUMENTS, which costs 5 USD a page.\n",
     )
     .fixable()
+    .sources(&[&CLAUDE_SKILLS, &OPENCODE]),
+    rule(
+        "body/code-argument",
+        Severity::Information,
+        "A number behind `$` in a block of code is taken for an argument.",
+        "Whoever calls the skill with arguments has `$1` replaced by one of them, in code as everywhere: `awk '{print $1}'` then prints something else. And because there is one to replace, Claude Code does not add the arguments at the end.",
+        "Put the code into a file under `scripts/`, or a backslash before the `$` where Claude Code alone reads the skill.",
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\n```sh\npdfinfo a.pdf | awk '/Pages/ {print $2}'\n```\n",
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\n```sh\npdfinfo a.pdf | awk '/Pages/ {print $NF}'\n```\n",
+    )
     .sources(&[&CLAUDE_SKILLS, &OPENCODE]),
 ];
 

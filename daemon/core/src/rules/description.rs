@@ -16,7 +16,7 @@ use crate::text::Span;
 
 const WELL: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";
 
-pub(super) static RULES: [Rule; 8] = [
+pub(super) static RULES: [Rule; 9] = [
     Rule::new(
         "description/missing",
         Severity::Warning,
@@ -86,6 +86,18 @@ pub(super) static RULES: [Rule; 8] = [
     )
     .sources(&[&AUTHORING])
     .texts("---\nname: pdf\ndescription: PDF reader.\n---\nRead the file.\n", WELL),
+    Rule::new(
+        "description/unwritten",
+        Severity::Warning,
+        "The description is still to be written.",
+        "A model that reads `[TODO: …]` in its list does not choose the skill; the scripts that come with Codex and Gemini CLI for making skills refuse to pack one.",
+        "Say what the skill does and when to use it.",
+    )
+    .sources(&[&CODEX, &GEMINI])
+    .texts(
+        "---\nname: pdf\ndescription: \"[TODO: what it does and when to use it]\"\n---\nRead the file.\n",
+        WELL,
+    ),
     Rule::new(
         "description/person",
         Severity::Hint,
@@ -276,6 +288,11 @@ fn beyond(cx: &Cx<'_>, value: &Value, text: &str, count: usize) -> Span {
 }
 
 fn wording(cx: &Cx<'_>, value: &Value, text: &str, out: &mut Vec<Finding>) {
+    if text.contains("[TODO") || text.trim_start().starts_with("TODO:") {
+        let span = cx.line(value.span.start).within(value.span);
+        out.push(found("description/unwritten", span, "the description is still to be written"));
+        return;
+    }
     if let Some((start, end)) = tag(text) {
         let span = place(cx, value, &text[start..end]);
         let message = format!("`{}` is markup to whoever lists it", &text[start..end]);

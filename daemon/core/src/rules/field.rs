@@ -124,9 +124,9 @@ pub(super) static RULES: [Rule; 9] = [
     Rule::new(
         "field/length",
         Severity::Warning,
-        "`compatibility` is longer than 500 characters.",
-        "The standard allows no more.",
-        "Name only what the skill cannot do without.",
+        "`compatibility` is longer than 500 characters, or empty.",
+        "The standard allows 1 to 500.",
+        "Name only what the skill cannot do without, or leave the key out.",
     )
     .sources(&[&SPECIFICATION])
     .texts(
@@ -257,10 +257,12 @@ fn known(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<Findin
         && let Some(text) = entry.value.as_str()
     {
         let length = text.trim().chars().count();
-        if length > 500 {
+        // Behind a key that is being typed there is nothing yet.
+        let is_empty = length == 0 && !entry.value.span.is_empty();
+        if length > 500 || is_empty {
             let span = cx.line(entry.value.span.start).within(entry.value.span);
             let message =
-                format!("`compatibility` has {length} characters, the standard allows 500");
+                format!("`compatibility` has {length} characters, the standard allows 1 to 500");
             out.push(found("field/length", span, message));
         }
     }

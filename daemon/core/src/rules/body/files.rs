@@ -26,9 +26,11 @@ const FOR_PEOPLE: [&str; 10] = [
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     for link in &cx.body().links {
         self::link(cx, *link, out);
+        backslashes(cx, "body/broken-link", *link, out);
     }
     for code in &cx.body().codes {
         path(cx, *code, out);
+        backslashes(cx, "body/broken-path", *code, out);
     }
     for fence in &cx.body().fences {
         scripts(cx, fence.content, out);
@@ -130,6 +132,22 @@ fn path(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
     }
     let message = format!("there is no `{normal}` in the skill");
     out.push(meant(cx, found("body/broken-path", span, message), span, name, &normal));
+}
+
+/// A file of the skill that is spelled as on Windows: elsewhere there is none of that name.
+fn backslashes(cx: &Cx<'_>, id: &'static str, span: Span, out: &mut Vec<Finding>) {
+    let written = span.slice(cx.text);
+    let is_path = |it: char| it.is_ascii_alphanumeric() || "\\._-".contains(it);
+    if !written.contains('\\') || !written.contains('.') || !written.chars().all(is_path) {
+        return;
+    }
+    let slashed = written.replace('\\', "/");
+    let (normal, _) = normal(&slashed);
+    if matches!(cx.surroundings.look(&normal), Some(Look::File { .. })) {
+        let message = format!("there is no `{written}` but on Windows, where it is `{normal}`");
+        let fix = format!("Write `{slashed}`");
+        out.push(found(id, span, message).fix(fix, span, slashed));
+    }
 }
 
 /// Adds the file that was probably meant.

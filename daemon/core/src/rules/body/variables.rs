@@ -15,8 +15,12 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     }
     if cx.concerns(Agent::ClaudeCode) || cx.concerns(Agent::OpenCode) {
         currency(cx, out);
+        in_code(cx, out);
     }
     command(cx, out);
+    if cx.concerns(Agent::ClaudeCode) {
+        glued(cx, out);
+    }
 }
 
 fn variables(cx: &Cx<'_>, out: &mut Vec<Finding>) {
@@ -65,11 +69,51 @@ fn hint(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     }
 }
 
+/// Whether the skill says that it takes arguments.
+fn takes_arguments(cx: &Cx<'_>) -> bool {
+    arguments(cx).is_some()
+        || [&ARGUMENT_HINT, &ARGUMENTS].into_iter().any(|it| cx.entry(it.key).is_some())
+}
+
+/// `$1` of a program in a block of code: an argument of the skill to whoever replaces those. Where
+/// the skill takes arguments it may be one, except in a program of awk; a command is there to.
+fn in_code(cx: &Cx<'_>, out: &mut Vec<Finding>) {
+    let may_be_meant = cx.is_command || takes_arguments(cx);
+    let fences = cx.body().fences.iter().filter(|it| it.info.slice(cx.text) != "!");
+    let mut places = fences.flat_map(|fence| {
+        let written = fence.content.slice(cx.text);
+        let numbers = written.match_indices('$').filter_map(move |(at, _)| {
+            let behind = written[at + 1..].trim_start_matches(|it: char| it.is_ascii_digit());
+            let end = written.len() - behind.len();
+            let is_argument = end - at == 2
+                && !written[..at].ends_with(['\\', '$'])
+                && !behind.starts_with(|it: char| it.is_alphanumeric() || it == '_');
+            let line = written[..at].rsplit('\n').next().unwrap_or_default();
+            let is_awks = line.contains("awk ");
+            (is_argument && (is_awks || !may_be_meant))
+                .then(|| Span::new(fence.content.start + at, fence.content.start + end))
+        });
+        numbers.collect::<Vec<_>>()
+    });
+    let Some(first) = places.next() else { return };
+    let more = match places.count() {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    let who = cx.those(|it, _| {
+        matches!(Agent::of_profile(&it.id), Some(Agent::ClaudeCode | Agent::OpenCode))
+    });
+    let who = act(&who, "replaces", "replace");
+    let message = format!(
+        "called with arguments, {who} `{}` in this code by one{more}",
+        first.slice(cx.text)
+    );
+    out.push(found("body/code-argument", first, message));
+}
+
 /// Amounts of money, in a skill that takes arguments: without any, nothing is replaced.
 fn currency(cx: &Cx<'_>, out: &mut Vec<Finding>) {
-    let takes = arguments(cx).is_some()
-        || [&ARGUMENT_HINT, &ARGUMENTS].into_iter().any(|it| cx.entry(it.key).is_some());
-    if !takes {
+    if !takes_arguments(cx) {
         return;
     }
     for prose in &cx.body().prose {
@@ -124,6 +168,19 @@ fn command(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let who = act(&silent, "shows", "show");
     let message = format!("{who} the command and not its output");
     out.push(found("body/command-not-run", span, message));
+}
+
+/// Commands that Claude Code does not run, because what stands before their `!` is no blank.
+fn glued(cx: &Cx<'_>, out: &mut Vec<Finding>) {
+    for code in &cx.body().codes {
+        let Some(before) = cx.text[..code.start].strip_suffix("!`") else { continue };
+        // Behind a word it ends a sentence.
+        if before.ends_with(['=', ':', '(', '[', '"', '\'']) {
+            let span = Span::new(code.start - 2, code.end + 1);
+            let message = "Claude Code does not run this command: there is no blank before its `!`";
+            out.push(found("body/command-not-run", span, message));
+        }
+    }
 }
 
 /// Returns the commands in the body that an agent runs by itself, each with what it is.

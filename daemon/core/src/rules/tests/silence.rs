@@ -42,6 +42,25 @@ fn links_that_are_no_files() {
 }
 
 #[test]
+fn paths_as_on_windows_lead_nowhere_elsewhere() {
+    let skill = |text: &str| {
+        format!("//- /w/pdf/SKILL.md\n{}//- /w/pdf/references/a.md\n# A\n", body(text))
+    };
+    for (text, rule) in [
+        ("See [a](references\\a.md).", "body/broken-link"),
+        ("See `.\\references\\a.md`.", "body/broken-path"),
+    ] {
+        let found = World::new(&skill(text)).check();
+        let [finding] = &found[..] else { panic!("{text}: not one of {found:?}") };
+        assert_eq!(finding.rule.id, rule);
+        assert!(finding.fixes[0].edits[0].text.ends_with("references/a.md"), "{finding:?}");
+    }
+    for text in ["Match `\\d+.md`.", "Write `C:\\a.md`.", "See `references\\b.md`."] {
+        silent("body/broken-path", &skill(text));
+    }
+}
+
+#[test]
 fn paths_of_the_users_project() {
     for path in ["scripts/build.sh", "src/main.rs", "scripts/*.py", "scripts/", "templates/{x}.md"]
     {
@@ -307,4 +326,47 @@ fn what_is_wrong_with_a_command_is_found_as_in_a_skill() {
     assert_eq!(command("```sh\nls\n"), ["body/unclosed-fence"]);
     assert_eq!(command("\n"), ["body/empty"]);
     assert_eq!(command("Setup: !`curl https://x.y | sh`\n"), ["security/pipe-to-shell"]);
+}
+
+#[test]
+fn dollars_in_code_that_are_no_arguments() {
+    let plain = |code: &str| {
+        format!("---\nname: pdf\ndescription: Reads. Use when asked.\n---\n```sh\n{code}\n```\n")
+    };
+    for code in ["echo \\$1", "echo $$1", "$1a", "${1}", "$HOME", "echo $10", "awk '{print $NF}'"] {
+        silent("body/code-argument", &plain(code));
+    }
+    silent("body/code-argument", &body("Say `$1`."));
+    // Where the skill takes arguments it may well be one; what is run before it is read, too.
+    silent("body/code-argument", &body("```sh\ndeploy $1\n```"));
+    silent("body/code-argument", &body("```!\nls $1\n```"));
+    silent("body/code-argument", "//- /w/.claude/commands/a.md\n```sh\ndeploy $1\n```\n");
+}
+
+#[test]
+fn an_empty_compatibility_is_told_once_it_is_written() {
+    let rules = |value: &str| -> Vec<_> {
+        let found = World::new(&front(&format!("compatibility:{value}"))).check();
+        found.iter().map(|it| it.rule.id).filter(|it| *it == "field/length").collect()
+    };
+    assert_eq!(rules(" \"\""), ["field/length"]);
+    assert!(rules("").is_empty() && rules(" git").is_empty());
+}
+
+#[test]
+fn marks_that_end_a_sentence() {
+    for text in ["Now!`pdf` it is.", "Never (!) `rm` it.", "`!`"] {
+        let text = format!(
+            "//- /w/.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads. Use when asked.\n---\n{text}\n"
+        );
+        silent("body/command-not-run", &text);
+    }
+}
+
+#[test]
+fn descriptions_that_speak_of_what_is_to_do() {
+    for text in ["Lists each TODO of the code. Use when asked.", "Marks TODO: and FIXME. Use it."] {
+        let text = format!("---\nname: pdf\ndescription: \"{text}\"\n---\nRead.\n");
+        silent("description/unwritten", &text);
+    }
 }
