@@ -169,12 +169,25 @@ mod tests {
     struct Counting {
         n_stats: AtomicUsize,
         n_lists: AtomicUsize,
+        /// Whether its times are whole seconds and its directories of one size.
+        is_coarse: bool,
+    }
+
+    impl Counting {
+        fn told(&self, stat: Stat) -> Stat {
+            if !self.is_coarse {
+                return stat;
+            }
+            let whole = |(seconds, _): (i64, i64)| (seconds, 0);
+            let (modified, changed) = (whole(stat.modified), whole(stat.changed));
+            Stat { modified, changed, size: 4096, ..stat }
+        }
     }
 
     impl Disk for Counting {
         fn stat(&self, path: &Path) -> io::Result<Stat> {
             self.n_stats.fetch_add(1, Ordering::Relaxed);
-            RealDisk.stat(path)
+            Ok(self.told(RealDisk.stat(path)?))
         }
 
         fn target(&self, path: &Path) -> io::Result<PathBuf> {
@@ -183,7 +196,8 @@ mod tests {
 
         fn list(&self, path: &Path) -> io::Result<Directory> {
             self.n_lists.fetch_add(1, Ordering::Relaxed);
-            RealDisk.list(path)
+            let listed = RealDisk.list(path)?;
+            Ok(Directory { stat: self.told(listed.stat), ..listed })
         }
 
         fn read(&self, path: &Path, limit: u64) -> Result<File, ReadError> {
@@ -242,6 +256,33 @@ mod tests {
         assert!(roots(discover(&search)).contains(&new));
         fs::remove_dir_all(top.join("d0/.agents")).unwrap();
         assert_eq!(roots(discover(&search)), [new, expected[0].clone()]);
+    }
+
+    #[test]
+    fn what_is_made_within_the_same_second_is_found_where_times_are_whole_seconds() {
+        let top = tempfile::tempdir().unwrap();
+        let top = top.path().canonicalize().unwrap();
+        let search = search(&top, 1);
+        let disk = Counting { is_coarse: true, ..Counting::default() };
+        for (n_made, place) in PLACES.iter().enumerate() {
+            // Away from the beginning of a second, where a change is told from the next one anyhow.
+            std::thread::sleep(Duration::from_millis(25));
+            let found = discover_on(&disk, &search).roots.len();
+            assert_eq!(found, n_made, "before {place} is made");
+            fs::create_dir_all(top.join("d0").join(place)).unwrap();
+        }
+        assert_eq!(discover_on(&disk, &search).roots.len(), PLACES.len());
+        // In the end it is remembered here too.
+        let end = Instant::now() + Duration::from_secs(20);
+        let lists = || {
+            let before = disk.n_lists.load(Ordering::Relaxed);
+            discover_on(&disk, &search);
+            disk.n_lists.load(Ordering::Relaxed) - before
+        };
+        while lists() > 0 {
+            assert!(Instant::now() < end, "the level is not remembered");
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
     #[test]

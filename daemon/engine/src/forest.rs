@@ -329,6 +329,9 @@ impl Node {
 /// same time: file times move with the kernel's clock tick, 10 ms at the slowest.
 const RACY_NANOS: i128 = 20_000_000;
 
+/// As above where file times are whole seconds, or two, as FAT has them.
+const RACY_NANOS_OF_SECONDS: i128 = 2_000_000_000 + RACY_NANOS;
+
 impl Seen {
     /// Returns the state that was found by who began to ask at that time.
     ///
@@ -339,7 +342,10 @@ impl Seen {
         let at = since.as_nanos().cast_signed();
         let nanos = |(s, n): (i64, i64)| i128::from(s) * 1_000_000_000 + i128::from(n);
         let latest = nanos(stat.modified).max(nanos(stat.changed));
-        Self { stat, racy: at - latest < RACY_NANOS }
+        // Nobody can choose when something was changed, as opposed to its content: where that is a
+        // whole second, all times of the file system are.
+        let near = if stat.changed.1 == 0 { RACY_NANOS_OF_SECONDS } else { RACY_NANOS };
+        Self { stat, racy: at - latest < near }
     }
 
     /// Whether what was read is surely still so, by the look of `stat`.

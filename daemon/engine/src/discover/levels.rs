@@ -2,7 +2,8 @@
 //!
 //! Most directories of a worktree hold nothing of any agent's, and agents touch the same ones again
 //! and again. So a directory is asked how it is, which is one question however many places are looked
-//! for in it; where that is as it was, what it holds is known, and else it is listed once.
+//! for in it; where that is as it was, what it holds is known, and else it is listed once. A listing
+//! that is so young that another change could bear the same time is for that touch alone.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -90,7 +91,11 @@ impl Levels {
             is_dotted(name.as_bytes()) && matches!(kind, Kind::Directory | Kind::Link)
         });
         let held = Held::Dotted(dotted.map(|(name, _)| name).collect());
-        let level = Level { seen: Seen::asked(asked, listing.stat), held: held.clone() };
+        let seen = Seen::asked(asked, listing.stat);
+        if seen.racy {
+            return held;
+        }
+        let level = Level { seen, held: held.clone() };
         known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= REMEMBERED {
             known.clear();
