@@ -208,6 +208,11 @@ impl Service {
         health
     }
 
+    /// Returns what is not well with this view, and whether what the user decides is kept.
+    pub(crate) fn health_of(&self, view: &View) -> Vec<Health> {
+        view.health.iter().cloned().chain(self.sessions.store().health()).collect()
+    }
+
     pub(crate) async fn resolved(&self, asked: &Asked) -> Result<Arc<View>, RpcError> {
         let view = self.of_key(asked, &asked.key).await?;
         // Most agents inside an agent have no rules of their own, and share a view.

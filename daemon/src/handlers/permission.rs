@@ -166,7 +166,7 @@ pub(crate) async fn granted(
     let grant = |it: Grant| PermissionGrant { permission: it.permission, pattern: it.pattern };
     Answer::new(&PermissionGrantedResult {
         grants: grants.into_iter().map(grant).collect(),
-        health: to_wire::health(&view.health),
+        health: to_wire::health(&service.health_of(&view)),
     })
 }
 
@@ -186,7 +186,8 @@ pub(crate) async fn revoke(
                 "Make room on the disk, or give yourself write permission to the state directory.",
             )
     })?;
-    Answer::new(&PermissionRevokeResult { revoked, health: to_wire::health(&view.health) })
+    let health = to_wire::health(&service.health_of(&view));
+    Answer::new(&PermissionRevokeResult { revoked, health })
 }
 
 /// What is decided about all patterns of a call.

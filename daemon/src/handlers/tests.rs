@@ -5,6 +5,7 @@ mod counting;
 mod loading;
 mod running;
 mod session;
+mod trusting;
 
 use std::fs;
 use std::path::Path;

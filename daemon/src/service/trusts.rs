@@ -1,7 +1,8 @@
 //! What the user has said about directories, as the daemon goes by it.
 //!
 //! It is in the store, which other processes write to as well; here is a copy, that no call waits
-//! for the disk.
+//! for the disk. The invariant: the engine is handed what is known under the lock of what is known,
+//! so that of two who hand it over the one with the newer word is the last.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -35,37 +36,38 @@ impl Service {
     pub(crate) async fn take_trust(&self) {
         let writes = self.known_trusts().writes;
         self.read_trusts(writes).await;
-        self.follow_policy().await;
     }
 
     /// Takes up what another process has kept: a command that asked no daemon.
     pub(crate) async fn refresh_trusts(&self, heard: Heard) {
         let writes = self.sessions.store().writes_elsewhere(heard).await;
-        if self.known_trusts().writes != writes && self.read_trusts(writes).await {
-            self.follow_policy().await;
+        if self.known_trusts().writes != writes {
+            self.read_trusts(writes).await;
         }
     }
 
-    /// Reads the store. Returns whether it says something else than before.
-    async fn read_trusts(&self, writes: u64) -> bool {
+    /// Reads the store, and hands the engine what it says where that is new.
+    async fn read_trusts(&self, writes: u64) {
         let read = match self.sessions.store().trusts().await {
             Ok(read) => read,
             Err(error) => {
                 // What is known stays, and the next call tries again.
                 tracing::warn!(%error, "trust is not read");
                 self.known_trusts().writes = u64::MAX;
-                return false;
+                return;
             }
         };
         let said = read.said.into_iter();
         let trusts = Trusts::new(said.filter_map(|(dir, it)| Some((AbsPath::new(&dir).ok()?, it))));
         let mut known = self.known_trusts();
         if read.nth < known.nth {
-            return false;
+            return;
         }
         let is_new = *known.trusts != trusts;
         *known = Known { trusts: Arc::new(trusts), nth: read.nth, writes };
-        is_new
+        if is_new {
+            self.hand_over(&known);
+        }
     }
 
     fn known_trusts(&self) -> MutexGuard<'_, Known> {
@@ -75,7 +77,15 @@ impl Service {
 
     /// Hands the engine what the user has decided about skills, for every later request.
     pub(crate) async fn follow_policy(&self) {
-        let trusts = Trusts::clone(&*self.trusts().await);
+        if self.trusts.get().is_none() {
+            self.read_trusts(0).await;
+        }
+        self.hand_over(&self.known_trusts());
+    }
+
+    /// `known` is locked by the caller until the engine has it.
+    fn hand_over(&self, known: &Known) {
+        let trusts = Trusts::clone(&known.trusts);
         let rules = rules(&self.settings);
         let requires_trust = self.settings.user().require_trust;
         self.engine.follow(Policy { rules, trusts, requires_trust });

@@ -1,0 +1,52 @@
+//! What the user says about a directory while others say something else.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use skills_core::path::AbsPath;
+use tokio::task::yield_now;
+
+use super::*;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_what_is_said_at_once_about_trust_the_last_word_counts() {
+    let mut rig = Rig::new(&[("w/.agents/skills/a/SKILL.md", &skill("a", ""))]);
+    let top = AbsPath::new(rig.path("w").as_ref()).unwrap();
+    let service = Arc::clone(&rig.service);
+    for round in 0..60 {
+        let is_said = Arc::new(AtomicBool::new(false));
+        // As each call does behind an edit of the configuration.
+        let followers = (0..3).map(|_| {
+            let (service, is_said) = (Arc::clone(&service), Arc::clone(&is_said));
+            tokio::spawn(async move {
+                while !is_said.load(Ordering::Relaxed) {
+                    service.follow_policy().await;
+                    yield_now().await;
+                }
+            })
+        });
+        let followers: Vec<_> = followers.collect();
+        let trusted = round % 2 == 0;
+        service.sessions.store().set_trust(&top, Some(trusted), Vec::new()).await.unwrap();
+        service.take_trust().await;
+        is_said.store(true, Ordering::Relaxed);
+        for follower in followers {
+            follower.await.unwrap();
+        }
+        let list = rig.call("skills/list", json!({})).await;
+        assert_eq!(list["skills"][0]["trusted"], trusted, "round {round}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_allowed_and_taken_back_says_that_the_store_is_not_well() {
+    let mut rig = Rig::new(&[("w/.agents/skills/a/SKILL.md", &skill("a", ""))]);
+    rig.write("state/sessions.db", &"damaged ".repeat(1024));
+    let grant = json!({"permission": "skill", "pattern": "a"});
+    let revoked = rig.call("permission/revoke", grant).await;
+    assert_eq!(revoked["revoked"], false);
+    let granted = rig.call("permission/granted", json!({})).await;
+    for answer in [revoked, granted] {
+        assert_eq!(answer["health"][0]["code"], "store", "{answer}");
+        assert!(answer["health"][0]["message"].as_str().unwrap().contains("set aside"));
+    }
+}
