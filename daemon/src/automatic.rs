@@ -86,12 +86,10 @@ impl Service {
     /// Sees to it that what is written below a conversation's directory is heard, where that counts
     /// as touched.
     pub(crate) async fn follow_writes(&self, session: &Session) {
-        let writes = self.engine.writes();
-        if !session.auto || writes.follows(&session.cwd) {
+        if !session.auto || self.engine.writes().follows(&session.cwd) {
             return;
         }
-        let (writes, dir) = (writes.clone(), session.cwd.clone());
-        if let Err(error) = spawn_blocking(move || writes.follow(&dir)).await {
+        if let Err(error) = self.engine.hear(session.cwd.clone()).await {
             tracing::error!(%error, "writes are not heard");
         }
     }

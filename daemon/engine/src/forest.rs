@@ -23,6 +23,7 @@ use skills_core::resolve::{
 };
 
 use crate::disk::{Kind, Stat};
+use crate::hints::Heed;
 use crate::names::Names;
 
 /// How many symbolic links are followed on the way to one path, as Linux does.
@@ -47,6 +48,8 @@ pub(crate) struct Forest {
 pub(crate) struct Node {
     pub(crate) serial: Serial,
     pub(crate) watch: Watch,
+    /// What it was armed for, when it was.
+    pub(crate) heed: Heed,
     /// Which directory it was when it was armed.
     pub(crate) armed_as: Option<FileId>,
     /// The directory as it was when it was last read.
@@ -150,6 +153,7 @@ impl Forest {
             Box::new(Node {
                 serial: *next,
                 watch: Watch::Unarmed,
+                heed: Heed::Names,
                 armed_as: None,
                 seen: None,
                 probes: Names::default(),
@@ -296,6 +300,12 @@ impl Node {
         let names =
             self.probes.names().chain(self.files.names()).chain(self.texts.names()).cloned();
         self.listing.is_none().then(|| names.collect())
+    }
+
+    /// Returns what has to be watched for what was asked about it.
+    pub(crate) fn least_heed(&self) -> Heed {
+        let reads = self.files.names().chain(self.texts.names()).next().is_some();
+        if reads { Heed::Everything } else { Heed::Names }
     }
 
     /// The watch may be gone: it is armed again before the node is read again.

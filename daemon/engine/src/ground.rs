@@ -20,7 +20,7 @@ use skills_core::resolve::FileId;
 use crate::counters::{Cause, Counters};
 use crate::disk::{Disk, Kind};
 use crate::forest::{Forest, Need, NodePath, Probe, Watch, join};
-use crate::hints::{ArmError, HintSource, Inbox};
+use crate::hints::{ArmError, Heed, HintSource, Inbox};
 use crate::mounts::Mounts;
 use crate::pool;
 use crate::records::Records;
@@ -95,6 +95,17 @@ impl Ground {
         source.cookie(ticket).inspect_err(|error| tracing::warn!(%error, "no cookie")).is_ok()
     }
 
+    /// Watches what is written in all directories where somebody has come to want to hear of it.
+    pub(crate) fn heed_writes(&mut self) {
+        let writes = self.inbox.writes().clone();
+        let nodes = self.forest.iter();
+        let wanted =
+            nodes.filter(|(path, it)| it.heed == Heed::Names && writes.wants(Path::new(path)));
+        for path in wanted.map(|(path, _)| path.clone()).collect::<Vec<_>>() {
+            self.arm(&path, Heed::Everything);
+        }
+    }
+
     /// Looks at everything again where something was mounted or unmounted since the last time.
     pub(crate) fn follow_mounts(&mut self) {
         if self.mounts.have_changed() {
@@ -143,7 +154,7 @@ impl Ground {
     /// Probes its way along a path until what stands there is known.
     fn look(&mut self, path: &Path) {
         while let Err(unknown) = self.forest.locate(path, self.us, &mut |_| {}) {
-            self.arm(&unknown.dir);
+            self.arm(&unknown.dir, Heed::Names);
             self.widen_interest(&unknown.dir, &unknown.name);
             let probe = self.probe(&unknown.dir, &unknown.name);
             if let Some(node) = self.forest.get_mut(&unknown.dir) {
@@ -181,15 +192,20 @@ impl Ground {
         }
     }
 
-    /// Makes sure that a directory is a node and under watch.
-    fn arm(&mut self, path: &OsStr) {
+    /// Makes sure that a directory is a node and under watch, for this at least.
+    fn arm(&mut self, path: &OsStr, heed: Heed) {
         let node = self.forest.ensure(path);
-        if node.watch != Watch::Unarmed {
+        let mut heed = heed.max(node.least_heed());
+        if heed == Heed::Names && self.inbox.writes().wants(Path::new(path)) {
+            heed = Heed::Everything;
+        }
+        if node.watch != Watch::Unarmed && node.heed >= heed {
             return;
         }
+        node.heed = heed;
         node.watch = match &mut self.source {
             None => Watch::Refused,
-            Some(source) => match source.arm(Path::new(path)) {
+            Some(source) => match source.arm(Path::new(path), heed) {
                 Ok(()) => Watch::Armed,
                 // Whoever saw it go has been told, and will say so.
                 Err(ArmError::Missing) => Watch::Unarmed,
@@ -235,7 +251,8 @@ impl Ground {
         let (disk, limit) = (Arc::clone(&self.disk), self.read_limit);
         let records = Arc::clone(&self.records);
         let arm = |dir: &OsString| {
-            self.arm(dir);
+            // Its SKILL.md is read with it.
+            self.arm(dir, Heed::Everything);
             self.inbox.set_interest(Path::new(dir), None);
         };
         let found = pool::map_after(dirs, arm, |dir| list_directory(&*disk, &records, dir, limit));
@@ -254,7 +271,7 @@ impl Ground {
         let (disk, limit) = (Arc::clone(&self.disk), self.read_limit);
         let records = Arc::clone(&self.records);
         let arm = |(dir, name): &(OsString, OsString)| {
-            self.arm(dir);
+            self.arm(dir, Heed::Everything);
             self.widen_interest(dir, name);
         };
         let found = pool::map_after(files, arm, |(dir, name)| {
@@ -271,7 +288,7 @@ impl Ground {
     /// Reads configuration files: there are few, so that threads would cost more than they save.
     fn read_texts(&mut self, files: Vec<(OsString, OsString)>) {
         for (dir, name) in files {
-            self.arm(&dir);
+            self.arm(&dir, Heed::Everything);
             self.widen_interest(&dir, &name);
             let state = read_text(&*self.disk, &dir, &name);
             self.counters.read.count(Cause::Opened);

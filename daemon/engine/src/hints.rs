@@ -18,8 +18,8 @@ const MAX_WAITING: usize = 16 * 1024;
 
 /// Where hints come from: something that watches directories.
 pub trait HintSource: Send {
-    /// Watches the directory at `path`, links followed. Watching one twice renews the watch.
-    fn arm(&mut self, path: &Path) -> Result<(), ArmError>;
+    /// Watches the directory at `path`, for this at least. Watching one twice renews the watch.
+    fn arm(&mut self, path: &Path, heed: Heed) -> Result<(), ArmError>;
 
     /// Stops watching the directory that was armed by `path`.
     fn disarm(&mut self, path: &Path);
@@ -27,6 +27,16 @@ pub trait HintSource: Send {
     /// Places a cookie: `ticket` comes out of the inbox behind all hints of earlier changes, at once
     /// or when it has come by.
     fn cookie(&mut self, ticket: u64) -> io::Result<()>;
+}
+
+/// What of a directory is watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Heed {
+    /// Which names are in it, and what they stand for. That is enough where nobody reads a file in
+    /// it, and wakes nobody when a file there is written again and again.
+    Names,
+    /// What is written to its files as well.
+    Everything,
 }
 
 /// Why a directory is not watched.

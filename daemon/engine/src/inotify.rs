@@ -4,7 +4,8 @@
 //! directories: it follows links, forgets a shared watch with the first of its paths, and looks
 //! through all watches for each directory that is removed (docs/adr/0005-inotify.md). Here a
 //! watch is one directory, armed without following a link, under all the paths by which it was
-//! armed; opening and closing files is not asked for, so our own reading makes no events.
+//! armed; opening and closing files is not asked for, so our own reading makes no events, and
+//! writing only where somebody reads what is written.
 //!
 //! The kernel queues an event before the call that causes it returns. So whoever reads the queue
 //! to its end has heard of all that was finished before: a cookie is placed by doing that, on the
@@ -21,18 +22,22 @@ use ::inotify::{Event, EventMask, Inotify, WatchDescriptor, WatchMask, Watches};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::ioctl_fionread;
 
-use crate::hints::{ArmError, HintSource, Inbox, StartHints};
+use crate::hints::{ArmError, Heed, HintSource, Inbox, StartHints};
 
-/// What is asked for: what can change a listing, or what is read from it.
-const ASKED: WatchMask = WatchMask::MODIFY
-    .union(WatchMask::ATTRIB)
+/// What is asked for: what can change a listing.
+const NAMES: WatchMask = WatchMask::ATTRIB
     .union(WatchMask::CREATE)
     .union(WatchMask::DELETE)
     .union(WatchMask::MOVE)
     .union(WatchMask::DELETE_SELF)
     .union(WatchMask::MOVE_SELF)
     .union(WatchMask::ONLYDIR)
-    .union(WatchMask::DONT_FOLLOW);
+    .union(WatchMask::DONT_FOLLOW)
+    // A directory that is reached by another path already, or is watched for more, stays so.
+    .union(WatchMask::MASK_ADD);
+
+/// As above, and what can change what is read from it.
+const EVERYTHING: WatchMask = NAMES.union(WatchMask::MODIFY);
 
 /// What makes an entry come, go or be another one.
 const REPLACING: EventMask = EventMask::CREATE
@@ -123,10 +128,14 @@ struct Source {
 }
 
 impl HintSource for Source {
-    fn arm(&mut self, path: &Path) -> Result<(), ArmError> {
+    fn arm(&mut self, path: &Path, heed: Heed) -> Result<(), ArmError> {
+        let asked = match heed {
+            Heed::Names => NAMES,
+            Heed::Everything => EVERYTHING,
+        };
         // Held over the call: an event of the new watch is read after its path is known.
         let mut table = lock(&self.table);
-        let watch = self.watches.add(path, ASKED).map_err(|error| match error.raw_os_error() {
+        let watch = self.watches.add(path, asked).map_err(|error| match error.raw_os_error() {
             Some(ENOENT | ENOTDIR | ELOOP) => ArmError::Missing,
             Some(ENOSPC) => ArmError::Limit,
             _ => ArmError::Io(error),

@@ -90,6 +90,7 @@ use arc_swap::{ArcSwap, ArcSwapOption};
 use skills_core::path::AbsPath;
 use skills_core::resolve::{Policy, Site, prompt_of};
 use tokio::sync::oneshot;
+use tokio::task::spawn_blocking;
 
 use crate::activation::Matchers;
 use crate::disk::{DEFAULT_READ_LIMIT, Disk, RealDisk};
@@ -256,6 +257,16 @@ impl Engine {
     /// Returns what the watcher says was written.
     pub fn writes(&self) -> &Writes {
         &self.writes
+    }
+
+    /// Hears from now on of what is written below a directory ([`Writes::next`]). Returns when what
+    /// is written from then on is heard.
+    pub async fn hear(&self, dir: AbsPath) -> Result<(), EngineError> {
+        let writes = self.writes.clone();
+        let followed = spawn_blocking(move || writes.follow(&dir)).await;
+        // It fails when the runtime ends, and everything with it.
+        followed.map_err(|_| EngineError::Stopped)?;
+        self.ask(Event::Hear).await
     }
 
     /// Returns what waits in a view for a file to be touched. Made when it is first asked for.

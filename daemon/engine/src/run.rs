@@ -83,6 +83,8 @@ pub(crate) enum Event {
         arguments: BTreeMap<String, String>,
         reply: oneshot::Sender<Result<PromptAnswer, PromptError>>,
     },
+    /// Somebody wants to hear of what is written somewhere else than before.
+    Hear(oneshot::Sender<()>),
     /// Read so much of each SKILL.md from now on.
     ReadLimit(u64),
     /// End.
@@ -103,6 +105,7 @@ impl Event {
             | Self::Policy(_)
             | Self::Provided
             | Self::Prompt { .. }
+            | Self::Hear(_)
             | Self::ReadLimit(_)
             | Self::Stop => true,
         }
@@ -292,6 +295,10 @@ impl Engine {
             }
             Event::Status(reply) => {
                 let _ = reply.send(self.status());
+            }
+            Event::Hear(reply) => {
+                self.ground.heed_writes();
+                let _ = reply.send(());
             }
             Event::ReadLimit(limit) => self.ground.set_read_limit(limit),
             Event::Stop => {

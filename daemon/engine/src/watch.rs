@@ -14,7 +14,7 @@ use notify::event::{EventKind, ModifyKind};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 
 use crate::cookie::{Awaited, Cookies};
-use crate::hints::{ArmError, HintSource, Inbox, StartHints};
+use crate::hints::{ArmError, Heed, HintSource, Inbox, StartHints};
 
 /// Watches with what the system has, by way of `notify`.
 pub struct Notify {
@@ -52,7 +52,7 @@ struct NotifySource {
 }
 
 impl HintSource for NotifySource {
-    fn arm(&mut self, path: &Path) -> Result<(), ArmError> {
+    fn arm(&mut self, path: &Path, _: Heed) -> Result<(), ArmError> {
         self.watcher.watch(path, RecursiveMode::NonRecursive).map_err(|error| match error.kind {
             notify::ErrorKind::MaxFilesWatch => ArmError::Limit,
             notify::ErrorKind::PathNotFound => ArmError::Missing,

@@ -4,7 +4,7 @@
 //! somebody wants to know about a directory. A path is where something may have been written,
 //! never more: after a directory was renamed its files are told of under the old name, and some
 //! are not told of at all. Only directories that are watched for their skills are heard, so that
-//! nothing is watched for this alone.
+//! no directory is watched for this alone; of those that are it decides whether writing is heard.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -39,8 +39,9 @@ struct State {
 }
 
 impl Writes {
-    /// Hears from now on of what is written below a directory. Reads the disk.
-    pub fn follow(&self, dir: &AbsPath) {
+    /// Hears from now on of what is written below a directory, as soon as the watcher is told.
+    /// Reads the disk.
+    pub(crate) fn follow(&self, dir: &AbsPath) {
         // The watcher knows directories without links. One that is not there yet has none to follow.
         let real = std::fs::canonicalize(dir).unwrap_or_else(|_| dir.to_path_buf());
         let mut state = self.lock();
@@ -51,6 +52,12 @@ impl Writes {
     /// Returns whether it hears of what is written below this directory.
     pub fn follows(&self, dir: &AbsPath) -> bool {
         self.0.is_on.load(Ordering::Acquire) && self.lock().below.contains_key(dir)
+    }
+
+    /// Returns whether somebody wants to know what is written in this directory, named without links.
+    pub(crate) fn wants(&self, dir: &Path) -> bool {
+        self.0.is_on.load(Ordering::Acquire)
+            && self.lock().below.values().any(|it| dir.starts_with(it))
     }
 
     /// Hears only of those directories any more that somebody uses.

@@ -13,7 +13,7 @@ use skills_core::path::AbsPath;
 use skills_core::profile;
 use skills_core::resolve::{Resolution, Site};
 use skills_engine::disk::{Directory, Disk, File, ReadError, RealDisk, Stat};
-use skills_engine::hints::{ArmError, HintSource, Inbox, StartHints};
+use skills_engine::hints::{ArmError, Heed, HintSource, Inbox, StartHints};
 use skills_engine::watch::{Notify, recommended};
 use skills_engine::{Engine, Freshness, Options, ViewKey};
 
@@ -141,12 +141,12 @@ impl StartHints for Worse {
 }
 
 impl HintSource for WorseSource {
-    fn arm(&mut self, path: &Path) -> Result<(), ArmError> {
+    fn arm(&mut self, path: &Path, heed: Heed) -> Result<(), ArmError> {
         self.armed += 1;
         if self.mode == Mode::Limited && self.armed.is_multiple_of(3) {
             return Err(ArmError::Limit);
         }
-        self.real.arm(path)
+        self.real.arm(path, heed)
     }
 
     fn disarm(&mut self, path: &Path) {

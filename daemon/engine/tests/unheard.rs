@@ -15,7 +15,7 @@ use skills_core::path::AbsPath;
 use skills_core::profile;
 use skills_core::resolve::Site;
 use skills_engine::disk::{Directory, Disk, File, ReadError, RealDisk, Stat};
-use skills_engine::hints::{ArmError, HintSource, Inbox, StartHints};
+use skills_engine::hints::{ArmError, Heed, HintSource, Inbox, StartHints};
 use skills_engine::watch::recommended;
 use skills_engine::{Engine, Freshness, Options, ViewKey};
 
@@ -50,12 +50,12 @@ impl StartHints for Limited {
 }
 
 impl HintSource for LimitedSource {
-    fn arm(&mut self, path: &Path) -> Result<(), ArmError> {
+    fn arm(&mut self, path: &Path, heed: Heed) -> Result<(), ArmError> {
         pass(&self.arming, path);
         if self.over.iter().any(|it| it == path) {
             return Err(ArmError::Limit);
         }
-        self.real.arm(path)
+        self.real.arm(path, heed)
     }
 
     fn disarm(&mut self, path: &Path) {

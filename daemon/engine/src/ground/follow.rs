@@ -19,7 +19,7 @@ use super::read::{list_entries, read_skill, read_text, see};
 use crate::counters::Cause;
 use crate::disk::{Disk, Kind, Stat};
 use crate::forest::{FileState, Node, NodePath, Seen, Serial, Watch, join, parent};
-use crate::hints::Hints;
+use crate::hints::{Heed, Hints};
 use crate::names::Names;
 
 impl Ground {
@@ -99,7 +99,7 @@ impl Ground {
             }
             self.counters.swept += 1;
             // Armed before it is compared: a change after this makes a hint.
-            self.arm(&path);
+            self.arm(&path, Heed::Names);
             let now = self.disk.stat(Path::new(&path)).ok();
             let Some(node) = self.forest.get_mut(&path) else { continue };
             if now.map(|it| it.id) != node.seen.map(|it| it.stat.id) {
@@ -151,7 +151,7 @@ impl Ground {
     /// Reads one node again. Returns whether its answers changed; none when it is gone.
     fn refresh_one(&mut self, path: &OsStr, cause: Cause) -> Option<bool> {
         self.forest.get(path)?;
-        self.arm(path);
+        self.arm(path, Heed::Names);
         // Were it another directory than before, it would be read anew as such just now.
         self.dirty.remove(path);
         let seen = see(&*self.disk, path);

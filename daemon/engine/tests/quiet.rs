@@ -1,0 +1,112 @@
+//! What happens beside the skills wakes nobody, and what happens to them is heard all the same.
+//!
+//! One test in one process: it counts how often the watcher's thread has waited.
+
+#![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use skills_core::path::AbsPath;
+use skills_core::profile;
+use skills_core::resolve::Site;
+use skills_engine::watch::recommended;
+use skills_engine::{Engine, Freshness, Options, ViewKey};
+
+/// How often the thread that listens to the watcher has waited for something.
+fn waits() -> u64 {
+    let tasks = fs::read_dir("/proc/self/task").unwrap().map(|it| it.unwrap().path());
+    let is_it = |it: &PathBuf| fs::read_to_string(it.join("comm")).unwrap().trim() == "watch";
+    let task = tasks.into_iter().find(is_it).expect("the watcher has a thread");
+    let status = fs::read_to_string(task.join("status")).unwrap();
+    let line = status.lines().find_map(|it| it.strip_prefix("voluntary_ctxt_switches:"));
+    line.unwrap().trim().parse().unwrap()
+}
+
+/// Does something that must wake nobody. Others may make something meanwhile in a directory above,
+/// as tests do in that of temporary files: then it is done again.
+#[track_caller]
+fn wakes_nobody(act: impl Fn()) {
+    let end = Instant::now() + Duration::from_mins(1);
+    loop {
+        let before = waits();
+        act();
+        thread::sleep(Duration::from_millis(20));
+        if waits() == before {
+            return;
+        }
+        assert!(Instant::now() < end, "the watcher is woken each time");
+    }
+}
+
+fn write_again_and_again(path: &Path) {
+    let mut file = fs::OpenOptions::new().append(true).open(path).unwrap();
+    for _ in 0..1000 {
+        file.write_all(b"x").unwrap();
+    }
+}
+
+async fn described(engine: &Engine, top: &Path) -> Vec<String> {
+    let site = Site {
+        profile: Arc::clone(profile::find("agentskills").unwrap()),
+        cwd: AbsPath::new(top).unwrap(),
+        additional: Vec::new(),
+        agent: None,
+        environment: [("HOME".to_owned(), top.with_file_name("home").into_os_string())].into(),
+        overlay: Arc::default(),
+    };
+    let key = ViewKey {
+        cwd: site.cwd.clone(),
+        profile: "agentskills".into(),
+        environment: site.environment.clone(),
+        additional: Vec::new(),
+        agent: None,
+        overlay: Arc::default(),
+    };
+    let view = engine.view(key, || site, Freshness::Synced).await.unwrap();
+    let candidates = view.resolution.candidates.iter();
+    candidates.map(|it| it.description.as_deref().unwrap_or_default().to_owned()).collect()
+}
+
+fn skill(root: &Path, description: &str) {
+    fs::create_dir_all(root.join("a")).unwrap();
+    let text = format!("---\nname: a\ndescription: {description}\n---\n");
+    fs::write(root.join("a/SKILL.md"), text).unwrap();
+}
+
+#[tokio::test]
+async fn what_is_written_beside_the_skills_wakes_nobody() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    let (top, home) = (root.join("w"), root.join("home"));
+    fs::create_dir_all(top.join(".git")).unwrap();
+    fs::create_dir_all(&home).unwrap();
+    skill(&top.join(".agents/skills"), "First.");
+    let beside = [root.join("log"), top.join("main.rs"), home.join("history")];
+    for file in &beside {
+        fs::write(file, "").unwrap();
+    }
+    let hints = Some(recommended(root.join("cookies")));
+    let engine = Engine::start(Options { hints, ..Options::new("boot".into()) }).unwrap();
+    assert_eq!(described(&engine, &top).await, ["First."]);
+
+    wakes_nobody(|| beside.iter().for_each(|it| write_again_and_again(it)));
+
+    // What is read is heard of, and so are the names that matter in the same directories.
+    skill(&top.join(".agents/skills"), "Second.");
+    assert_eq!(described(&engine, &top).await, ["Second."]);
+    skill(&home.join(".agents/skills"), "At home.");
+    assert_eq!(described(&engine, &top).await, ["Second.", "At home."]);
+
+    // Whoever wants to hear of what is written in the worktree does, and of nothing above it.
+    engine.hear(AbsPath::new(&top).unwrap()).await.unwrap();
+    fs::write(&beside[1], "fn main() {}").unwrap();
+    assert_eq!(engine.writes().next().await, [beside[1].clone()].into());
+    wakes_nobody(|| [&beside[0], &beside[2]].into_iter().for_each(|it| write_again_and_again(it)));
+    engine.stop();
+}
