@@ -3,7 +3,8 @@
 //! A file is looked at (one `stat`, and none where the vigil has heard of nothing since the last)
 //! whenever somebody asks something that depends on it, and read again when it has changed, so that
 //! the first answer after an edit follows the edit. One with mistakes does not count: the last good
-//! one stays, and health says what is wrong with the new. What may stand in it is
+//! one stays, and health says what is wrong with the new. The same holds of one in a home on a
+//! server that does not answer, which nobody waits for. What may stand in it is
 //! `skills_core::config`'s to say.
 
 use std::collections::BTreeMap;
@@ -20,11 +21,10 @@ use skills_core::permission::Rule;
 use skills_core::resolve::Policy;
 use skills_engine::disk::{Disk, ReadError, RealDisk};
 use skills_engine::vigil::{Heard, Vigil, Vouch};
-use skills_engine::{Health, McpOptions, Provision, RemoteOptions};
+use skills_engine::{Health, McpOptions, Provision, Reach, RemoteOptions};
 use skills_protocol::limits::Limits;
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire::{ConfigState, ConfigStatus};
-use tokio::task::spawn_blocking;
 
 use crate::log;
 
@@ -54,6 +54,7 @@ pub(crate) struct Settings {
 #[derive(Clone, Debug, Default)]
 struct Kept {
     stamp: Stamp,
+    reach: Reach,
     /// Whether the file was so young when it was read that another change may look the same.
     fresh: bool,
     /// For the last time that it looked as when it was read.
@@ -87,9 +88,9 @@ impl Settings {
         if lock(&self.user).vouch.holds(heard) {
             return false;
         }
-        let vouch = watch(path);
         let kept = lock(&self.user).clone();
-        if kept.is_current(path) {
+        let vouch = watch(path, &kept.reach);
+        if kept.is_current(path).await {
             lock(&self.user).vouched(kept.stamp, vouch);
             return false;
         }
@@ -118,23 +119,22 @@ impl Settings {
             return Arc::clone(&kept.config);
         }
         let path = top.join(REPOSITORY_FILE);
-        let vouch = watch(&path);
-        // One that is not known is like a file that is not there.
-        let kept = lock(&self.repositories).get(top).cloned().unwrap_or_default();
-        if kept.is_current(&path) {
-            let mut repositories = lock(&self.repositories);
-            if repositories.len() < WORKTREES {
-                repositories.entry(top.clone()).or_default();
+        let kept = lock(&self.repositories).get(top).cloned();
+        if let Some(kept) = &kept {
+            let vouch = watch(&path, &kept.reach);
+            if kept.is_current(&path).await {
+                if let Some(it) = lock(&self.repositories).get_mut(top) {
+                    it.vouched(kept.stamp, vouch);
+                }
+                return Arc::clone(&kept.config);
             }
-            if let Some(it) = repositories.get_mut(top) {
-                it.vouched(kept.stamp, vouch);
-            }
-            return kept.config;
         }
+        let kept = kept.unwrap_or_default();
+        // It knows that it is waited for.
+        let unanswered = kept.clone();
         let own = self.user().profiles.own().map(str::to_owned).collect();
-        let Some(kept) = read_elsewhere(path, Source::Repository, kept, own).await else {
-            return Arc::default();
-        };
+        let read = read_elsewhere(path, Source::Repository, kept, own).await;
+        let kept = read.unwrap_or(unanswered);
         let config = Arc::clone(&kept.config);
         let mut repositories = lock(&self.repositories);
         if repositories.len() >= WORKTREES {
@@ -227,7 +227,13 @@ fn unwell(path: &Path, kept: &Kept) -> Vec<Health> {
         hint: "Mend the file; until then the last good one counts, or the defaults.",
         path: Some(path.as_os_str().to_owned()),
     });
-    health.collect()
+    let late = kept.reach.is_late().then(|| Health {
+        code: "config",
+        message: "the file system that it is on does not answer".to_owned(),
+        hint: "See whether the server or the network is there; until it answers, what was last read counts, or the defaults.",
+        path: Some(path.as_os_str().to_owned()),
+    });
+    health.chain(late).collect()
 }
 
 async fn read_elsewhere(
@@ -236,8 +242,9 @@ async fn read_elsewhere(
     kept: Kept,
     own: Vec<String>,
 ) -> Option<Kept> {
-    // It fails when the runtime ends or the reading panicked, and then all stays as it was.
-    spawn_blocking(move || read(&path, source, &kept, &own)).await.ok()
+    // Without an answer all stays as it was.
+    let reach = kept.reach.clone();
+    reach.read(move || read(&path, source, &kept, &own)).await
 }
 
 /// Reads a file that may name the profiles `own` besides those that are built in.
@@ -246,14 +253,16 @@ fn read(path: &Path, source: Source, before: &Kept, own: &[String]) -> Kept {
     // Before the reading: a change after it is one more difference.
     let stamp = Stamp::of(path);
     let fresh = stamp.is_young();
+    let reach = Reach::of(path);
     match text(path) {
-        Ok(None) => Kept { stamp, fresh, ..Kept::default() },
+        Ok(None) => Kept { stamp, reach, fresh, ..Kept::default() },
         Ok(Some(bytes)) => {
             let parsed = config::read_knowing(&bytes, source, own);
             let faults: Vec<_> = parsed.problems.iter().map(fault).collect();
             let good = faults.is_empty().then(|| Arc::new(parsed.config));
             Kept {
                 stamp,
+                reach,
                 fresh,
                 vouch,
                 faults,
@@ -261,15 +270,16 @@ fn read(path: &Path, source: Source, before: &Kept, own: &[String]) -> Kept {
             }
         }
         Err(fault) => {
-            Kept { stamp, fresh, vouch, faults: vec![fault], config: Arc::clone(&before.config) }
+            let config = Arc::clone(&before.config);
+            Kept { stamp, reach, fresh, vouch, faults: vec![fault], config }
         }
     }
 }
 
 /// Begins to watch a file. Before it is looked at.
-fn watch(path: &Path) -> Vouch {
+fn watch(path: &Path, reach: &Reach) -> Vouch {
     match (path.parent(), path.file_name()) {
-        (Some(dir), Some(name)) => Vigil::of_process().watch(dir, &[name]),
+        (Some(dir), Some(name)) if !reach.is_far() => Vigil::of_process().watch(dir, &[name]),
         _ => Vouch::default(),
     }
 }
@@ -294,8 +304,13 @@ fn fault(problem: &Problem) -> String {
 }
 
 impl Kept {
-    fn is_current(&self, path: &Path) -> bool {
-        !self.fresh && Stamp::of(path) == self.stamp
+    async fn is_current(&self, path: &Path) -> bool {
+        if self.fresh {
+            return false;
+        }
+        let file = path.to_owned();
+        // Who is not answered goes by what is known.
+        self.reach.look(move || Stamp::of(&file)).await.is_none_or(|it| it == self.stamp)
     }
 
     /// Notes that it looked so, unless it has been read again meanwhile.

@@ -222,6 +222,19 @@ fn doubtful_kind(path: &Path) -> Option<&'static str> {
     DOUBTFUL.iter().find(|(it, _)| *it == number).map(|(_, kind)| *kind)
 }
 
+/// Whether asking about a file, links followed, may wait for another machine or another process.
+#[cfg(target_os = "linux")]
+pub(crate) fn is_far(path: &Path) -> bool {
+    // An overlay is made of what is here.
+    doubtful_kind(path).is_some_and(|it| it != "overlay")
+}
+
+/// It is not known, so that nothing is asked on the spot.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn is_far(_: &Path) -> bool {
+    true
+}
+
 /// What is not known is trusted: the watcher of such a system has its own way of knowing.
 #[cfg(not(target_os = "linux"))]
 fn doubtful_kind(_: &Path) -> Option<&'static str> {

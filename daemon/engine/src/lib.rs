@@ -55,6 +55,8 @@ pub mod search;
 
 pub mod inspect;
 
+mod reach;
+
 pub mod store;
 
 pub mod session;
@@ -107,6 +109,7 @@ pub use crate::holds::Hold;
 pub use crate::journal::{Difference, Gone};
 pub use crate::mcp::{PromptAnswer, PromptContent, PromptError, PromptMessage};
 pub use crate::provide::{McpOptions, Phase, Provision, RemoteOptions, SourceStatus};
+pub use crate::reach::Reach;
 pub use crate::run::Freshness;
 pub use crate::status::{Rebuilds, Status, WorktreeStatus};
 pub use crate::unignored::unignored;

@@ -30,6 +30,7 @@ use tokio::sync::oneshot;
 use self::elsewhere::Elsewhere;
 use self::usage::Uses;
 use self::writer::Job;
+use crate::reach::Reach;
 use crate::view::Health;
 
 pub(crate) use hook::finish as finish_hook;
@@ -69,6 +70,7 @@ pub struct Store {
 struct Shared {
     /// Where the file is; none keeps everything in memory.
     path: Option<PathBuf>,
+    reach: Reach,
     jobs: OnceLock<Sender<Job>>,
     notes: Arc<Mutex<Notes>>,
     elsewhere: Arc<Elsewhere>,
@@ -104,10 +106,11 @@ struct Notes {
 
 impl Store {
     /// Returns the store of this file, which need not be there; without one nothing outlives this
-    /// process. The directory is made when it is needed, for its owner alone.
+    /// process. The directory is made when it is needed, for its owner alone. Looks at the disk.
     pub fn new(path: Option<PathBuf>) -> Self {
         let (notes, elsewhere, uses) = (Arc::default(), Arc::default(), Arc::default());
-        let shared = Shared { path, jobs: OnceLock::new(), notes, elsewhere, uses };
+        let reach = path.as_deref().map(Reach::of).unwrap_or_default();
+        let shared = Shared { path, reach, jobs: OnceLock::new(), notes, elsewhere, uses };
         Self { shared: Arc::new(shared) }
     }
 

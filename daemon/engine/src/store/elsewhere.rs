@@ -1,6 +1,7 @@
 //! Whether another process has written to the file: `skillsd trust --no-daemon` beside a daemon.
 //!
-//! Who asks pays for one `stat`, and for none where the vigil has heard of nothing since the last.
+//! Who asks pays for one `stat`, and for none where the vigil has heard of nothing since the last;
+//! where that may take for ever it waits elsewhere ([`Reach`](crate::reach::Reach)).
 //! The file's own thread notes after each commit how the file looks and whether SQLite has seen
 //! others commit meanwhile; only a file that looks otherwise than that is asked about again.
 
@@ -60,9 +61,10 @@ impl Store {
         if lock(&known.vouch).holds(heard) {
             return known.count.load(Ordering::Relaxed);
         }
-        let Some(path) = &self.shared.path else { return 0 };
-        let vouch = watch(path);
-        let looks = stamp(path);
+        let Some(path) = self.shared.path.clone() else { return 0 };
+        let reach = &self.shared.reach;
+        let vouch = if reach.is_far() { Vouch::default() } else { watch(&path) };
+        let looks = reach.look(move || stamp(&path)).await.flatten();
         if looks.is_some() && looks != *lock(&known.seen) {
             // Whatever is done, the file is looked at behind it.
             let looked = self.perform(|_| Ok(())).await;
