@@ -1,18 +1,25 @@
-//! Word that something happened in one directory, without asking for it again and again.
+//! Word that something happened to what is the daemon's own, without asking for it again and again.
 //!
-//! The engine's watcher follows what agents read; this follows the one directory that the
-//! daemon itself stands in, so that a socket which is removed is noticed at once and an idle
-//! daemon never wakes a processor. It says only that something happened.
+//! The engine's watcher follows what agents read; this follows the directory that the daemon itself
+//! stands in, so that a socket which is removed is noticed at once and an idle daemon never wakes a
+//! processor, and the files that it goes by. It says only that something happened.
 
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use rustix::fs::inotify::{self, CreateFlags, Reader, WatchFlags};
+use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 use tokio::io::unix::AsyncFd;
 
-/// Watches one directory.
+/// What makes an entry of a directory another one.
+const NAMES: WatchFlags = WatchFlags::DELETE
+    .union(WatchFlags::DELETE_SELF)
+    .union(WatchFlags::CREATE)
+    .union(WatchFlags::MOVE)
+    .union(WatchFlags::MOVE_SELF);
+
+/// Watches some directories and files.
 pub(crate) struct Disturbance(AsyncFd<OwnedFd>);
 
 impl Disturbance {
@@ -21,13 +28,17 @@ impl Disturbance {
     /// # Errors
     /// The directory is not there, or the user's watchers are used up.
     pub(crate) fn watch(dir: &Path) -> io::Result<Self> {
+        let watch = Self::new()?;
+        inotify::add_watch(watch.0.get_ref(), dir, NAMES)?;
+        Ok(watch)
+    }
+
+    /// Watches nothing yet.
+    ///
+    /// # Errors
+    /// The user's watchers are used up.
+    pub(crate) fn new() -> io::Result<Self> {
         let fd = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
-        let flags = WatchFlags::DELETE
-            | WatchFlags::DELETE_SELF
-            | WatchFlags::CREATE
-            | WatchFlags::MOVE
-            | WatchFlags::MOVE_SELF;
-        inotify::add_watch(&fd, dir, flags)?;
         #[expect(
             deprecated,
             reason = "its successor is unsafe; an `OwnedFd` cannot lie about itself"
@@ -36,15 +47,29 @@ impl Disturbance {
         Ok(Self(fd))
     }
 
-    /// Waits until something has happened since the last time.
-    pub(crate) async fn next(&mut self) -> io::Result<()> {
+    /// Watches what is written to `file`, links followed, and what comes in its place; where it is
+    /// not there yet, what comes in the nearest directory above it that is. What is watched already
+    /// stays so.
+    pub(crate) fn follow(&self, file: &Path) {
+        let fd = self.0.get_ref();
+        // What is not there has no writes to hear of, and its directory tells of its coming.
+        let _ = inotify::add_watch(fd, file, WatchFlags::MODIFY | WatchFlags::ATTRIB);
+        let _ = file.ancestors().skip(1).find(|dir| inotify::add_watch(fd, *dir, NAMES).is_ok());
+    }
+
+    /// Waits until something has happened since the last time. Returns whether more than writing
+    /// has: what is watched may be another one now.
+    pub(crate) async fn next(&mut self) -> io::Result<bool> {
         let mut ready = self.0.readable_mut().await?;
         let mut buffer = [MaybeUninit::uninit(); 4096];
         let mut reader = Reader::new(ready.get_inner(), &mut buffer);
-        // What happened does not matter; all of it is taken.
-        while reader.next().is_ok() {}
+        // What happened where does not matter; all of it is taken.
+        let mut is_more = false;
+        while let Ok(event) = reader.next() {
+            is_more |= event.events() != ReadFlags::MODIFY;
+        }
         ready.clear_ready();
-        Ok(())
+        Ok(is_more)
     }
 }
 
@@ -55,6 +80,31 @@ mod tests {
     use tokio::time::timeout;
 
     use super::*;
+
+    #[tokio::test]
+    async fn a_file_is_followed_from_before_it_is_there() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("a/f");
+        let mut disturbance = Disturbance::new().unwrap();
+        let steps: [&dyn Fn(); 4] = [
+            &|| std::fs::create_dir(dir.path().join("a")).unwrap(),
+            &|| std::fs::write(&file, "1").unwrap(),
+            &|| std::fs::write(&file, "2").unwrap(),
+            &|| std::fs::remove_file(&file).unwrap(),
+        ];
+        for step in steps {
+            disturbance.follow(&file);
+            step();
+            timeout(Duration::from_secs(10), disturbance.next()).await.unwrap().unwrap();
+        }
+        // What happens to others beside it does not matter as long as none comes or goes.
+        let beside = dir.path().join("a/log");
+        std::fs::write(&beside, "").unwrap();
+        disturbance.follow(&file);
+        disturbance.next().await.unwrap();
+        std::fs::write(&beside, "more").unwrap();
+        assert!(timeout(Duration::from_millis(20), disturbance.next()).await.is_err());
+    }
 
     #[tokio::test]
     async fn a_removed_file_is_heard_of_once() {

@@ -95,6 +95,11 @@ pub(crate) struct Subscription {
 }
 
 impl Bus {
+    /// Returns whether anybody wants to be told of anything.
+    pub(crate) fn is_followed(&self) -> bool {
+        !self.lock().followers.is_empty()
+    }
+
     /// Tells those who want to know. Does not wait, whoever they are.
     pub(crate) fn publish(&self, about: About<'_>, event: &Event) {
         let table = self.lock();

@@ -15,6 +15,8 @@ mod watchdog;
 
 mod disturbance;
 
+mod tidings;
+
 mod local;
 
 mod lsp;

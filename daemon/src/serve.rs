@@ -36,6 +36,7 @@ use crate::server::{Server, drain};
 use crate::service::Service;
 use crate::settings::Settings;
 use crate::socket::{ClaimError, Endpoint};
+use crate::tidings;
 use crate::vigil::Vigil;
 use crate::watchdog;
 
@@ -220,6 +221,7 @@ impl Life<'_> {
         };
         tokio::spawn(vigil.keep());
         tokio::spawn(automatic::keep(Arc::clone(self.service)));
+        tokio::spawn(tidings::keep(Arc::clone(self.service)));
         let editors = editors.map(|it| tokio::spawn(it.serve(Arc::clone(self.service))));
         self.tell_ready();
         if let Some(limit) = sd_notify::watchdog_enabled() {

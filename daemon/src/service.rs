@@ -5,7 +5,7 @@
 
 mod trusts;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
@@ -144,6 +144,12 @@ impl Service {
         }
         self.refresh_trusts(heard).await;
         heard
+    }
+
+    /// Returns the files that every call goes by and that others write as well.
+    pub(crate) fn files_of_others(&self) -> Vec<PathBuf> {
+        let kept = self.sessions.store().files();
+        self.settings.user_file().into_iter().map(Path::to_owned).chain(kept).collect()
     }
 
     /// Reads what a call asks for, with the configuration's profile where it names none. Returns

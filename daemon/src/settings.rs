@@ -77,6 +77,11 @@ impl Settings {
         Arc::new(Self { user_file, user, repositories: Mutex::default() })
     }
 
+    /// Returns where the user's file is, or would be.
+    pub(crate) fn user_file(&self) -> Option<&Path> {
+        self.user_file.as_deref()
+    }
+
     /// Returns the user's configuration as it was last read.
     pub(crate) fn user(&self) -> Arc<Config> {
         Arc::clone(&lock(&self.user).config)

@@ -95,7 +95,8 @@ impl Reach {
         if self.is_late() {
             return None;
         }
-        let asked = Arc::new(Question { late: Arc::clone(&self.late), n_ended: AtomicUsize::new(0) });
+        let asked =
+            Arc::new(Question { late: Arc::clone(&self.late), n_ended: AtomicUsize::new(0) });
         let answering = Answering(Arc::clone(&asked));
         let answer = spawn_blocking(move || {
             let _answering = answering;
@@ -106,7 +107,9 @@ impl Reach {
             return answer.ok();
         }
         asked.give_up();
-        tracing::warn!("a file of skillsd's own is not answered for, and what is known of it counts");
+        tracing::warn!(
+            "a file of skillsd's own is not answered for, and what is known of it counts"
+        );
         None
     }
 

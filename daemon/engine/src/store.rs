@@ -126,6 +126,11 @@ impl Store {
         self.shared.jobs.get().is_some() || self.shared.path.as_ref().is_some_and(|it| it.exists())
     }
 
+    /// Returns the files by whose change it shows that another process has written.
+    pub fn files(&self) -> Vec<PathBuf> {
+        self.shared.path.iter().flat_map(|it| [elsewhere::log_of(it), it.clone()]).collect()
+    }
+
     /// Returns what is not well.
     pub fn health(&self) -> Vec<Health> {
         let notes = lock(&self.shared.notes);

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use skills_testkit::{Daemon, Framing, Home};
 
 use crate::configured::configure;
-use crate::support::{Live, entry, exe, run, run_json, stderr, stdout};
+use crate::support::{Live, entries, entry, exe, run, run_json, stderr, stdout};
 
 const SKILLS: &str = "//- /.git/HEAD
 ref: refs/heads/main
@@ -152,6 +152,27 @@ fn an_agent_that_asks_for_trust_is_given_it_and_so_is_a_user_who_does() {
     assert_eq!(state(&mut live, "gemini-cli", "plan"), "active");
     let got = live.wire.call("trust/get", &json!({"dir": inner}));
     assert_eq!((&got["trusted"], &got["decided"]), (&json!(false), &json!(inner)));
+}
+
+#[test]
+fn who_follows_a_view_hears_of_trust_that_another_process_keeps() {
+    let mut live = Live::start();
+    let top = live.home.worktree("w", SKILLS);
+    let mut asking = live.daemon.connect(Framing::Header);
+    let params = json!({"cwd": top, "profile": "gemini-cli", "kinds": ["skills/changed"]});
+    live.wire.call("events/subscribe", &params);
+    for trusted in [true, false, true] {
+        let how: &[&str] = if trusted { &[] } else { &["--revoke"] };
+        let said = run(&live.home, &top, &[&["trust", "--no-daemon"], how].concat());
+        assert!(said.status.success(), "{}", stderr(&said));
+        // Nobody has called since.
+        let event = live.wire.note();
+        assert_eq!(event["params"]["result"]["kind"], "skills/changed", "{event}");
+        let params = json!({"cwd": top, "profile": "gemini-cli", "freshness": "cached"});
+        let list = asking.call("skills/list", &params);
+        let states: Vec<_> = entries(&list).iter().map(|it| it["state"].clone()).collect();
+        assert_eq!(states.contains(&json!("active")), trusted, "{list}");
+    }
 }
 
 #[test]

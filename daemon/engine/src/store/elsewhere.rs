@@ -79,7 +79,7 @@ impl Store {
 }
 
 /// What is written lies in the log beside the file until it is brought over.
-fn log_of(path: &Path) -> PathBuf {
+pub(super) fn log_of(path: &Path) -> PathBuf {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
     log.into()
