@@ -118,24 +118,38 @@ pub(super) fn cut_start(text: &str, columns: usize) -> String {
     format!("…{}", &text[start..])
 }
 
-/// Returns the text in lines of at most this many columns, broken at blanks where there are any.
+/// Returns the text in lines of at most this many columns, broken at blanks where there are any. What
+/// stands between backticks, as a command to be copied does, is broken only where no line could hold it.
 pub(super) fn wrap(text: &str, columns: Option<usize>) -> Vec<String> {
     let Some(columns) = columns else { return vec![text.to_owned()] };
     // Narrower than this is unreadable, and no screen is.
     let columns = columns.max(20);
     let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let line = lines.last_mut().expect("there is always a line");
-        if line.is_empty() {
-            line.push_str(word);
-        } else if width(line) + 1 + width(word) <= columns {
-            line.push(' ');
-            line.push_str(word);
-        } else {
-            lines.push(word.to_owned());
+    for piece in pieces(text) {
+        let words: Vec<_> =
+            if width(piece) > columns { piece.split(' ').collect() } else { vec![piece] };
+        for word in words {
+            let line = lines.last_mut().expect("there is always a line");
+            if line.is_empty() {
+                line.push_str(word);
+            } else if width(line) + 1 + width(word) <= columns {
+                line.push(' ');
+                line.push_str(word);
+            } else {
+                lines.push(word.to_owned());
+            }
         }
     }
     lines
+}
+
+/// Returns what lies between the blanks of a text that are outside of backticks.
+fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    let mut is_quoted = false;
+    text.split(move |c: char| {
+        is_quoted ^= c == '`';
+        c == ' ' && !is_quoted
+    })
 }
 
 /// Returns a text behind its lead, wrapped so that every line begins where the first one does.
@@ -194,6 +208,15 @@ pub(super) fn duration(seconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_to_be_copied_stays_in_one_piece() {
+        let said = "Set it, or run `skillsd trust .` where it lies.";
+        let lines = ["Set it, or run", "`skillsd trust .` where", "it lies."];
+        assert_eq!(wrap(said, Some(24)), lines);
+        let lines = ["Run `sysctl -w", "fs.inotify.max_user_watches=1048576`."];
+        assert_eq!(wrap("Run `sysctl -w fs.inotify.max_user_watches=1048576`.", Some(24)), lines);
+    }
 
     #[test]
     fn what_does_not_fit_goes_on_below() {
