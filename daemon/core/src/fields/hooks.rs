@@ -16,8 +16,12 @@ pub struct Group {
     pub event: Item,
     /// The matcher; nothing when there is none.
     pub matcher: Option<Item>,
+    /// Whether there is the key that they stand below.
+    pub has_hooks: bool,
     /// What runs.
     pub handlers: Vec<Handler>,
+    /// The keys that are none of a group.
+    pub others: Vec<Item>,
     /// The whole group.
     pub span: Span,
 }
@@ -29,6 +33,8 @@ pub struct Handler {
     pub kind: Option<Item>,
     /// Its other keys that have the right type, known ones and unknown ones, in order.
     pub settings: Vec<(Item, Setting)>,
+    /// Its keys that have another type than they take.
+    pub mistyped: Vec<Item>,
     /// The whole handler.
     pub span: Span,
 }
@@ -75,6 +81,11 @@ pub(super) fn read(fields: Fields<'_>, value: &Value, span: Span) -> Outcome {
     Outcome { value: Some(Reading::Hooks(groups)), faults: reader.faults }
 }
 
+/// Returns a key as it is written.
+fn item(entry: &Entry) -> Item {
+    Item { text: entry.key.text.clone(), span: entry.key.span }
+}
+
 struct HookReader<'a> {
     fields: Fields<'a>,
     faults: Vec<Fault>,
@@ -113,10 +124,15 @@ impl HookReader<'_> {
         };
         let [matcher, hooks] = &GROUP;
         let matcher = find(entries, matcher.name).and_then(|it| self.text(&it.value));
-        let handlers = find(entries, hooks.name).map(|it| fields.frontmatter.resolve(&it.value));
+        let written_hooks = find(entries, hooks.name);
+        let has_hooks = written_hooks.is_some();
+        let handlers = written_hooks.map(|it| fields.frontmatter.resolve(&it.value));
         let handlers = handlers.map(|it| self.list(it, "a list of handlers")).unwrap_or_default();
         let handlers = handlers.iter().filter_map(|it| self.handler(it)).collect();
-        Some(Group { event: event.clone(), matcher, handlers, span: written.span })
+        let others = entries.iter().filter(|it| GROUP.iter().all(|key| key.name != it.key.text));
+        let others = others.map(item).collect();
+        let (event, span) = (event.clone(), written.span);
+        Some(Group { event, matcher, has_hooks, handlers, others, span })
     }
 
     fn handler(&mut self, written: &Value) -> Option<Handler> {
@@ -130,14 +146,16 @@ impl HookReader<'_> {
         let kind = find(entries, kind_key.name).and_then(|it| self.text(&it.value));
         let known = kind.as_ref().and_then(|it| find_kind(&it.text));
         let others = entries.iter().filter(|it| it.key.text != kind_key.name);
-        let settings = others
-            .filter_map(|it| {
-                let key = Item { text: it.key.text.clone(), span: it.key.span };
-                let setting = self.setting(find_key(known, &key.text), &it.value)?;
-                Some((key, setting))
-            })
-            .collect();
-        Some(Handler { kind, settings, span: written.span })
+        let (mut settings, mut mistyped) = (Vec::new(), Vec::new());
+        for entry in others {
+            let n_faults = self.faults.len();
+            match self.setting(find_key(known, &entry.key.text), &entry.value) {
+                Some(setting) => settings.push((item(entry), setting)),
+                None if self.faults.len() > n_faults => mistyped.push(item(entry)),
+                None => {}
+            }
+        }
+        Some(Handler { kind, settings, mistyped, span: written.span })
     }
 
     fn text(&mut self, written: &Value) -> Option<Item> {

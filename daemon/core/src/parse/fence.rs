@@ -187,26 +187,37 @@ fn closing_of(text: &str, line: Line) -> Option<Closing> {
     })
 }
 
-/// Where an unclosed frontmatter stops: at the blank lines after which no key comes.
+/// Where an unclosed frontmatter stops: at the blank lines after which no key comes, or at the
+/// heading or sentence with which the body begins right below the keys.
 fn unclosed_end(text: &str, start: usize) -> usize {
     let mut blank = None;
     let mut comment = false;
     let mut heading = false;
+    // Where what is no key begins, and whether it is more than blank lines and comments.
+    let mut tail = None;
+    let mut has_prose = false;
     for line in lines(text, start) {
         if line.is_blank() {
             // Between blank lines it is the body's heading, before a key it is a comment.
             heading |= comment && blank.is_some();
             blank = blank.or(Some(line.first));
+            tail = tail.or(blank);
             comment = false;
         } else if line.is_comment(text) {
+            tail = tail.or(Some(line.first));
             comment = true;
         } else if !heading && (is_key(text, line) || (line.indent > 0 && !comment)) {
-            (blank, comment) = (None, false);
+            (blank, comment, tail, has_prose) = (None, false, None, false);
         } else if blank.is_some() {
+            has_prose = true;
             break;
+        } else if line.indent == 0 && line.content(text).contains(' ') && !may_be_yaml(text, line) {
+            // One word may be a key that is being typed.
+            tail = tail.or(Some(line.first));
+            has_prose = true;
         }
     }
-    blank.unwrap_or(text.len())
+    tail.filter(|_| has_prose).or(blank).unwrap_or(text.len())
 }
 
 /// Keys on the first lines, followed by a closing `---`.

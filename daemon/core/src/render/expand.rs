@@ -46,11 +46,12 @@ pub(super) fn expand(
     for (nth, injected) in find(body, marks).into_iter().enumerate() {
         expanded.text.push_str(&values.fill(&body[from..injected.whole.start]));
         from = injected.whole.end;
+        // Also of what does not show: arguments that it takes are not told once more at the end.
+        let command = Command::new(nth, values.fill(&body[injected.command.clone()]));
         if shell == Shell::Disabled {
             expanded.text.push_str(DISABLED);
             continue;
         }
-        let command = Command::new(nth, values.fill(&body[injected.command.clone()]));
         if let Some(result) = results.get(&command.id) {
             expanded.text.push_str(result);
             expanded.filled.push(command.id);

@@ -137,7 +137,7 @@ impl<'a> Values<'a> {
             return Some(("$ARGUMENTS".len(), Some(Value::argument(self.raw.to_owned()))));
         }
         let (index, after) = number(behind)?;
-        if after.starts_with(|c: char| c.is_alphanumeric() || c == '_') {
+        if after.starts_with(is_word) {
             return None;
         }
         Some((text.len() - after.len(), nth(index)))
@@ -147,9 +147,7 @@ impl<'a> Values<'a> {
     fn named(&self, text: &str) -> Option<&'a str> {
         let fits = |name: &&str| {
             let after = text.strip_prefix(name);
-            after.is_some_and(|it| {
-                !it.starts_with(|c: char| c.is_alphanumeric() || "_[".contains(c))
-            })
+            after.is_some_and(|it| !it.starts_with(|c: char| is_word(c) || c == '['))
         };
         let names = self.names.iter().map(String::as_str).filter(|it| !it.is_empty());
         names.filter(fits).max_by_key(|it| it.len())
@@ -212,4 +210,10 @@ impl Value {
 fn number(text: &str) -> Option<(usize, &str)> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     Some((text[..end].parse().ok()?, &text[end..]))
+}
+
+/// Whether a letter goes on with a word, as `\w` of Claude Code's expressions has it: one of another
+/// alphabet does not.
+fn is_word(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || letter == '_'
 }

@@ -243,6 +243,7 @@ fn claude_puts_arguments_in() {
     claude("$one-$two!", "a", "a-!");
     claude("$ones $one[0] $two_x $onetwo", "a b", "$ones $one[0] $two_x $onetwo\n\nARGUMENTS: a b");
     claude("costs $1st $", "a", "costs $1st $\n\nARGUMENTS: a");
+    claude("处理$0的文件", "a", "处理a的文件");
     claude("no placeholder\n", "a b", "no placeholder\n\n\nARGUMENTS: a b");
     claude("no placeholder", "  ", "no placeholder");
     claude("only $5", "a", "only $5\n\nARGUMENTS: a");

@@ -157,7 +157,7 @@ const DRAFT: &str = "What it does. Use it when …";
 
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let Some(frontmatter) = cx.delimited() else { return };
-    if frontmatter.closing != Closing::Dashes || frontmatter.entries.is_empty() {
+    if frontmatter.closing != Closing::Dashes || !cx.has_room_for_fields() {
         return;
     }
     let Some(entry) = cx.entry(DESCRIPTION.key) else {

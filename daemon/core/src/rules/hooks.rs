@@ -4,7 +4,9 @@ use super::finding::Tag;
 use super::rule::Rule;
 use super::subject::Cx;
 use super::{Finding, found};
-use crate::catalog::hooks::{COMMON, EVENTS, KINDS, Matches, find_event, find_key, find_kind};
+use crate::catalog::hooks::{
+    COMMON, EVENTS, GROUP, KINDS, Matches, find_event, find_key, find_kind,
+};
 use crate::catalog::{Agent, CLAUDE_HOOKS, HOOKS, Source};
 use crate::diagnostic::Severity;
 use crate::fields::{Group, Handler, Item, Reading};
@@ -107,11 +109,9 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             let item = Item { text: entry.key.text.clone(), span: entry.key.span };
             if find_event(&item.text).is_none() {
                 let names = EVENTS.iter().map(|it| it.name);
-                out.push(near(
-                    found("hooks/event", item.span, format!("there is no event `{}`", item.text)),
-                    &item,
-                    names,
-                ));
+                let taken = |name: &str| entries.iter().any(|it| it.key.text == name);
+                let message = format!("there is no event `{}`", item.text);
+                out.push(near(found("hooks/event", item.span, message), &item, names, taken));
             }
         }
     }
@@ -137,6 +137,26 @@ fn group(cx: &Cx<'_>, group: &Group, out: &mut Vec<Finding>) {
             let message = format!("`{}` is no regular expression: {what}", matcher.text);
             out.push(found("hooks/matcher", matcher.span, message));
         }
+    }
+    if !group.has_hooks {
+        let first = cx.line(group.span.start).within(group.span);
+        let finding = found("hooks/missing-key", first, "the group has no `hooks`");
+        out.push(finding.help(
+            "Put what runs into a list below `hooks:`, each with its `type`, beside `matcher:`.",
+        ));
+    }
+    for key in &group.others {
+        // What belongs into the list that is missing is told with it.
+        if !group.has_hooks && KINDS.iter().any(|kind| find_key(Some(kind), &key.text).is_some()) {
+            continue;
+        }
+        let message = format!("a group of hooks has no `{}`", key.text);
+        let taken = |name: &str| match name {
+            "hooks" => group.has_hooks,
+            _ => group.matcher.is_some(),
+        };
+        let names = GROUP.iter().map(|it| it.name);
+        out.push(near(found("hooks/key", key.span, message), key, names, taken));
     }
     for handler in &group.handlers {
         self::handler(cx, handler, out);
@@ -166,11 +186,12 @@ fn handler(cx: &Cx<'_>, handler: &Handler, out: &mut Vec<Finding>) {
         let names = KINDS.iter().map(|it| it.name);
         let finding =
             found("hooks/kind", kind.span, format!("there is no type `{}` of hook", kind.text));
-        out.push(near(finding, kind, names));
+        out.push(near(finding, kind, names, |_| false));
         return;
     };
     for key in known.keys.iter().filter(|it| it.required) {
-        if !handler.settings.iter().any(|(name, _)| name.text == key.name) {
+        let mut names = handler.settings.iter().map(|(name, _)| name).chain(&handler.mistyped);
+        if !names.any(|name| name.text == key.name) {
             let message = format!("a hook of type `{}` needs `{}`", known.name, key.name);
             let help = format!("Add `{}:`. {}", key.name, key.summary);
             out.push(found("hooks/missing-key", first, message).help(help));
@@ -182,7 +203,11 @@ fn handler(cx: &Cx<'_>, handler: &Handler, out: &mut Vec<Finding>) {
         }
         let message = format!("a hook of type `{}` has no `{}`", known.name, name.text);
         let names = COMMON.iter().chain(known.keys).map(|it| it.name);
-        out.push(near(found("hooks/key", name.span, message), name, names));
+        let taken = |name: &str| {
+            let mut there = handler.settings.iter().map(|(it, _)| it).chain(&handler.mistyped);
+            there.any(|it| it.text == name)
+        };
+        out.push(near(found("hooks/key", name.span, message), name, names, taken));
     }
 }
 
@@ -205,15 +230,19 @@ fn key_and_value(cx: &Cx<'_>, value: Span) -> Option<Span> {
     (lead.trim() == "-" && indent == lead.len()).then(|| Span::new(line.start + key, next + indent))
 }
 
-/// Adds what was probably meant.
+/// Adds what was probably meant: as a fix, unless the same map holds that as well.
 fn near(
     finding: Finding,
     item: &Item,
     names: impl Iterator<Item = &'static str> + Clone,
+    taken: impl Fn(&str) -> bool,
 ) -> Finding {
     let folded = names.clone().find(|it| it.eq_ignore_ascii_case(&item.text));
     let meant = folded.or_else(|| likeness::nearest(&item.text, names, ALIKE).first().copied());
     match meant {
+        Some(meant) if taken(meant) => {
+            finding.help(format!("`{meant}` is there as well; remove one of them."))
+        }
         Some(meant) => finding.meant(item.span, meant),
         None => finding,
     }

@@ -253,7 +253,8 @@ fn duplicates(cx: &Cx<'_>, span: Span, rankings: &[Ranking], out: &mut Vec<Findi
         skills.into_iter().any(|skill| skill.path == *it && skill.state == State::Shadowed)
     };
     for other in cx.surroundings.neighbours() {
-        let twin = other.path != *path && other.name == *name.text && !name.text.is_empty();
+        // Comparing paths takes longest, and there are many.
+        let twin = other.name == *name.text && !name.text.is_empty() && other.path != *path;
         if twin && beside(&other.path) == beside(path) && !(told(&other.path) || told(path)) {
             let dir = other.path.parent_name().unwrap_or_default();
             let message =
@@ -269,12 +270,13 @@ fn budget(cx: &Cx<'_>, span: Span, rankings: &[Ranking], out: &mut Vec<Finding>)
     let Some(path) = cx.path else { return };
     for ranking in rankings {
         let profile = &*ranking.profile;
-        let limited =
-            matches!(Agent::of_profile(&profile.id), Some(Agent::ClaudeCode | Agent::Codex));
-        let listed: Vec<_> = ranking.listed().collect();
-        let Some(own) = listed.iter().find(|it| it.path == *path).filter(|_| limited) else {
+        if !matches!(Agent::of_profile(&profile.id), Some(Agent::ClaudeCode | Agent::Codex)) {
             continue;
-        };
+        }
+        let listed: Vec<_> = ranking.listed().collect();
+        // Both are written in the one way that such paths are; by their parts it takes longer.
+        let is_own = |it: &&&Ranked| it.path.as_os_str() == path.as_os_str();
+        let Some(own) = listed.iter().find(is_own) else { continue };
         let entry = |it: &&Ranked| {
             it.name.chars().count() + it.description.unwrap_or_default().min(1536) + 5
         };

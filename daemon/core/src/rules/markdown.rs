@@ -80,9 +80,12 @@ impl Body {
     fn flush(&mut self, text: &str, paragraph: Option<Span>) {
         let Some(paragraph) = paragraph else { return };
         let bytes = text.as_bytes();
-        let (mut at, mut prose) = (paragraph.start, paragraph.start);
+        let start = self.definitions(text, paragraph);
+        let (mut at, mut prose) = (start, start);
+        // Brackets that a link could close.
+        let mut n_open = 0_usize;
         // All that begins something is one byte, so that the others need no look.
-        let begins = |it: &u8| matches!(it, b'\\' | b'`' | b'<' | b']');
+        let begins = |it: &u8| matches!(it, b'\\' | b'`' | b'<' | b'[' | b']');
         while let Some(next) = bytes[at..paragraph.end].iter().position(begins) {
             at += next;
             let rest = &text[at..paragraph.end];
@@ -97,7 +100,14 @@ impl Body {
                     self.comments.push(Span::new(at, at + length));
                     Some(length)
                 }
-                b']' if rest.starts_with("](") => self.link(rest, at),
+                b']' if n_open > 0 => {
+                    n_open -= 1;
+                    rest.starts_with("](").then(|| self.link(rest, at)).flatten()
+                }
+                b'[' => {
+                    n_open += 1;
+                    None
+                }
                 _ => None,
             };
             if let Some(length) = taken {
@@ -127,13 +137,27 @@ impl Body {
         ticks
     }
 
+    /// Takes the definitions that a paragraph begins with, `[label]: target`, and returns where the
+    /// rest of it starts.
+    fn definitions(&mut self, text: &str, paragraph: Span) -> usize {
+        let mut at = paragraph.start;
+        while at < paragraph.end {
+            let end = line_end(text, at).unwrap_or(paragraph.end).min(paragraph.end);
+            let Some(target) = definition(text, Span::new(at, end)) else { break };
+            self.links.extend(some(target));
+            at = after_line_end(text, end).min(paragraph.end).max(end);
+        }
+        at
+    }
+
     fn link(&mut self, rest: &str, at: usize) -> Option<usize> {
         let inner = &rest[2..];
-        let (from, to) = if let Some(pointed) = inner.strip_prefix('<') {
-            (1, 1 + pointed.find(['>', '\n'])?)
+        let blanks = inner.len() - inner.trim_start_matches([' ', '\t']).len();
+        let (from, to) = if let Some(pointed) = inner[blanks..].strip_prefix('<') {
+            (blanks + 1, blanks + 1 + pointed.find(['>', '\n'])?)
         } else {
             let mut depth = 0_usize;
-            let end = inner.char_indices().find(|(_, it)| match it {
+            let end = inner.char_indices().skip(blanks).find(|(_, it)| match it {
                 '(' => {
                     depth += 1;
                     false
@@ -144,12 +168,36 @@ impl Body {
                 }
                 _ => *it == ')' || it.is_whitespace(),
             })?;
-            (0, end.0)
+            (blanks, end.0)
         };
         let close = to + inner[to..].find(')')?;
         self.links.extend(some(Span::new(at + 2 + from, at + 2 + to)));
         Some(2 + close + 1)
     }
+}
+
+/// Returns the target of a line that defines one for links, as `[label]: target "title"`. Footnotes
+/// are none.
+fn definition(text: &str, line: Span) -> Option<Span> {
+    let written = line.slice(text);
+    let content = written.trim_start_matches(' ');
+    let indent = written.len() - content.len();
+    let label = content.strip_prefix('[')?.split_once("]:")?.0;
+    if indent > 3 || label.trim().is_empty() || label.starts_with('^') || label.contains(['[', ']'])
+    {
+        return None;
+    }
+    let behind = &content[label.len() + 3..];
+    let target = behind.trim_start_matches([' ', '\t']);
+    let at = line.start + written.len() - target.len();
+    let (start, length) = match target.strip_prefix('<') {
+        Some(pointed) => (at + 1, pointed.find('>')?),
+        None => (at, target.find(char::is_whitespace).unwrap_or(target.len())),
+    };
+    let end = start + length;
+    let rest = Span::new(end, line.end).slice(text).trim_start_matches('>').trim();
+    let is_title = rest.is_empty() || rest.starts_with(['"', '\'', '(']);
+    (is_title && length > 0).then(|| Span::new(start, end))
 }
 
 fn some(span: Span) -> Option<Span> {
@@ -210,6 +258,26 @@ mod tests {
         parts.sort();
         let parts: Vec<_> = parts.into_iter().map(|(_, it)| it).collect();
         assert_eq!(parts.join("\n"), expected);
+    }
+
+    #[test]
+    fn links_have_a_bracket_that_opens_them_and_blanks_around_their_target() {
+        check(
+            r"\[a](no.md) and [b]( yes.md ) and [c](<x y.md>)",
+            r#"prose "\\[a](no.md) and [b"
+link "yes.md"
+prose " and [c"
+link "x y.md""#,
+        );
+        check("a](no.md)", "prose \"a](no.md)\"");
+    }
+
+    #[test]
+    fn a_definition_is_a_link_and_a_footnote_is_none() {
+        check(
+            "[c][r]\n\n[r]: yes.md\n[s]: <a b.md> 'title'\n\n[^1]: no.md\n\n[note]: see there\n",
+            "prose \"[c][r]\"\nlink \"yes.md\"\nlink \"a b.md\"\nprose \"[^1]: no.md\"\nprose \"[note]: see there\"",
+        );
     }
 
     #[test]

@@ -123,7 +123,7 @@ pub(super) static RULES: [Rule; 9] = [
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     // A frontmatter that agents do not see has one fault, and somebody may be typing it.
     let Some(frontmatter) = cx.delimited() else { return };
-    if frontmatter.closing != Closing::Dashes || frontmatter.entries.is_empty() {
+    if frontmatter.closing != Closing::Dashes || !cx.has_room_for_fields() {
         return;
     }
     let entry = cx.entry(NAME.key);
@@ -257,15 +257,19 @@ fn neighbours(cx: &Cx<'_>, span: Span, name: &str, out: &mut Vec<Finding>) {
     // Short names are alike by chance, and `v1` and `v2` are meant to be.
     const SHORT: usize = 5;
     for other in cx.surroundings.neighbours() {
-        if cx.path == Some(&other.path) || other.name == name {
+        let rule = if other.name == name {
             continue;
-        }
-        if other.name.eq_ignore_ascii_case(name) {
-            let message = format!("another skill is called `{}`", other.name);
-            out.push(found("name/case", span, message).related(&other.path, "the other skill"));
+        } else if other.name.eq_ignore_ascii_case(name) {
+            "name/case"
         } else if name.len() >= SHORT && differ_by_a_slip(name, &other.name) {
+            "name/similar"
+        } else {
+            continue;
+        };
+        // Comparing paths takes longest, and there are many.
+        if cx.path != Some(&other.path) {
             let message = format!("another skill is called `{}`", other.name);
-            out.push(found("name/similar", span, message).related(&other.path, "the other skill"));
+            out.push(found(rule, span, message).related(&other.path, "the other skill"));
         }
     }
 }

@@ -10,7 +10,7 @@ use super::{Finding, found};
 use crate::catalog::{CLAUDE_SKILLS, COMMON_MARK};
 use crate::diagnostic::Severity;
 use crate::likeness;
-use crate::references::{Link, Reference, links, outside_prose};
+use crate::references::{Form, Link, Reference, links, outside_prose};
 use crate::text::Span;
 
 pub(super) static RULES: [Rule; 2] = [Rule::new(
@@ -97,7 +97,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         return;
     }
     // Prose and what plugins bring is not told: too much of it means something else.
-    for Reference { name, span, .. } in outside_prose(cx.text, cx.document, cx.body()) {
+    for Reference { name, span, form } in outside_prose(cx.text, cx.document, cx.body()) {
         if name.len() < SHORT
             || name.contains([':', '_'])
             || neighbours.iter().any(|it| it.name == name || it.path.parent_name() == Some(&*name))
@@ -106,6 +106,10 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         }
         let names = neighbours.iter().map(|it| it.name.as_str());
         let Some(meant) = likeness::nearest(&name, names, ALIKE).first().copied() else { continue };
+        // Behind a slash it is a path as often as not: `/components` beside a skill `Components`.
+        if form == Form::Called && meant.eq_ignore_ascii_case(&name) {
+            continue;
+        }
         // A word with another ending is as likely another thing.
         if meant.starts_with(&name) || name.starts_with(meant) {
             continue;

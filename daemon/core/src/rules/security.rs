@@ -179,7 +179,7 @@ fn secrets(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         let key = below
             .trim_start()
             .chars()
-            .take_while(|it| it.is_ascii_alphanumeric() || "+/=\n".contains(*it))
+            .take_while(|it| it.is_ascii_alphanumeric() || "+/=\r\n".contains(*it))
             .count();
         if begins && key > 200 {
             out.push(found("security/secret", line, "this looks like a private key"));

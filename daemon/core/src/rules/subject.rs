@@ -97,6 +97,14 @@ impl<'a> Cx<'a> {
             .filter(|it| it.opening == Opening::FirstLine && it.closing != Closing::Missing)
     }
 
+    /// Whether the frontmatter has fields, or nothing at all that could stand in their place.
+    pub(super) fn has_room_for_fields(&self) -> bool {
+        self.frontmatter().is_some_and(|it| {
+            let mut lines = it.content.slice(self.text).lines().map(str::trim);
+            !it.entries.is_empty() || lines.all(|it| it.is_empty() || it.starts_with('#'))
+        })
+    }
+
     pub(super) fn entry(&self, key: &str) -> Option<&'a Entry> {
         self.frontmatter()?.get(key)
     }

@@ -5,6 +5,7 @@
 
 mod examples;
 mod families;
+mod mending;
 mod silence;
 mod suppressing;
 pub(crate) mod typing;

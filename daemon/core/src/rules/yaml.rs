@@ -267,11 +267,18 @@ pub(super) static RULES: [Rule; 22] = [
 const FAULTS: [&str; 3] = ["yaml/valid", "frontmatter/required", "frontmatter/delimited"];
 
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
-    let consequences = Consequences::new(cx);
+    let consequences = Consequences::new(cx, cx.droppers(&FAULTS));
     // A command may be a body and nothing else.
     let is_body = cx.is_command && cx.frontmatter().is_none();
     for diagnostic in cx.document.diagnostics.iter().filter(|_| !is_body) {
-        out.extend(consequences.finding(cx, diagnostic));
+        let told = if diagnostic.code == "yaml/not-a-mapping" {
+            // Where no field can be read, what agents miss is a field.
+            let dropped = cx.those(|_, it| it.verdict == Verdict::Dropped);
+            Consequences::new(cx, dropped).finding(cx, diagnostic)
+        } else {
+            consequences.finding(cx, diagnostic)
+        };
+        out.extend(told);
     }
     encoding(cx, out);
     let Some(frontmatter) = cx.frontmatter() else { return };
@@ -291,9 +298,9 @@ struct Consequences<'a> {
 }
 
 impl<'a> Consequences<'a> {
-    fn new(cx: &Cx<'a>) -> Self {
+    fn new(cx: &Cx<'a>, dropped: Vec<&'a Profile>) -> Self {
         Self {
-            dropped: cx.droppers(&FAULTS),
+            dropped,
             emptied: cx.those(|_, it| it.verdict == Verdict::WithoutFields),
             repaired: cx.those(|_, it| matches!(it.verdict, Verdict::Repaired(_))),
         }
@@ -384,7 +391,11 @@ fn quoting(
     let at_entry = |it: &&Entry| cx.lines_of(it).contains(at.start);
     let Some(entry) = frontmatter.entries.iter().find(at_entry) else { return finding };
     let value = &entry.value;
-    let span = Span::new(value.span.start, comment.map_or(value.span.end, |it| it.end));
+    // An anchor or a tag at which the text begins is a part of what was meant.
+    let line = cx.line(value.span.start);
+    let begins = if line.contains(at.start) { at.start } else { value.span.start };
+    let start = value.span.start.min(begins.max(entry.key.span.end));
+    let span = Span::new(start, comment.map_or(value.span.end, |it| it.end));
     let written = span.slice(cx.text);
     let is_plain =
         |value: &Value| matches!(value.kind, ValueKind::Scalar { style: ScalarStyle::Plain, .. });
