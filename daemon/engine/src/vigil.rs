@@ -37,10 +37,15 @@ impl Vouch {
 
 /// Watches the ways to files.
 #[derive(Debug, Default)]
-pub struct Vigil {
+pub struct Vigil(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
     /// How often it was asked to watch, up to [`FEW`].
-    asked: Mutex<u32>,
-    watch: Mutex<Option<imp::Watch>>,
+    asked: u32,
+    /// How far others before this watch have counted: none counts what one of them has.
+    counted: u64,
+    watch: Option<imp::Watch>,
 }
 
 impl Vigil {
@@ -52,36 +57,32 @@ impl Vigil {
 
     /// Hears of all that was finished before.
     pub fn hear(&self) -> Heard {
-        Heard(lock(&self.watch).as_mut().map(imp::Watch::hear))
+        Heard(self.lock().watch.as_mut().map(imp::Watch::hear))
     }
 
     /// Begins to watch all that decides what stands at these names in a directory. Called before
     /// they are looked at; what is returned vouches for that look.
     pub fn watch(&self, dir: &Path, names: &[&OsStr]) -> Vouch {
-        {
-            let mut asked = lock(&self.asked);
-            if *asked < FEW {
-                *asked += 1;
-                return Vouch::default();
-            }
+        let mut state = self.lock();
+        if state.asked < FEW {
+            state.asked += 1;
+            return Vouch::default();
         }
-        let mut watch = lock(&self.watch);
-        if watch.as_ref().is_some_and(|it| it.len() >= MANY) {
-            // One that began anew must not count as an old one counted.
-            *watch = watch.take().and_then(|it| imp::Watch::new(it.count() + 1));
+        if let Some(full) = state.watch.take_if(|it| it.len() >= MANY) {
+            state.counted = full.count();
         }
-        if watch.is_none() {
-            *watch = imp::Watch::new(1);
+        if state.watch.is_none() {
+            state.watch = imp::Watch::new(state.counted + 1);
         }
-        let Some(watch) = &mut *watch else { return Vouch::default() };
+        let Some(watch) = &mut state.watch else { return Vouch::default() };
         let count = watch.hear();
         Vouch(watch.covers(dir, names).then_some(count))
     }
-}
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What is in there is whole between two calls of the system.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // What is in there is whole between two calls of the system.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 #[cfg(target_os = "linux")]
@@ -310,7 +311,7 @@ mod tests {
     /// One that is past its first questions, and a directory without links on the way.
     fn vigil() -> (Vigil, TempDir) {
         let vigil = Vigil::default();
-        *lock(&vigil.asked) = FEW;
+        vigil.lock().asked = FEW;
         (vigil, TempDir::new().unwrap())
     }
 
@@ -384,6 +385,6 @@ mod tests {
             vigil.watch(&top.join(nth.to_string()), &[OsStr::new("f")]);
         }
         assert!(!first.holds(vigil.hear()));
-        assert!(lock(&vigil.watch).as_ref().unwrap().len() <= MANY);
+        assert!(vigil.lock().watch.as_ref().unwrap().len() <= MANY);
     }
 }

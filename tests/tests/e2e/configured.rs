@@ -2,9 +2,10 @@
 
 use std::fs;
 
-use skills_testkit::{Home, wait_for};
+use serde_json::json;
+use skills_testkit::{Daemon, Framing, Home, wait_for};
 
-use crate::support::{run, run_json, stderr, stdout};
+use crate::support::{exe, run, run_json, stderr, stdout};
 
 const ONE_SKILL: &str =
     "//- /.agents/skills/a/SKILL.md\n---\nname: a\ndescription: a secret plan\n---\nThe body.\n";
@@ -33,6 +34,49 @@ fn an_edit_counts_for_the_next_command_with_a_daemon_and_without() {
     fs::write(top.join(".skillsd.toml"), "profile = \"agentskills\"\n").expect("written");
     assert_eq!(profile(&["explain"]), "agentskills");
     assert_eq!(profile(&["explain", "--no-daemon"]), "agentskills");
+}
+
+/// Edits of every kind, between so many calls that the daemon has long stopped looking at the files
+/// at each of them.
+#[test]
+fn an_edit_counts_for_the_next_call_however_many_there_were_before() {
+    let home = Home::new();
+    let top = home.worktree("w", ONE_SKILL);
+    let daemon = Daemon::start(&home, exe());
+    let mut wire = daemon.connect(Framing::Header);
+    let dir = home.config_dir().join("skillsd");
+    let (file, moved) = (dir.join("config.toml"), dir.with_file_name("moved"));
+    let repository = top.join(".skillsd.toml");
+    let write = |text: &str| configure(&home, text);
+    let steps: [(&dyn Fn(), &str, usize); 9] = [
+        (&|| write("limits.connections = 9\n"), "good", 0),
+        (&|| write("nonsense = 9\n"), "broken", 1),
+        (
+            &|| {
+                fs::write(dir.join("new"), "limits.connections = 8\n").expect("written");
+                fs::rename(dir.join("new"), &file).expect("renamed");
+            },
+            "good",
+            0,
+        ),
+        (&|| fs::remove_file(&file).expect("removed"), "absent", 0),
+        (&|| write("x = \n"), "broken", 1),
+        (&|| fs::rename(&dir, &moved).expect("renamed"), "absent", 0),
+        (&|| fs::write(&repository, "nonsense\n").expect("written"), "absent", 1),
+        (&|| fs::rename(&moved, &dir).expect("renamed"), "broken", 2),
+        (&|| fs::remove_file(&repository).expect("removed"), "broken", 1),
+    ];
+    for (nth, (edit, state, n_unwell)) in steps.iter().enumerate() {
+        let params = json!({"cwd": top, "freshness": "cached"});
+        for _ in 0..30 {
+            wire.call("skills/list", &params);
+        }
+        edit();
+        let listed = wire.call("skills/list", &params);
+        let health = listed["health"].as_array().expect("a list").len();
+        let status = wire.call("server/status", &json!({}));
+        assert_eq!((&status["config"]["state"], health), (&json!(state), *n_unwell), "step {nth}");
+    }
 }
 
 #[test]
