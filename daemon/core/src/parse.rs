@@ -148,7 +148,8 @@ fn read(text: &str, fence: &fence::Fence, diagnostics: &mut Vec<Diagnostic>) -> 
             let before = diagnostics.len();
             let entries = recover::recover(text, content, &mut notes, diagnostics);
             if diagnostics.len() == before && notes.unknown_aliases.is_empty() {
-                diagnostics.push(problem::refused(&error));
+                let uneven = cut::indented_first(text, content).map(problem::indented_first);
+                diagnostics.push(uneven.unwrap_or_else(|| problem::refused(&error)));
             }
             (entries, Err(error))
         }

@@ -5,7 +5,7 @@
 //! new piece: a sentence that is cut off is reported, a key that was swallowed would be lost.
 
 use crate::catalog::{Known, recognise};
-use crate::parse::line::{Line, is_word, split_key};
+use crate::parse::line::{Line, is_word, lines, split_key};
 use crate::parse::salvage;
 use crate::text::Span;
 
@@ -34,6 +34,17 @@ pub(super) fn heads(text: &str, lines: &[Line]) -> Vec<usize> {
         }
     }
     heads
+}
+
+/// Returns the first key of a text where it is indented and one below it is less so: each is well
+/// alone, and YAML stumbles over the other one.
+pub(super) fn indented_first(text: &str, content: Span) -> Option<Span> {
+    let mut significant =
+        lines(&text[..content.end], content.start).filter(|it| !it.is_insignificant(text));
+    let first = significant.next()?;
+    let key = split_key(text, first)?.key;
+    let is_less = |it: Line| it.indent < first.indent && split_key(text, it).is_some();
+    significant.any(is_less).then_some(key)
 }
 
 /// Returns whether the line starts an entry, as far as can be told without YAML.

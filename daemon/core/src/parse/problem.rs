@@ -114,6 +114,11 @@ pub(super) fn misplaced_key(span: Span, key: &str) -> Diagnostic {
 }
 
 /// A frontmatter that is not made of keys.
+pub(super) fn indented_first(key: Span) -> Diagnostic {
+    Diagnostic::error("yaml/syntax", key, "this key is indented, and those below it are not")
+        .with_help("Begin all keys in the first column.")
+}
+
 pub(super) fn not_a_mapping(span: Span) -> Diagnostic {
     Diagnostic::error("yaml/not-a-mapping", span, "the frontmatter holds no `key: value` lines")
         .with_help("Write lines of `name: …` and `description: …`.")

@@ -115,3 +115,11 @@ fn a_private_key_is_found_whatever_the_line_ends_are() {
     finds(&text, "security/secret", "private key");
     finds(&text.replace('\n', "\r\n"), "security/secret", "private key");
 }
+
+#[test]
+fn a_key_that_is_indented_is_told_where_it_stands() {
+    let text = "---\n  name: pdf\ndescription: Use when asked.\n---\nRead.\n";
+    let found = World::new(text).check();
+    let finding = found.iter().find(|it| it.rule.id == "yaml/syntax").expect("it is found");
+    assert_eq!(finding.diagnostic.span.slice(text), "name");
+}
