@@ -1,12 +1,10 @@
 // The language server: started, and started again.
 
-import * as path from "node:path";
 import * as vscode from "vscode";
 import {
   LanguageClient,
   type LanguageClientOptions,
   type Location,
-  type Middleware,
   type Position,
   type ServerOptions,
   type StaticFeature,
@@ -71,7 +69,6 @@ export class Language {
       // It sees what the conversations see, and leaves touched files to them.
       initializationOptions: { session: this.conversations.name() },
       synchronize: { configurationSection: "skillsd" },
-      middleware: this.middleware(),
     };
     const client = new LanguageClient("skillsd", "Agent Skills", server, options);
     client.registerFeature(KNOWS_SHOW);
@@ -82,25 +79,6 @@ export class Language {
       this.output.error(`the language server did not start: ${String(error)}`);
       void vscode.window.showErrorMessage("Agent Skills: the language server did not start; see the output.");
     }
-  }
-
-  /** Keeps what renames a skill from being asked of a second time, when its directory moves. */
-  private middleware(): Middleware {
-    let renamed: string | undefined;
-    return {
-      provideRenameEdits: async (document, position, name, token, next) => {
-        const edit = await next(document, position, name, token);
-        renamed = edit ? name.trim() : undefined;
-        return edit;
-      },
-      workspace: {
-        willRenameFiles: async (event, next) => {
-          const isOurs = event.files.every((it) => path.basename(it.newUri.fsPath) === renamed);
-          renamed = undefined;
-          return isOurs ? null : next(event);
-        },
-      },
-    };
   }
 
   async stop(): Promise<void> {

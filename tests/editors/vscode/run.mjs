@@ -34,6 +34,7 @@ try {
   await pages();
   await trust();
   await rename();
+  await renameDirectory();
   await restart();
 } catch (error) {
   await it.fail(error);
@@ -195,6 +196,30 @@ async function rename() {
   await it.reads("`/ship` comes later");
   await it.shot("10-renamed");
   check("a skill is renamed: its directory, its name, and who speaks of it", true);
+}
+
+/** The directory takes the name: the workbench asks about it again, and nothing is renamed twice. */
+async function renameDirectory() {
+  await it.openFile(".claude/skills/ship/SKILL.md");
+  await it.go(2, 11);
+  await it.page.keyboard.type("-it");
+  await it.reads("name: ship-it");
+  await it.page.waitForSelector(MARKS);
+  const rows = ".action-widget .monaco-list-row.action";
+  await it.press("Control+.", rows);
+  const wanted = (await it.texts(rows)).findIndex((row) => row === "Rename the directory to `ship-it`");
+  check("the directory can take the name", wanted >= 0, await it.texts(rows));
+  for (let row = 0; row < wanted; row += 1) {
+    await it.page.keyboard.press("ArrowDown");
+  }
+  await it.page.keyboard.press("Enter");
+  await it.shows(".editor-group-container.active .breadcrumbs-control", ".claude skills ship-it SKILL.md");
+  await it.shows(ROWS, "ship-it");
+  await it.reads("name: ship-it\n");
+  await it.openFile(".claude/skills/rust/SKILL.md");
+  await it.reads("`/ship-it` comes later");
+  await it.shot("11-directory");
+  check("a directory takes the name of its skill, with who speaks of it, and once", true);
 }
 
 async function restart() {
