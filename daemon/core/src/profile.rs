@@ -11,6 +11,7 @@ mod reading;
 mod root;
 mod rule;
 mod settings;
+mod shown;
 mod source;
 mod table;
 mod variant;
@@ -31,9 +32,9 @@ pub use reading::{
 pub use root::{
     Base, BuiltIn, LinkedWorktrees, Links, Provider, RootRule, Scope, Stop, Switch, Walk,
 };
-pub use rule::{CHECKS, RULES, Rule, RuleKind, Setting, check_of, requirement};
+pub use rule::{RULES, Rule, RuleKind, Setting};
 pub use source::{Broken, ExtensionRule, PluginRule, Reads, Seeks, SettingsRule};
-pub use words::Worded;
+pub use words::{CHECKS, Worded, check_of, requirement};
 
 /// Text that is either built in or comes from a user's configuration.
 pub type Text = Cow<'static, str>;

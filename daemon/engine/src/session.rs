@@ -22,7 +22,10 @@ pub use compaction::Compacted;
 pub use held::{Opened, Sessions};
 
 /// How many skill directories one conversation keeps; of more, the one that nothing was touched
-/// near for longest goes. It is found again by the next touch near it.
+/// near for longest goes. It is found again by the next touch near it. A conversation is in one
+/// worktree at a time, so that this bounds what it has in a worktree; what several of them have there
+/// is not bounded together, or one agent's touches would take from another what agents keep for as
+/// long as they live.
 pub const MOST_NESTED: usize = 64;
 
 /// How far the time of the last use may be behind, in milliseconds: a write for each call would

@@ -4,13 +4,14 @@
 //! differences between a profile and its base, and the reference. A rule that is not in it can
 //! neither be changed nor differ, so each field of [`Profile`] that decides has its row.
 
-use super::words::Worded;
+use super::shown::root_lines;
+use super::words::{Worded, check_of, check_word, requirement, requirement_word};
 use super::{
-    Base, DescriptionRule, Duplicates, Empty, Encoding, LinkedWorktrees, Links, NameCheck,
-    NameForm, NameSource, Nested, Paths, PluginRule, Profile, Provider, Reads, RootRule, Rung,
-    Scalars, Seeks, Stop, Taken, Text, Trust, Unreadable, Walk,
+    Base, DescriptionRule, Duplicates, Empty, Encoding, LinkedWorktrees, NameForm, NameSource,
+    Nested, Paths, PluginRule, Profile, Reads, RootRule, Rung, Scalars, Seeks, Taken, Text, Trust,
+    Unreadable, Walk,
 };
-use crate::ladder::{Fence, Library, Requirement};
+use crate::ladder::{Fence, Library};
 use crate::render::Format;
 
 /// A row of the table: one rule.
@@ -470,138 +471,6 @@ fn set_nested(profile: &mut Profile, setting: Setting) {
     }
 }
 
-/// The words of [`RuleKind::Check`] besides `at-most-N`.
-pub const CHECKS: [&str; 3] = ["any", "lower-case", "standard-warn"];
-
-fn check_word(check: NameCheck) -> String {
-    match check {
-        NameCheck::Any => CHECKS[0].to_owned(),
-        NameCheck::LowerCase => CHECKS[1].to_owned(),
-        NameCheck::StandardWarn => CHECKS[2].to_owned(),
-        NameCheck::AtMost(max) => format!("at-most-{max}"),
-    }
-}
-
-/// Returns the check that a word of [`RuleKind::Check`] means.
-pub fn check_of(word: &str) -> Option<NameCheck> {
-    match CHECKS.iter().position(|it| *it == word) {
-        Some(0) => Some(NameCheck::Any),
-        Some(1) => Some(NameCheck::LowerCase),
-        Some(_) => Some(NameCheck::StandardWarn),
-        None => word.strip_prefix("at-most-")?.parse().ok().map(NameCheck::AtMost),
-    }
-}
-
-/// Returns the requirement that an item of [`RuleKind::Requirements`] means.
-pub fn requirement(word: &str) -> Option<Requirement> {
-    if word == "body" {
-        return Some(Requirement::Body);
-    }
-    let (kind, key) = word.split_once(':').filter(|(_, key)| !key.is_empty())?;
-    let text = |it: &str| Text::Owned(it.to_owned());
-    match kind {
-        "text" => Some(Requirement::TextOnly(text(key))),
-        "texts" => Some(Requirement::ListOfTexts(text(key))),
-        "map-of-texts" => Some(Requirement::MapOfTexts(text(key))),
-        "map-with" => {
-            let (key, scalar) = key.split_once('/')?;
-            Some(Requirement::MapWith { key: text(key), scalar: text(scalar) })
-        }
-        _ => None,
-    }
-}
-
-fn requirement_word(requirement: &Requirement) -> String {
-    match requirement {
-        Requirement::Body => "body".to_owned(),
-        Requirement::TextOnly(key) => format!("text:{key}"),
-        Requirement::ListOfTexts(key) => format!("texts:{key}"),
-        Requirement::MapOfTexts(key) => format!("map-of-texts:{key}"),
-        Requirement::MapWith { key, scalar } => format!("map-with:{key}/{scalar}"),
-    }
-}
-
-/// Returns a line for each place that a root names.
-fn root_lines(root: &RootRule) -> Vec<String> {
-    if let Base::Provided(_) | Base::BuiltIn(_) = root.base {
-        return vec![format!("{} ({})", root.shown(""), root.scope.word())];
-    }
-    let mut walk = walk_words(&root.walk).join(", ");
-    match root.seeks {
-        Seeks::Skills => {}
-        Seeks::Commands => walk.push_str(", Markdown files as commands"),
-    }
-    let line = |relative: &Text| {
-        let mut line = format!("{} ({}", root.shown(relative), root.scope.word());
-        for part in [switch_words(root, relative), walk.clone()] {
-            if !part.is_empty() {
-                line.push_str("; ");
-                line.push_str(&part);
-            }
-        }
-        line.push(')');
-        line
-    };
-    root.relative.iter().map(line).collect()
-}
-
-fn switch_words(root: &RootRule, relative: &str) -> String {
-    let is_meant = |it: &&super::Switch| it.relative.as_ref().is_none_or(|it| it == relative);
-    let switches = root.switches.iter().filter(is_meant);
-    let switches: Vec<_> = switches.map(|it| format!("not with ${}", it.variable)).collect();
-    switches.join(", ")
-}
-
-/// Returns what is remarkable about a walk.
-pub(super) fn walk_words(walk: &Walk) -> Vec<String> {
-    let mut words = vec![match walk.max_depth {
-        Some(1) => "1 level".to_owned(),
-        Some(max) => format!("{max} levels"),
-        None => "any depth".to_owned(),
-    }];
-    let mut add = |is: bool, text: &str| {
-        if is {
-            words.push(text.to_owned());
-        }
-    };
-    add(walk.root_skill, "the root itself");
-    add(walk.into_skills, "skills in skills");
-    add(walk.hidden, "hidden directories");
-    add(
-        walk.directory_links != Links::Always,
-        match walk.directory_links {
-            Links::Never => "no linked directories",
-            Links::FirstLevel => "linked directories on the first level",
-            Links::Always => "",
-        },
-    );
-    add(!walk.file_links, "no linked SKILL.md");
-    add(walk.links_last, "links last");
-    add(walk.repeats, "a directory each time it is reached");
-    if let Some(most) = walk.most_directories {
-        words.push(format!("{most} directories"));
-    }
-    if let Some(most) = walk.most_entries {
-        words.push(format!("{most} entries"));
-    }
-    let skipped: Vec<_> = walk.skipped.iter().chain(&walk.reserved).map(|it| &**it).collect();
-    if !skipped.is_empty() {
-        words.push(format!("not {}", skipped.join(", ")));
-    }
-    words
-}
-
-impl Provider {
-    /// Returns what it gives, as a person would say it.
-    pub fn shown(self) -> &'static str {
-        match self {
-            Self::Bundled => "bundled skills",
-            Self::Remote => "remote catalogs",
-            Self::Mcp => "prompts of MCP servers",
-        }
-    }
-}
-
 impl Profile {
     /// Returns how it walks the first of its roots that are directories.
     pub(super) fn walk(&self) -> Walk {
@@ -622,38 +491,5 @@ impl RootRule {
                 | Base::BuiltIn(_)
         );
         is_named && self.seeks == Seeks::Skills
-    }
-
-    /// Returns one of the root's places as a person would write it.
-    pub fn shown(&self, relative: &str) -> String {
-        match &self.base {
-            Base::Home => format!("~/{relative}"),
-            Base::Variable { name, below_home } if below_home.is_empty() => {
-                format!("${name}/{relative}, else ~/{relative}")
-            }
-            Base::Variable { name, below_home } => {
-                format!("${name}/{relative}, else ~/{below_home}/{relative}")
-            }
-            Base::IfSet { name } => format!("${name}/{relative}"),
-            Base::Absolute(path) => format!("{path}/{relative}"),
-            Base::Additional => format!("{relative} in each added directory"),
-            Base::Provided(provider) => provider.shown().to_owned(),
-            Base::Settings => "the directories that its configuration files name".to_owned(),
-            Base::Plugins(_) => "the installed plugins of Claude Code".to_owned(),
-            Base::Extensions(_) => format!("{relative} in each extension of Gemini CLI"),
-            Base::BuiltIn(skills) => {
-                let names: Vec<_> = skills.iter().map(|it| &*it.name).collect();
-                format!("what is built into it: {}", names.join(", "))
-            }
-            Base::Ancestors { stop } => match stop {
-                Stop::Cwd => format!("{relative} in the working directory"),
-                Stop::Worktree => format!("{relative} up to the worktree's top"),
-                Stop::Home => format!("{relative} up to below home"),
-                Stop::WorktreeElseFilesystem => {
-                    format!("{relative} up to the worktree's top, else to /")
-                }
-                Stop::Filesystem => format!("{relative} up to /"),
-            },
-        }
     }
 }

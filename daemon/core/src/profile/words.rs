@@ -4,10 +4,10 @@
 //! and what `explain` says cannot disagree. Words are a contract: add, never repurpose.
 
 use super::{
-    DescriptionRule, Duplicates, Empty, Encoding, LinkedWorktrees, Links, NameForm, NameSource,
-    Paths, Reads, Rung, Scalars, Scope, Stop, Taken, Unreadable,
+    DescriptionRule, Duplicates, Empty, Encoding, LinkedWorktrees, Links, NameCheck, NameForm,
+    NameSource, Paths, Reads, Rung, Scalars, Scope, Stop, Taken, Text, Unreadable,
 };
-use crate::ladder::{Fence, Library, Quoting};
+use crate::ladder::{Fence, Library, Quoting, Requirement};
 use crate::render::Format;
 
 /// A type whose every value has a word.
@@ -163,6 +163,57 @@ worded! {
     Taken {
         "prefixed" = Self::Prefixed,
         "wins" = Self::Wins,
+    }
+}
+
+/// The words of [`RuleKind::Check`](super::RuleKind::Check) besides `at-most-N`.
+pub const CHECKS: [&str; 3] = ["any", "lower-case", "standard-warn"];
+
+pub(super) fn check_word(check: NameCheck) -> String {
+    match check {
+        NameCheck::Any => CHECKS[0].to_owned(),
+        NameCheck::LowerCase => CHECKS[1].to_owned(),
+        NameCheck::StandardWarn => CHECKS[2].to_owned(),
+        NameCheck::AtMost(max) => format!("at-most-{max}"),
+    }
+}
+
+/// Returns the check that a word of [`RuleKind::Check`](super::RuleKind::Check) means.
+pub fn check_of(word: &str) -> Option<NameCheck> {
+    match CHECKS.iter().position(|it| *it == word) {
+        Some(0) => Some(NameCheck::Any),
+        Some(1) => Some(NameCheck::LowerCase),
+        Some(_) => Some(NameCheck::StandardWarn),
+        None => word.strip_prefix("at-most-")?.parse().ok().map(NameCheck::AtMost),
+    }
+}
+
+/// Returns the requirement that an item of [`RuleKind::Requirements`](super::RuleKind::Requirements) means.
+pub fn requirement(word: &str) -> Option<Requirement> {
+    if word == "body" {
+        return Some(Requirement::Body);
+    }
+    let (kind, key) = word.split_once(':').filter(|(_, key)| !key.is_empty())?;
+    let text = |it: &str| Text::Owned(it.to_owned());
+    match kind {
+        "text" => Some(Requirement::TextOnly(text(key))),
+        "texts" => Some(Requirement::ListOfTexts(text(key))),
+        "map-of-texts" => Some(Requirement::MapOfTexts(text(key))),
+        "map-with" => {
+            let (key, scalar) = key.split_once('/')?;
+            Some(Requirement::MapWith { key: text(key), scalar: text(scalar) })
+        }
+        _ => None,
+    }
+}
+
+pub(super) fn requirement_word(requirement: &Requirement) -> String {
+    match requirement {
+        Requirement::Body => "body".to_owned(),
+        Requirement::TextOnly(key) => format!("text:{key}"),
+        Requirement::ListOfTexts(key) => format!("texts:{key}"),
+        Requirement::MapOfTexts(key) => format!("map-of-texts:{key}"),
+        Requirement::MapWith { key, scalar } => format!("map-with:{key}/{scalar}"),
     }
 }
 

@@ -3,18 +3,20 @@
 //! The parser finds what is wrong; here it is said who minds. A finding that makes some agent
 //! drop the file is an error, one that all repair a warning.
 
+mod mend;
+
 use super::audience::{act, names};
 use super::rule::Rule;
 use super::subject::Cx;
-use super::{Edit, Finding, Offer, find, quote};
+use super::{Finding, Offer, find, quote};
 use crate::catalog::{
     Agent, CLAUDE_CHANGES, CODEX, CORPUS, GEMINI, OPENCODE, PLUGIN, SPECIFICATION, YAML, fields,
 };
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::ladder::Verdict;
-use crate::parse::{Closing, Entry, Frontmatter, Opening, ScalarStyle, Value, ValueKind};
+use crate::parse::{Closing, Entry, Frontmatter, Opening, ScalarStyle, ValueKind};
 use crate::profile::{Encoding, Profile};
-use crate::text::{Span, after_line_end};
+use crate::text::Span;
 
 const READERS: &[&crate::catalog::Source] = &[&YAML, &OPENCODE, &CODEX, &GEMINI, &PLUGIN, &CORPUS];
 
@@ -323,7 +325,7 @@ impl<'a> Consequences<'a> {
         if let Some(help) = &found.help {
             finding = finding.help(help);
         }
-        Some(mend(cx, finding))
+        Some(mend::mend(cx, finding))
     }
 
     fn told(&self, message: &str) -> String {
@@ -343,147 +345,6 @@ impl<'a> Consequences<'a> {
         };
         format!("{who}: {message}")
     }
-}
-
-/// Adds the fix of a finding about YAML, where there is one right answer.
-fn mend(cx: &Cx<'_>, finding: Finding) -> Finding {
-    let span = finding.diagnostic.span;
-    let Some(frontmatter) = cx.frontmatter() else { return finding };
-    match finding.rule.id {
-        "yaml/unquoted-colon" | "yaml/unquoted-start" | "yaml/comment-cuts-value" => {
-            let comment = (finding.rule.id == "yaml/comment-cuts-value").then_some(span);
-            quoting(cx, frontmatter, span, comment, finding)
-        }
-        "yaml/unclosed-frontmatter" => {
-            let at = frontmatter.content.end;
-            let before = if cx.text[..at].ends_with(['\n', '\r']) { "" } else { cx.line_break() };
-            let text = format!("{before}---{}", cx.line_break());
-            finding.fix("Close the frontmatter", Span::empty(at), text)
-        }
-        "yaml/missing-opening" => {
-            let text = format!("---{}", cx.line_break());
-            finding.fix("Open the frontmatter", Span::empty(0), text)
-        }
-        "yaml/text-before-frontmatter" if cx.text[..frontmatter.open.start].trim().is_empty() => {
-            let span = Span::new(0, frontmatter.open.start);
-            finding.fix("Remove the blank lines", span, "")
-        }
-        "yaml/odd-closing" => close_properly(cx, frontmatter, finding),
-        "yaml/duplicate-key" => without_twin(cx, frontmatter, finding),
-        "yaml/tab-indentation" => finding.fix_all("Indent with spaces", spaces(cx, frontmatter)),
-        "yaml/control-character" => finding.fix("Remove the character", span, ""),
-        "yaml/unindented-continuation" => {
-            let line = cx.line(span.start);
-            finding.fix("Indent the line", Span::empty(line.start), "  ")
-        }
-        "yaml/syntax" => colon(cx, finding),
-        _ => finding,
-    }
-}
-
-fn quoting(
-    cx: &Cx<'_>,
-    frontmatter: &Frontmatter,
-    at: Span,
-    comment: Option<Span>,
-    finding: Finding,
-) -> Finding {
-    let at_entry = |it: &&Entry| cx.lines_of(it).contains(at.start);
-    let Some(entry) = frontmatter.entries.iter().find(at_entry) else { return finding };
-    let value = &entry.value;
-    // An anchor or a tag at which the text begins is a part of what was meant.
-    let line = cx.line(value.span.start);
-    let begins = if line.contains(at.start) { at.start } else { value.span.start };
-    let start = value.span.start.min(begins.max(entry.key.span.end));
-    let span = Span::new(start, comment.map_or(value.span.end, |it| it.end));
-    let written = span.slice(cx.text);
-    let is_plain =
-        |value: &Value| matches!(value.kind, ValueKind::Scalar { style: ScalarStyle::Plain, .. });
-    let starts_like = |it: char| matches!(it, '[' | '{');
-    // A list in brackets that is whole is meant as one, whatever stands in it.
-    if written.is_empty() || !(is_plain(value) || written.starts_with(starts_like)) {
-        return finding;
-    }
-    if written.contains(['\n', '\r']) {
-        // Several lines are one text where the parser has joined them.
-        let Some(text) = value.as_str().filter(|_| comment.is_none()) else { return finding };
-        return finding.fix("Quote the value", span, quote::double(text));
-    }
-    finding.fix("Quote the value", span, quote::quoted(written))
-}
-
-fn close_properly(cx: &Cx<'_>, frontmatter: &Frontmatter, finding: Finding) -> Finding {
-    let Some(close) = frontmatter.close else { return finding };
-    match frontmatter.closing {
-        Closing::Glued => {
-            let blanks = cx.text[close.end..].len()
-                - cx.text[close.end..].trim_start_matches([' ', '\t']).len();
-            let span = Span::new(close.end, close.end + blanks);
-            finding.fix("Put the text on a line of its own", span, cx.line_break())
-        }
-        Closing::Indented => finding.fix("Close it with `---`", cx.line(close.start), "---"),
-        Closing::LongDashes | Closing::Dots => finding.fix("Close it with `---`", close, "---"),
-        Closing::Dashes | Closing::Missing => finding,
-    }
-}
-
-/// A key that is there twice with the same value can lose one of them.
-fn without_twin(cx: &Cx<'_>, frontmatter: &Frontmatter, finding: Finding) -> Finding {
-    let entries = &frontmatter.entries;
-    let Some(second) = entries.iter().find(|it| it.key.span == finding.diagnostic.span) else {
-        return finding;
-    };
-    let first = second.duplicate_of.and_then(|it| entries.get(it));
-    let same =
-        first.is_some_and(|it| it.value.span.slice(cx.text) == second.value.span.slice(cx.text));
-    if !same {
-        return finding;
-    }
-    finding.fix("Remove the second one", cx.lines_of(second), "")
-}
-
-/// Replaces the tabs that indent lines, two blanks for each.
-fn spaces(cx: &Cx<'_>, frontmatter: &Frontmatter) -> Vec<Edit> {
-    let mut edits = Vec::new();
-    let mut at = frontmatter.content.start;
-    while at < frontmatter.content.end {
-        let line = cx.line(at);
-        let written = line.slice(cx.text);
-        let blanks = written.len() - written.trim_start_matches([' ', '\t']).len();
-        let indent = &written[..blanks];
-        if indent.contains('\t') && blanks < written.len() {
-            let span = Span::new(line.start, line.start + blanks);
-            edits.push(Edit { span, text: indent.replace('\t', "  ") });
-        }
-        let next = after_line_end(cx.text, line.end);
-        if next == at {
-            break;
-        }
-        at = next;
-    }
-    edits
-}
-
-/// `name pdf` and `name:pdf`, where the key is one that there is.
-fn colon(cx: &Cx<'_>, finding: Finding) -> Finding {
-    let line = cx.line(finding.diagnostic.span.start);
-    let written = line.slice(cx.text);
-    let known = |it: &&&'static crate::catalog::Field| {
-        written.strip_prefix(it.key).is_some_and(|rest| rest.starts_with([' ', ':']))
-    };
-    let Some(field) = fields().iter().find(known) else { return finding };
-    let behind = Span::empty(line.start + field.key.len());
-    let rest = &written[field.key.len()..];
-    if rest.starts_with(' ') && !rest.trim().is_empty() && !rest.contains(": ") {
-        return finding.fix("Put a colon behind the key", behind, ":");
-    }
-    let glued =
-        rest.strip_prefix(':').is_some_and(|it| !it.starts_with([' ', '\t']) && !it.is_empty());
-    if glued {
-        let behind = Span::empty(behind.end + 1);
-        return finding.fix("Put a blank behind the colon", behind, " ");
-    }
-    finding
 }
 
 fn encoding(cx: &Cx<'_>, out: &mut Vec<Finding>) {

@@ -93,7 +93,9 @@ pub struct SessionResult {
     /// Directories whose skills count as well, absolute.
     #[serde(default)]
     pub additional_dirs: Vec<String>,
-    /// Skill directories that were found by touching files, the deepest first.
+    /// Skill directories that were found by touching files, the deepest first. At most 64: of more,
+    /// the one that nothing was touched near for longest goes, and is found again by the next touch
+    /// near it.
     #[serde(default)]
     pub discovered: Vec<String>,
     /// How the paths beside this are written; absent when they are plain text.
