@@ -5,6 +5,8 @@
 //! also the only one that asks the client for something: a handler that waited for the client
 //! could wait for ever, since both share one stream.
 
+mod watching;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,8 +16,7 @@ use tokio::time::{Instant, timeout};
 use tower_lsp::Client;
 use tower_lsp::ls_types::request::WorkDoneProgressCreate;
 use tower_lsp::ls_types::{
-    ConfigurationItem, DidChangeWatchedFilesRegistrationOptions, FileSystemWatcher, GlobPattern,
-    Location, ProgressToken, Registration, ShowDocumentParams, WorkDoneProgressCreateParams,
+    ConfigurationItem, Location, ProgressToken, ShowDocumentParams, WorkDoneProgressCreateParams,
 };
 
 use crate::from_proto;
@@ -31,17 +32,6 @@ const HEARD: Duration = Duration::from_secs(2);
 
 /// The section of the client's settings that is ours.
 pub(crate) const SECTION: &str = "skillsd";
-
-/// The files whose changes may change what is said: skills and what lies beside them, agents'
-/// files, and configurations.
-const WATCHED: [&str; 6] = [
-    "**/SKILL.md",
-    "**/{CLAUDE,CLAUDE.local,AGENTS,AGENTS.override,GEMINI}.md",
-    "**/{skills,skill}/**",
-    "**/.{claude,agents,opencode,codex,gemini}/**",
-    "**/.skillsd.toml",
-    "**/.gitignore",
-];
 
 /// How long a client is not asked to ask anew while there is more to fetch.
 const LATEST: Duration = Duration::from_secs(2);
@@ -77,6 +67,7 @@ async fn errands(session: &Arc<Session>, client: &Client) {
         let before = session.generation();
         match errand {
             Errand::Greet => greet(session, client).await,
+            Errand::Watch => watching::follow(session, client).await,
             Errand::Configure => configure(session, client).await,
             Errand::Refresh => stale = stale.or_else(|| Some(Instant::now())),
             Errand::Show(Location { uri, range }) => {
@@ -145,7 +136,9 @@ async fn fetch(session: &Arc<Session>, client: &Client, fetch: Fetch) {
         }
         Fetch::Globs { place, globs, extent } => {
             let answer = source.matches(place.clone(), globs, extent);
+            let begun = Instant::now();
             let found = shown(session, client, "Matching files", answer).await;
+            session.walked(begun.elapsed());
             session.take_globs(&place, globbed(found.unwrap_or_default()));
         }
         Fetch::Listings { place, globs, extent } => {
@@ -200,22 +193,7 @@ fn bell(session: &Arc<Session>, place: &AbsPath) -> Bell {
 
 /// Asks the client to tell of files, and for its settings.
 async fn greet(session: &Session, client: &Client) {
-    if session.settings().registers_watchers {
-        let watcher = |glob: &str| FileSystemWatcher {
-            glob_pattern: GlobPattern::String(glob.to_owned()),
-            kind: None,
-        };
-        let watchers = WATCHED.iter().map(|it| watcher(it)).collect();
-        let options = DidChangeWatchedFilesRegistrationOptions { watchers };
-        let registration = Registration {
-            id: "skillsd-files".to_owned(),
-            method: "workspace/didChangeWatchedFiles".to_owned(),
-            register_options: serde_json::to_value(options).ok(),
-        };
-        if let Err(error) = client.register_capability(vec![registration]).await {
-            tracing::debug!(%error, "the client does not watch files");
-        }
-    }
+    watching::register(session, client).await;
     configure(session, client).await;
 }
 

@@ -12,9 +12,9 @@ use skills_core::references::is_instructions;
 use skills_core::rules::Level;
 use skills_core::text::{Position as BytePosition, Span};
 use tower_lsp::ls_types::{
-    ClientCapabilities, CodeActionClientCapabilities, InitializeParams, Position,
-    PositionEncodingKind, Range, ResourceOperationKind, TextDocumentContentChangeEvent, Uri,
-    WorkspaceClientCapabilities,
+    ClientCapabilities, CodeActionClientCapabilities, DidChangeWatchedFilesParams,
+    InitializeParams, Position, PositionEncodingKind, Range, ResourceOperationKind,
+    TextDocumentContentChangeEvent, Uri, WorkspaceClientCapabilities,
 };
 
 use crate::document::{Document, Edit};
@@ -62,6 +62,9 @@ pub(crate) fn settings(capabilities: &ClientCapabilities) -> Settings {
             .unwrap_or_default(),
         registers_watchers: workspace
             .and_then(|it| it.did_change_watched_files.as_ref()?.dynamic_registration)
+            .unwrap_or_default(),
+        watches_below: workspace
+            .and_then(|it| it.did_change_watched_files.as_ref()?.relative_pattern_support)
             .unwrap_or_default(),
         has_configuration: workspace.and_then(|it| it.configuration).unwrap_or_default(),
         features: Features::default(),
@@ -146,6 +149,12 @@ pub(crate) fn folders(params: &InitializeParams) -> Vec<AbsPath> {
         folders.extend(params.root_uri.as_ref().and_then(path));
     }
     folders
+}
+
+/// Returns whether a note tells of files that count. What git keeps for itself comes and goes with
+/// every command of git, and nothing speaks of it.
+pub(crate) fn tells_of_files(params: &DidChangeWatchedFilesParams) -> bool {
+    params.changes.iter().any(|it| !it.uri.path().as_str().contains("/.git/"))
 }
 
 /// Returns the path of an address on the disk.

@@ -98,10 +98,13 @@ impl LanguageServer for Server {
         };
         self.session.remove_folders(paths(&params.event.removed));
         self.session.add_folders(paths(&params.event.added));
+        self.session.send(Errand::Watch);
     }
 
-    async fn did_change_watched_files(&self, _: DidChangeWatchedFilesParams) {
-        self.session.doubt_all();
+    async fn did_change_watched_files(&self, params: DidChangeWatchedFilesParams) {
+        if from_proto::tells_of_files(&params) {
+            self.session.doubt_seen();
+        }
     }
 
     async fn did_save(&self, params: DidSaveTextDocumentParams) {

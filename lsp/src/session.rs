@@ -5,6 +5,7 @@
 //! across an await. Readers get a text as it is at that moment and keep it; a change that comes
 //! meanwhile makes a new one.
 
+mod lookout;
 mod outside;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -168,7 +169,7 @@ impl Session {
         state.tell(uri);
         drop(state);
         self.bell.notify_one();
-        self.errand_bell.notify_one();
+        self.look_again();
     }
 
     /// Applies `edits` in order to an open text.
@@ -204,6 +205,7 @@ impl Session {
         state.tell(uri);
         drop(state);
         self.bell.notify_one();
+        self.look_again();
     }
 
     /// Closes a text.

@@ -41,6 +41,8 @@ pub(crate) struct Settings {
     pub(crate) shows_progress: bool,
     /// Whether the client watches files that it is asked to watch.
     pub(crate) registers_watchers: bool,
+    /// Whether it can be told below which directory.
+    pub(crate) watches_below: bool,
     /// Whether the client can be asked for its settings.
     pub(crate) has_configuration: bool,
     /// What the user wants to see.

@@ -116,7 +116,8 @@ impl World {
                 known: None,
                 is_due: true,
                 is_answered: false,
-                walks_anew: false,
+                // A walk of before is another session's.
+                walks_anew: true,
                 globs: Arc::default(),
                 wanted_globs: BTreeSet::new(),
                 listings: Arc::default(),
@@ -216,10 +217,23 @@ impl World {
         }
     }
 
-    /// Says that everything may be out of date, what lies beside skills and what globs match too.
+    /// Says that everything may be out of date, files outside of the index too.
     pub(crate) fn doubt_all(&mut self) {
+        self.doubt_places();
+        self.doubt_files();
+    }
+
+    /// Says that what is seen from every place may be out of date.
+    pub(crate) fn doubt_places(&mut self) {
         for place in &mut self.places {
             place.is_due = true;
+        }
+    }
+
+    /// Says that files outside of the index may be others: what lies beside skills, and what globs
+    /// match.
+    pub(crate) fn doubt_files(&mut self) {
+        for place in &mut self.places {
             place.wanted_globs.extend(place.globs.keys().cloned());
             place.listings = Arc::default();
             place.walks_anew = true;

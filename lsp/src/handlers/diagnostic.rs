@@ -22,6 +22,7 @@ pub(crate) async fn diagnostic(
     let Some(document) = document.filter(|it| from_proto::is_checked(it.uri())) else {
         return full(None, Vec::new());
     };
+    session.looked_again().await;
     // What is known of the disk is part of the answer.
     let result_id = |generation: u64| format!("{}.{generation}", document.revision().0);
     let now = result_id(session.generation());

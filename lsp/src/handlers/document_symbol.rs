@@ -54,6 +54,7 @@ mod tests {
         shows_documents: false,
         shows_progress: false,
         registers_watchers: false,
+        watches_below: false,
         has_configuration: false,
         features: crate::settings::Features { inlay_hints: false, code_lens: false },
     };

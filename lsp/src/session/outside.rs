@@ -11,13 +11,14 @@ use std::time::Duration;
 use skills_core::path::AbsPath;
 use skills_core::references::is_speaker;
 use skills_core::rules::Facts;
-use tokio::time::timeout;
+use tokio::time::{timeout, timeout_at};
 use tower_lsp::ls_types::Location;
 
 use super::Session;
 use crate::document::Document;
 use crate::known::{Known, Overlaid, Skill};
 use crate::scene::{Globbed, Scene};
+use crate::session::lookout::Lookout;
 use crate::settings::Features;
 use crate::world::{Fetch, Wishes, World};
 
@@ -31,6 +32,7 @@ pub(super) struct Outside {
     errands: VecDeque<Errand>,
     /// Whether an errand was handed out and is not done.
     is_under_way: bool,
+    lookout: Lookout,
     /// The closed texts that name a skill that is open, by its file, for whoever asks at each
     /// keystroke. Let go of when a text is closed, and when anything on the disk may have changed.
     users: BTreeMap<AbsPath, Users>,
@@ -51,6 +53,8 @@ struct Users {
 pub(crate) enum Errand {
     /// Ask the client to watch files, and for its settings.
     Greet,
+    /// Ask the client to watch other directories than before.
+    Watch,
     /// Ask the client for its settings.
     Configure,
     /// Ask the client to ask anew for what it shows.
@@ -72,7 +76,10 @@ impl Outside {
     }
 
     fn is_at_rest(&self) -> bool {
-        !self.is_under_way && self.errands.is_empty() && !self.world.is_wanting()
+        !self.is_under_way
+            && self.errands.is_empty()
+            && !self.world.is_wanting()
+            && !self.lookout.is_time()
     }
 }
 
@@ -98,6 +105,27 @@ impl Session {
             return first;
         }
         self.with_scene(document, with)
+    }
+
+    /// Says that files outside of the index may be others by now: they are looked up again, but not
+    /// at every word.
+    pub(crate) fn look_again(&self) {
+        self.outside().lookout.doubt();
+        self.errand_bell.notify_one();
+    }
+
+    /// The same for a client that cannot be told of what comes of it later: waits for it.
+    pub(crate) async fn looked_again(&self) {
+        self.look_again();
+        if !self.settings().refreshes.diagnostics {
+            // What is known by then has to do.
+            let _ = timeout(PATIENCE, self.rest()).await;
+        }
+    }
+
+    /// Says how long a walk of a worktree took.
+    pub(crate) fn walked(&self, took: Duration) {
+        self.outside().lookout.walked(took);
     }
 
     /// Waits until nothing is to be fetched any more.
@@ -203,6 +231,17 @@ impl Session {
         self.errand_bell.notify_one();
     }
 
+    /// Says that the client has seen files come, change or go.
+    pub(crate) fn doubt_seen(&self) {
+        let mut outside = self.outside();
+        outside.world.doubt_places();
+        outside.forget_users();
+        // There may be thousands of such notes.
+        outside.lookout.doubt();
+        drop(outside);
+        self.errand_bell.notify_one();
+    }
+
     /// Says that anything on the disk may have changed.
     pub(crate) fn doubt_all(&self) {
         let mut outside = self.outside();
@@ -293,7 +332,15 @@ impl Session {
             if let Some(errand) = self.errand() {
                 return Some(errand);
             }
-            self.errand_bell.notified().await;
+            let ring = self.errand_bell.notified();
+            let wakes = self.outside().lookout.wakes();
+            match wakes {
+                // Whichever comes first: both are looked at again.
+                Some(at) => {
+                    let _ = timeout_at(at, ring).await;
+                }
+                None => ring.await,
+            }
         }
     }
 
@@ -302,7 +349,10 @@ impl Session {
     pub(crate) fn errand(&self) -> Option<Errand> {
         let open = self.documents();
         let mut outside = self.outside();
-        let Outside { world, errands, is_under_way, .. } = &mut *outside;
+        let Outside { world, errands, is_under_way, lookout, .. } = &mut *outside;
+        if lookout.look() {
+            world.doubt_files();
+        }
         if errands.is_empty() {
             errands.extend(world.fetches().into_iter().map(Errand::Fetch));
         }

@@ -146,6 +146,11 @@ impl Editor {
         note
     }
 
+    /// Returns the notes that came so far and were not asked for.
+    pub(crate) fn kept(&mut self) -> Vec<Value> {
+        self.notes.drain(..).collect()
+    }
+
     /// Returns the parameters of the next note, which must be diagnostics.
     pub(crate) async fn published(&mut self) -> Value {
         let note = self.next_note().await;

@@ -23,4 +23,6 @@ mod shaping;
 
 mod told;
 
+mod outside;
+
 mod typing;

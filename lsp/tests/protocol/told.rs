@@ -1,13 +1,13 @@
 //! A source for tests: it answers with what it was told, takes its time, and counts its calls.
 
 use std::any::Any;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use skills_core::path::AbsPath;
-use skills_core::rules::Facts;
+use skills_core::rules::{Facts, Look};
 use skills_lsp::{Answer, Bell, Extent, Nothing, Source};
 use skills_protocol::wire::{CheckResult, PathMatches, RuleLevel, SkillReference, SnapshotResult};
 
@@ -22,6 +22,13 @@ pub(crate) struct Told {
     pub(crate) speakers: Mutex<BTreeMap<&'static str, String>>,
     /// How often it was asked for references.
     pub(crate) asked: Mutex<usize>,
+    /// The files of the worktree and beside the skill, if anybody knows them; a glob is the name of
+    /// one of them.
+    pub(crate) files: Mutex<Option<BTreeSet<&'static str>>>,
+    /// What a walk has found last, which counts until one is made anew.
+    pub(crate) walked: Mutex<Option<BTreeSet<&'static str>>>,
+    /// How often a worktree was walked.
+    pub(crate) walks: Mutex<usize>,
     /// Whoever follows a place.
     pub(crate) bells: Mutex<Vec<Bell>>,
     /// Counts the snapshots, each of which differs from the one before.
@@ -38,6 +45,16 @@ impl Told {
         for bell in lock(&self.bells).iter() {
             bell();
         }
+    }
+
+    /// Says which files there are from now on.
+    pub(crate) fn keep(&self, files: &[&'static str]) {
+        *lock(&self.files) = Some(files.iter().copied().collect());
+    }
+
+    /// Returns how often a worktree was walked.
+    pub(crate) fn n_walks(&self) -> usize {
+        *lock(&self.walks)
     }
 
     /// Returns how often it was asked for references.
@@ -87,8 +104,20 @@ impl Source for Told {
         })
     }
 
-    fn matches(&self, place: AbsPath, globs: Vec<String>, to: Extent) -> Answer<Vec<PathMatches>> {
-        Nothing.matches(place, globs, to)
+    fn matches(&self, at: AbsPath, globs: Vec<String>, to: Extent) -> Answer<Vec<PathMatches>> {
+        let Some(files) = lock(&self.files).clone() else { return Nothing.matches(at, globs, to) };
+        let mut walked = lock(&self.walked);
+        if to.anew || walked.is_none() {
+            *walked = Some(files);
+            *lock(&self.walks) += 1;
+        }
+        let files = walked.clone().unwrap_or_default();
+        let matches = globs.into_iter().map(|pattern| PathMatches {
+            count: Some(u64::from(files.contains(&*pattern))),
+            files: files.iter().filter(|it| **it == pattern).map(|it| (*it).to_owned()).collect(),
+            pattern,
+        });
+        Box::pin(std::future::ready(Some(matches.collect())))
     }
 
     fn references(&self, _: AbsPath, name: Option<String>) -> Answer<Vec<SkillReference>> {
@@ -108,7 +137,18 @@ impl Source for Told {
     }
 
     fn facts(&self, path: AbsPath, looks: Vec<String>) -> Answer<Facts> {
-        Nothing.facts(path, looks)
+        let Some(files) = lock(&self.files).clone() else { return Nothing.facts(path, looks) };
+        let look = |it: String| {
+            let is_there = files.contains(&*it);
+            let found = if is_there {
+                Look::File { executable: false, script: false }
+            } else {
+                Look::Missing
+            };
+            (it, Some(found))
+        };
+        let looks = looks.into_iter().map(look).collect();
+        Box::pin(std::future::ready(Some(Facts { looks, ..Facts::default() })))
     }
 
     fn read(&self, path: AbsPath) -> Answer<String> {

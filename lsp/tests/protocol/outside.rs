@@ -1,0 +1,119 @@
+//! Files that the index knows nothing of: what is said of them follows the disk, at the cost of few
+//! walks.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::editor::{Editor, URI, framed, whole};
+use crate::told::Told;
+
+const TEXT: &str = "---\nname: pdf\ndescription: Reads PDF files. Use it when asked.\npaths: lib/a.ts\n---\nSee [it](scripts/g.py).\n";
+
+async fn begin(source: &Arc<Told>, able: Value) -> Editor {
+    let mut editor = Editor::connect_over(64 * 1024, Arc::clone(source) as _);
+    editor.initialize_in(&["/w"], able).await;
+    editor.open(1, TEXT).await;
+    editor
+}
+
+fn source() -> Arc<Told> {
+    let source = Told { places: [("/w", &[][..])].into(), ..Told::default() };
+    source.keep(&[]);
+    Arc::new(source)
+}
+
+/// Returns the codes that were published last once nothing moves any more.
+async fn codes(editor: &mut Editor) -> Vec<String> {
+    tokio::time::sleep(Duration::from_mins(2)).await;
+    // An answer comes behind all that was said before it.
+    let _ = editor.ask("textDocument/foldingRange").await;
+    let notes = editor.kept();
+    let published = notes.iter().filter(|it| it["method"] == "textDocument/publishDiagnostics");
+    let last = published.last().expect("something was said");
+    let found = last["params"]["diagnostics"].as_array().expect("a list");
+    found.iter().map(|it| it["code"].as_str().expect("a code").to_owned()).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_does_not_believe_a_walk_of_before() {
+    let source = source();
+    let mut first = begin(&source, json!({})).await;
+    assert_eq!(codes(&mut first).await, ["paths/nothing", "body/broken-link"]);
+    source.keep(&["lib/a.ts", "scripts/g.py"]);
+    let mut second = begin(&source, json!({})).await;
+    assert_eq!(codes(&mut second).await, [""; 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn files_that_came_are_seen_at_the_next_change_of_a_text() {
+    let source = source();
+    let mut editor = begin(&source, json!({})).await;
+    assert_eq!(codes(&mut editor).await, ["paths/nothing", "body/broken-link"]);
+    source.keep(&["lib/a.ts", "scripts/g.py"]);
+    editor.change(2, &[whole(&format!("{TEXT}More.\n"))]).await;
+    assert_eq!(codes(&mut editor).await, [""; 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_asks_and_cannot_be_told_gets_what_there_is() {
+    let source = source();
+    let mut editor = begin(&source, json!({"textDocument": {"diagnostic": {}}})).await;
+    let mut last = Value::Null;
+    for files in [&[][..], &["lib/a.ts", "scripts/g.py"]] {
+        source.keep(files);
+        tokio::time::sleep(Duration::from_mins(2)).await;
+        let params = json!({"textDocument": {"uri": URI}, "previousResultId": last["resultId"]});
+        last = editor.request("textDocument/diagnostic", params).await.expect("it answers");
+        let n_found = last["items"].as_array().map(Vec::len);
+        assert_eq!(n_found, Some(2 - files.len()), "{last}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flood_of_notes_is_few_walks() {
+    let source = source();
+    let mut editor = begin(&source, json!({})).await;
+    codes(&mut editor).await;
+    let before = source.n_walks();
+    source.keep(&["lib/a.ts", "scripts/g.py"]);
+    for at in 0..1000 {
+        let change = json!({"uri": format!("file:///w/out/{at}"), "type": 1});
+        editor.note("workspace/didChangeWatchedFiles", json!({"changes": [change]})).await;
+    }
+    assert_eq!(codes(&mut editor).await, [""; 0]);
+    assert!(source.n_walks() - before <= 2, "{}", source.n_walks() - before);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_comes_and_goes_below_each_folder_is_watched() {
+    let watching = |more: Value| json!({"workspace": {"didChangeWatchedFiles": more}});
+    let able = json!({"dynamicRegistration": true, "relativePatternSupport": true});
+    let mut editor = Editor::connect_over(64 * 1024, source());
+    editor.initialize_in(&["/w"], watching(able)).await;
+    let mut below = async |method: &str| {
+        let asked = editor.next_note().await;
+        assert_eq!(asked["method"], method, "{asked}");
+        editor.send(&framed(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": null}))).await;
+        if method == "client/registerCapability" {
+            let add = json!([{"uri": "file:///v", "name": "v"}]);
+            let event = json!({"event": {"added": add, "removed": []}});
+            editor.note("workspace/didChangeWorkspaceFolders", event).await;
+        }
+        let registered = asked["params"]["registrations"].as_array().cloned().unwrap_or_default();
+        registered
+            .iter()
+            .filter(|it| it["id"] == "skillsd-folders")
+            .flat_map(|it| {
+                it["registerOptions"]["watchers"].as_array().cloned().unwrap_or_default()
+            })
+            .collect::<Vec<_>>()
+    };
+    let watcher =
+        |uri: &str| json!({"globPattern": {"baseUri": uri, "pattern": "**/*"}, "kind": 5});
+    assert_eq!(below("client/registerCapability").await, [watcher("file:///w")]);
+    below("client/unregisterCapability").await;
+    let both = [watcher("file:///w"), watcher("file:///v")];
+    assert_eq!(below("client/registerCapability").await, both);
+}
