@@ -71,6 +71,11 @@ where
 
     fn call(&mut self, request: Request) -> Self::Future {
         let Some(request) = self.note(request) else { return future::ok(None).boxed() };
+        if let Some(id) = request.id().filter(|_| request.method().starts_with("$/")) {
+            // What is optional is not ignored where an answer is waited for.
+            let refused = Response::from_error(id.clone(), Error::method_not_found());
+            return future::ok(Some(refused)).boxed();
+        }
         let Some(asked) = Asked::about(&request, &self.session) else {
             return self.inner.call(request).boxed();
         };

@@ -322,7 +322,9 @@ impl LanguageServer for Server {
             Some(token) => Some(self.client.progress(token, "Checking skills").begin().await),
             None => None,
         };
-        let report = handlers::workspace_diagnostic::workspace_diagnostic(self.texts().await).await;
+        let previous = &params.previous_result_ids;
+        let texts = self.texts().await;
+        let report = handlers::workspace_diagnostic::workspace_diagnostic(texts, previous).await;
         if let Some(progress) = progress {
             progress.finish().await;
         }

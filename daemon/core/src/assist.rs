@@ -21,6 +21,7 @@ mod selection;
 #[cfg(test)]
 mod tests;
 mod tokens;
+mod written;
 
 pub use beside::complete_paths;
 pub use complete::{Completion, Item, Kind, Written, complete, documentation};

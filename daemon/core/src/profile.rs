@@ -140,6 +140,11 @@ impl Profile {
         self.plugins().find(|it| it.beside_skills)
     }
 
+    /// Whether the agent keeps a name of a directory for itself, where it looks for skills.
+    pub fn reserves(&self, name: &str) -> bool {
+        self.roots.iter().any(|it| it.walk.reserved.iter().any(|it| &**it == name))
+    }
+
     /// Returns who acts by these rules, as the subject of a sentence.
     pub fn subject(&self) -> &str {
         match self.evidence {

@@ -6,6 +6,7 @@
 //! else (`skills:`, `Skill(…)`, code beside the word "skill") are marked as sure.
 //! The text may be any of those that agents read: a SKILL.md, a command, an agent, `CLAUDE.md`.
 
+mod link;
 mod rename;
 
 use std::path::Path;
@@ -13,9 +14,10 @@ use std::path::Path;
 use crate::command;
 use crate::parse::{Document, Value};
 use crate::path::AbsPath;
-use crate::rules::{Body, path_of};
+use crate::rules::Body;
 use crate::text::Span;
 
+pub use link::{Link, Way, links};
 pub use rename::{Renaming, edits, problem};
 
 /// A place where a skill may be named.
@@ -42,7 +44,7 @@ pub enum Form {
     Called,
     /// In prose, behind `/` or `$`.
     Spoken,
-    /// By a link to its directory or a file in it.
+    /// By a link to its directory or a file in it, by an import, or by the path of such a file.
     Linked,
 }
 
@@ -63,17 +65,6 @@ impl Form {
             Self::Linked => "linked",
         }
     }
-}
-
-/// A place that leads to a file.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Link {
-    /// Where the path stands.
-    pub span: Span,
-    /// The path as it is meant, relative to the directory of the text.
-    pub path: String,
-    /// Whether it is the target of a link; else it stands in backticks.
-    pub is_target: bool,
 }
 
 /// Returns the places where a text may name a skill, in their order.
@@ -98,24 +89,6 @@ pub(crate) fn outside_prose(text: &str, document: &Document, body: &Body) -> Vec
     found
 }
 
-/// Returns the places of a text that lead to files, in their order.
-pub fn links(text: &str, document: &Document) -> Vec<Link> {
-    let body = Body::new(text, document.body);
-    let target = |span: &Span| {
-        let path = path_of(span.slice(text)).filter(|it| it.contains(['/', '.']))?;
-        Some(Link { span: *span, path, is_target: true })
-    };
-    let code = |span: &Span| {
-        let path = path_of(span.slice(text)).filter(|it| it.contains('/') && !it.contains(' '))?;
-        Path::new(&path).extension()?;
-        Some(Link { span: *span, path, is_target: false })
-    };
-    let targets = body.links.iter().filter_map(target);
-    let mut links: Vec<_> = targets.chain(body.codes.iter().filter_map(code)).collect();
-    links.sort_by_key(|it| it.span);
-    links
-}
-
 /// Returns the places where a text at `path` leads into directories of skills, in their order; what
 /// is spelled is the path, and what is named the skill. `skill_in` gives the skill of a directory.
 pub fn linked<'a>(
@@ -124,12 +97,12 @@ pub fn linked<'a>(
     path: &AbsPath,
     skill_in: impl Fn(&AbsPath) -> Option<&'a str>,
 ) -> Vec<Reference> {
-    if !document.body.slice(text).contains("](") {
+    if !document.body.slice(text).contains('/') {
         return Vec::new();
     }
     let base = base(path);
     let own = is_skill_file(path).then_some(&base);
-    let links = links(text, document).into_iter().filter(|it| it.is_target);
+    let links = links(text, document).into_iter();
     let reference = |it: Link| {
         let target = base.towards(&it.path);
         let mut dirs = target.ancestors().filter(|it| Some(it) != own);
@@ -355,7 +328,14 @@ mod tests {
             shown.collect::<Vec<_>>()
         };
         let text = "See [a](.claude/skills/pdf/a/b.md), [b](.claude/skills/x.md), `.claude/skills/pdf/c.md`.";
-        assert_eq!(found("/w/CLAUDE.md", text), ["pdf .claude/skills/pdf/a/b.md"]);
+        assert_eq!(
+            found("/w/CLAUDE.md", text),
+            ["pdf .claude/skills/pdf/a/b.md", "pdf .claude/skills/pdf/c.md"]
+        );
+        assert_eq!(
+            found("/w/CLAUDE.md", "@.claude/skills/pdf/SKILL.md and .claude/skills/pdf/x.py."),
+            ["pdf .claude/skills/pdf/SKILL.md", "pdf .claude/skills/pdf/x.py"]
+        );
         let own = "[a](a.md) and [b](../notes/b.md)";
         assert_eq!(found("/w/.claude/skills/pdf/SKILL.md", own), [""; 0]);
         assert_eq!(found("/w/.claude/skills/notes/SKILL.md", "[x](../pdf/SKILL.md)").len(), 1);
@@ -462,13 +442,5 @@ mod tests {
         ] {
             assert_eq!(is_speaker(Path::new(path)), expected, "{path}");
         }
-    }
-
-    #[test]
-    fn links_lead_to_files_and_not_to_addresses() {
-        let text = "See [a](references/a.md#x), [b](https://x.org/b.md), `scripts/run.py` and `a b/c.d`, `x.y`.\n";
-        let links = links(text, &parse(text));
-        let paths: Vec<_> = links.iter().map(|it| (&*it.path, it.is_target)).collect();
-        assert_eq!(paths, [("references/a.md", true), ("scripts/run.py", false)]);
     }
 }

@@ -31,8 +31,8 @@ pub(crate) const FIX_ALL: CodeActionKind = CodeActionKind::new("source.fixAll.sk
 #[derive(Default)]
 struct Found {
     actions: Vec<CodeAction>,
-    /// The names that the directory can be given, each with the action that does so and lacks its
-    /// edit still: other files have a part in it.
+    /// The names that the skill or its directory can be given, each with the action that does so and
+    /// lacks its edit still: other files have a part in it.
     renamings: Vec<(String, CodeAction)>,
 }
 
@@ -55,7 +55,7 @@ pub(crate) async fn code_action(
         // Whoever has a part in it takes a walk of the worktree to find, and some clients ask each
         // time that the cursor moves.
         if settings.resolves_actions {
-            let data = serde_json::json!({"skill": document.uri(), "directory": name});
+            let data = serde_json::json!({"skill": document.uri(), "name": name});
             actions.push(CodeAction { data: Some(data), ..action });
         } else if !is_automatic && let Ok(edit) = rename::renamed(&meant, &name, texts).await {
             actions.push(CodeAction { edit: Some(edit), ..action });
@@ -68,15 +68,15 @@ pub(crate) async fn code_action(
 pub(crate) async fn resolve(action: CodeAction, texts: Texts<'_>) -> Result<CodeAction, Error> {
     let Some(data) = &action.data else { return Ok(action) };
     let said = |key: &str| data.get(key).and_then(Value::as_str);
-    let (Some(skill), Some(directory)) = (said("skill"), said("directory")) else {
-        let why = format!("the data of `{}` are `{{skill, directory}}`", action.title);
+    let (Some(skill), Some(name)) = (said("skill"), said("name")) else {
+        let why = format!("the data of `{}` are `{{skill, name}}`", action.title);
         return Err(Error { message: why.into(), ..Error::invalid_params("") });
     };
     let document = texts.session.document(skill);
     let Some(meant) = document.and_then(|it| texts.meant_by(&it)) else {
         return Err(rename::refusal("the skill is not open any more; open it and choose again"));
     };
-    let edit = rename::renamed(&meant, directory, texts).await?;
+    let edit = rename::renamed(&meant, name, texts).await?;
     Ok(CodeAction { edit: Some(edit), ..action })
 }
 
@@ -125,7 +125,9 @@ fn found(
                         let command = make_executable(title.clone(), document.uri(), file);
                         actions.push(CodeAction { command: Some(command), ..quick(&title) });
                     }
-                    Offer::RenameDirectory(name) => renamings.push((name.clone(), quick(&title))),
+                    Offer::RenameDirectory(name) | Offer::RenameSkill(name) => {
+                        renamings.push((name.clone(), quick(&title)));
+                    }
                     // The mark is the editor's: it would write it again.
                     Offer::RemoveMark => {}
                 }

@@ -24,8 +24,7 @@ pub(crate) async fn diagnostic(
     };
     session.looked_again().await;
     // What is known of the disk is part of the answer.
-    let result_id = |generation: u64| format!("{}.{generation}", document.revision().0);
-    let now = result_id(session.generation());
+    let now = result_id(document, session.generation());
     if params.previous_result_id.as_ref() == Some(&now) {
         return DocumentDiagnosticReport::Unchanged(RelatedUnchangedDocumentDiagnosticReport {
             related_documents: None,
@@ -37,7 +36,12 @@ pub(crate) async fn diagnostic(
     let encoding = session.settings().encoding;
     let found = |scene: &Scene| (scene.generation, diagnostics(document, scene, encoding));
     let (generation, found) = session.in_scene(document, found).await;
-    full(Some(result_id(generation)), found)
+    full(Some(result_id(document, generation)), found)
+}
+
+/// Returns an id for what is said of a state of a text while that much is known of the disk.
+pub(crate) fn result_id(document: &Document, generation: u64) -> String {
+    format!("{}.{generation}", document.revision().0)
 }
 
 fn full(result_id: Option<String>, items: Vec<Diagnostic>) -> DocumentDiagnosticReport {

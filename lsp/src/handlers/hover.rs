@@ -40,7 +40,13 @@ pub(crate) fn hover(
 }
 
 fn named(document: &Document, offset: usize, scene: &Scene) -> Option<(Span, String)> {
-    let reference = skills_core::references::at(document.references(), offset)?;
+    let Some(reference) = skills_core::references::at(document.references(), offset) else {
+        // A skill's own name means the skill as well.
+        let name = &document.parsed().frontmatter.as_ref()?.get("name")?.value;
+        let is_there = name.span.start <= offset && offset <= name.span.end;
+        let skill = scene.overlaid.at(document.path().filter(|_| is_there)?)?;
+        return Some((name.span, describe(skill, &scene.overlaid)));
+    };
     let skill = scene.overlaid.meant(&reference.name)?;
     Some((reference.span, describe(skill, &scene.overlaid)))
 }

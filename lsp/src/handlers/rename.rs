@@ -29,7 +29,8 @@ pub(crate) fn prepare_rename(
     let settings = texts.session.settings();
     let offset = from_proto::offset(document, position, settings.encoding);
     let Some((meant, span)) = texts.meant_at(document, offset) else { return Ok(None) };
-    can_rename(&meant, settings)?;
+    can_rename(&meant)?;
+    can_move(settings)?;
     Ok(Some(PrepareRenameResponse::RangeWithPlaceholder {
         range: to_proto::range(document, span, settings.encoding),
         placeholder: meant.skill.name,
@@ -61,7 +62,10 @@ pub(crate) async fn renamed(
     let Some(mut operations) = text_edits(&renaming, meant, texts).await else {
         return Err(refusal("what names the skill cannot be found out now; try again"));
     };
-    let directories = renaming.directories().filter(|(old, new)| old != new);
+    let directories = renaming.directories().filter(|_| moves(&renaming));
+    if directories.is_none() && !texts.session.settings().renames_files {
+        return Ok(plain(operations));
+    }
     if let Some((old, new)) = directories
         && let (Some(old_uri), Some(new_uri)) =
             (Uri::from_file_path(&*old), Uri::from_file_path(&*new))
@@ -82,13 +86,17 @@ pub(crate) fn allowed<'a>(
     new: &'a str,
     texts: Texts<'_>,
 ) -> Result<Renaming<'a>, Error> {
-    can_rename(meant, texts.session.settings())?;
+    can_rename(meant)?;
     let renaming = Renaming { path: &meant.skill.path, new };
+    if moves(&renaming) {
+        can_move(texts.session.settings())?;
+    }
     if let Some(why) = in_the_way(&renaming, texts) {
         return Err(refusal(why));
     }
     let is_open = |dir: &Path| texts.session.folders().iter().any(|it| it.starts_with(dir));
-    if let Some((old, _)) = renaming.directories().filter(|(old, _)| is_open(old)) {
+    let old = renaming.directories().filter(|(old, _)| moves(&renaming) && is_open(old));
+    if let Some((old, _)) = old {
         return Err(refusal(format!("`{}` is open as a folder of its own", old.display())));
     }
     Ok(renaming)
@@ -97,6 +105,13 @@ pub(crate) fn allowed<'a>(
 /// Returns what is in the way of a name wherever the skill is seen from.
 fn in_the_way(renaming: &Renaming<'_>, texts: Texts<'_>) -> Option<String> {
     let places = texts.session.places_seeing(renaming.path);
+    let mut seeing = places.iter().flat_map(|(_, it)| it.places(renaming.path));
+    if let Some((ranking, _)) = seeing.find(|(it, _)| it.profile.reserves(renaming.new)) {
+        let (agent, new) = (&ranking.profile.agent, renaming.new);
+        return Some(format!(
+            "{agent} keeps the directory name `{new}` for itself and reads no skill there"
+        ));
+    }
     let others = places.iter().flat_map(|(_, it)| &it.skills);
     problem(renaming, others.map(|it| (it.name.as_str(), &it.path)))
 }
@@ -170,17 +185,41 @@ async fn text_edits(
     Some(operations)
 }
 
-fn can_rename(meant: &Meant, settings: Settings) -> Result<(), Error> {
+/// Whether the skill's directory gets another name too.
+fn moves(renaming: &Renaming<'_>) -> bool {
+    renaming.directories().is_some_and(|(old, new)| old != new)
+}
+
+/// Returns edits of texts for a client that knows no others.
+fn plain(operations: Vec<DocumentChangeOperation>) -> WorkspaceEdit {
+    let changes = operations.into_iter().filter_map(|it| match it {
+        DocumentChangeOperation::Edit(it) => {
+            let edits = it.edits.into_iter().filter_map(|it| match it {
+                OneOf::Left(edit) => Some(edit),
+                OneOf::Right(_) => None,
+            });
+            Some((it.text_document.uri, edits.collect()))
+        }
+        DocumentChangeOperation::Op(_) => None,
+    });
+    WorkspaceEdit { changes: Some(changes.collect()), ..WorkspaceEdit::default() }
+}
+
+fn can_rename(meant: &Meant) -> Result<(), Error> {
     let path = &meant.skill.path;
     if path.file_name().is_none_or(|it| it != "SKILL.md") {
         return Err(refusal(format!("`{}` is a command; rename its file", meant.skill.name)));
     }
-    if !settings.renames_files {
-        return Err(refusal(
-            "this editor cannot rename files for a language server; rename the skill's directory by hand",
-        ));
-    }
     Ok(())
+}
+
+fn can_move(settings: Settings) -> Result<(), Error> {
+    if settings.renames_files {
+        return Ok(());
+    }
+    Err(refusal(
+        "this editor cannot rename files for a language server; rename the skill's directory by hand",
+    ))
 }
 
 /// Returns the error of a request that cannot be done, and why.

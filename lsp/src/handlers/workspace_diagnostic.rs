@@ -1,13 +1,16 @@
 //! `workspace/diagnostic`: what is wrong with every skill of the editor's folders, open or not.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
 use skills_core::rules::Level;
 use skills_core::text::Span;
 use skills_protocol::wire::{CheckFinding, CheckedFile, Position as Spot, RuleLevel, Severity};
 use tower_lsp::ls_types::{
     CodeDescription, Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, DiagnosticTag,
-    FullDocumentDiagnosticReport, Location, NumberOrString, Position, Range, Uri,
-    WorkspaceDiagnosticReport, WorkspaceDocumentDiagnosticReport,
-    WorkspaceFullDocumentDiagnosticReport,
+    FullDocumentDiagnosticReport, Location, NumberOrString, Position, PreviousResultId, Range,
+    UnchangedDocumentDiagnosticReport, Uri, WorkspaceDiagnosticReport,
+    WorkspaceDocumentDiagnosticReport, WorkspaceFullDocumentDiagnosticReport,
+    WorkspaceUnchangedDocumentDiagnosticReport,
 };
 
 use crate::document::Document;
@@ -17,29 +20,77 @@ use crate::texts::Texts;
 use crate::world::{Wish, Wishes};
 use crate::{from_proto, handlers, to_proto};
 
-/// Returns the findings of each folder's skills: of an open text those of the text as it is.
-pub(crate) async fn workspace_diagnostic(texts: Texts<'_>) -> WorkspaceDiagnosticReport {
+/// What is reported to a client that knows some of it already.
+struct Report<'a> {
+    previous: &'a [PreviousResultId],
+    items: Vec<WorkspaceDocumentDiagnosticReport>,
+}
+
+impl Report<'_> {
+    /// Reports a text whose findings have an id, unless the client has these.
+    fn add(&mut self, uri: &Uri, version: Option<i32>, id: String, found: Vec<Diagnostic>) {
+        let (uri, version) = (uri.clone(), version.map(i64::from));
+        let is_known = self.previous.iter().any(|it| it.uri == uri && it.value == id);
+        self.items.push(if is_known {
+            let report = UnchangedDocumentDiagnosticReport { result_id: id };
+            WorkspaceDocumentDiagnosticReport::Unchanged(
+                WorkspaceUnchangedDocumentDiagnosticReport {
+                    uri,
+                    version,
+                    unchanged_document_diagnostic_report: report,
+                },
+            )
+        } else {
+            let report = FullDocumentDiagnosticReport { result_id: Some(id), items: found };
+            WorkspaceDocumentDiagnosticReport::Full(WorkspaceFullDocumentDiagnosticReport {
+                uri,
+                version,
+                full_document_diagnostic_report: report,
+            })
+        });
+    }
+
+    fn has(&self, uri: &Uri) -> bool {
+        self.items.iter().any(|it| match it {
+            WorkspaceDocumentDiagnosticReport::Full(it) => it.uri == *uri,
+            WorkspaceDocumentDiagnosticReport::Unchanged(it) => it.uri == *uri,
+        })
+    }
+
+    /// Says of all others that the client has heard of that nothing is wrong with them any more.
+    fn clear(&mut self) {
+        for PreviousResultId { uri, .. } in self.previous {
+            if self.has(uri) {
+                continue;
+            }
+            let report = FullDocumentDiagnosticReport { result_id: None, items: Vec::new() };
+            self.items.push(WorkspaceDocumentDiagnosticReport::Full(
+                WorkspaceFullDocumentDiagnosticReport {
+                    uri: uri.clone(),
+                    version: None,
+                    full_document_diagnostic_report: report,
+                },
+            ));
+        }
+    }
+}
+
+/// Returns the findings of each folder's skills: of an open text those of the text as it is. What
+/// the client has already, by `previous`, is not sent again.
+pub(crate) async fn workspace_diagnostic(
+    texts: Texts<'_>,
+    previous: &[PreviousResultId],
+) -> WorkspaceDiagnosticReport {
     let session = texts.session;
     let encoding = session.settings().encoding;
-    let mut items = Vec::new();
-    let mut add = |uri: Uri, version: Option<i32>, diagnostics: Vec<Diagnostic>| {
-        items.push(WorkspaceDocumentDiagnosticReport::Full(
-            WorkspaceFullDocumentDiagnosticReport {
-                uri,
-                version: version.map(i64::from),
-                full_document_diagnostic_report: FullDocumentDiagnosticReport {
-                    result_id: None,
-                    items: diagnostics,
-                },
-            },
-        ));
-    };
+    let mut report = Report { previous, items: Vec::new() };
     let open = session.documents();
     for document in open.iter().filter(|it| from_proto::is_checked(it.uri())) {
-        let found = session.with_scene(document, |scene| {
-            handlers::diagnostic::diagnostics(document, scene, encoding)
+        let (generation, found) = session.with_scene(document, |scene| {
+            (scene.generation, handlers::diagnostic::diagnostics(document, scene, encoding))
         });
-        add(document.uri().clone(), Some(document.version()), found);
+        let id = handlers::diagnostic::result_id(document, generation);
+        report.add(document.uri(), Some(document.version()), id, found);
     }
     let Wishes { profiles, levels } = session.wishes();
     let level =
@@ -54,10 +105,20 @@ pub(crate) async fn workspace_diagnostic(texts: Texts<'_>) -> WorkspaceDiagnosti
                 continue;
             }
             let Some((document, _)) = texts.document(&at).await else { continue };
-            add(document.uri().clone(), None, diagnostics(&document, file, encoding));
+            let found = diagnostics(&document, file, encoding);
+            report.add(document.uri(), None, fingerprint(&found), found);
         }
     }
-    WorkspaceDiagnosticReport { items }
+    report.clear();
+    WorkspaceDiagnosticReport { items: report.items }
+}
+
+/// Returns an id for the findings of a text that nobody has open: the same for the same.
+fn fingerprint(found: &[Diagnostic]) -> String {
+    let mut hasher = DefaultHasher::new();
+    // They are plain data, so that they can always be written.
+    serde_json::to_string(found).unwrap_or_default().hash(&mut hasher);
+    format!("disk.{:x}", hasher.finish())
 }
 
 fn diagnostics(document: &Document, file: &CheckedFile, encoding: Encoding) -> Vec<Diagnostic> {

@@ -74,11 +74,13 @@ async fn what_is_implemented_is_advertised_and_nothing_else() {
 async fn what_is_not_implemented_is_refused() {
     let mut editor = Editor::with(json!({})).await;
     editor.open(1, "---\nname: a\n---\n").await;
-    for method in ["textDocument/declaration", "textDocument/diagnostic", "no/such"] {
+    for method in ["textDocument/declaration", "textDocument/diagnostic", "no/such", "$/odd"] {
         let position = json!({"line": 0, "character": 0});
         let params = json!({"textDocument": {"uri": URI}, "position": position});
         assert_eq!(editor.request(method, params).await, Err(-32601), "{method}");
     }
+    editor.note("$/odd", json!({})).await;
+    assert!(editor.ask("textDocument/documentSymbol").await.is_ok(), "a note may be ignored");
 }
 
 #[tokio::test(start_paused = true)]

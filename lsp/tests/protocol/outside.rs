@@ -30,8 +30,8 @@ async fn codes(editor: &mut Editor) -> Vec<String> {
     // An answer comes behind all that was said before it.
     let _ = editor.ask("textDocument/foldingRange").await;
     let notes = editor.kept();
-    let published = notes.iter().filter(|it| it["method"] == "textDocument/publishDiagnostics");
-    let last = published.last().expect("something was said");
+    let mut published = notes.iter().filter(|it| it["method"] == "textDocument/publishDiagnostics");
+    let last = published.next_back().expect("something was said");
     let found = last["params"]["diagnostics"].as_array().expect("a list");
     found.iter().map(|it| it["code"].as_str().expect("a code").to_owned()).collect()
 }

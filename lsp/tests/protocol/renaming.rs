@@ -43,13 +43,71 @@ fn able(resolves: bool) -> Value {
 
 /// Asks for the quick fixes at the name; why they are asked for is the protocol's number.
 async fn actions(editor: &mut Editor, trigger: Value) -> Vec<Value> {
+    titled(editor, trigger, "Rename the directory to `pdf`").await
+}
+
+async fn titled(editor: &mut Editor, trigger: Value, title: &str) -> Vec<Value> {
     let at = json!({"line": 1, "character": 7});
     let context = json!({"diagnostics": [], "only": ["quickfix"], "triggerKind": trigger});
     let range = json!({"start": at, "end": at});
     let params = json!({"textDocument": {"uri": SKILL}, "range": range, "context": context});
     let actions = editor.request("textDocument/codeAction", params).await.expect("answered");
-    let ours = |it: &&Value| it["title"] == "Rename the directory to `pdf`";
+    let ours = |it: &&Value| it["title"] == title;
     actions.as_array().expect("a list").iter().filter(ours).cloned().collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_skill_takes_its_directorys_name_with_all_that_speak_of_it() {
+    let spoken = "Use the `pdf` skill, /pdf-tools and @.claude/skills/pdf-tools/SKILL.md.\n";
+    for able in [able(false), json!({})] {
+        let (mut editor, source) = begin(able.clone()).await;
+        let mut speakers = source.speakers.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        speakers.insert(SPEAKER, spoken.to_owned());
+        *source.speakers.lock().unwrap_or_else(PoisonError::into_inner) = speakers;
+        let title = "Rename the skill to `pdf-tools`";
+        let [action] = &titled(&mut editor, json!(1), title).await[..] else { panic!("offered") };
+        let edit = &action["edit"];
+        // The directory stays, so that a client has a part in it that renames no files.
+        let texts: Vec<Value> = if let Some(steps) = edit["documentChanges"].as_array() {
+            steps.iter().map(|it| it["textDocument"]["uri"].clone()).collect()
+        } else {
+            edit["changes"].as_object().expect("changes").keys().map(|it| json!(it)).collect()
+        };
+        assert_eq!(edit.get("documentChanges").is_none(), able == json!({}));
+        assert_eq!(texts.len(), 2, "{edit}");
+        assert!(texts.contains(&json!(SKILL)), "{edit}");
+        assert_eq!(edit.to_string().matches("\"newText\":\"pdf-tools\"").count(), 2, "{edit}");
+    }
+    // What has two right answers is not in what has one.
+    let (mut editor, _) = begin(able(false)).await;
+    let at = json!({"line": 1, "character": 7});
+    let context = json!({"diagnostics": [], "only": ["source.fixAll"]});
+    let params = json!({"textDocument": {"uri": SKILL}, "range": {"start": at, "end": at}, "context": context});
+    assert_eq!(editor.request("textDocument/codeAction", params).await, Ok(json!([])));
+}
+
+#[tokio::test(start_paused = true)]
+async fn imports_and_paths_go_with_the_directory() {
+    let (mut editor, source) = begin(able(false)).await;
+    let spoken = "Read @.claude/skills/pdf-tools/SKILL.md and .claude/skills/pdf-tools/x/a.py.\n";
+    let spoken = [(SPEAKER, spoken.to_owned())].into();
+    *source.speakers.lock().unwrap_or_else(PoisonError::into_inner) = spoken;
+    let edit = asks_first(&mut editor).await;
+    let edits = edit["documentChanges"][0]["edits"].as_array().expect("edits");
+    let starts: Vec<_> = edits.iter().map(|it| it["range"]["start"]["character"].clone()).collect();
+    assert_eq!(starts, [json!(21), json!(59)], "{edit}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_name_that_an_agent_keeps_for_itself_is_refused_and_the_own_one_explained() {
+    let (mut editor, _) = begin(able(false)).await;
+    let at = json!({"line": 1, "character": 7});
+    let params = json!({"textDocument": {"uri": SKILL}, "position": at, "newName": "synced"});
+    assert_eq!(editor.request("textDocument/rename", params).await, Err(-32803));
+    let params = json!({"textDocument": {"uri": SKILL}, "position": at});
+    let hover = editor.request("textDocument/hover", params).await.expect("answered");
+    let said = hover["contents"]["value"].as_str().expect("text");
+    assert!(said.contains("active: claude-code") && said.contains("SKILL.md"), "{said}");
 }
 
 async fn asks_first(editor: &mut Editor) -> Value {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::complete::{Completion, Item, Kind};
 use super::hints::files;
 use super::place::{Place, place};
+use super::written::fitted;
 use crate::catalog::PATHS;
 use crate::parse::Document;
 use crate::rules::{ENOUGH, Surroundings};
@@ -22,8 +23,9 @@ pub fn complete_paths(
 ) -> Option<Completion> {
     let offset = text.floor_char_boundary(offset);
     let (span, items) = match place(text, document, offset) {
-        Place::Value { path, word } if path == [PATHS.key] => {
-            (word, globs(&text[word.start..offset.max(word.start)], surroundings))
+        Place::Value { path, word, from } if path == [PATHS.key] => {
+            let globs = globs(&text[word.start..offset.max(word.start)], surroundings);
+            (word, fitted(globs, text, word, from))
         }
         Place::Elsewhere if offset >= document.body.start => {
             let word = path_at(text, document, offset)?;
@@ -143,7 +145,22 @@ mod tests {
 
     #[test]
     fn globs_are_made_of_the_directories_that_there_are() {
-        check("---\npaths: |\n---\n", &expect!["[] src/** **/*.md **/*.rs **/*.ts docs/**"]);
+        check(
+            "---\npaths: |\n---\n",
+            &expect![[r#"[] src/** "**/*.md" "**/*.rs" "**/*.ts" docs/**"#]],
+        );
+        check(
+            "---\npaths:\n  -|\n---\n",
+            &expect![[r#"[]  src/**  "**/*.md"  "**/*.rs"  "**/*.ts"  docs/**"#]],
+        );
+        check(
+            "---\npaths: [docs/**, *|]\n---\n",
+            &expect![[r#"[*] src/** "**/*.md" "**/*.rs" "**/*.ts" docs/**"#]],
+        );
+        check(
+            "---\npaths: docs/**, |\n---\n",
+            &expect!["[] src/** **/*.md **/*.rs **/*.ts docs/**"],
+        );
         check(
             "---\npaths: ['!src/|']\n---\n",
             &expect!["[!src/] !src/**/*.rs !src/deep/** !src/**/*.ts"],

@@ -1,8 +1,9 @@
 //! Completion: what may be written where the cursor stands.
 
 use super::describe;
-use super::patterns::patterns;
+use super::patterns::{Pattern, pattern, patterns};
 use super::place::{Place, place};
+use super::written::{fitted, gap};
 use crate::catalog::hooks::{COMMON, EVENTS, GROUP, KINDS, Key, find_event, find_kind};
 use crate::catalog::tools::{Tool, tools};
 use crate::catalog::variables::{VARIABLES, find_variable};
@@ -88,15 +89,23 @@ pub fn complete(text: &str, offset: usize, written: Written<'_>) -> Option<Compl
                 let entries = document.frontmatter.iter().flat_map(|it| &it.entries);
                 entries.filter(|it| !it.key.span.covers(word)).any(|it| it.key.text == key)
             };
-            (word, keys(&path, &written, has_colon, directory))
+            let keys = keys(&path, &written, has_colon, directory);
+            let gap = gap(text, word, word.start);
+            (word, keys.into_iter().map(|it| it.behind(gap)).collect())
         }
-        Place::Value { path, word } => match pattern(text, &path, word, offset) {
-            Some((tool, inner)) => {
-                let found = patterns(tool, text, &document);
-                (inner, found.iter().map(|(text, detail)| value(text, detail)).collect())
+        Place::Value { path, word, from } => {
+            if let Some(Pattern { tool, inner, is_closed }) = pattern(text, &path, word, offset) {
+                let close = if is_closed { "" } else { ")" };
+                let item = |(pattern, detail): &(String, &str)| Item {
+                    text: format!("{pattern}{close}"),
+                    ..value(pattern, detail)
+                };
+                (inner, patterns(tool, text, &document).iter().map(item).collect())
+            } else {
+                let values = values(&path, word.slice(text), directory);
+                (word, fitted(values, text, word, from))
             }
-            None => (word, values(&path, word.slice(text), directory)),
-        },
+        }
         Place::Variable { word } => {
             let arguments = document.frontmatter.as_ref();
             let arguments =
@@ -137,18 +146,6 @@ impl ConcatFind for [&'static [Key]; 2] {
     fn concat_find(&self, name: &str) -> Option<&'static Key> {
         self.iter().flat_map(|it| it.iter()).find(|it| it.name == name)
     }
-}
-
-/// Returns the tool in whose parentheses a place lies, and what stands between them.
-fn pattern<'t>(text: &'t str, path: &[&str], word: Span, offset: usize) -> Option<(&'t str, Span)> {
-    if ![&[ALLOWED_TOOLS.key][..], &[DISALLOWED_TOOLS.key]].contains(&path) {
-        return None;
-    }
-    let (tool, _) = text.get(word.start..offset)?.split_once('(')?;
-    let start = word.start + tool.len() + 1;
-    let written = Span::new(start, word.end).slice(text);
-    let end = start + written.find(')').unwrap_or(written.len());
-    (offset <= end).then(|| (&text[word.start..start - 1], Span::new(start, end)))
 }
 
 fn command() -> Item {

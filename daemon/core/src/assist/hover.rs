@@ -32,7 +32,7 @@ pub fn hover(text: &str, offset: usize) -> Option<Hover> {
     let document = parse(text);
     let (span, said) = match place(text, &document, offset) {
         Place::Key { path, word, .. } => (word, key(&path, word.slice(text))?),
-        Place::Value { path, word } => {
+        Place::Value { path, word, .. } => {
             if let [key] = path[..]
                 && let Some((span, said)) = whole_value(text, &document, key)
             {
@@ -85,7 +85,13 @@ fn value(path: &[&str], word: &str) -> Option<String> {
                 let known: Vec<_> = known.collect();
                 return (!known.is_empty()).then(|| known.join("\n\n"));
             }
-            catalog::find(key)?.value(word).map(describe::word)
+            let field = catalog::find(key)?;
+            // Any word may be a name; what is to be said of it is what makes one.
+            let is_name = field.key == catalog::NAME.key && !word.is_empty();
+            field
+                .value(word)
+                .map(describe::word)
+                .or_else(|| is_name.then(|| describe::field(field)))
         }
         _ => None,
     }

@@ -1,11 +1,40 @@
 //! What may stand in the parentheses behind a tool: commands, files, skills, addresses.
 
+use crate::catalog::{ALLOWED_TOOLS, DISALLOWED_TOOLS};
 use crate::parse::Document;
 use crate::rules::Body;
+use crate::text::Span;
 
 /// Programs that skills are often allowed to run.
 const USUAL: [&str; 9] =
     ["git", "gh", "npm run", "npx", "python3", "node", "make", "cargo", "docker"];
+
+/// The parentheses of a tool in which a place lies.
+pub(super) struct Pattern<'t> {
+    pub(super) tool: &'t str,
+    /// What stands between them.
+    pub(super) inner: Span,
+    pub(super) is_closed: bool,
+}
+
+/// Returns the parentheses that a place lies in.
+pub(super) fn pattern<'t>(
+    text: &'t str,
+    path: &[&str],
+    word: Span,
+    offset: usize,
+) -> Option<Pattern<'t>> {
+    if ![&[ALLOWED_TOOLS.key][..], &[DISALLOWED_TOOLS.key]].contains(&path) {
+        return None;
+    }
+    let (tool, _) = text.get(word.start..offset)?.split_once('(')?;
+    let start = word.start + tool.len() + 1;
+    let written = Span::new(start, word.end).slice(text);
+    let close = written.find(')');
+    let inner = Span::new(start, start + close.unwrap_or(written.len()));
+    let tool = &text[word.start..start - 1];
+    (offset <= inner.end).then_some(Pattern { tool, inner, is_closed: close.is_some() })
+}
 
 /// Returns what may stand in the parentheses behind a tool, each with a few words on it; first
 /// what the skill itself speaks of.

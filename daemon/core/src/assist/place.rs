@@ -1,5 +1,6 @@
 //! Where in a SKILL.md a cursor stands, as far as the lines around it tell.
 
+use super::written::Flow;
 use crate::parse::{Document, Frontmatter};
 use crate::text::Span;
 
@@ -23,6 +24,8 @@ pub(super) enum Place<'a> {
         path: Vec<&'a str>,
         /// The part of the value that stands alone: an item, or all of it.
         word: Span,
+        /// Where its line's part of the value begins.
+        from: usize,
     },
     /// On a variable of the body.
     Variable {
@@ -112,11 +115,11 @@ fn in_frontmatter<'a>(text: &'a str, frontmatter: &Frontmatter, offset: usize) -
     match colon {
         Some(colon) if offset > colon => {
             path.extend(line.key());
-            Place::Value { path, word: item(text, colon + 1, end, offset) }
+            value(text, path, Span::new(colon + 1, end), offset)
         }
         // An item of a list is a value until a colon makes it a key, unless it lies in hooks.
         None if line.dash.is_some() && path.first() != Some(&"hooks") => {
-            Place::Value { path, word: item(text, begin, end, offset) }
+            value(text, path, Span::new(begin, end), offset)
         }
         Some(_) | None => {
             let is_key = |it: char| it.is_alphanumeric() || matches!(it, '-' | '_' | '$');
@@ -130,6 +133,14 @@ fn in_frontmatter<'a>(text: &'a str, frontmatter: &Frontmatter, offset: usize) -
             Place::Key { path, word, has_colon: colon.is_some() }
         }
     }
+}
+
+/// Returns the place on a line's part of a value; none in the comment behind it.
+fn value<'a>(text: &str, path: Vec<&'a str>, part: Span, offset: usize) -> Place<'a> {
+    if Flow::before(&text[part.start..offset]).is_comment {
+        return Place::Elsewhere;
+    }
+    Place::Value { path, word: item(text, part.start, part.end, offset), from: part.start }
 }
 
 /// Returns the keys that a line lies under whose parents are left of `bound`, the outermost first.
@@ -172,6 +183,8 @@ pub(super) fn item(text: &str, start: usize, end: usize, offset: usize) -> Span 
             _ => {}
         }
     }
+    // What nothing closes ends as everything else does.
+    let mut depth = if closes(&text[offset..end], depth) { depth } else { 0 };
     let mut to = end;
     for (at, character) in text[offset..end].char_indices() {
         match character {
@@ -185,6 +198,15 @@ pub(super) fn item(text: &str, start: usize, end: usize, offset: usize) -> Span 
         }
     }
     Span::new(from, to)
+}
+
+/// Whether as many parentheses as are open are closed in a text.
+fn closes(text: &str, open: i32) -> bool {
+    let mut depth = open;
+    text.chars().any(|it| {
+        depth += i32::from(it == '(') - i32::from(it == ')');
+        depth <= 0
+    })
 }
 
 fn in_body(text: &str, offset: usize) -> Place<'_> {

@@ -283,6 +283,53 @@ fn tools_are_offered_in_every_form_of_a_list() {
     );
 }
 
+/// Shows what the line of the cursor becomes with one item; nothing where it is not offered.
+#[track_caller]
+fn check_with(marked_text: &str, label: &str, expected: &str) {
+    let (text, offset) = marked(marked_text);
+    let found = complete(&text, offset, Written::Skill(Some("deploy")));
+    let shown = found.and_then(|found| {
+        let item = found.items.iter().find(|it| it.label == label)?;
+        let mut after = text.clone();
+        after.replace_range(found.span.start..found.span.end, &item.text);
+        let line = after[..found.span.start].matches('\n').count();
+        Some(after.lines().nth(line).unwrap_or_default().to_owned())
+    });
+    assert_eq!(shown.as_deref().unwrap_or("nothing"), expected);
+}
+
+#[test]
+fn parentheses_that_nothing_closes_take_nothing_of_the_line_with_them() {
+    let check = |value: &str, expected: &str| {
+        let text = format!("---\nname: deploy\nallowed-tools: {value}\n---\n");
+        check_with(&text, "git *", &format!("allowed-tools: {expected}"));
+    };
+    check("[Read, Bash(|, Write]", "[Read, Bash(git *), Write]");
+    check("[Read, Bash(|), Write]", "[Read, Bash(git *), Write]");
+    check("[Bash(g|, Read]", "[Bash(git *), Read]");
+    check("[Bash(|, Edit(x)]", "[Bash(git *), Edit(x)]");
+    check("[\"Bash(|\"]", "[\"Bash(git *)\"]");
+    check("\"Bash(|\"", "\"Bash(git *)\"");
+    check("[Bash(|]", "[Bash(git *)]");
+    check("Bash(| Read", "Bash(git *) Read");
+    check("Bash(g|)", "Bash(git *)");
+}
+
+#[test]
+fn behind_a_colon_and_a_dash_a_blank_comes_first() {
+    check_with("---\nmodel:|\n---\n", "sonnet", "model: sonnet");
+    check_with("---\nuser-invocable:|\n---\n", "true", "user-invocable: true");
+    check_with("---\nallowed-tools:\n  -|\n---\n", "Read", "  - Read");
+    check_with("---\nhooks:\n  PreToolUse:\n    -|\n---\n", "matcher", "    - matcher: ");
+}
+
+#[test]
+fn nothing_is_offered_in_a_comment() {
+    check_with("---\ncontext: fork # |\n---\n", "fork", "nothing");
+    check_with("---\ncontext: \"fork\" # x |\n---\n", "fork", "nothing");
+    check_with("---\nallowed-tools:\n  - Read # |\n---\n", "Read", "nothing");
+}
+
 #[test]
 fn hooks_offer_events_keys_and_kinds() {
     check(
@@ -431,6 +478,18 @@ fn things_under_the_cursor_are_explained() {
     "#]],
     );
     check_hover(
+        "---\nname: de|ploy\n---\n",
+        &expect![[r#"
+        [deploy] **`name`**: The skill's name, the same as that of its directory. Lower-case letters, digits and single hyphens, at most 64 characters. Claude Code invokes a skill by its directory's name and shows this one as a label.
+    "#]],
+    );
+    check_hover(
+        "---\nmodel: opus # o|pus\n---\n",
+        &expect![[r#"
+        nothing
+    "#]],
+    );
+    check_hover(
         "---\nwhatever: x|\n---\n",
         &expect![[r#"
         nothing
@@ -488,10 +547,10 @@ fn the_parentheses_of_a_tool_have_patterns() {
     check(
         "---\nallowed-tools:\n  - Edit(src|\n---\n",
         &expect![[r#"
-            ./** ->   - Edit(./**
-            src/** ->   - Edit(src/**
-            **/*.md ->   - Edit(**/*.md
-            ~/** ->   - Edit(~/**
+            ./** ->   - Edit(./**)
+            src/** ->   - Edit(src/**)
+            **/*.md ->   - Edit(**/*.md)
+            ~/** ->   - Edit(~/**)
             5 in all
         "#]],
     );

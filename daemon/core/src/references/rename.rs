@@ -102,7 +102,7 @@ pub fn edits(
         }
         edits.push(Edit { span, text: renaming.new.to_owned() });
     }
-    if let Some((old, _)) = renaming.directories() {
+    if let Some((old, _)) = renaming.directories().filter(|(old, new)| old != new) {
         let through = |it: &Link| through(it, text, &base(path), &old);
         edits.extend(
             links(text, document)

@@ -41,6 +41,8 @@ pub enum Offer {
     MakeExecutable(String),
     /// To give the skill's directory this name.
     RenameDirectory(String),
+    /// To give the skill this name, which its directory has already: others speak of it by the old.
+    RenameSkill(String),
     /// To take the byte order mark away that stands before the text.
     RemoveMark,
 }
@@ -52,6 +54,7 @@ impl Offer {
             Self::Draft(fix) => fix.title.clone(),
             Self::MakeExecutable(path) => format!("Make `{path}` executable"),
             Self::RenameDirectory(name) => format!("Rename the directory to `{name}`"),
+            Self::RenameSkill(name) => format!("Rename the skill to `{name}`"),
             Self::RemoveMark => "Remove the byte order mark".to_owned(),
         }
     }

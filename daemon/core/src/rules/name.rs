@@ -79,8 +79,7 @@ pub(super) static RULES: [Rule; 9] = [
         "The standard wants them to be the same. Claude Code invokes the skill by its directory's name, the others by this one.",
         "Rename one of them.",
         "---\nname: pdf-reader\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
-    )
-    .fixable(),
+    ),
     Rule::new(
         "name/reserved",
         Severity::Information,
@@ -250,7 +249,7 @@ fn directory(cx: &Cx<'_>, span: Span, name: &str) -> Finding {
     if !is_standard(directory) {
         return finding;
     }
-    finding.fix(format!("Rename the skill to `{directory}`"), span, directory)
+    finding.offer(Offer::RenameSkill(directory.to_owned()))
 }
 
 fn neighbours(cx: &Cx<'_>, span: Span, name: &str, out: &mut Vec<Finding>) {

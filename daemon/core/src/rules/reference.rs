@@ -10,7 +10,7 @@ use super::{Finding, found};
 use crate::catalog::{CLAUDE_SKILLS, COMMON_MARK};
 use crate::diagnostic::Severity;
 use crate::likeness;
-use crate::references::{Form, Link, Reference, links, outside_prose};
+use crate::references::{Form, Link, Reference, Way, links, outside_prose};
 use crate::text::Span;
 
 pub(super) static RULES: [Rule; 2] = [Rule::new(
@@ -51,7 +51,8 @@ const ROOTS: [&str; 2] = ["skills", "skill"];
 
 /// Looks at the links of instructions; those of a skill are looked at with its body.
 pub(super) fn check_links(cx: &Cx<'_>, out: &mut Vec<Finding>) {
-    for link in links(cx.text, cx.document).into_iter().filter(|it| it.is_target) {
+    let links = links(cx.text, cx.document).into_iter();
+    for link in links.filter(|it| matches!(it.way, Way::Target | Way::Import)) {
         let Some((dir, rest)) = skill_of(&link.path) else { continue };
         if cx.surroundings.look(&link.path) != Some(Look::Missing) {
             continue;

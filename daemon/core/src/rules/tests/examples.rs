@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::world::World;
 use crate::profile;
-use crate::rules::{self, Finding, Fix, Offer, Settings, apply, rules};
+use crate::rules::{self, Edit, Finding, Fix, Offer, Settings, apply, rules};
 use crate::skill::{FileFacts, Origin, SkillRecord};
 
 /// Returns the failing text of a rule; of one whose text is described, a text made for it.
@@ -87,17 +87,25 @@ fn mended(finding: &Finding, failing: &str) -> Vec<(String, World, World)> {
             .fold(mended.clone(), |text, it| apply(&text, &it.edits));
         (fix.title.clone(), world(), World::new(failing).with_text(&twice))
     };
+    let named = |offer: &Offer| match offer {
+        // Nobody else speaks of it here.
+        Offer::RenameSkill(name) => {
+            vec![Edit { span: finding.diagnostic.span, text: name.clone() }]
+        }
+        _ => Vec::new(),
+    };
     let offered = |offer: &Offer| {
         let made = || match offer {
             Offer::Draft(fix) => World::new(failing).with_text(&apply(&text, &fix.edits)),
             Offer::RemoveMark => World::new(failing).with_text(&text),
             Offer::MakeExecutable(path) => World::new(failing).with_executable(path),
             Offer::RenameDirectory(name) => World::new(failing).with_directory(name),
+            Offer::RenameSkill(_) => World::new(failing).with_text(&apply(&text, &named(offer))),
         };
         let twice = match offer {
             Offer::MakeExecutable(path) => made().with_executable(path),
             Offer::RenameDirectory(name) => made().with_directory(name),
-            Offer::Draft(_) | Offer::RemoveMark => made(),
+            Offer::Draft(_) | Offer::RemoveMark | Offer::RenameSkill(_) => made(),
         };
         (offer.title(), made(), twice)
     };
@@ -132,7 +140,7 @@ fn each_fix_removes_its_finding_and_adds_none() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert_eq!(offered.len(), 4, "each kind of offer is tried");
+    assert_eq!(offered.len(), 5, "each kind of offer is tried");
 }
 
 #[test]
