@@ -16,16 +16,17 @@ use tokio::time::{Instant, timeout};
 use tower_lsp::Client;
 use tower_lsp::ls_types::request::WorkDoneProgressCreate;
 use tower_lsp::ls_types::{
-    ConfigurationItem, Location, ProgressToken, ShowDocumentParams, WorkDoneProgressCreateParams,
+    ConfigurationItem, Location, MessageType, ProgressToken, ShowDocumentParams,
+    WorkDoneProgressCreateParams,
 };
 
-use crate::from_proto;
-use crate::known::Known;
+use crate::known::{self, Known};
+use crate::options::{Complaint, no_profile};
 use crate::scene::Globbed;
 use crate::session::{Errand, Session};
 use crate::settings::Settings;
 use crate::source::{Answer, Bell};
-use crate::world::Fetch;
+use crate::world::{Fetch, Wishes};
 
 /// How long the next errand waits for a client that has nothing to say.
 const HEARD: Duration = Duration::from_secs(2);
@@ -69,6 +70,12 @@ async fn errands(session: &Arc<Session>, client: &Client) {
             Errand::Greet => greet(session, client).await,
             Errand::Watch => watching::follow(session, client).await,
             Errand::Configure => configure(session, client).await,
+            Errand::Complain(Complaint::Wrong(text)) => {
+                client.show_message(MessageType::WARNING, text).await;
+            }
+            Errand::Complain(Complaint::Unknown(text)) => {
+                client.log_message(MessageType::WARNING, text).await;
+            }
             Errand::Refresh => stale = stale.or_else(|| Some(Instant::now())),
             Errand::Show(Location { uri, range }) => {
                 let selection = Some(range);
@@ -121,8 +128,11 @@ async fn fetch(session: &Arc<Session>, client: &Client, fetch: Fetch) {
                 let bell = bell(session, &place);
                 session.take_follow(&place, source.follow(&place, &profiles, bell));
             }
-            let answer = source.snapshot(place.clone(), profiles, since);
+            let answer = source.snapshot(place.clone(), profiles.clone(), since);
             let answer = shown(session, client, "Reading skills", answer).await;
+            if answer.is_none() && without_unknown(session, &place, profiles).await {
+                return;
+            }
             if let Some(snapshot) = answer.filter(|it| it.fresh) {
                 let levels = session.wishes().levels;
                 session.take_known(&place, Known::read(snapshot, &levels));
@@ -146,6 +156,25 @@ async fn fetch(session: &Arc<Session>, client: &Client, fetch: Fetch) {
             session.take_listings(&place, globbed(found.unwrap_or_default()));
         }
     }
+}
+
+/// Leaves out of the profiles that count those that there are not, where that is why nobody answers.
+/// Returns whether others count now.
+async fn without_unknown(session: &Session, place: &AbsPath, profiles: Vec<String>) -> bool {
+    if profiles.is_empty() {
+        return false;
+    }
+    let usual = session.source().snapshot(place.clone(), Vec::new(), None).await;
+    let Some(known) = usual.map(|it| known::profiles(&it)) else { return false };
+    let (there, unknown): (Vec<_>, Vec<_>) =
+        profiles.into_iter().partition(|it| known.contains(it));
+    let is_other = !unknown.is_empty();
+    session.complain(unknown.iter().map(|it| no_profile(it, &known)));
+    if is_other {
+        let Wishes { levels, .. } = session.wishes();
+        session.wish(Wishes { profiles: there, levels }, session.settings().features);
+    }
+    is_other
 }
 
 /// Waits for an answer; where that takes long, the client shows that it is waited for.
@@ -206,7 +235,7 @@ async fn configure(session: &Session, client: &Client) {
     match client.configuration(vec![item]).await {
         Ok(values) => {
             if let Some(value) = values.first().filter(|it| it.is_object()) {
-                session.wish(from_proto::wishes(value), from_proto::features(value));
+                session.take_settings(value);
             }
         }
         Err(error) => tracing::debug!(%error, "the client does not tell its settings"),

@@ -124,11 +124,9 @@ pub(crate) fn wishes(options: &Value) -> Wishes {
     for (glob, rules) in std::iter::once((None, said("rules"))).chain(globs) {
         for (rule, level) in rules.and_then(Value::as_object).into_iter().flatten() {
             let level = level.as_str().and_then(Level::read);
-            match level.filter(|_| skills_core::rules::is_known(rule)) {
-                Some(level) => levels.push(Wish { glob: glob.cloned(), rule: rule.clone(), level }),
-                None => {
-                    tracing::warn!(rule, "a rule or a level in the editor's settings is not known");
-                }
+            // Of others the user is told, see [`crate::options`].
+            if let Some(level) = level.filter(|_| skills_core::rules::is_known(rule)) {
+                levels.push(Wish { glob: glob.cloned(), rule: rule.clone(), level });
             }
         }
     }

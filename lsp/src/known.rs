@@ -63,6 +63,16 @@ pub(crate) struct Overlaid {
     pub(crate) levels: Levels,
 }
 
+/// Returns the names of all profiles, the user's own among them.
+pub(crate) fn profiles(snapshot: &wire::SnapshotResult) -> Vec<String> {
+    named(snapshot).all().iter().map(|it| it.id.to_string()).collect()
+}
+
+fn named(snapshot: &wire::SnapshotResult) -> Profiles {
+    let own = snapshot.own_profiles.as_deref().unwrap_or_default();
+    config::read(own.as_bytes(), config::Source::User).config.profiles
+}
+
 impl Known {
     /// Reads a snapshot. `levels` are the editor's own, which count before the configuration's.
     pub(crate) fn read(snapshot: wire::SnapshotResult, own: &[Wish]) -> Self {
@@ -83,8 +93,7 @@ impl Known {
         for it in own {
             set(it.glob.as_deref(), &it.rule, it.level);
         }
-        let own = snapshot.own_profiles.as_deref().unwrap_or_default();
-        let profiles = config::read(own.as_bytes(), config::Source::User).config.profiles;
+        let profiles = named(&snapshot);
         let ranking = |it| ranking(it, &profiles, &paths);
         let rankings = snapshot.profiles.iter().filter_map(ranking).collect();
         // What is built into an agent is ranked with the others, and nothing that a text leads to.

@@ -40,6 +40,8 @@ mod errands;
 
 mod from_proto;
 
+mod options;
+
 mod to_proto;
 
 #[cfg(test)]

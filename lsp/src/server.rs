@@ -66,7 +66,7 @@ impl LanguageServer for Server {
         }
         self.session.begin(settings);
         if let Some(options) = &params.initialization_options {
-            self.session.wish(from_proto::wishes(options), settings.features);
+            self.session.take_settings(options);
             if let Some(name) = from_proto::conversation(options) {
                 self.session.source().converse(name);
             }
@@ -88,7 +88,7 @@ impl LanguageServer for Server {
         if self.session.settings().has_configuration {
             self.session.send(Errand::Configure);
         } else if let Some(ours) = params.settings.get(SECTION).filter(|it| it.is_object()) {
-            self.session.wish(from_proto::wishes(ours), from_proto::features(ours));
+            self.session.take_settings(ours);
         }
     }
 

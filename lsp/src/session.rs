@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use serde_json::Value;
 use skills_core::path::AbsPath;
 use tokio::sync::Notify;
 use tower_lsp::ls_types::Uri;
@@ -20,6 +21,7 @@ use crate::Ending;
 use crate::document::{Document, Edit};
 use crate::from_proto;
 use crate::known::Buffer;
+use crate::options::{self, Complaint};
 use crate::settings::Settings;
 use crate::source::{Nothing, Source};
 use outside::Outside;
@@ -57,6 +59,8 @@ struct State {
     finished: bool,
     /// What the open skills said when the others were last told about.
     told: Vec<Buffer>,
+    /// What was wrong with the client's settings, told already.
+    complaints: Vec<Complaint>,
     /// The files that the user has opened or saved since that was last told.
     touched: Vec<AbsPath>,
 }
@@ -227,6 +231,24 @@ impl Session {
     pub(crate) fn save(&self, uri: &Uri) {
         self.lock().touched.extend(from_proto::path(uri));
         self.doubt_all();
+    }
+
+    /// Takes up what the client's settings say, and tells what is wrong with them.
+    pub(crate) fn take_settings(&self, said: &Value) {
+        self.complain(options::complaints(said));
+        self.wish(from_proto::wishes(said), from_proto::features(said));
+    }
+
+    /// Tells the user what is wrong with the settings, each thing once.
+    pub(crate) fn complain(&self, complaints: impl IntoIterator<Item = Complaint>) {
+        for complaint in complaints {
+            let mut state = self.lock();
+            if !state.complaints.contains(&complaint) {
+                state.complaints.push(complaint.clone());
+                drop(state);
+                self.send(Errand::Complain(complaint));
+            }
+        }
     }
 
     /// Returns the open text at a path.

@@ -17,6 +17,7 @@ use tower_lsp::ls_types::Location;
 use super::Session;
 use crate::document::Document;
 use crate::known::{Known, Overlaid, Skill};
+use crate::options::Complaint;
 use crate::scene::{Globbed, Scene};
 use crate::session::lookout::Lookout;
 use crate::settings::Features;
@@ -61,6 +62,8 @@ pub(crate) enum Errand {
     Refresh,
     /// Ask the client to open a text at a place.
     Show(Location),
+    /// Tell the user what is wrong with the settings.
+    Complain(Complaint),
     /// Tell that the user works on a file.
     Touch {
         place: AbsPath,

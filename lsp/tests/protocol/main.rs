@@ -19,6 +19,8 @@ mod refreshing;
 
 mod renaming;
 
+mod setting;
+
 mod shaping;
 
 mod told;
