@@ -63,8 +63,12 @@ const PAUSE: Duration = Duration::from_millis(700);
 const MOST_PASSES: usize = 10;
 
 pub(super) fn run(cx: &Cx<'_>, args: &CheckArgs) -> Result<Exit, CommandError> {
-    let place = Place::of(cx.global, None)?.single_profile()?;
+    let mut place = Place::of(cx.global, None)?;
     let mut params = CheckParams::default();
+    if place.wants_several_profiles() {
+        params.profiles = place.several(&link(cx)?.server()?.capabilities.profiles);
+        place.profile = None;
+    }
     let paths: Vec<PathBuf> = args.paths.iter().map(|it| place.file(it)).collect();
     params.paths = place.fill_all(&mut params, &paths);
     let mut result = call(cx, &params)?;

@@ -177,7 +177,7 @@ impl Place {
     pub(super) fn single_profile(self) -> Result<Self, CommandError> {
         if self.wants_several_profiles() {
             let given = self.profile.unwrap_or_default();
-            let message = format!("`--profile {given}` is for `list` and `explain`");
+            let message = format!("`--profile {given}` is for `list`, `explain` and `check`");
             return Err(CommandError::usage(message)
                 .with_hint("Name one profile, for example `--profile claude-code`."));
         }

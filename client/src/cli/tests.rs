@@ -199,7 +199,7 @@ fn refusals_become_errors_hints_and_exit_codes() {
         &["show", "x", "--profile", "all"],
         refused(0, ""),
         &expect![[r#"
-        error: `--profile all` is for `list` and `explain`
+        error: `--profile all` is for `list`, `explain` and `check`
         hint: Name one profile, for example `--profile claude-code`.
         exit 2
     "#]],

@@ -69,6 +69,19 @@ fn a_profile_decides_who_minds() {
 }
 
 #[test]
+fn several_profiles_and_all_of_them_are_checked_together() {
+    let home = Home::new();
+    let top = home.worktree("w", "//- /skills/x/SKILL.md\n---\ndescription: Use it.\n---\nBody.\n");
+    for (profiles, severity) in [("codex,opencode", "error"), ("all", "error"), ("codex", "hint")] {
+        let result = run_json(&home, &top, &["check", "--profile", profiles]);
+        assert_eq!(result["files"][0]["findings"][0]["severity"], severity, "{profiles}: {result}");
+    }
+    let output = run(&home, &top, &["check", "--profile", "codex,no-such"]);
+    assert_ne!(output.status.code(), Some(0));
+    assert!(stderr(&output).contains("no-such"), "{}", stderr(&output));
+}
+
+#[test]
 fn the_command_prints_the_wires_result_and_starts_no_daemon() {
     let mut live = Live::start();
     let top = live.home.worktree("w", TREE);

@@ -322,7 +322,7 @@ fn what_is_no_client_is_refused() {
     let output = crate::support::run(&home, &top, &["mcp", "--profile", "all"]);
     assert_eq!(output.status.code(), Some(2));
     let said = crate::support::stderr(&output);
-    assert!(said.contains("`--profile all` is for `list` and `explain`"), "{said}");
+    assert!(said.contains("`--profile all` is for `list`, `explain` and `check`"), "{said}");
 }
 
 async fn enumerated(agent: &Agent) -> Vec<String> {
