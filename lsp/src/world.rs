@@ -235,11 +235,18 @@ impl World {
     pub(crate) fn doubt_files(&mut self) {
         for place in &mut self.places {
             place.wanted_globs.extend(place.globs.keys().cloned());
-            place.listings = Arc::default();
-            place.walks_anew = true;
         }
+        self.forget_listings();
         for beside in self.facts.values_mut() {
             beside.is_due = true;
+        }
+    }
+
+    /// Lets go of what was listed for who completes; whoever asks next has it walked for.
+    pub(crate) fn forget_listings(&mut self) {
+        for place in &mut self.places {
+            place.listings = Arc::default();
+            place.walks_anew = true;
         }
     }
 

@@ -238,6 +238,7 @@ impl Session {
     pub(crate) fn doubt_seen(&self) {
         let mut outside = self.outside();
         outside.world.doubt_places();
+        outside.world.forget_listings();
         outside.forget_users();
         // There may be thousands of such notes.
         outside.lookout.doubt();
