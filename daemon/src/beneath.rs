@@ -14,6 +14,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
 use skills_core::render::resources::Entries;
+use skills_engine::disk::content_hash_of;
+use skills_engine::store::Content;
 
 /// How long a SKILL.md may be that is loaded.
 pub(crate) const MOST_LOADED: u64 = 4 * 1024 * 1024;
@@ -175,12 +177,21 @@ impl Beneath {
         Ok(found)
     }
 
+    /// Reads all of a file for its hash, and tells where it really is.
+    pub(crate) fn content(&self, relative: &Path) -> Result<Content, BeneathError> {
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let file = self.resolve(relative, flags)?;
+        regular(&file)?;
+        let path = real(&file)?;
+        let hash = content_hash_of(File::from(file)).map_err(BeneathError::Io)?;
+        Ok(Content { path, hash })
+    }
+
     /// Returns where a regular file really is, and whether it can be executed.
     pub(crate) fn located(&self, relative: &Path) -> Result<(PathBuf, bool), BeneathError> {
         let file = self.resolve(relative, OFlags::PATH)?;
         let is_executable = regular(&file)?.st_mode & 0o111 != 0;
-        let path = std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()));
-        Ok((path.map_err(BeneathError::Io)?, is_executable))
+        Ok((real(&file)?, is_executable))
     }
 
     /// Lists the regular files. Links are followed to files beneath, never to directories.
@@ -298,6 +309,11 @@ impl Mark {
             changed: (stat.st_ctime as i64, stat.st_ctime_nsec as i64),
         }
     }
+}
+
+/// Returns the path of an open file, without links.
+fn real(file: &OwnedFd) -> Result<PathBuf, BeneathError> {
+    std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).map_err(BeneathError::Io)
 }
 
 fn regular(file: impl AsFd) -> Result<Stat, BeneathError> {

@@ -36,7 +36,12 @@ pub(crate) struct About<'a> {
     pub(crate) reason: String,
     pub(crate) rule: Option<PermissionRule>,
     pub(crate) suggestions: Vec<String>,
-    pub(crate) content: Option<Content>,
+    /// What the user is told besides.
+    pub(crate) metadata: Map<String, Value>,
+    /// The hash of the text that it is about.
+    pub(crate) text: Option<[u8; 32]>,
+    /// What is to be run and is not as it was trusted.
+    pub(crate) contents: Vec<Content>,
     /// Whether it goes on with something that was allowed once.
     pub(crate) continues: bool,
 }
@@ -57,10 +62,10 @@ impl Service {
         about: About<'_>,
         wait: bool,
     ) -> Result<Consent, RpcError> {
-        if about.content.is_none() && self.is_granted(&about).await {
+        if about.contents.is_empty() && self.is_granted(&about).await {
             return Ok(Consent::Given);
         }
-        let question = about.question(Vec::new(), Map::new());
+        let question = about.question(Vec::new(), about.metadata.clone());
         if about.continues && self.requests.take_given(&question.subject) {
             return Ok(Consent::Given);
         }
@@ -203,8 +208,9 @@ impl Service {
         let grant = |pattern| Grant { session: None, permission: permission.clone(), pattern };
         // Where it cannot be saved yet, the store's health says so.
         store.grant(worktree, patterns.into_iter().map(grant).collect()).await;
-        if let Some(content) = &question.content {
-            store.trust_content(vec![content.clone()]).await;
+        let contents = &question.subject.contents;
+        if !contents.is_empty() {
+            store.trust_content(contents.clone()).await;
         }
     }
 
@@ -213,11 +219,11 @@ impl Service {
         let granted = self.grants(&like.worktree, None, &like.permission).await;
         let mut covered = Vec::new();
         self.requests.each(|id, asked| {
-            let Question { subject, regime, content, .. } = &asked.question;
+            let Question { subject, regime, .. } = &asked.question;
             let is_same =
                 (&subject.worktree, &subject.permission) == (&like.worktree, &like.permission);
             let all = |it: &String| is_covered(*regime, &subject.permission, &granted, it);
-            if is_same && content.is_none() && subject.patterns.iter().all(all) {
+            if is_same && subject.contents.is_empty() && subject.patterns.iter().all(all) {
                 covered.push((id.to_owned(), asked.question.clone()));
             }
         });
@@ -307,7 +313,8 @@ impl About<'_> {
                 agent: agent.map(str::to_owned),
                 worktree: view.resolution.worktree.clone(),
                 profile: view.site.profile.id.to_string(),
-                content: self.content.as_ref().map(|it| it.hash),
+                text: self.text,
+                contents: self.contents.clone(),
             },
             regime: Regime::of(&view.site.profile),
             cwd: view.site.cwd.clone(),
@@ -317,7 +324,6 @@ impl About<'_> {
             metadata,
             reason: self.reason.clone(),
             rule: self.rule.clone(),
-            content: self.content.clone(),
         }
     }
 }

@@ -4,6 +4,7 @@
 //! nothing else can make: what needs one cannot forget to ask. The order is: the configuration,
 //! trust, permission. What the rules want the user asked about is the user's to say.
 
+use serde_json::{Map, json};
 use skills_core::permission::{self, Action, Decision, Properties, Reason, Regime};
 use skills_core::profile::Scope;
 use skills_core::render::By;
@@ -41,23 +42,31 @@ pub(crate) struct Asking<'a> {
 }
 
 /// What is to be done with it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Act {
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Act<'a> {
     /// Its text is given to a model.
     Load,
     /// The commands in its body are run: in the text of this hash, which was read before.
     Shell([u8; 32]),
     /// A script of it is run.
-    Script,
+    Script(&'a Script),
 }
 
-impl Act {
+/// A script of a skill, as it was read to be run.
+#[derive(Debug)]
+pub(crate) struct Script {
+    /// Its path below the skill's directory, as the caller names it.
+    pub(crate) relative: String,
+    pub(crate) content: Content,
+}
+
+impl Act<'_> {
     /// Returns the word for it that the user is told.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Load => "load",
             Self::Shell(_) => "shell",
-            Self::Script => "run",
+            Self::Script(_) => "run",
         }
     }
 
@@ -65,14 +74,28 @@ impl Act {
         match self {
             Self::Load => format!("`{name}` is loaded"),
             Self::Shell(_) => format!("the commands of `{name}` are run"),
-            Self::Script => format!("a script of `{name}` is run"),
+            Self::Script(script) => format!("the script `{}` of `{name}` is run", script.relative),
+        }
+    }
+
+    /// Returns the hash of the text that it is about.
+    fn text(self, candidate: &Candidate) -> Option<[u8; 32]> {
+        match self {
+            Self::Load => listed(candidate),
+            Self::Shell(hash) => Some(hash),
+            Self::Script(script) => Some(script.content.hash),
         }
     }
 }
 
+/// Returns the hash of a skill's text as the list has it.
+pub(crate) fn listed(candidate: &Candidate) -> Option<[u8; 32]> {
+    candidate.record().map(|it| it.facts.hash)
+}
+
 /// Asks whether a skill may be loaded.
 pub(crate) async fn load(service: &Service, asking: Asking<'_>) -> Result<Permit, RpcError> {
-    permission(service, asking, Act::Load, None).await
+    permission(service, asking, Act::Load, Vec::new()).await
 }
 
 /// Asks whether the files of a skill may be given away: what is denied is denied with them, what
@@ -92,27 +115,29 @@ pub(crate) fn read(
     Ok(())
 }
 
-/// Asks whether a part of a skill may be run.
-pub(crate) async fn run(
-    service: &Service,
-    asking: Asking<'_>,
-    act: Act,
-) -> Result<Permit, RpcError> {
-    let config = service.settings.user();
-    let (is_on, key, what) = match act {
-        Act::Load => (true, "", ""),
-        Act::Shell(_) => (config.run_shell, "run.shell", "the commands of skills"),
-        Act::Script => (config.run_scripts, "run.scripts", "scripts of skills"),
-    };
-    if !is_on {
-        return Err(RpcError::not_allowed(format!(
-            "the configuration does not let skillsd run {what}"
-        ))
+/// Whether the configuration lets anything of a kind be run.
+fn is_on(is_on: bool, key: &str, what: &str) -> Result<(), RpcError> {
+    if is_on {
+        return Ok(());
+    }
+    Err(RpcError::not_allowed(format!("the configuration does not let skillsd run {what}"))
         .with_hint(format!(
             "Set `{key} = true` in your `config.toml`, or run them under the agent's own rules."
-        )));
-    }
-    let Asking { view, candidate, .. } = asking;
+        )))
+}
+
+/// Whether the configuration and trust let a script of a skill be run, whatever it holds.
+pub(crate) fn has_scripts_run(
+    service: &Service,
+    view: &View,
+    candidate: &Candidate,
+) -> Result<(), RpcError> {
+    is_on(service.settings.user().run_scripts, "run.scripts", "scripts of skills")?;
+    has_run(service, view, candidate)
+}
+
+/// Whether a skill is from where things are run.
+fn has_run(service: &Service, view: &View, candidate: &Candidate) -> Result<(), RpcError> {
     let name = &candidate.name;
     let root = &view.resolution.roots[candidate.root];
     if matches!(root.scope, Scope::Remote | Scope::Mcp) {
@@ -125,22 +150,46 @@ pub(crate) async fn run(
         service.counters.count(|it| it.untrusted += 1);
         return Err(untrusted(view, candidate, &format!("nothing of `{name}` is run")));
     }
-    let loaded = match act {
-        Act::Shell(hash) => Some(hash),
-        Act::Load | Act::Script => None,
-    };
-    let content = if root.own { None } else { changed(service, candidate, loaded).await? };
-    permission(service, asking, act, content).await
+    Ok(())
 }
 
-/// Returns what a skill's file holds, where that is not what the user has trusted. What is run of a
-/// text that was read has to be judged by that text: `loaded` is its hash, and what the file holds
-/// by now does not count.
-async fn changed(
+/// Asks whether the commands in a skill's text may be run, which was read before: what its file
+/// holds by now does not count.
+pub(crate) async fn shell(
     service: &Service,
-    candidate: &Candidate,
-    loaded: Option<[u8; 32]>,
-) -> Result<Option<Content>, RpcError> {
+    asking: Asking<'_>,
+    hash: [u8; 32],
+) -> Result<Permit, RpcError> {
+    let Asking { view, candidate, .. } = asking;
+    is_on(service.settings.user().run_shell, "run.shell", "the commands of skills")?;
+    has_run(service, view, candidate)?;
+    let contents = if view.resolution.roots[candidate.root].own {
+        Vec::new()
+    } else {
+        unknown(service, vec![content(candidate, Some(hash)).await?]).await
+    };
+    permission(service, asking, Act::Shell(hash), contents).await
+}
+
+/// Asks whether a script of a skill may be run as it was read.
+pub(crate) async fn run(
+    service: &Service,
+    asking: Asking<'_>,
+    script: &Script,
+) -> Result<Permit, RpcError> {
+    let Asking { view, candidate, .. } = asking;
+    has_scripts_run(service, view, candidate)?;
+    let contents = if view.resolution.roots[candidate.root].own {
+        Vec::new()
+    } else {
+        let contents = vec![content(candidate, None).await?, script.content.clone()];
+        unknown(service, contents).await
+    };
+    permission(service, asking, Act::Script(script), contents).await
+}
+
+/// Returns what a skill's file holds: the text of this hash where it was read before.
+async fn content(candidate: &Candidate, loaded: Option<[u8; 32]>) -> Result<Content, RpcError> {
     let path = candidate.path.clone();
     let content = blocking(move || {
         let content = match loaded {
@@ -152,10 +201,20 @@ async fn changed(
                 .with_hint("Ask again; the list follows the disk.")
         })
     });
-    let content = content.await?;
-    let known = service.sessions.store().is_trusted_content(content.clone()).await;
-    // What cannot be looked up is not known.
-    Ok((!known.unwrap_or(false)).then_some(content))
+    content.await
+}
+
+/// Returns those of some files that are not as the user has trusted them.
+pub(crate) async fn unknown(service: &Service, contents: Vec<Content>) -> Vec<Content> {
+    let mut unknown = Vec::new();
+    for content in contents {
+        let known = service.sessions.store().is_trusted_content(content.clone()).await;
+        // What cannot be looked up is not known.
+        if !known.unwrap_or(false) {
+            unknown.push(content);
+        }
+    }
+    unknown
 }
 
 /// Returns why the hooks of a skill, read from the text of this hash, are not for an agent to run,
@@ -177,7 +236,8 @@ pub(crate) async fn withheld_hooks(
             "Its hooks are left out, because what comes with `{place}` is not trusted; `skillsd trust {place}` trusts it."
         )));
     }
-    let has_changed = changed(service, candidate, Some(loaded)).await?.is_some();
+    let content = content(candidate, Some(loaded)).await?;
+    let has_changed = !unknown(service, vec![content]).await.is_empty();
     Ok(has_changed.then(|| {
         format!(
             "Its hooks are left out, because it has changed since `{place}` was trusted; `skillsd trust {place}` trusts it as it is."
@@ -204,15 +264,16 @@ fn place_of_trust(view: &View, candidate: &Candidate) -> String {
 async fn permission(
     service: &Service,
     asking: Asking<'_>,
-    act: Act,
-    content: Option<Content>,
+    act: Act<'_>,
+    contents: Vec<Content>,
 ) -> Result<Permit, RpcError> {
     let Asking { peer, view, candidate, agent, session, by, wait, agreed, continues } = asking;
     let properties = properties(candidate);
     let decision = decide(view, candidate, agent, &properties);
     let action = decision.action.name();
-    tracing::debug!(name = candidate.name, ?agent, ?session, ?by, wait, ?act, action, "decided");
-    let asks = decision.action == Action::Ask && !(by == By::User && act == Act::Load);
+    let what = act.name();
+    tracing::debug!(name = candidate.name, ?agent, ?session, ?by, wait, what, action, "decided");
+    let asks = decision.action == Action::Ask && !(by == By::User && matches!(act, Act::Load));
     match decision.action {
         Action::Deny => {
             service.count_permission("denied");
@@ -220,13 +281,20 @@ async fn permission(
         }
         Action::Allow | Action::Ask => {}
     }
-    if agreed || !(asks || content.is_some()) {
+    if agreed || !(asks || !contents.is_empty()) {
         return Ok(Permit(()));
     }
-    let why = match &content {
-        Some(_) => "it has changed since its worktree was trusted".to_owned(),
-        None => why(&decision),
+    let why = match (act, &contents[..]) {
+        (_, []) => why(&decision),
+        (Act::Script(script), [only]) if *only == script.content => {
+            "the script has changed, or is new, since its worktree was trusted".to_owned()
+        }
+        _ => "it has changed since its worktree was trusted".to_owned(),
     };
+    let mut metadata = Map::new();
+    if let Act::Script(script) = act {
+        metadata.insert("relative".to_owned(), json!(script.relative));
+    }
     let about = About {
         view,
         candidate: Some(candidate),
@@ -238,7 +306,9 @@ async fn permission(
         reason: format!("The user is asked before {}: {why}.", act.done(&candidate.name)),
         rule: decision.rule().filter(|_| asks).map(to_wire::permission_rule),
         suggestions: decision.suggestions.iter().map(ToString::to_string).collect(),
-        content,
+        metadata,
+        text: act.text(candidate),
+        contents,
         continues,
     };
     match service.consent(peer, about, wait).await? {

@@ -33,8 +33,11 @@ pub(crate) struct Subject {
     pub(crate) agent: Option<String>,
     pub(crate) worktree: AbsPath,
     pub(crate) profile: String,
-    /// The hash of what is to be run, where that is asked about: an answer is about that alone.
-    pub(crate) content: Option<[u8; 32]>,
+    /// The hash of the text that it is about: who agrees once has not agreed to another.
+    pub(crate) text: Option<[u8; 32]>,
+    /// What is to be run and is not as it was trusted: an answer is about that alone, and an
+    /// `always` trusts it from then on.
+    pub(crate) contents: Vec<Content>,
 }
 
 /// A question, with what the user is told.
@@ -50,8 +53,6 @@ pub(crate) struct Question {
     pub(crate) metadata: Map<String, Value>,
     pub(crate) reason: String,
     pub(crate) rule: Option<PermissionRule>,
-    /// The content of a file that an `always` has trusted from then on.
-    pub(crate) content: Option<Content>,
 }
 
 /// What came of a question.
@@ -271,7 +272,8 @@ mod tests {
             agent: None,
             worktree: top.clone(),
             profile: "claude-code".to_owned(),
-            content: None,
+            text: None,
+            contents: Vec::new(),
         };
         Question {
             subject,
@@ -283,7 +285,6 @@ mod tests {
             metadata: Map::new(),
             reason: String::new(),
             rule: None,
-            content: None,
         }
     }
 

@@ -33,7 +33,7 @@ use crate::answer::{Answer, Outcome};
 use crate::blocking::blocking;
 use crate::child::{self, Job, Ran};
 use crate::from_wire::format;
-use crate::gate::{self, Act, Asking};
+use crate::gate::{self, Asking};
 use crate::handlers::get::extract;
 use crate::peer::Peer;
 use crate::service::Service;
@@ -52,7 +52,7 @@ pub(crate) async fn load(
     let by = format::by(params.by);
     let wait = params.wait.unwrap_or_default();
     let continues = !params.shell_results.is_empty();
-    // What the user was asked about in this call is not asked again for the same skill.
+    // What the user was asked about in this call is not asked again for the same text.
     let mut agreed = None;
     let mut tries = 0;
     let (view, choice, material) = loop {
@@ -62,7 +62,8 @@ pub(crate) async fn load(
         let choice = choose(&view, &params, by)?;
         let candidate = &view.resolution.candidates[choice.candidate_idx];
         let (agent, session) = (agent.as_deref(), session.as_deref());
-        let is_agreed = agreed.as_ref() == Some(&candidate.path);
+        let text = Some((candidate.path.clone(), gate::listed(candidate)));
+        let is_agreed = agreed == text;
         let asking = Asking {
             peer: &peer,
             view: &view,
@@ -75,7 +76,7 @@ pub(crate) async fn load(
             continues,
         };
         let permit = gate::load(&service, asking).await?;
-        agreed = Some(candidate.path.clone());
+        agreed = text;
         match view.resolution.roots[candidate.root].scope {
             Scope::Mcp => {
                 let mut loaded = prompt::load(&service, &view, candidate, &params, &permit).await?;
@@ -201,7 +202,7 @@ impl Asked<'_> {
         loaded: &Loaded,
         results: &mut ShellResults,
     ) -> Result<Vec<String>, RpcError> {
-        gate::run(self.service, asking, Act::Shell(self.material.hash())).await?;
+        gate::shell(self.service, asking, self.material.hash()).await?;
         let shell = self.shell();
         if shell != BASH {
             return Err(RpcError::not_allowed(format!(

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::Map;
 use skills_core::permission::{self, Action, Properties, Regime};
 use skills_core::profile::Scope;
 use skills_core::resolve::Candidate;
@@ -279,7 +280,9 @@ impl<'a> Wanted<'a> {
             reason: sentence(&found.reason),
             rule: found.rule.clone(),
             suggestions: found.suggestions.clone(),
-            content: None,
+            metadata: Map::new(),
+            text: None,
+            contents: Vec::new(),
             continues: false,
         }
     }

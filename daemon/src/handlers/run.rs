@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use skills_core::render::By;
 use skills_core::render::resources::is_script;
+use skills_engine::store::Content;
 use skills_protocol::error::RpcError;
 use skills_protocol::path::decode;
 use skills_protocol::wire::{Contextual, RunParams, RunResult};
@@ -16,7 +17,7 @@ use crate::beneath::Beneath;
 use crate::blocking::blocking;
 use crate::child::{self, Job};
 use crate::from_wire::target;
-use crate::gate::{self, Act, Asking};
+use crate::gate::{self, Asking, Script};
 use crate::handlers::files::{directory_gone, refused};
 use crate::handlers::get::find;
 use crate::peer::Peer;
@@ -43,19 +44,23 @@ pub(crate) async fn run(service: Arc<Service>, peer: Arc<Peer>, mut params: RunP
         agreed: false,
         continues: false,
     };
-    gate::run(&service, asking, Act::Script).await?;
+    gate::has_scripts_run(&service, &view, candidate)?;
     let dir = candidate.dir().into_path_buf();
     let program = blocking({
         let (dir, shown) = (dir.clone(), params.relative.clone());
         move || located(&dir, &relative, &shown)
     });
+    let content = program.await?;
+    let program = content.path.clone().into_os_string();
+    let script = Script { relative: params.relative.clone(), content };
+    gate::run(&service, asking, &script).await?;
     let config = service.settings.user();
     let allowed = Duration::from_secs(config.run_timeout);
     let timeout = params.timeout_ms.map_or(allowed, Duration::from_millis).min(allowed);
     let environment =
         ["CLAUDE_SKILL_DIR", "SKILL_DIR"].map(|it| (it, dir.clone().into_os_string()));
     let job = Job {
-        program: program.await?,
+        program,
         args: params.args.iter().map(OsString::from).collect(),
         directory: dir,
         environment: environment.into(),
@@ -85,14 +90,15 @@ pub(crate) async fn run(service: Arc<Service>, peer: Arc<Peer>, mut params: RunP
     })
 }
 
-/// Finds the script, which has to be one: a file beneath the directory that can be executed.
-fn located(dir: &Path, relative: &Path, shown: &str) -> Result<OsString, RpcError> {
+/// Finds the script, which has to be one: a file beneath the directory that can be executed. It is
+/// read to its end for what is asked about it.
+fn located(dir: &Path, relative: &Path, shown: &str) -> Result<Content, RpcError> {
     let beneath = Beneath::open(dir).map_err(|error| directory_gone(&error))?;
-    let (path, is_executable) =
+    let (_, is_executable) =
         beneath.located(relative).map_err(|error| refused(&error, shown))?;
     if !is_executable || !is_script(relative) {
         return Err(RpcError::invalid_params(format!("`{shown}` is not a script of the skill"))
             .with_hint("`skills/resources` with `only: \"scripts\"` lists those that there are; `chmod +x` makes one."));
     }
-    Ok(path.into_os_string())
+    beneath.content(relative).map_err(|error| refused(&error, shown))
 }

@@ -1,11 +1,11 @@
 //! `trust/*`: what the user has said about directories, kept in the user's own state.
 
+mod scripts;
 mod waiting;
 
 use std::sync::Arc;
 
 use skills_core::path::AbsPath;
-use skills_engine::store::Content;
 use skills_engine::vigil::Heard;
 use skills_protocol::error::RpcError;
 use skills_protocol::path::{PathEncoding, encode, encoding_of};
@@ -72,20 +72,19 @@ pub(crate) async fn set(
         return Err(RpcError::invalid_params("`/` is not trusted as a whole")
             .with_hint("Trust the worktrees that you work in, each by its own directory."));
     }
-    let contents = if trusted == Some(true) {
+    let (contents, skills) = if trusted == Some(true) {
         let dir = dir.clone();
         blocking(move || {
             if dir.is_dir() {
-                return Ok(Content::below(&dir));
+                return Ok(scripts::contents(&dir));
             }
             Err(RpcError::invalid_params(format!("`{}` is no directory", dir.display()))
                 .with_hint("Trust the directory of a worktree."))
         })
         .await?
     } else {
-        Vec::new()
+        (Vec::new(), 0)
     };
-    let skills = contents.len() as u64;
     let kept = service.sessions.store().set_trust(&dir, trusted, contents).await;
     kept.map_err(|error| {
         RpcError::internal(format!("what you say of `{}` is not kept: {error}", dir.display()))

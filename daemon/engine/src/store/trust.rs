@@ -1,7 +1,7 @@
 //! Which directories the user trusts, by their canonical paths, and which files as they were then.
 //!
-//! Trust is for a directory. What runs is bound to more: to the content that a SKILL.md had when
-//! the user gave trust, or agreed to it since.
+//! Trust is for a directory. What runs is bound to more: to the content that a SKILL.md and the
+//! scripts beside it had when the user gave trust, or agreed to them since.
 
 use std::fs;
 use std::io;
@@ -61,8 +61,9 @@ impl Content {
         Ok(Self { path: fs::canonicalize(path)?, hash })
     }
 
-    /// Returns the skills and commands in a directory as they are. Blocks on the disk.
-    pub fn below(dir: &Path) -> Vec<Self> {
+    /// Returns the files of skills and commands in a directory, as they are found: by whichever
+    /// links lead to them. Blocks on the disk.
+    pub fn skills_below(dir: &Path) -> Vec<PathBuf> {
         let walk = WalkBuilder::new(dir)
             .standard_filters(false)
             .filter_entry(|it| it.file_name() != ".git")
@@ -80,8 +81,7 @@ impl Content {
                 Some(_) if is_link => path.join("SKILL.md"),
                 Some(_) | None => continue,
             };
-            // One that is not there or cannot be read is no skill.
-            found.extend(Self::read(&skill));
+            found.push(skill);
         }
         found
     }

@@ -59,7 +59,7 @@ pub struct WaitingSkill {
     pub path_encoding: Option<PathEncoding>,
     /// What it would do.
     pub needs: Vec<TrustNeed>,
-    /// Whether the place is trusted, and the file has changed since: it asks before it runs.
+    /// Whether the place is trusted, and the file or a script of it has changed, or come, since: it asks before it runs.
     pub changed: bool,
 }
 

@@ -1,13 +1,16 @@
 //! What of a skill is run: commands of a project that is trusted, within their bounds, and hooks of
 //! the agent that has loaded them.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
 use serde_json::{Value, json};
 use skills_core::render::By;
 use skills_engine::disk::content_hash;
 use skills_protocol::wire;
 
 use super::Rig;
-use crate::gate::{self, Act, Asking};
+use crate::gate::{self, Asking};
 use crate::peer::Peer;
 
 const EXECUTE: &str = "[run]\nshell = true\n";
@@ -84,11 +87,66 @@ async fn what_was_read_is_judged_and_not_what_the_file_holds_by_then() {
     // The file holds what is trusted all the while.
     for (command, is_trusted) in [("echo first", true), ("echo second", false)] {
         let hash = content_hash(text(command).as_bytes());
-        let run = gate::run(&rig.service, asking, Act::Shell(hash)).await;
+        let run = gate::shell(&rig.service, asking, hash).await;
         assert_eq!(run.err().map(|it| it.code), (!is_trusted).then_some(-32003));
         let hooks = gate::withheld_hooks(&rig.service, &view, candidate, hash).await.unwrap();
         assert_eq!(hooks.is_none(), is_trusted, "{hooks:?}");
     }
+}
+
+#[tokio::test]
+async fn scripts_are_trusted_as_they_are_and_ask_when_they_change_or_come() {
+    let mut rig = project("true");
+    rig.write("config.toml", "[run]\nscripts = true\n");
+    let script = |rig: &Rig, name: &str, prints: &str| {
+        let relative = format!("w/.agents/skills/p/{name}");
+        rig.write(&relative, &format!("#!/bin/sh\necho {prints}\n"));
+        fs::set_permissions(rig.path(&relative), fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    let run = |name: &str| json!({"name": "p", "relative": name});
+    script(&rig, "x.sh", "first");
+    rig.trust_worktree().await;
+    assert_eq!(rig.call("skills/run", run("x.sh")).await["stdout"], "first\n");
+    script(&rig, "x.sh", "second");
+    script(&rig, "new.sh", "new");
+    for name in ["x.sh", "new.sh"] {
+        let asked = rig.try_call("skills/run", run(name)).await.unwrap_err();
+        assert_eq!(asked["code"], -32003, "{asked}");
+        assert!(asked["message"].as_str().unwrap().contains(name), "{asked}");
+    }
+    let waiting = rig.call("trust/get", json!({"waiting": true})).await;
+    assert_eq!(waiting["waiting"][0]["changed"], true, "{waiting}");
+    // An answer is about the script as it was asked about, and about no other.
+    let pending = rig.call("permission/pending", json!({})).await["requests"].clone();
+    assert_eq!(pending[0]["metadata"]["relative"], "x.sh", "{pending}");
+    let reply = |of: &Value, reply: &str| json!({"id": of["id"], "reply": reply});
+    rig.call("permission/reply", reply(&pending[0], "once")).await;
+    rig.call("permission/reply", reply(&pending[1], "always")).await;
+    script(&rig, "x.sh", "third");
+    assert_eq!(rig.try_call("skills/run", run("x.sh")).await.unwrap_err()["code"], -32003);
+    script(&rig, "x.sh", "second");
+    assert_eq!(rig.call("skills/run", run("x.sh")).await["stdout"], "second\n");
+    assert_eq!(rig.try_call("skills/run", run("x.sh")).await.unwrap_err()["code"], -32003);
+    for _ in 0..2 {
+        assert_eq!(rig.call("skills/run", run("new.sh")).await["stdout"], "new\n");
+    }
+    rig.trust_worktree().await;
+    assert_eq!(rig.call("skills/run", run("x.sh")).await["stdout"], "second\n");
+    assert_eq!(rig.call("trust/get", json!({"waiting": true})).await["waiting"], json!([]));
+}
+
+#[tokio::test]
+async fn who_agrees_once_has_agreed_to_the_text_of_that_moment() {
+    let mut rig = project("true");
+    rig.write("config.toml", "[permission]\nskill = { \"p\" = \"ask\" }\n");
+    let load = json!({"name": "p", "format": "claude"});
+    let asked = rig.try_call("skills/load", load.clone()).await.unwrap_err();
+    let reply = json!({"id": asked["data"]["requestId"], "reply": "once"});
+    rig.call("permission/reply", reply).await;
+    rig.write("w/.agents/skills/p/SKILL.md", &text("echo other"));
+    assert_eq!(rig.try_call("skills/load", load.clone()).await.unwrap_err()["code"], -32003);
+    rig.write("w/.agents/skills/p/SKILL.md", &text("true"));
+    assert!(rig.call("skills/load", load).await["output"].as_str().unwrap().contains("true"));
 }
 
 #[tokio::test]
@@ -115,10 +173,10 @@ async fn commands_share_one_time_and_their_children_end_with_them() {
     rig.write("config.toml", "[run]\nshell = true\ntimeout = 1\n");
     rig.trust_worktree().await;
     assert_eq!(rig.execute(json!({})).await.unwrap_err()["code"], -32008);
-    let child = std::fs::read_to_string(pid).unwrap();
+    let child = fs::read_to_string(pid).unwrap();
     let is_gone = || {
         // One that has ended and was not waited for has no command line.
-        let line = std::fs::read(format!("/proc/{}/cmdline", child.trim()));
+        let line = fs::read(format!("/proc/{}/cmdline", child.trim()));
         line.map_or(true, |it| it.is_empty())
     };
     while !is_gone() {

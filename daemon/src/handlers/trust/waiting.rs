@@ -18,13 +18,16 @@ use skills_protocol::wire::{TrustNeed, WaitingSkill};
 
 use crate::beneath::{Beneath, MOST_LOADED};
 use crate::blocking::blocking;
+use crate::gate;
 use crate::service::Service;
+
+use super::scripts::{MOST, scripts};
 
 /// A skill that asks for trust.
 struct Asking {
     skill: WaitingSkill,
-    /// What its file holds, where the place is trusted.
-    content: Option<Content>,
+    /// What its file and its scripts hold, where the place is trusted.
+    contents: Vec<Content>,
 }
 
 /// Returns the skills that would do more if they were trusted, in the view's order. What is trusted
@@ -35,11 +38,9 @@ pub(super) async fn waiting(
 ) -> Result<Vec<WaitingSkill>, RpcError> {
     let found = blocking(move || Ok(asking(&view))).await?;
     let mut waiting = Vec::new();
-    for Asking { mut skill, content } in found {
-        if let Some(content) = content {
-            let known = service.sessions.store().is_trusted_content(content).await;
-            // As before anything runs: what cannot be looked up is not known.
-            if known.unwrap_or(false) {
+    for Asking { mut skill, contents } in found {
+        if !contents.is_empty() {
+            if gate::unknown(service, contents).await.is_empty() {
                 continue;
             }
             skill.changed = true;
@@ -53,6 +54,7 @@ pub(super) async fn waiting(
 fn asking(view: &View) -> Vec<Asking> {
     let resolution = &view.resolution;
     let mut found = Vec::new();
+    let mut room = MOST;
     for candidate in &resolution.candidates {
         let root = &resolution.roots[candidate.root];
         if root.own || matches!(candidate.state, State::Invalid | State::Ignored) {
@@ -72,7 +74,12 @@ fn asking(view: &View) -> Vec<Asking> {
             needs,
             changed: false,
         };
-        found.push(Asking { skill, content: root.is_trusted().then_some(content) });
+        let mut contents = Vec::new();
+        if root.is_trusted() {
+            contents.push(content);
+            contents.extend(scripts(&candidate.dir(), &mut room));
+        }
+        found.push(Asking { skill, contents });
     }
     found
 }
