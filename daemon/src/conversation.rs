@@ -113,7 +113,7 @@ impl Service {
     pub(crate) async fn seen(&self, asked: &Asked) -> Result<(Arc<View>, Vec<Health>), RpcError> {
         let view = self.resolved(asked).await?;
         let mut health = view.health.clone();
-        health.extend(self.unwell(&view.resolution.worktree));
+        health.extend(self.unwell(&view.resolution.worktree).await);
         Ok((view, health))
     }
 

@@ -125,8 +125,10 @@ impl Service {
             None => self.resolved(&asked).await?,
         };
         let view = self.settled(&asked, view).await?;
-        let unwell = self.settings.health(Some(&view.resolution.worktree));
-        Ok(view.with_health(&unwell))
+        let top = &view.resolution.worktree;
+        // Its mistakes are told to those as well who name their profile.
+        self.settings.repository(top).await;
+        Ok(view.with_health(&self.settings.health(Some(top))))
     }
 
     /// Follows the user's configuration, and what others keep. Returns how far was heard of changes.
@@ -208,7 +210,8 @@ impl Service {
 
     /// Returns what is not well besides the view of this worktree: the configuration, and
     /// whether conversations are kept.
-    pub(crate) fn unwell(&self, top: &AbsPath) -> Vec<Health> {
+    pub(crate) async fn unwell(&self, top: &AbsPath) -> Vec<Health> {
+        self.settings.repository(top).await;
         let mut health = self.settings.health(Some(top));
         health.extend(self.sessions.store().health());
         health

@@ -2,10 +2,11 @@
 //!
 //! A file is looked at (one `stat`, and none where the vigil has heard of nothing since the last)
 //! whenever somebody asks something that depends on it, and read again when it has changed, so that
-//! the first answer after an edit follows the edit. One with mistakes does not count: the last good
-//! one stays, and health says what is wrong with the new. The same holds of one in a home on a
-//! server that does not answer, which nobody waits for. What may stand in it is
-//! `skills_core::config`'s to say.
+//! the first answer after an edit follows the edit. An edit with mistakes does not count: what
+//! counted before stays, and health says what is wrong with the new. Where there was no file before,
+//! what is right in it counts: a mistake in one line must not take the rules in the others away.
+//! What counted before stays as well of one in a home on a server that does not answer, which nobody
+//! waits for. What may stand in it is `skills_core::config`'s to say.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -59,7 +60,7 @@ struct Kept {
     fresh: bool,
     /// For the last time that it looked as when it was read.
     vouch: Vouch,
-    /// The last one without mistakes.
+    /// What counts: the last one without mistakes, or what was right in the first.
     config: Arc<Config>,
     /// What is wrong with the present one.
     faults: Vec<String>,
@@ -229,7 +230,7 @@ fn unwell(path: &Path, kept: &Kept) -> Vec<Health> {
     let health = kept.faults.iter().take(MANY).map(|fault| Health {
         code: "config",
         message: fault.clone(),
-        hint: "Mend the file; until then the last good one counts, or the defaults.",
+        hint: "Mend the file; until then what counted before does, or what is right in it.",
         path: Some(path.as_os_str().to_owned()),
     });
     let late = kept.reach.is_late().then(|| Health {
@@ -264,15 +265,10 @@ fn read(path: &Path, source: Source, before: &Kept, own: &[String]) -> Kept {
         Ok(Some(bytes)) => {
             let parsed = config::read_knowing(&bytes, source, own);
             let faults: Vec<_> = parsed.problems.iter().map(fault).collect();
-            let good = faults.is_empty().then(|| Arc::new(parsed.config));
-            Kept {
-                stamp,
-                reach,
-                fresh,
-                vouch,
-                faults,
-                config: good.unwrap_or_else(|| Arc::clone(&before.config)),
-            }
+            let counts = faults.is_empty() || before.stamp.0.is_none();
+            let config =
+                if counts { Arc::new(parsed.config) } else { Arc::clone(&before.config) };
+            Kept { stamp, reach, fresh, vouch, config, faults }
         }
         Err(fault) => {
             let config = Arc::clone(&before.config);
@@ -413,6 +409,28 @@ mod tests {
         assert_eq!(settings.health(Some(&worktree)).len(), 1);
         let other = AbsPath::new(Path::new("/elsewhere")).unwrap();
         assert!(settings.health(Some(&other)).is_empty());
+    }
+
+    #[tokio::test]
+    async fn of_a_first_file_with_mistakes_what_is_right_counts() {
+        let denies = "permission.skill = { \"a\" = \"deny\" }\nrequire_trust = true\n";
+        for mistake in ["bogus = 1\n", "limits.connections = \"many\"\n", "log.level = \n"] {
+            for text in [format!("{denies}{mistake}"), format!("{mistake}{denies}")] {
+                let (_top, settings, path) = settings(Some(&text));
+                assert_eq!(state(&settings), ConfigState::Broken);
+                assert_eq!(settings.health(None).len(), 1, "{text}");
+                let counts = |settings: &Settings| {
+                    let config = settings.user();
+                    assert_eq!(config.permission_skill.len(), 1, "{text}");
+                    assert!(config.require_trust, "{text}");
+                };
+                counts(&settings);
+                // An edit that leaves a mistake takes nothing away.
+                fs::write(&path, format!("{mistake}log.level = \"debug\"\n")).unwrap();
+                settings.refresh().await;
+                counts(&settings);
+            }
+        }
     }
 
     #[test]

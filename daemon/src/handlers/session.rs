@@ -90,7 +90,7 @@ pub(crate) async fn touch(
     let named = service.named(&peer, context).await?;
     let Touched { session, view, new } = service.touch(named, paths, Reach::Everything).await?;
     let mut health = view.health.clone();
-    health.extend(service.unwell(&view.resolution.worktree));
+    health.extend(service.unwell(&view.resolution.worktree).await);
     Answer::new(&SessionTouchResult {
         clock: view.clock.clone(),
         health: to_wire::health(&health),

@@ -40,7 +40,9 @@ There are two files, and none has to be there:
 - `.skillsd.toml` at the top of a worktree: what a repository may decide about itself. It never decides trust or execution, and of permissions only to be stricter.
 
 Both are followed live.
-A file with a mistake does not count: the last good one does, and `skillsd status`, `skillsd doctor` and the `health` of every answer name the mistake with its line, its column and what was probably meant.
+An edit with a mistake does not count: what counted before does, rules that deny included, until the mistake is mended.
+Of a file that has a mistake when skillsd starts, or when the file comes, all else counts, and the key with the mistake has its default.
+Either way `skillsd status`, `skillsd doctor` and the `health` of every answer name each mistake with its line, its column and what was probably meant.
 An unknown key is a mistake.
 
 For editors there are JSON Schemas: `docs/schema/config.schema.json` and `docs/schema/repository-config.schema.json`.

@@ -14,8 +14,8 @@ use crate::text::{LineIndex, decode};
 /// What a text says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parsed {
-    /// The keys without a problem; the others have their default, and all of them where the text
-    /// is not TOML.
+    /// The keys without a problem, also those that can be read of a text that is not TOML
+    /// throughout; the others have their default.
     pub config: Config,
     /// What is wrong, in the order of the text.
     pub problems: Vec<Problem>,
@@ -60,14 +60,16 @@ pub fn read_knowing(bytes: &[u8], source: Source, own: &[String]) -> Parsed {
         let at = error.span().map_or(0, |span| span.start);
         reader.problem(at, syntax(error.message()), None);
     }
-    if errors.is_empty() {
-        if let (Source::User, Some(DeValue::Table(own))) =
-            (source, table.get_ref().get("profiles").map(Spanned::get_ref))
-        {
-            reader.own = own.keys().map(|it| it.get_ref().to_string()).collect();
-        }
+    let n_syntax = reader.parsed.problems.len();
+    if let (Source::User, Some(DeValue::Table(own))) =
+        (source, table.get_ref().get("profiles").map(Spanned::get_ref))
+    {
+        reader.own = own.keys().map(|it| it.get_ref().to_string()).collect();
+    }
+    reader.table("", table.get_ref());
+    if n_syntax > 0 {
         // What a broken text seems to say would only be a second way to say that it is broken.
-        reader.table("", table.get_ref());
+        reader.parsed.problems.truncate(n_syntax);
     }
     let mut parsed = reader.parsed;
     parsed.problems.sort_by_key(|it| (it.line, it.column));

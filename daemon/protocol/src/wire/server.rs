@@ -218,7 +218,7 @@ pub enum ConfigState {
     Absent,
     /// It counts as it is.
     Good,
-    /// It has mistakes, which `health` names; the last good one counts, or the defaults.
+    /// It has mistakes, which `health` names; what counted before does, or of a first file what is right in it.
     Broken,
 }
 
