@@ -11,7 +11,7 @@ use skills_core::permission::{self, Regime};
 use skills_core::resolve::Candidate;
 use skills_engine::View;
 use skills_engine::store::{Content, Grant};
-use skills_protocol::error::{PermissionRule, RpcError};
+use skills_protocol::error::{PermissionRule, REQUEST_CANCELLED, RpcError};
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire::{Event, EventKind, Reply};
 use tokio::time::timeout;
@@ -108,7 +108,17 @@ impl Service {
         let _waits = peer.waits();
         let mut withdrawn =
             Withdrawn { service: self, id: &id, question: &question, is_over: false };
-        let said = timeout(limit, &mut waiting.answer).await;
+        let said = tokio::select! {
+            biased;
+            said = timeout(limit, &mut waiting.answer) => said,
+            () = self.closing.cancelled() => {
+                return Err(RpcError::new(
+                    REQUEST_CANCELLED,
+                    "skillsd ends before the user has answered, and the question is withdrawn",
+                )
+                .with_hint("Ask again: the next call starts another daemon, which asks the user."));
+            }
+        };
         let said = match said {
             Ok(Ok(said)) => {
                 withdrawn.is_over = true;

@@ -4,12 +4,16 @@
 //! nothing else can make: what needs one cannot forget to ask. The order is: the configuration,
 //! trust, permission. What the rules want the user asked about is the user's to say.
 
-use serde_json::{Map, json};
+use std::io;
+
+use serde_json::json;
 use skills_core::permission::{self, Action, Decision, Properties, Reason, Regime};
+use skills_core::path::AbsPath;
 use skills_core::profile::Scope;
 use skills_core::render::By;
 use skills_core::resolve::{Candidate, State};
 use skills_engine::View;
+use skills_engine::disk::content_hash;
 use skills_engine::store::Content;
 use skills_protocol::error::RpcError;
 
@@ -46,10 +50,29 @@ pub(crate) struct Asking<'a> {
 pub(crate) enum Act<'a> {
     /// Its text is given to a model.
     Load,
-    /// The commands in its body are run: in the text of this hash, which was read before.
-    Shell([u8; 32]),
+    /// The commands in its body are run.
+    Shell(&'a Commands),
     /// A script of it is run.
     Script(&'a Script),
+}
+
+/// The commands in a skill's body, as they were read to be run.
+#[derive(Debug)]
+pub(crate) struct Commands {
+    /// The hash of the text that they stand in.
+    pub(crate) text: [u8; 32],
+    /// Each of them, with everything put in.
+    pub(crate) all: Vec<String>,
+    /// Whether what the call has sent is part of them.
+    pub(crate) filled: bool,
+}
+
+impl Commands {
+    /// Returns all of them as one, which no others are.
+    fn joined(&self) -> Vec<u8> {
+        let each = |it: &String| [&it.len().to_le_bytes(), it.as_bytes()].concat();
+        self.all.iter().flat_map(each).collect()
+    }
 }
 
 /// A script of a skill, as it was read to be run.
@@ -82,7 +105,7 @@ impl Act<'_> {
     fn text(self, candidate: &Candidate) -> Option<[u8; 32]> {
         match self {
             Self::Load => listed(candidate),
-            Self::Shell(hash) => Some(hash),
+            Self::Shell(commands) => Some(content_hash(&commands.joined())),
             Self::Script(script) => Some(script.content.hash),
         }
     }
@@ -154,21 +177,27 @@ fn has_run(service: &Service, view: &View, candidate: &Candidate) -> Result<(), 
 }
 
 /// Asks whether the commands in a skill's text may be run, which was read before: what its file
-/// holds by now does not count.
+/// holds by now does not count. What a model's call has put into them is nobody's but the model's,
+/// and is agreed to as it would run, whosever the skill is.
 pub(crate) async fn shell(
     service: &Service,
     asking: Asking<'_>,
-    hash: [u8; 32],
+    commands: &Commands,
 ) -> Result<Permit, RpcError> {
-    let Asking { view, candidate, .. } = asking;
+    let Asking { view, candidate, by, .. } = asking;
     is_on(service.settings.user().run_shell, "run.shell", "the commands of skills")?;
     has_run(service, view, candidate)?;
-    let contents = if view.resolution.roots[candidate.root].own {
-        Vec::new()
-    } else {
-        unknown(service, vec![content(candidate, Some(hash)).await?]).await
-    };
-    permission(service, asking, Act::Shell(hash), contents).await
+    let mut contents = Vec::new();
+    if !view.resolution.roots[candidate.root].own {
+        contents.push(content(candidate, Some(commands.text)).await?);
+    }
+    if commands.filled && by == By::Model {
+        let (path, joined) = (candidate.path.clone(), commands.joined());
+        let filled = blocking(move || Content::filled(&path, &joined).map_err(|it| gone(&path, &it)));
+        contents.push(filled.await?);
+    }
+    let contents = unknown(service, contents).await;
+    permission(service, asking, Act::Shell(commands), contents).await
 }
 
 /// Asks whether a script of a skill may be run as it was read.
@@ -196,12 +225,14 @@ async fn content(candidate: &Candidate, loaded: Option<[u8; 32]>) -> Result<Cont
             Some(hash) => Content::known(&path, hash),
             None => Content::read(&path),
         };
-        content.map_err(|error| {
-            RpcError::internal(format!("failed to read `{}`: {error}", path.display()))
-                .with_hint("Ask again; the list follows the disk.")
-        })
+        content.map_err(|error| gone(&path, &error))
     });
     content.await
+}
+
+fn gone(path: &AbsPath, error: &io::Error) -> RpcError {
+    RpcError::internal(format!("failed to read `{}`: {error}", path.display()))
+        .with_hint("Ask again; the list follows the disk.")
 }
 
 /// Returns those of some files that are not as the user has trusted them.
@@ -289,12 +320,16 @@ async fn permission(
         (Act::Script(script), [only]) if *only == script.content => {
             "the script has changed, or is new, since its worktree was trusted".to_owned()
         }
+        (Act::Shell(commands), [only]) if only.hash != commands.text => {
+            "its commands hold what this call has sent".to_owned()
+        }
         _ => "it has changed since its worktree was trusted".to_owned(),
     };
-    let mut metadata = Map::new();
-    if let Act::Script(script) = act {
-        metadata.insert("relative".to_owned(), json!(script.relative));
-    }
+    let told = match act {
+        Act::Script(script) => Some(("relative".to_owned(), json!(script.relative))),
+        Act::Shell(commands) => Some(("commands".to_owned(), json!(commands.all))),
+        Act::Load => None,
+    };
     let about = About {
         view,
         candidate: Some(candidate),
@@ -306,7 +341,7 @@ async fn permission(
         reason: format!("The user is asked before {}: {why}.", act.done(&candidate.name)),
         rule: decision.rule().filter(|_| asks).map(to_wire::permission_rule),
         suggestions: decision.suggestions.iter().map(ToString::to_string).collect(),
-        metadata,
+        metadata: told.into_iter().collect(),
         text: act.text(candidate),
         contents,
         continues,

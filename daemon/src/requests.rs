@@ -228,6 +228,11 @@ impl Requests {
         }
     }
 
+    /// Whether anybody waits for the user.
+    pub(crate) fn is_waited_for(&self) -> bool {
+        self.table().values().any(Asked::is_waited_for)
+    }
+
     fn id(&self, number: u64) -> String {
         format!("{}-{number}", self.run)
     }

@@ -91,6 +91,8 @@ pub struct RegisteredHook {
     pub place: Option<AbsPath>,
     /// The hook.
     pub hook: Hook,
+    /// Whether it was to run once, and has: it is remembered, and runs no more.
+    pub is_done: bool,
 }
 
 /// A skill that is loaded.
@@ -283,7 +285,12 @@ impl Session {
     /// it before.
     fn register(&mut self, agent: &str, path: &AbsPath, hooks: Vec<RegisteredHook>) -> Vec<Part> {
         let before = self.hooks.len();
-        self.hooks.retain(|it| it.agent != agent || it.path != *path);
+        let is_theirs = |it: &RegisteredHook| it.agent == agent && it.path == *path;
+        self.hooks.retain(|it| !is_theirs(it) || it.is_done);
+        // What was to run once and has is not there again.
+        let done: Vec<_> = self.hooks.iter().filter(|it| is_theirs(it)).map(|it| &it.hook).collect();
+        let mut hooks = hooks;
+        hooks.retain(|it| !done.contains(&&it.hook));
         if self.hooks.len() == before && hooks.is_empty() {
             return Vec::new();
         }

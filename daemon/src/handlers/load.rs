@@ -33,7 +33,7 @@ use crate::answer::{Answer, Outcome};
 use crate::blocking::blocking;
 use crate::child::{self, Job, Ran};
 use crate::from_wire::format;
-use crate::gate::{self, Asking};
+use crate::gate::{self, Asking, Commands};
 use crate::handlers::get::extract;
 use crate::peer::Peer;
 use crate::service::Service;
@@ -49,6 +49,10 @@ pub(crate) async fn load(
 ) -> Outcome {
     let mut context = params.take_context();
     let (agent, session) = (context.agent.clone(), context.session.clone());
+    if session.as_deref().is_some_and(|it| !it.is_empty()) {
+        // Before anything that takes time: one that is closed meanwhile stays closed.
+        service.named(&peer, context.clone()).await?;
+    }
     let by = format::by(params.by);
     let wait = params.wait.unwrap_or_default();
     let continues = !params.shell_results.is_empty();
@@ -110,7 +114,7 @@ pub(crate) async fn load(
     };
     let mut results: ShellResults =
         params.shell_results.iter().map(|it| (it.id.clone(), it.output.clone())).collect();
-    let mut loaded = asked.render(&results);
+    let mut loaded = asked.render(&results, Given::All);
     if params.shell == Some(wire::Shell::Execute) && !loaded.commands.is_empty() {
         let candidate = &view.resolution.candidates[choice.candidate_idx];
         let (agent, session) = (agent.as_deref(), session.as_deref());
@@ -127,7 +131,7 @@ pub(crate) async fn load(
             continues: false,
         };
         let warnings = asked.execute(asking, &loaded, &mut results).await?;
-        loaded = asked.render(&results);
+        loaded = asked.render(&results, Given::All);
         loaded.warnings.extend(warnings);
     }
     let candidate = &view.resolution.candidates[choice.candidate_idx];
@@ -157,17 +161,20 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    fn render(&self, results: &ShellResults) -> Loaded {
+    fn render(&self, results: &ShellResults, given: Given) -> Loaded {
         let Self { params, material, view, .. } = self;
         let candidate = &view.resolution.candidates[self.choice.candidate_idx];
         let plugin = material.plugin.as_deref();
         let shown = |path: &AbsPath| path.to_string_lossy().into_owned();
         let mut user_config = plugin.map(|it| it.config.clone()).unwrap_or_default();
-        user_config.extend(params.user_config.clone());
+        if given == Given::All {
+            user_config.extend(params.user_config.clone());
+        }
+        let sent = |it: Option<&str>| it.filter(|it| given == Given::All || is_word(it)).map(str::to_owned);
         let variables = Variables {
             project_dir: Some(view.resolution.worktree.to_string_lossy().into_owned()),
-            session_id: self.session.map(str::to_owned),
-            effort: params.effort.clone(),
+            session_id: sent(self.session),
+            effort: sent(params.effort.as_deref()),
             plugin_root: plugin.map(|it| shown(&it.root)),
             plugin_data: plugin.and_then(|it| it.data.as_ref()).map(shown),
             user_config,
@@ -185,7 +192,7 @@ impl Asked<'_> {
             dir: &candidate.dir().to_string_lossy(),
             path: &candidate.path.to_string_lossy(),
             body: &material.body,
-            arguments: params.args.as_deref().unwrap_or_default(),
+            arguments: params.args.as_deref().filter(|_| given == Given::All).unwrap_or_default(),
             variables: &variables,
             files: &material.files,
             shell,
@@ -202,7 +209,13 @@ impl Asked<'_> {
         loaded: &Loaded,
         results: &mut ShellResults,
     ) -> Result<Vec<String>, RpcError> {
-        gate::shell(self.service, asking, self.material.hash()).await?;
+        let all = |loaded: &Loaded| -> Vec<_> {
+            loaded.commands.iter().map(|it| it.command.clone()).collect()
+        };
+        let all_here = all(loaded);
+        let filled = all(&self.render(&ShellResults::default(), Given::Words)) != all_here;
+        let commands = Commands { text: self.material.hash(), all: all_here, filled };
+        gate::shell(self.service, asking, &commands).await?;
         let shell = self.shell();
         if shell != BASH {
             return Err(RpcError::not_allowed(format!(
@@ -282,6 +295,21 @@ impl Asked<'_> {
         result.warnings.extend(self.material.warnings.iter().cloned());
         result
     }
+}
+
+/// What of a call is put into a skill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Given {
+    /// All that it has sent.
+    All,
+    /// What a shell can only take for a plain word.
+    Words,
+}
+
+/// Whether a text is one plain word to a shell, wherever in a command it stands.
+fn is_word(text: &str) -> bool {
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || "._-".contains(it);
+    text.chars().all(is_plain) && !text.starts_with('-')
 }
 
 fn invocation(candidate: &Candidate, params: &LoadParams, body: String) -> Invocation {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use skills_engine::{Causes, Status};
 use skills_protocol::PROTOCOL_VERSION;
@@ -12,6 +13,7 @@ use skills_protocol::wire::{
     ServerCapabilities, ServerInfo, ShutdownParams, ShutdownResult, StatusParams, StatusResult,
     SyncParams, SyncResult, Watches,
 };
+use tokio::time::{sleep, timeout};
 
 use crate::answer::{Answer, Outcome};
 use crate::peer::Peer;
@@ -20,6 +22,11 @@ use crate::{from_wire, to_wire};
 
 /// What the program calls itself.
 const NAME: &str = "skillsd";
+
+/// How often is looked whether those who wait are told that the daemon ends, and for how long.
+const TELLING: Duration = Duration::from_millis(2);
+const MOST_TELLING: Duration = Duration::from_secs(1);
+
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 pub(crate) async fn initialize(
@@ -48,6 +55,9 @@ pub(crate) async fn initialize(
 pub(crate) async fn status(service: Arc<Service>, _: Arc<Peer>, _: StatusParams) -> Outcome {
     service.refresh_settings().await;
     let status = service.engine.status().await.map_err(|error| service.engine_failed(&error))?;
+    for worktree in &status.worktrees {
+        service.settings.repository(&worktree.path).await;
+    }
     let socket = service.socket.as_deref();
     let encoding = encoding_of(socket);
     let mut unwell = service.settings.health(None);
@@ -117,7 +127,15 @@ pub(crate) async fn sync(
 
 pub(crate) async fn shutdown(service: Arc<Service>, _: Arc<Peer>, _: ShutdownParams) -> Outcome {
     tracing::info!("asked to stop");
-    // What has begun is still answered, and this call has.
+    // What has begun is still answered. Who waits for the user is told that nobody asks any more,
+    // and before this call is.
     service.closing.cancel();
+    let all_told = async {
+        while service.requests.is_waited_for() {
+            sleep(TELLING).await;
+        }
+    };
+    // A client that does not read is told when it does.
+    let _ = timeout(MOST_TELLING, all_told).await;
     Answer::new(&ShutdownResult { pid: std::process::id(), boot_id: service.boot_id.clone() })
 }

@@ -121,21 +121,26 @@ impl Sessions {
                 plugin: plugin.clone(),
                 place: place.clone(),
                 hook,
+                is_done: false,
             })
             .collect();
         self.change_known(id, |it| (it.register(&agent, &path, registered), ())).await;
     }
 
-    /// A hook has succeeded: one that runs once goes. Returns whether it did.
+    /// A hook has succeeded: one that runs once runs no more, also when its skill is loaded again.
+    /// Returns whether it was one that had not.
     pub async fn finish_hook(&self, hook: &str) -> bool {
         let wanted = hook.to_owned();
         let (was_live, handed_in) = {
             let mut live = self.live();
-            let is_it = |it: &RegisteredHook| it.id == hook && it.hook.once;
+            let is_it = |it: &RegisteredHook| it.id == hook && it.hook.once && !it.is_done;
             let session = live.sessions.values_mut().find(|it| it.hooks.iter().any(is_it));
             let was_live = session.is_some();
             match session {
-                Some(session) => Arc::make_mut(session).hooks.retain(|it| !is_it(it)),
+                Some(session) => {
+                    let hooks = Arc::make_mut(session).hooks.iter_mut();
+                    hooks.filter(|it| is_it(it)).for_each(|it| it.is_done = true);
+                }
                 None => live.n_left += 1,
             }
             (was_live, self.store.hand_in(move |it| store::finish_hook(it, &wanted)))

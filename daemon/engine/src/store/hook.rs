@@ -7,6 +7,9 @@ use skills_core::path::AbsPath;
 use super::session::{abs_path_of, bytes};
 use crate::session::RegisteredHook;
 
+/// What stands for a hook that was to run once and has; otherwise it is whether it runs once.
+const DONE: i64 = 2;
+
 /// Puts the hooks that an agent has from a skill in the place of those it had.
 pub(super) fn replace(
     connection: &Connection,
@@ -15,15 +18,16 @@ pub(super) fn replace(
     path: &AbsPath,
     hooks: &[RegisteredHook],
 ) -> Result<()> {
-    let query = "DELETE FROM hook WHERE agent = ?2 AND path = ?3
+    // Those that have run once are remembered.
+    let query = "DELETE FROM hook WHERE agent = ?2 AND path = ?3 AND once != ?4
                  AND session = (SELECT number FROM session WHERE id = ?1)";
-    connection.prepare_cached(query)?.execute(params![session, agent, bytes(path)])?;
+    connection.prepare_cached(query)?.execute(params![session, agent, bytes(path), DONE])?;
     let query = "INSERT INTO hook
                  (session, id, agent, path, name, plugin, place, event, matcher, handler, once)
                  SELECT number, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11
                  FROM session WHERE session.id = ?1";
     let mut query = connection.prepare_cached(query)?;
-    for RegisteredHook { id, agent, path, name, plugin, place, hook } in hooks {
+    for RegisteredHook { id, agent, path, name, plugin, place, hook, is_done } in hooks {
         let optional = |it: &Option<AbsPath>| it.as_ref().map(|it| bytes(it).to_vec());
         query.execute(params![
             session,
@@ -36,7 +40,7 @@ pub(super) fn replace(
             hook.event,
             hook.matcher,
             hook.handler.to_string(),
-            hook.once
+            if *is_done { DONE } else { i64::from(hook.once) }
         ])?;
     }
     Ok(())
@@ -64,6 +68,7 @@ pub(super) fn of_session(connection: &Connection, number: i64) -> Result<Vec<Reg
                 handler: serde_json::from_str(&handler).unwrap_or_default(),
                 once: row.get(9)?,
             },
+            is_done: row.get::<_, i64>(9)? == DONE,
         })
     })?;
     rows.collect()
@@ -74,7 +79,8 @@ fn optional(row: &Row<'_>, column: usize) -> Result<Option<AbsPath>> {
     is_there.then(|| abs_path_of(row, column)).transpose()
 }
 
-/// Removes a hook that runs once. Returns whether there was one.
+/// Remembers that a hook that runs once has. Returns whether there was one that had not.
 pub(crate) fn finish(connection: &Connection, id: &str) -> Result<bool> {
-    Ok(connection.execute("DELETE FROM hook WHERE id = ?1 AND once", [id])? > 0)
+    let query = "UPDATE hook SET once = ?2 WHERE id = ?1 AND once = 1";
+    Ok(connection.execute(query, params![id, DONE])? > 0)
 }

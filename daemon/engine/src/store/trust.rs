@@ -14,7 +14,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::session::path_of;
 use super::{Store, StoreError, now};
-use crate::disk::content_hash_of;
+use crate::disk::{content_hash, content_hash_of};
 
 /// How many entries of a directory are looked at for skills. What lies beyond is not known, and
 /// asks before it runs.
@@ -59,6 +59,20 @@ impl Content {
     /// The file is gone.
     pub fn known(path: &Path, hash: [u8; 32]) -> io::Result<Self> {
         Ok(Self { path: fs::canonicalize(path)?, hash })
+    }
+
+    /// Returns commands of a file as a call has filled them in. They stand for themselves: what the
+    /// file holds is trusted apart from them. Blocks on the disk for the canonical path.
+    ///
+    /// # Errors
+    /// The file is gone.
+    pub fn filled(path: &Path, commands: &[u8]) -> io::Result<Self> {
+        let hash = content_hash(commands);
+        let mut path = fs::canonicalize(path)?.into_os_string();
+        // No path of a file has such a part.
+        path.push("\0");
+        path.push(hash.iter().map(|it| format!("{it:02x}")).collect::<String>());
+        Ok(Self { path: path.into(), hash })
     }
 
     /// Returns the files of skills and commands in a directory, as they are found: by whichever

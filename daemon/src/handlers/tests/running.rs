@@ -7,10 +7,12 @@ use std::os::unix::fs::PermissionsExt;
 use serde_json::{Value, json};
 use skills_core::render::By;
 use skills_engine::disk::content_hash;
+use skills_engine::session::Sessions;
+use skills_engine::store::Store;
 use skills_protocol::wire;
 
 use super::Rig;
-use crate::gate::{self, Asking};
+use crate::gate::{self, Asking, Commands};
 use crate::peer::Peer;
 
 const EXECUTE: &str = "[run]\nshell = true\n";
@@ -87,7 +89,8 @@ async fn what_was_read_is_judged_and_not_what_the_file_holds_by_then() {
     // The file holds what is trusted all the while.
     for (command, is_trusted) in [("echo first", true), ("echo second", false)] {
         let hash = content_hash(text(command).as_bytes());
-        let run = gate::shell(&rig.service, asking, hash).await;
+        let commands = Commands { text: hash, all: vec![command.to_owned()], filled: false };
+        let run = gate::shell(&rig.service, asking, &commands).await;
         assert_eq!(run.err().map(|it| it.code), (!is_trusted).then_some(-32003));
         let hooks = gate::withheld_hooks(&rig.service, &view, candidate, hash).await.unwrap();
         assert_eq!(hooks.is_none(), is_trusted, "{hooks:?}");
@@ -147,6 +150,44 @@ async fn who_agrees_once_has_agreed_to_the_text_of_that_moment() {
     assert_eq!(rig.try_call("skills/load", load.clone()).await.unwrap_err()["code"], -32003);
     rig.write("w/.agents/skills/p/SKILL.md", &text("true"));
     assert!(rig.call("skills/load", load).await["output"].as_str().unwrap().contains("true"));
+}
+
+#[tokio::test]
+async fn what_a_call_puts_into_commands_is_agreed_to_as_it_would_run() {
+    let mut rig = project("echo hi $ARGUMENTS");
+    rig.trust_worktree().await;
+    rig.write("home/.agents/skills/o/SKILL.md", &text("echo hi $ARGUMENTS").replace("name: p", "name: o"));
+    let given = ["; echo pwned", "$(echo pwned)", "`echo pwned`", "x\necho pwned", "plain"];
+    for (name, args) in ["p", "o"].into_iter().flat_map(|it| given.map(|args| (it, args))) {
+        let call = |more: Value| {
+            let mut call = json!({"name": name, "args": args});
+            call.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            call
+        };
+        let asked = rig.execute(call(json!({}))).await.unwrap_err();
+        assert_eq!(asked["code"], -32003, "{args}: {asked}");
+        let message = asked["message"].as_str().unwrap();
+        assert!(message.contains("its commands hold what this call has sent"), "{message}");
+        let pending = rig.call("permission/pending", json!({})).await["requests"][0].clone();
+        assert_eq!(pending["metadata"]["commands"], json!([format!("echo hi {args}")]));
+        // Of what was agreed to nothing else runs, and the user's own call does.
+        let reply = json!({"id": pending["id"], "reply": "once"});
+        rig.call("permission/reply", reply).await;
+        assert!(rig.execute(call(json!({"args": "; false"}))).await.is_err());
+        let pending = rig.call("permission/pending", json!({})).await["requests"][0].clone();
+        rig.call("permission/reply", json!({"id": pending["id"], "reply": "reject"})).await;
+        assert!(rig.execute(call(json!({"args": "; false"}))).await.is_err());
+        assert!(rig.execute(call(json!({}))).await.is_ok(), "{args}");
+        assert!(rig.execute(call(json!({}))).await.is_err(), "once was once");
+        assert!(rig.execute(call(json!({"by": "user"}))).await.is_ok(), "{args}");
+        let pending = rig.call("permission/pending", json!({})).await["requests"][0].clone();
+        rig.call("permission/reply", json!({"id": pending["id"], "reply": "always"})).await;
+        for _ in 0..2 {
+            assert!(rig.execute(call(json!({}))).await.is_ok(), "{args}");
+        }
+    }
+    // What the file itself says runs as before, and what is no argument of its commands.
+    assert!(ends(&rig.execute(json!({})).await.unwrap(), "Now: hi\n"));
 }
 
 #[tokio::test]
@@ -223,4 +264,46 @@ async fn an_agents_end_takes_its_hooks_and_no_others() {
             assert_eq!(matched["hooks"].as_array().unwrap().len(), n_hooks, "{agent:?}");
         }
     }
+}
+
+#[tokio::test]
+async fn what_was_to_run_once_and_has_does_not_come_back_with_its_skill() {
+    let mut rig = Rig::new(&[]);
+    let hooks = "hooks:\n  Stop:\n    - hooks:\n        - type: command\n          command: ./a\n          once: true\n        - type: command\n          command: ./b\n";
+    let text = format!("---\nname: p\ndescription: d\n{hooks}---\nDo it.\n");
+    rig.write("home/.claude/skills/p/SKILL.md", &text);
+    let load = json!({"name": "p", "session": "s", "profile": "claude-code"});
+    let stop = json!({"session": "s", "event": "Stop"});
+    // The load itself opens the session.
+    rig.call("skills/load", load.clone()).await;
+    let matched = rig.call("hooks/match", stop.clone()).await;
+    assert_eq!(matched["hooks"].as_array().unwrap().len(), 2);
+    let done = json!({"id": matched["hooks"][0]["id"], "ok": true});
+    assert_eq!(rig.call("hooks/done", done.clone()).await["removed"], true);
+    assert_eq!(rig.call("hooks/done", done).await["removed"], false);
+    for _ in 0..2 {
+        let matched = rig.call("hooks/match", stop.clone()).await;
+        let left: Vec<_> = matched["hooks"].as_array().unwrap().iter().collect();
+        assert_eq!(left.len(), 1, "{matched}");
+        assert_eq!(left[0]["handler"]["command"], "./b");
+        rig.call("skills/load", load.clone()).await;
+    }
+    // The next daemon reads the same.
+    let store = Store::new(Some(rig.top.path().join("state/sessions.db")));
+    let kept = Sessions::new(store).get("s").await.unwrap();
+    let left: Vec<_> = kept.hooks.iter().filter(|it| !it.is_done).collect();
+    assert_eq!((kept.hooks.len(), left.len()), (2, 1), "{kept:?}");
+}
+
+#[tokio::test]
+async fn a_load_opens_the_session_that_it_names() {
+    let mut rig = project("true");
+    let load = json!({"name": "p", "session": "new"});
+    rig.call("skills/load", load.clone()).await;
+    let invoked = rig.call("session/invoked", json!({"session": "new"})).await;
+    assert_eq!(invoked["skills"][0]["name"], "p", "{invoked}");
+    rig.call("session/close", json!({"session": "new"})).await;
+    assert!(rig.try_call("session/get", json!({"session": "new"})).await.is_err());
+    rig.call("skills/load", load).await;
+    rig.call("session/get", json!({"session": "new"})).await;
 }
