@@ -7,8 +7,8 @@
 use std::io;
 
 use serde_json::json;
-use skills_core::permission::{self, Action, Decision, Properties, Reason, Regime};
 use skills_core::path::AbsPath;
+use skills_core::permission::{self, Action, Decision, Properties, Reason, Regime};
 use skills_core::profile::Scope;
 use skills_core::render::By;
 use skills_core::resolve::{Candidate, State};
@@ -20,12 +20,16 @@ use skills_protocol::error::RpcError;
 use crate::blocking::blocking;
 use crate::consent::{About, Consent};
 use crate::peer::Peer;
+use crate::requests::{Reader, Whose};
 use crate::service::Service;
 use crate::to_wire;
 
 /// Says that somebody was asked and agreed.
 #[derive(Debug)]
-pub(crate) struct Permit(());
+pub(crate) struct Permit {
+    /// Whether the rules want the user asked.
+    is_guarded: bool,
+}
 
 /// Who wants which skill.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +54,8 @@ pub(crate) struct Asking<'a> {
 pub(crate) enum Act<'a> {
     /// Its text is given to a model.
     Load,
+    /// A file of it is given away.
+    Read,
     /// The commands in its body are run.
     Shell(&'a Commands),
     /// A script of it is run.
@@ -88,6 +94,7 @@ impl Act<'_> {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Load => "load",
+            Self::Read => "read",
             Self::Shell(_) => "shell",
             Self::Script(_) => "run",
         }
@@ -96,6 +103,7 @@ impl Act<'_> {
     fn done(self, name: &str) -> String {
         match self {
             Self::Load => format!("`{name}` is loaded"),
+            Self::Read => format!("a file of `{name}` is read"),
             Self::Shell(_) => format!("the commands of `{name}` are run"),
             Self::Script(script) => format!("the script `{}` of `{name}` is run", script.relative),
         }
@@ -104,7 +112,7 @@ impl Act<'_> {
     /// Returns the hash of the text that it is about.
     fn text(self, candidate: &Candidate) -> Option<[u8; 32]> {
         match self {
-            Self::Load => listed(candidate),
+            Self::Load | Self::Read => listed(candidate),
             Self::Shell(commands) => Some(content_hash(&commands.joined())),
             Self::Script(script) => Some(script.content.hash),
         }
@@ -118,12 +126,65 @@ pub(crate) fn listed(candidate: &Candidate) -> Option<[u8; 32]> {
 
 /// Asks whether a skill may be loaded.
 pub(crate) async fn load(service: &Service, asking: Asking<'_>) -> Result<Permit, RpcError> {
-    permission(service, asking, Act::Load, Vec::new()).await
+    let permit = permission(service, asking, Act::Load, Vec::new()).await?;
+    if permit.is_guarded || is_for_the_user(asking) {
+        service.requests.note_reader(reader(asking));
+    }
+    Ok(permit)
 }
 
-/// Asks whether the files of a skill may be given away: what is denied is denied with them, what
-/// waits for trust waits with them, and nobody is asked.
-pub(crate) fn read(
+/// Whether only the user may start a skill.
+fn is_for_the_user(asking: Asking<'_>) -> bool {
+    let hides = asking.view.site.profile.hides_from_model;
+    hides && asking.candidate.record().is_some_and(|it| it.disable_model_invocation)
+}
+
+fn reader(asking: Asking<'_>) -> Reader {
+    let Asking { peer, candidate, agent, session, .. } = asking;
+    let whose = match session {
+        Some(session) => Whose::Session(session.to_owned()),
+        None => Whose::Connection(peer.id().0),
+    };
+    let agent = agent.map(str::to_owned);
+    Reader { whose, agent, path: candidate.path.clone(), text: listed(candidate) }
+}
+
+/// Asks whether a file of a skill may be given away, its text among them: as before it is loaded,
+/// and once for all of them. Who has the skill is not asked. `to_model`: the caller says that a
+/// model reads it, which has to be given first what only the user may start.
+pub(crate) async fn read(
+    service: &Service,
+    asking: Asking<'_>,
+    to_model: bool,
+) -> Result<(), RpcError> {
+    let Asking { view, candidate, agent, session, .. } = asking;
+    named(view, candidate, agent)?;
+    let reader = reader(asking);
+    if service.requests.is_reader(&reader) || has_loaded(service, asking, session).await {
+        return Ok(());
+    }
+    if to_model && is_for_the_user(asking) {
+        return Err(RpcError::not_invocable(&candidate.name).with_hint(
+            "It has `disable-model-invocation`: its files can be read when the user has started it.",
+        ));
+    }
+    if permission(service, asking, Act::Read, Vec::new()).await?.is_guarded {
+        service.requests.note_reader(reader);
+    }
+    Ok(())
+}
+
+/// Whether an agent has loaded the skill in its session.
+async fn has_loaded(service: &Service, asking: Asking<'_>, session: Option<&str>) -> bool {
+    let Some(session) = session else { return false };
+    let known = service.sessions.get(session).await;
+    let loaded = known.as_ref().and_then(|it| it.invoked.get(asking.agent.unwrap_or_default()));
+    loaded.is_some_and(|it| it.contains(&asking.candidate.path))
+}
+
+/// Asks whether the files of a skill may be named: what is denied is denied with them, what waits
+/// for trust waits with them, and nobody is asked.
+pub(crate) fn named(
     view: &View,
     candidate: &Candidate,
     agent: Option<&str>,
@@ -193,7 +254,8 @@ pub(crate) async fn shell(
     }
     if commands.filled && by == By::Model {
         let (path, joined) = (candidate.path.clone(), commands.joined());
-        let filled = blocking(move || Content::filled(&path, &joined).map_err(|it| gone(&path, &it)));
+        let filled =
+            blocking(move || Content::filled(&path, &joined).map_err(|it| gone(&path, &it)));
         contents.push(filled.await?);
     }
     let contents = unknown(service, contents).await;
@@ -304,7 +366,8 @@ async fn permission(
     let action = decision.action.name();
     let what = act.name();
     tracing::debug!(name = candidate.name, ?agent, ?session, ?by, wait, what, action, "decided");
-    let asks = decision.action == Action::Ask && !(by == By::User && matches!(act, Act::Load));
+    let asks =
+        decision.action == Action::Ask && !(by == By::User && matches!(act, Act::Load | Act::Read));
     match decision.action {
         Action::Deny => {
             service.count_permission("denied");
@@ -312,8 +375,9 @@ async fn permission(
         }
         Action::Allow | Action::Ask => {}
     }
+    let permit = Permit { is_guarded: decision.action == Action::Ask };
     if agreed || !(asks || !contents.is_empty()) {
-        return Ok(Permit(()));
+        return Ok(permit);
     }
     let why = match (act, &contents[..]) {
         (_, []) => why(&decision),
@@ -328,7 +392,7 @@ async fn permission(
     let told = match act {
         Act::Script(script) => Some(("relative".to_owned(), json!(script.relative))),
         Act::Shell(commands) => Some(("commands".to_owned(), json!(commands.all))),
-        Act::Load => None,
+        Act::Load | Act::Read => None,
     };
     let about = About {
         view,
@@ -347,7 +411,7 @@ async fn permission(
         continues,
     };
     match service.consent(peer, about, wait).await? {
-        Consent::Given => Ok(Permit(())),
+        Consent::Given => Ok(permit),
         Consent::Refused(error) => Err(error),
     }
 }

@@ -55,6 +55,23 @@ pub(crate) struct Question {
     pub(crate) rule: Option<PermissionRule>,
 }
 
+/// Who may read the files of a skill without another question, as long as its text stays the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Reader {
+    pub(crate) whose: Whose,
+    pub(crate) agent: Option<String>,
+    pub(crate) path: AbsPath,
+    pub(crate) text: Option<[u8; 32]>,
+}
+
+/// What an answer is good for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Whose {
+    Session(String),
+    /// Without a session, the calls of one connection.
+    Connection(usize),
+}
+
 /// What came of a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Said {
@@ -99,6 +116,8 @@ pub(crate) struct Requests {
     table: Mutex<BTreeMap<u64, Asked>>,
     /// What was allowed once, for the second call that puts in what commands gave.
     given: Mutex<VecDeque<Subject>>,
+    /// Who has been given a skill that the user is asked about, the latest at the end.
+    readers: Mutex<VecDeque<Reader>>,
 }
 
 /// A question that is waited for; it is withdrawn when this is dropped.
@@ -115,7 +134,13 @@ impl Requests {
         let time = boot_id.split('-').next().unwrap_or_default();
         // The last digits change from run to run, and are short enough to be typed.
         let run = time[time.len().saturating_sub(4)..].to_owned();
-        Self { run, made: AtomicU64::new(1), table: Mutex::default(), given: Mutex::default() }
+        Self {
+            run,
+            made: AtomicU64::new(1),
+            table: Mutex::default(),
+            given: Mutex::default(),
+            readers: Mutex::default(),
+        }
     }
 
     /// Takes the answer that was given to an earlier question of the same kind.
@@ -137,6 +162,23 @@ impl Requests {
             given.pop_front();
         }
         given.push_back(subject);
+    }
+
+    /// Notes that somebody has been given a skill, and so may read its files.
+    pub(crate) fn note_reader(&self, reader: Reader) {
+        let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
+        if readers.contains(&reader) {
+            return;
+        }
+        if readers.len() >= MOST {
+            readers.pop_front();
+        }
+        readers.push_back(reader);
+    }
+
+    /// Whether somebody has been given a skill.
+    pub(crate) fn is_reader(&self, reader: &Reader) -> bool {
+        self.readers.lock().unwrap_or_else(PoisonError::into_inner).contains(reader)
     }
 
     /// Whether this was allowed once and has not been gone on with yet.

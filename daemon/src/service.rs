@@ -127,7 +127,7 @@ impl Service {
         let view = self.settled(&asked, view).await?;
         let top = &view.resolution.worktree;
         // Its mistakes are told to those as well who name their profile.
-        self.settings.repository(top).await;
+        self.settings.repository(top, Vigil::of_process().hear()).await;
         Ok(view.with_health(&self.settings.health(Some(top))))
     }
 
@@ -211,7 +211,7 @@ impl Service {
     /// Returns what is not well besides the view of this worktree: the configuration, and
     /// whether conversations are kept.
     pub(crate) async fn unwell(&self, top: &AbsPath) -> Vec<Health> {
-        self.settings.repository(top).await;
+        self.settings.repository(top, Vigil::of_process().hear()).await;
         let mut health = self.settings.health(Some(top));
         health.extend(self.sessions.store().health());
         health

@@ -266,8 +266,7 @@ fn read(path: &Path, source: Source, before: &Kept, own: &[String]) -> Kept {
             let parsed = config::read_knowing(&bytes, source, own);
             let faults: Vec<_> = parsed.problems.iter().map(fault).collect();
             let counts = faults.is_empty() || before.stamp.0.is_none();
-            let config =
-                if counts { Arc::new(parsed.config) } else { Arc::clone(&before.config) };
+            let config = if counts { Arc::new(parsed.config) } else { Arc::clone(&before.config) };
             Kept { stamp, reach, fresh, vouch, config, faults }
         }
         Err(fault) => {
@@ -427,7 +426,7 @@ mod tests {
                 counts(&settings);
                 // An edit that leaves a mistake takes nothing away.
                 fs::write(&path, format!("{mistake}log.level = \"debug\"\n")).unwrap();
-                settings.refresh().await;
+                settings.refresh(Heard::default()).await;
                 counts(&settings);
             }
         }

@@ -288,7 +288,8 @@ impl Session {
         let is_theirs = |it: &RegisteredHook| it.agent == agent && it.path == *path;
         self.hooks.retain(|it| !is_theirs(it) || it.is_done);
         // What was to run once and has is not there again.
-        let done: Vec<_> = self.hooks.iter().filter(|it| is_theirs(it)).map(|it| &it.hook).collect();
+        let done: Vec<_> =
+            self.hooks.iter().filter(|it| is_theirs(it)).map(|it| &it.hook).collect();
         let mut hooks = hooks;
         hooks.retain(|it| !done.contains(&&it.hook));
         if self.hooks.len() == before && hooks.is_empty() {

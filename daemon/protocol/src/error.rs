@@ -20,7 +20,8 @@ pub const METHOD_NOT_FOUND: i32 = -32601;
 pub const INVALID_PARAMS: i32 = -32602;
 /// The daemon failed; a bug or a failing machine.
 pub const INTERNAL_ERROR: i32 = -32603;
-/// The request was cancelled by `$/cancelRequest`, as in the language server protocol.
+/// The request was cancelled by `$/cancelRequest`, as in the language server protocol, or the
+/// daemon ends while it waits for the user.
 pub const REQUEST_CANCELLED: i32 = -32800;
 /// There is no skill of that name or path. `data`: `nearest`, `available`.
 pub const SKILL_NOT_FOUND: i32 = -32001;

@@ -194,7 +194,7 @@ requests! {
     SkillsResources, SKILLS_RESOURCES, ResourcesParams => ResourcesResult, "1.0", AGAIN,
     "Lists the files of a skill beside its SKILL.md, sorted by relative path.";
     SkillsRead, SKILLS_READ, ReadParams => ReadResult, "1.0", AGAIN,
-    "Reads a file beneath a skill's directory, or a part of it; a path that leads outside is refused.";
+    "Reads a file beneath a skill's directory, or a part of it; a path that leads outside is refused. Where the user is asked before the skill is loaded, it is asked before its first file is read, unless the session's agent has loaded it or the user has said so before in the same session, or without one on the same connection.";
     SkillsCheck, SKILLS_CHECK, CheckParams => CheckResult, "1.0", AGAIN,
     "Checks skills on the disk by the rules of docs/rules.md: what is wrong where, which agents mind, and how it can be mended. Without a profile the agents in wide use count, with one that agent alone.";
     SkillsReferences, SKILLS_REFERENCES, ReferencesParams => ReferencesResult, "1.0", AGAIN,
@@ -376,7 +376,7 @@ mod tests {
               (name path limit only cwd profile session agent freshness additionalDirs environment pathEncoding)
               {clock health resources truncated}
             skills/read
-              (name path relative offset length cwd profile session agent freshness additionalDirs environment pathEncoding)
+              (name path relative offset length by wait cwd profile session agent freshness additionalDirs environment pathEncoding)
               {clock health path pathEncoding content base64 size truncated}
             skills/check
               (paths profiles levels cwd profile session agent freshness additionalDirs environment pathEncoding)

@@ -11,14 +11,14 @@ use skills_core::render::resources::is_script;
 use skills_protocol::error::RpcError;
 use skills_protocol::path::{PathEncoding, decode, encode, encoding_of};
 use skills_protocol::wire::{
-    Contextual, Only, ReadParams, ReadResult, Resource, ResourcesParams, ResourcesResult,
+    By, Contextual, Only, ReadParams, ReadResult, Resource, ResourcesParams, ResourcesResult,
 };
 
 use crate::answer::{Answer, Outcome};
 use crate::beneath::{Beneath, BeneathError, Found, Listing};
 use crate::blocking::blocking;
-use crate::from_wire::target;
-use crate::gate;
+use crate::from_wire::{format, target};
+use crate::gate::{self, Asking};
 use crate::handlers::get::{Files, files, find};
 use crate::peer::Peer;
 use crate::prepared::SKILL_FILE;
@@ -41,7 +41,7 @@ pub(crate) async fn resources(
     let target = target(params.name.as_deref(), params.path.as_deref(), params.path_encoding)?;
     let agent = context.agent.clone();
     let view = service.view(&peer, context).await?;
-    gate::read(&view, &view.resolution.candidates[find(&view, &target)?], agent.as_deref())?;
+    gate::named(&view, &view.resolution.candidates[find(&view, &target)?], agent.as_deref())?;
     let Files::In(dir) = files(&service, &view, &target).await? else {
         return Answer::new(&ResourcesResult {
             clock: view.clock.clone(),
@@ -98,9 +98,20 @@ pub(crate) async fn read(
         return Err(RpcError::too_large(message, MAX_READ)
             .with_hint("Read the file in parts, with `offset` and `length`."));
     }
-    let agent = context.agent.clone();
+    let (agent, session) = (context.agent.clone(), context.session.clone());
     let view = service.view(&peer, context).await?;
-    gate::read(&view, &view.resolution.candidates[find(&view, &target)?], agent.as_deref())?;
+    let asking = Asking {
+        peer: &peer,
+        view: &view,
+        candidate: &view.resolution.candidates[find(&view, &target)?],
+        agent: agent.as_deref(),
+        session: session.as_deref(),
+        by: format::by(params.by),
+        wait: params.wait.unwrap_or_default(),
+        agreed: false,
+        continues: false,
+    };
+    gate::read(&service, asking, params.by == Some(By::Model)).await?;
     let dir = match files(&service, &view, &target).await? {
         Files::In(dir) => dir,
         Files::None { why, hint } => return Err(RpcError::invalid_params(why).with_hint(hint)),

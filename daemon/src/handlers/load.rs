@@ -170,7 +170,9 @@ impl Asked<'_> {
         if given == Given::All {
             user_config.extend(params.user_config.clone());
         }
-        let sent = |it: Option<&str>| it.filter(|it| given == Given::All || is_word(it)).map(str::to_owned);
+        let sent = |it: Option<&str>| {
+            it.filter(|it| given == Given::All || is_word(it)).map(str::to_owned)
+        };
         let variables = Variables {
             project_dir: Some(view.resolution.worktree.to_string_lossy().into_owned()),
             session_id: sent(self.session),

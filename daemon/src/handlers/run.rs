@@ -94,8 +94,7 @@ pub(crate) async fn run(service: Arc<Service>, peer: Arc<Peer>, mut params: RunP
 /// read to its end for what is asked about it.
 fn located(dir: &Path, relative: &Path, shown: &str) -> Result<Content, RpcError> {
     let beneath = Beneath::open(dir).map_err(|error| directory_gone(&error))?;
-    let (_, is_executable) =
-        beneath.located(relative).map_err(|error| refused(&error, shown))?;
+    let (_, is_executable) = beneath.located(relative).map_err(|error| refused(&error, shown))?;
     if !is_executable || !is_script(relative) {
         return Err(RpcError::invalid_params(format!("`{shown}` is not a script of the skill"))
             .with_hint("`skills/resources` with `only: \"scripts\"` lists those that there are; `chmod +x` makes one."));

@@ -53,10 +53,10 @@ pub(crate) async fn initialize(
 }
 
 pub(crate) async fn status(service: Arc<Service>, _: Arc<Peer>, _: StatusParams) -> Outcome {
-    service.refresh_settings().await;
+    let heard = service.refresh_settings().await;
     let status = service.engine.status().await.map_err(|error| service.engine_failed(&error))?;
     for worktree in &status.worktrees {
-        service.settings.repository(&worktree.path).await;
+        service.settings.repository(&worktree.path, heard).await;
     }
     let socket = service.socket.as_deref();
     let encoding = encoding_of(socket);

@@ -1,5 +1,6 @@
 //! The handlers over a real engine and real files, called as a connection calls them.
 
+mod asking;
 mod configured;
 mod counting;
 mod loading;

@@ -1,8 +1,8 @@
-//! What the user is asked before a skill is loaded, asked through the client where it can ask.
+//! What the user is asked before a skill is loaded or read, asked through the client where it can ask.
 //!
 //! The question is the daemon's, and so is what an answer means: the client shows the one and
-//! brings the other. Where it cannot ask, the model is given the refusal, which says how it is
-//! answered elsewhere.
+//! brings the other. Where it cannot ask, the model is given the refusal, which has it ask its user
+//! and says how the user answers elsewhere.
 
 use rmcp::RoleServer;
 use rmcp::model::{
@@ -14,10 +14,9 @@ use rmcp::service::{Peer, RequestContext};
 use skills_client::ClientError;
 use skills_protocol::error::{NEEDS_ASKING, RpcError};
 use skills_protocol::method::PermissionReply;
-use skills_protocol::wire::{By, LoadResult, PermissionReplyParams, Reply};
+use skills_protocol::wire::{PermissionReplyParams, Reply};
 
 use super::desk::{Desk, refusal};
-use super::tools::loaded as load;
 
 /// What the question is called.
 const QUESTION: &str = "permission";
@@ -33,13 +32,6 @@ pub(super) enum User {
     Behind(Peer<RoleServer>),
     /// In answer to the call, which comes again with what the user has said.
     InAnswers(Option<ElicitResult>),
-}
-
-/// What came of asking for a skill.
-pub(super) enum Outcome {
-    Loaded(Box<LoadResult>),
-    /// The user is to be asked first.
-    Asked(InputRequiredResult),
 }
 
 impl User {
@@ -65,17 +57,13 @@ fn has_forms(capabilities: &ClientCapabilities) -> bool {
     capabilities.elicitation.as_ref().is_some_and(|it| it.form.is_some() || it.url.is_none())
 }
 
-/// Asks for a skill, and the user where that has to be done first.
-pub(super) async fn loaded(
+/// Asks the user where that is what a refusal is about. Returns none where the user has answered,
+/// and the call can be made again; else the question for the client, or the refusal for the model.
+pub(super) async fn ask_first(
     desk: &Desk,
     user: User,
-    name: String,
-    arguments: Option<String>,
-) -> Result<Outcome, ClientError> {
-    let refused = match load(desk, name.clone(), arguments.clone(), By::Model).await {
-        Ok(loaded) => return Ok(Outcome::Loaded(Box::new(loaded))),
-        Err(error) => error,
-    };
+    refused: ClientError,
+) -> Result<Option<InputRequiredResult>, ClientError> {
     let Some((id, params)) = refusal(&refused).and_then(question) else { return Err(refused) };
     let said = match user {
         User::Unreachable => None,
@@ -84,21 +72,32 @@ pub(super) async fn loaded(
         User::InAnswers(None) => {
             let question = InputRequest::Elicitation(ElicitRequest::new(params));
             let questions = InputRequests::from([(QUESTION.to_owned(), question)]);
-            return Ok(Outcome::Asked(InputRequiredResult::from_input_requests(questions)));
+            return Ok(Some(InputRequiredResult::from_input_requests(questions)));
         }
     };
-    let Some(reply) = said.as_ref().and_then(reply) else { return Err(refused) };
+    let Some(reply) = said.as_ref().and_then(reply) else {
+        return Err(for_the_model(refused, &id));
+    };
     let params = PermissionReplyParams { id, reply, message: None, always: Vec::new() };
     desk.call::<PermissionReply>(&params).await?;
-    let loaded = load(desk, name, arguments, By::Model).await?;
-    Ok(Outcome::Loaded(Box::new(loaded)))
+    Ok(None)
+}
+
+/// Returns the refusal for a model to read, which is not the one to answer: it is to ask its user.
+fn for_the_model(refused: ClientError, id: &str) -> ClientError {
+    match refused {
+        ClientError::Rpc(error) => ClientError::Rpc(error.with_hint(format!(
+            "Only the user can agree: say what you want it for, and that `skillsd permission reply {id} once` in a terminal allows it this time. Do not run that yourself; ask again when the user has agreed."
+        ))),
+        other => other,
+    }
 }
 
 /// Returns the daemon's question and its id, where the refusal is one.
 fn question(refused: &RpcError) -> Option<(String, ElicitRequestParams)> {
     let id = refused.data.as_ref().filter(|_| refused.code == NEEDS_ASKING)?.request_id.clone()?;
     let answers = [Reply::Once, Reply::Always, Reply::Reject].map(|it| it.as_str().to_owned());
-    let schema = EnumSchema::builder(answers.to_vec()).title("May it be loaded?").build();
+    let schema = EnumSchema::builder(answers.to_vec()).title("May it be?").build();
     let schema = ElicitationSchema::builder().required_enum_schema(ANSWER, schema).build().ok()?;
     let message = format!("{}.", refused.message);
     let params = ElicitRequestParams::FormElicitationParams {

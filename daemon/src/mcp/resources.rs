@@ -5,13 +5,16 @@ use std::collections::BTreeSet;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rmcp::ErrorData;
-use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
+use rmcp::model::{
+    ReadResourceResponse, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
+};
 use serde_json::json;
 use skills_client::ClientError;
 use skills_protocol::error::{INVALID_PARAMS, SKILL_NOT_FOUND};
 use skills_protocol::method::SkillsRead;
-use skills_protocol::wire::{Entry, ReadParams, Scope};
+use skills_protocol::wire::{By, Entry, ReadParams, Scope};
 
+use super::consent::{User, ask_first};
 use super::desk::{Desk, refusal, told};
 use super::names::{SKILL_FILE, TEMPLATE, media_type, parsed, uri};
 
@@ -43,28 +46,41 @@ pub(super) fn template() -> ResourceTemplate {
         .with_description("A file by its path relative to the skill's directory.")
 }
 
-/// Reads a file of a skill.
-pub(super) async fn read(desk: &Desk, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+/// Reads a file of a skill; the user is asked first where that is wanted.
+pub(super) async fn read(
+    desk: &Desk,
+    uri: &str,
+    user: User,
+) -> Result<ReadResourceResponse, ErrorData> {
     let missing = |why: String| ErrorData::resource_not_found(why, Some(json!({"uri": uri})));
     let Some((name, path)) = parsed(uri) else {
         return Err(missing(format!(
             "`{uri}` is no URI of a skill's file; these are `{TEMPLATE}`"
         )));
     };
-    let bytes = whole(desk, &name, &path).await.map_err(|error| match refusal(&error) {
+    let failed = |error: ClientError| match refusal(&error) {
         Some(refused) if [SKILL_NOT_FOUND, INVALID_PARAMS].contains(&refused.code) => {
             missing(told(&error))
         }
         Some(_) => ErrorData::invalid_params(told(&error), Some(json!({"uri": uri}))),
         None => ErrorData::internal_error(told(&error), None),
-    })?;
+    };
+    let bytes = match whole(desk, &name, &path).await {
+        Ok(bytes) => bytes,
+        Err(refused) => {
+            if let Some(question) = ask_first(desk, user, refused).await.map_err(failed)? {
+                return Ok(question.into());
+            }
+            whole(desk, &name, &path).await.map_err(failed)?
+        }
+    };
     let kind = media_type(&path);
     let contents = match String::from_utf8(bytes) {
         Ok(text) => ResourceContents::text(text, uri).with_mime_type(kind.unwrap_or("text/plain")),
         Err(error) => ResourceContents::blob(STANDARD.encode(error.as_bytes()), uri)
             .with_mime_type(kind.unwrap_or("application/octet-stream")),
     };
-    Ok(ReadResourceResult::new(vec![contents]))
+    Ok(ReadResourceResult::new(vec![contents]).into())
 }
 
 /// Reads all of a file, part after part. One that changes meanwhile may be of two versions, as
@@ -77,6 +93,7 @@ async fn whole(desk: &Desk, name: &str, path: &str) -> Result<Vec<u8>, ClientErr
             name: Some(name.to_owned()),
             relative,
             offset,
+            by: Some(By::Model),
             ..ReadParams::default()
         };
         let part = desk.ask_about::<SkillsRead>(path, params).await?;

@@ -119,7 +119,8 @@ impl ServerHandler for Server {
         if let Some(question) = roots::question(&self.desk, &context.meta, said) {
             return Ok(question.into());
         }
-        Ok(resources::read(&self.desk, &request.uri).await?.into())
+        let user = User::of(&context, said);
+        resources::read(&self.desk, &request.uri, user).await
     }
 
     async fn list_prompts(

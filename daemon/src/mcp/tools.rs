@@ -57,7 +57,7 @@ pub(super) async fn call(
     let said = match &*name {
         SKILL => load::load(desk, arguments, user).await,
         SEARCH => seek::search(desk, arguments).await.map(CallToolResponse::from),
-        READ => file::read(desk, arguments).await.map(CallToolResponse::from),
+        READ => file::read(desk, arguments, user).await,
         EXPLAIN => seek::explain(desk, arguments).await.map(CallToolResponse::from),
         other => {
             let tools = [SKILL, SEARCH, READ, EXPLAIN].join(", ");

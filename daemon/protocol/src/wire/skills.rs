@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::path::PathEncoding;
 use crate::wire::context::skills_params;
 use crate::wire::entry::word_enum;
-use crate::wire::{Diagnostic, Entry, FieldRanges, Health, State};
+use crate::wire::{By, Diagnostic, Entry, FieldRanges, Health, State};
 
 word_enum! {
     /// Which skills a list holds: a state, or all of them.
@@ -281,6 +281,13 @@ skills_params! {
         /// How many bytes to read at most; up to the limit when absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         length: Option<u64>,
+        /// Who reads it. For the model, which has to be said, what only the user may start is
+        /// refused until the user has; the user is not asked.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<By>,
+        /// Whether to wait for the user's answer where a rule wants one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        wait: Option<bool>,
     }
 }
 

@@ -66,3 +66,21 @@ async fn limits_are_those_configured() {
     let introduced = rig.call("initialize", json!({})).await;
     assert_eq!(introduced["limits"]["requestsInFlight"], 7);
 }
+
+#[tokio::test]
+async fn who_names_a_profile_is_told_of_the_repositorys_mistakes_at_once() {
+    let mut rig = tree();
+    rig.write("w/.skillsd.toml", "profile = \"codexx\"\n");
+    let n_told = |answer: serde_json::Value| answer["health"].as_array().unwrap().len();
+    for (method, params) in [
+        ("skills/list", json!({"profile": "claude-code"})),
+        ("skills/load", json!({"profile": "agentskills", "name": "a"})),
+        ("server/sync", json!({"profile": "codex"})),
+        ("session/touch", json!({"profile": "codex", "session": "s", "paths": []})),
+        ("server/status", json!({})),
+    ] {
+        assert_eq!(n_told(rig.call(method, params).await), 1, "{method}");
+    }
+    rig.write("w/.skillsd.toml", "profile = \"codex\"\n");
+    assert_eq!(n_told(rig.call("server/status", json!({})).await), 0, "it is looked at anew");
+}

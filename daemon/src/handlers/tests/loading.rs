@@ -141,8 +141,7 @@ async fn commands_are_run_where_all_agree() {
         ("home/.agents/skills/s/SKILL.md", body),
         ("w/.agents/skills/p/SKILL.md", &body.replace("name: s", "name: p")),
     ]);
-    let params =
-        |name: &str| json!({"name": name, "format": "claude", "args": "it", "shell": "execute"});
+    let params = |name: &str| json!({"name": name, "format": "claude", "args": "it", "by": "user", "shell": "execute"});
     let error = rig.try_call("skills/load", params("s")).await.unwrap_err();
     assert_eq!(
         (&error["code"], error["data"]["hint"].as_str().unwrap().contains("run.shell")),

@@ -18,14 +18,14 @@ use crate::peer::Peer;
 const EXECUTE: &str = "[run]\nshell = true\n";
 
 /// A project's skill with one command.
-fn project(command: &str) -> Rig {
+pub(super) fn project(command: &str) -> Rig {
     let rig = Rig::new(&[]);
     rig.write("w/.agents/skills/p/SKILL.md", &text(command));
     rig.write("config.toml", EXECUTE);
     rig
 }
 
-fn text(command: &str) -> String {
+pub(super) fn text(command: &str) -> String {
     format!("---\nname: p\ndescription: d\n---\nNow: !`{command}`\n")
 }
 
@@ -139,24 +139,13 @@ async fn scripts_are_trusted_as_they_are_and_ask_when_they_change_or_come() {
 }
 
 #[tokio::test]
-async fn who_agrees_once_has_agreed_to_the_text_of_that_moment() {
-    let mut rig = project("true");
-    rig.write("config.toml", "[permission]\nskill = { \"p\" = \"ask\" }\n");
-    let load = json!({"name": "p", "format": "claude"});
-    let asked = rig.try_call("skills/load", load.clone()).await.unwrap_err();
-    let reply = json!({"id": asked["data"]["requestId"], "reply": "once"});
-    rig.call("permission/reply", reply).await;
-    rig.write("w/.agents/skills/p/SKILL.md", &text("echo other"));
-    assert_eq!(rig.try_call("skills/load", load.clone()).await.unwrap_err()["code"], -32003);
-    rig.write("w/.agents/skills/p/SKILL.md", &text("true"));
-    assert!(rig.call("skills/load", load).await["output"].as_str().unwrap().contains("true"));
-}
-
-#[tokio::test]
 async fn what_a_call_puts_into_commands_is_agreed_to_as_it_would_run() {
     let mut rig = project("echo hi $ARGUMENTS");
     rig.trust_worktree().await;
-    rig.write("home/.agents/skills/o/SKILL.md", &text("echo hi $ARGUMENTS").replace("name: p", "name: o"));
+    rig.write(
+        "home/.agents/skills/o/SKILL.md",
+        &text("echo hi $ARGUMENTS").replace("name: p", "name: o"),
+    );
     let given = ["; echo pwned", "$(echo pwned)", "`echo pwned`", "x\necho pwned", "plain"];
     for (name, args) in ["p", "o"].into_iter().flat_map(|it| given.map(|args| (it, args))) {
         let call = |more: Value| {
@@ -272,7 +261,7 @@ async fn what_was_to_run_once_and_has_does_not_come_back_with_its_skill() {
     let hooks = "hooks:\n  Stop:\n    - hooks:\n        - type: command\n          command: ./a\n          once: true\n        - type: command\n          command: ./b\n";
     let text = format!("---\nname: p\ndescription: d\n{hooks}---\nDo it.\n");
     rig.write("home/.claude/skills/p/SKILL.md", &text);
-    let load = json!({"name": "p", "session": "s", "profile": "claude-code"});
+    let load = json!({"name": "p", "by": "user", "session": "s", "profile": "claude-code"});
     let stop = json!({"session": "s", "event": "Stop"});
     // The load itself opens the session.
     rig.call("skills/load", load.clone()).await;
@@ -293,17 +282,4 @@ async fn what_was_to_run_once_and_has_does_not_come_back_with_its_skill() {
     let kept = Sessions::new(store).get("s").await.unwrap();
     let left: Vec<_> = kept.hooks.iter().filter(|it| !it.is_done).collect();
     assert_eq!((kept.hooks.len(), left.len()), (2, 1), "{kept:?}");
-}
-
-#[tokio::test]
-async fn a_load_opens_the_session_that_it_names() {
-    let mut rig = project("true");
-    let load = json!({"name": "p", "session": "new"});
-    rig.call("skills/load", load.clone()).await;
-    let invoked = rig.call("session/invoked", json!({"session": "new"})).await;
-    assert_eq!(invoked["skills"][0]["name"], "p", "{invoked}");
-    rig.call("session/close", json!({"session": "new"})).await;
-    assert!(rig.try_call("session/get", json!({"session": "new"})).await.is_err());
-    rig.call("skills/load", load).await;
-    rig.call("session/get", json!({"session": "new"})).await;
 }

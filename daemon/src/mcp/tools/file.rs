@@ -1,12 +1,13 @@
 //! `read_skill_file`: a file beside a SKILL.md, or the list of them.
 
-use rmcp::model::{CallToolResult, ContentBlock, JsonObject, ResourceContents};
+use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, JsonObject, ResourceContents};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use skills_protocol::method::{SkillsRead, SkillsResources};
-use skills_protocol::wire::{ReadParams, ReadResult, ResourcesParams};
+use skills_protocol::wire::{By, ReadParams, ReadResult, ResourcesParams};
 
 use super::{Said, arguments, object, text};
+use crate::mcp::consent::{User, ask_first};
 use crate::mcp::desk::{Desk, told};
 use crate::mcp::names::{media_type, uri};
 
@@ -43,21 +44,37 @@ pub(super) fn schema() -> Value {
     object(&properties, &["name"])
 }
 
-pub(super) async fn read(desk: &Desk, given: Option<JsonObject>) -> Said {
+/// Reads a file; the user is asked first where that is wanted.
+pub(super) async fn read(
+    desk: &Desk,
+    given: Option<JsonObject>,
+    user: User,
+) -> Result<CallToolResponse, String> {
     let Arguments { name, path, offset, length } = arguments(given)?;
-    let Some(path) = path.filter(|it| !it.is_empty()) else { return list(desk, name).await };
+    let Some(path) = path.filter(|it| !it.is_empty()) else {
+        return list(desk, name).await.map(CallToolResponse::from);
+    };
     let params = |relative| ReadParams {
         name: Some(name.clone()),
         relative,
         offset,
         length: Some(length.unwrap_or(LENGTH)),
+        by: Some(By::Model),
         ..ReadParams::default()
     };
-    let read = desk.ask_about::<SkillsRead>(&path, params).await;
-    let read = read.map_err(|error| told(&error))?;
+    let read = match desk.ask_about::<SkillsRead>(&path, params).await {
+        Ok(read) => read,
+        Err(refused) => {
+            let asked = ask_first(desk, user, refused).await.map_err(|error| told(&error))?;
+            if let Some(question) = asked {
+                return Ok(question.into());
+            }
+            desk.ask_about::<SkillsRead>(&path, params).await.map_err(|error| told(&error))?
+        }
+    };
     let mut content = vec![shown(&name, &path, &read)];
     content.extend(rest(&read, offset.unwrap_or_default()).map(ContentBlock::text));
-    Ok(CallToolResult::success(content))
+    Ok(CallToolResult::success(content).into())
 }
 
 /// Returns the part that was read as a model can take it.

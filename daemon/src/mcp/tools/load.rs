@@ -8,7 +8,7 @@ use skills_protocol::method::{CatalogTool, SkillsLoad};
 use skills_protocol::wire::{By, LoadFormat, LoadParams, LoadResult, ShellCommand, ToolParams};
 
 use super::{SKILL, arguments, object, tool as plain_tool};
-use crate::mcp::consent::{self, Outcome, User};
+use crate::mcp::consent::{User, ask_first};
 use crate::mcp::desk::{Desk, told};
 
 /// Where the rest of an answer of `skills/load` is, for a client that applies it.
@@ -56,11 +56,16 @@ pub(super) async fn load(
     user: User,
 ) -> Result<CallToolResponse, String> {
     let Arguments { name, arguments } = arguments(given)?;
-    let outcome =
-        consent::loaded(desk, user, name, arguments).await.map_err(|error| told(&error))?;
-    let loaded = match outcome {
-        Outcome::Loaded(loaded) => loaded,
-        Outcome::Asked(question) => return Ok(question.into()),
+    let load = async || loaded(desk, name.clone(), arguments.clone(), By::Model).await;
+    let loaded = match load().await {
+        Ok(loaded) => loaded,
+        Err(refused) => {
+            let asked = ask_first(desk, user, refused).await.map_err(|error| told(&error))?;
+            if let Some(question) = asked {
+                return Ok(question.into());
+            }
+            load().await.map_err(|error| told(&error))?
+        }
     };
     let mut content = vec![ContentBlock::text(&loaded.output)];
     content.extend(notes(&loaded).map(ContentBlock::text));

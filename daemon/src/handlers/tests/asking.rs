@@ -1,0 +1,122 @@
+//! What the user is asked before a skill is given away, and what becomes of who waits and who comes
+//! late.
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
+
+use super::Rig;
+use super::running::{project, text};
+
+#[tokio::test]
+async fn a_load_opens_the_session_that_it_names() {
+    let mut rig = project("true");
+    let load = json!({"name": "p", "session": "new"});
+    rig.call("skills/load", load.clone()).await;
+    let invoked = rig.call("session/invoked", json!({"session": "new"})).await;
+    assert_eq!(invoked["skills"][0]["name"], "p", "{invoked}");
+    rig.call("session/close", json!({"session": "new"})).await;
+    assert!(rig.try_call("session/get", json!({"session": "new"})).await.is_err());
+    rig.call("skills/load", load).await;
+    rig.call("session/get", json!({"session": "new"})).await;
+}
+
+#[tokio::test]
+async fn what_is_asked_before_loading_is_asked_before_reading_once() {
+    let mut rig = project("true");
+    rig.write("w/.agents/skills/p/more.md", "More.");
+    rig.write("config.toml", "[permission]\nskill = { \"p\" = \"ask\" }\n");
+    let file = |relative: &str, session: Value| json!({"name": "p", "relative": relative, "session": session});
+    let plain = file("SKILL.md", Value::Null);
+    let asked = rig.try_call("skills/read", plain.clone()).await.unwrap_err();
+    assert_eq!(asked["code"], -32003, "{asked}");
+    assert!(asked["message"].as_str().unwrap().contains("a file of `p` is read"), "{asked}");
+    // What the files are called is no text of them.
+    assert_eq!(
+        rig.call("skills/resources", json!({"name": "p"})).await["resources"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+    rig.call("permission/reply", json!({"id": asked["data"]["requestId"], "reply": "once"})).await;
+    for relative in ["SKILL.md", "more.md", "SKILL.md"] {
+        rig.call("skills/read", file(relative, Value::Null)).await;
+    }
+    // A session has its own answer, and whoever has loaded it has it.
+    let in_session = file("more.md", json!("s"));
+    let asked = rig.try_call("skills/read", in_session.clone()).await.unwrap_err();
+    assert_eq!(asked["code"], -32003, "{asked}");
+    let load = json!({"name": "p", "session": "s", "by": "user"});
+    rig.call("skills/load", load).await;
+    rig.call("skills/read", in_session).await;
+    // Another text is another question; what the user asks for is not asked about.
+    rig.write("w/.agents/skills/p/SKILL.md", &text("echo other"));
+    assert_eq!(rig.try_call("skills/read", plain.clone()).await.unwrap_err()["code"], -32003);
+    let mut by_user = plain;
+    by_user["by"] = json!("user");
+    rig.call("skills/read", by_user).await;
+}
+
+#[tokio::test]
+async fn what_only_the_user_may_start_is_read_to_a_model_behind_the_user() {
+    let mut rig = Rig::new(&[(
+        "w/.claude/skills/h/SKILL.md",
+        "---\nname: h\ndescription: d\ndisable-model-invocation: true\n---\nHidden.\n",
+    )]);
+    let read =
+        json!({"name": "h", "relative": "SKILL.md", "by": "model", "profile": "claude-code"});
+    let refused = rig.try_call("skills/read", read.clone()).await.unwrap_err();
+    assert_eq!(refused["code"], -32009, "{refused}");
+    let load = json!({"name": "h", "by": "user", "profile": "claude-code"});
+    rig.call("skills/load", load).await;
+    assert!(rig.call("skills/read", read).await["content"].as_str().unwrap().contains("Hidden."));
+}
+
+#[tokio::test]
+async fn who_waits_is_told_that_the_daemon_ends_and_before_whoever_ends_it() {
+    let mut rig = project("true");
+    rig.write("config.toml", "[permission]\nskill = { \"p\" = \"ask\" }\n");
+    let calls = [
+        ("skills/load", json!({"name": "p", "wait": true})),
+        ("permission/request", json!({"permission": "skill", "patterns": ["p"]})),
+        ("server/shutdown", json!({})),
+    ];
+    let cwd = rig.path("w");
+    for (nth, (method, mut params)) in calls.into_iter().enumerate() {
+        params["cwd"] = json!(cwd);
+        let call = json!({"jsonrpc": "2.0", "id": nth, "method": method, "params": params});
+        rig.client.write_all(format!("{call}\n").as_bytes()).await.unwrap();
+        while nth < 2
+            && rig.service.counters.now().permissions.get("asked") != Some(&(nth as u64 + 1))
+        {
+            tokio::task::yield_now().await;
+        }
+    }
+    let mut answers = Vec::new();
+    for _ in 0..3 {
+        let mut line = String::new();
+        rig.client.read_line(&mut line).await.unwrap();
+        answers.push(serde_json::from_str::<Value>(&line).unwrap());
+    }
+    for waiting in &answers[..2] {
+        assert_eq!(waiting["error"]["code"], -32800, "{waiting}");
+        let message = waiting["error"]["message"].as_str().unwrap();
+        assert!(message.contains("skillsd ends before the user has answered"), "{message}");
+    }
+    assert_eq!(answers[2]["id"], 2, "{answers:?}");
+    assert!(answers[2]["result"].is_object(), "{answers:?}");
+}
+
+#[tokio::test]
+async fn who_agrees_once_has_agreed_to_the_text_of_that_moment() {
+    let mut rig = project("true");
+    rig.write("config.toml", "[permission]\nskill = { \"p\" = \"ask\" }\n");
+    let load = json!({"name": "p", "format": "claude"});
+    let asked = rig.try_call("skills/load", load.clone()).await.unwrap_err();
+    let reply = json!({"id": asked["data"]["requestId"], "reply": "once"});
+    rig.call("permission/reply", reply).await;
+    rig.write("w/.agents/skills/p/SKILL.md", &text("echo other"));
+    assert_eq!(rig.try_call("skills/load", load.clone()).await.unwrap_err()["code"], -32003);
+    rig.write("w/.agents/skills/p/SKILL.md", &text("true"));
+    assert!(rig.call("skills/load", load).await["output"].as_str().unwrap().contains("true"));
+}
