@@ -2,12 +2,12 @@
 //!
 //! Everything that gives a skill away or runs a part of it passes here and gets a [`Permit`], which
 //! nothing else can make: what needs one cannot forget to ask. The order is: the configuration,
-//! trust, permission. What the rules want the user asked about is the user's to say.
+//! trust, permission. What the rules want the user asked about is the user's to say. What is run
+//! passes [`run`] besides.
 
-use std::io;
+pub(crate) mod run;
 
 use serde_json::json;
-use skills_core::path::AbsPath;
 use skills_core::permission::{self, Action, Decision, Properties, Reason, Regime};
 use skills_core::profile::Scope;
 use skills_core::render::By;
@@ -17,12 +17,13 @@ use skills_engine::disk::content_hash;
 use skills_engine::store::Content;
 use skills_protocol::error::RpcError;
 
-use crate::blocking::blocking;
 use crate::consent::{About, Consent};
 use crate::peer::Peer;
 use crate::requests::{Reader, Whose};
 use crate::service::Service;
 use crate::to_wire;
+
+use self::run::{Commands, Script};
 
 /// Says that somebody was asked and agreed.
 #[derive(Debug)]
@@ -60,33 +61,6 @@ pub(crate) enum Act<'a> {
     Shell(&'a Commands),
     /// A script of it is run.
     Script(&'a Script),
-}
-
-/// The commands in a skill's body, as they were read to be run.
-#[derive(Debug)]
-pub(crate) struct Commands {
-    /// The hash of the text that they stand in.
-    pub(crate) text: [u8; 32],
-    /// Each of them, with everything put in.
-    pub(crate) all: Vec<String>,
-    /// Whether what the call has sent is part of them.
-    pub(crate) filled: bool,
-}
-
-impl Commands {
-    /// Returns all of them as one, which no others are.
-    fn joined(&self) -> Vec<u8> {
-        let each = |it: &String| [&it.len().to_le_bytes(), it.as_bytes()].concat();
-        self.all.iter().flat_map(each).collect()
-    }
-}
-
-/// A script of a skill, as it was read to be run.
-#[derive(Debug)]
-pub(crate) struct Script {
-    /// Its path below the skill's directory, as the caller names it.
-    pub(crate) relative: String,
-    pub(crate) content: Content,
 }
 
 impl Act<'_> {
@@ -143,7 +117,7 @@ fn reader(asking: Asking<'_>) -> Reader {
     let Asking { peer, candidate, agent, session, .. } = asking;
     let whose = match session {
         Some(session) => Whose::Session(session.to_owned()),
-        None => Whose::Connection(peer.id().0),
+        None => Whose::Connection(peer.nth()),
     };
     let agent = agent.map(str::to_owned);
     Reader { whose, agent, path: candidate.path.clone(), text: listed(candidate) }
@@ -199,145 +173,6 @@ pub(crate) fn named(
     Ok(())
 }
 
-/// Whether the configuration lets anything of a kind be run.
-fn is_on(is_on: bool, key: &str, what: &str) -> Result<(), RpcError> {
-    if is_on {
-        return Ok(());
-    }
-    Err(RpcError::not_allowed(format!("the configuration does not let skillsd run {what}"))
-        .with_hint(format!(
-            "Set `{key} = true` in your `config.toml`, or run them under the agent's own rules."
-        )))
-}
-
-/// Whether the configuration and trust let a script of a skill be run, whatever it holds.
-pub(crate) fn has_scripts_run(
-    service: &Service,
-    view: &View,
-    candidate: &Candidate,
-) -> Result<(), RpcError> {
-    is_on(service.settings.user().run_scripts, "run.scripts", "scripts of skills")?;
-    has_run(service, view, candidate)
-}
-
-/// Whether a skill is from where things are run.
-fn has_run(service: &Service, view: &View, candidate: &Candidate) -> Result<(), RpcError> {
-    let name = &candidate.name;
-    let root = &view.resolution.roots[candidate.root];
-    if matches!(root.scope, Scope::Remote | Scope::Mcp) {
-        return Err(RpcError::not_allowed(format!(
-            "nothing of `{name}` is run: it comes from elsewhere"
-        ))
-        .with_hint("Copy it into a directory of yours to run what is in it."));
-    }
-    if !root.is_trusted() {
-        service.counters.count(|it| it.untrusted += 1);
-        return Err(untrusted(view, candidate, &format!("nothing of `{name}` is run")));
-    }
-    Ok(())
-}
-
-/// Asks whether the commands in a skill's text may be run, which was read before: what its file
-/// holds by now does not count. What a model's call has put into them is nobody's but the model's,
-/// and is agreed to as it would run, whosever the skill is.
-pub(crate) async fn shell(
-    service: &Service,
-    asking: Asking<'_>,
-    commands: &Commands,
-) -> Result<Permit, RpcError> {
-    let Asking { view, candidate, by, .. } = asking;
-    is_on(service.settings.user().run_shell, "run.shell", "the commands of skills")?;
-    has_run(service, view, candidate)?;
-    let mut contents = Vec::new();
-    if !view.resolution.roots[candidate.root].own {
-        contents.push(content(candidate, Some(commands.text)).await?);
-    }
-    if commands.filled && by == By::Model {
-        let (path, joined) = (candidate.path.clone(), commands.joined());
-        let filled =
-            blocking(move || Content::filled(&path, &joined).map_err(|it| gone(&path, &it)));
-        contents.push(filled.await?);
-    }
-    let contents = unknown(service, contents).await;
-    permission(service, asking, Act::Shell(commands), contents).await
-}
-
-/// Asks whether a script of a skill may be run as it was read.
-pub(crate) async fn run(
-    service: &Service,
-    asking: Asking<'_>,
-    script: &Script,
-) -> Result<Permit, RpcError> {
-    let Asking { view, candidate, .. } = asking;
-    has_scripts_run(service, view, candidate)?;
-    let contents = if view.resolution.roots[candidate.root].own {
-        Vec::new()
-    } else {
-        let contents = vec![content(candidate, None).await?, script.content.clone()];
-        unknown(service, contents).await
-    };
-    permission(service, asking, Act::Script(script), contents).await
-}
-
-/// Returns what a skill's file holds: the text of this hash where it was read before.
-async fn content(candidate: &Candidate, loaded: Option<[u8; 32]>) -> Result<Content, RpcError> {
-    let path = candidate.path.clone();
-    let content = blocking(move || {
-        let content = match loaded {
-            Some(hash) => Content::known(&path, hash),
-            None => Content::read(&path),
-        };
-        content.map_err(|error| gone(&path, &error))
-    });
-    content.await
-}
-
-fn gone(path: &AbsPath, error: &io::Error) -> RpcError {
-    RpcError::internal(format!("failed to read `{}`: {error}", path.display()))
-        .with_hint("Ask again; the list follows the disk.")
-}
-
-/// Returns those of some files that are not as the user has trusted them.
-pub(crate) async fn unknown(service: &Service, contents: Vec<Content>) -> Vec<Content> {
-    let mut unknown = Vec::new();
-    for content in contents {
-        let known = service.sessions.store().is_trusted_content(content.clone()).await;
-        // What cannot be looked up is not known.
-        if !known.unwrap_or(false) {
-            unknown.push(content);
-        }
-    }
-    unknown
-}
-
-/// Returns why the hooks of a skill, read from the text of this hash, are not for an agent to run,
-/// as a sentence; none where they are. Nobody is asked: the text is loaded all the same.
-pub(crate) async fn withheld_hooks(
-    service: &Service,
-    view: &View,
-    candidate: &Candidate,
-    loaded: [u8; 32],
-) -> Result<Option<String>, RpcError> {
-    let root = &view.resolution.roots[candidate.root];
-    if root.own {
-        return Ok(None);
-    }
-    let place = place_of_trust(view, candidate);
-    if !root.is_trusted() {
-        service.counters.count(|it| it.untrusted += 1);
-        return Ok(Some(format!(
-            "Its hooks are left out, because what comes with `{place}` is not trusted; `skillsd trust {place}` trusts it."
-        )));
-    }
-    let content = content(candidate, Some(loaded)).await?;
-    let has_changed = !unknown(service, vec![content]).await.is_empty();
-    Ok(has_changed.then(|| {
-        format!(
-            "Its hooks are left out, because it has changed since `{place}` was trusted; `skillsd trust {place}` trusts it as it is."
-        )
-    }))
-}
-
 /// Refuses what waits for trust, and says how to give it.
 pub(crate) fn untrusted(view: &View, candidate: &Candidate, what: &str) -> RpcError {
     let place = place_of_trust(view, candidate);
@@ -376,7 +211,7 @@ async fn permission(
         Action::Allow | Action::Ask => {}
     }
     let permit = Permit { is_guarded: decision.action == Action::Ask };
-    if agreed || !(asks || !contents.is_empty()) {
+    if agreed || (!asks && contents.is_empty()) {
         return Ok(permit);
     }
     let why = match (act, &contents[..]) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use jsonrpsee::ConnectionId;
@@ -16,6 +16,8 @@ pub(crate) type Environment = BTreeMap<String, OsString>;
 #[derive(Debug)]
 pub(crate) struct Peer {
     id: ConnectionId,
+    /// Tells it from all others, whichever server they are of.
+    nth: u64,
     environment: OnceLock<Environment>,
     mailbox: Arc<Mailbox>,
     subscriptions: Mutex<Subscriptions>,
@@ -36,8 +38,10 @@ pub(crate) struct SubscriptionPlace<'a>(&'a Peer);
 
 impl Peer {
     pub(crate) fn new(id: usize) -> Self {
+        static PEERS: AtomicU64 = AtomicU64::new(1);
         Self {
             id: ConnectionId(id),
+            nth: PEERS.fetch_add(1, Ordering::Relaxed),
             environment: OnceLock::new(),
             mailbox: Arc::default(),
             subscriptions: Mutex::default(),
@@ -47,6 +51,11 @@ impl Peer {
 
     pub(crate) fn id(&self) -> ConnectionId {
         self.id
+    }
+
+    /// Returns a number that no other connection has.
+    pub(crate) fn nth(&self) -> u64 {
+        self.nth
     }
 
     /// Returns the environment that the peer introduced itself with, if any.

@@ -69,7 +69,7 @@ pub(crate) struct Reader {
 pub(crate) enum Whose {
     Session(String),
     /// Without a session, the calls of one connection.
-    Connection(usize),
+    Connection(u64),
 }
 
 /// What came of a question.

@@ -33,7 +33,8 @@ use crate::answer::{Answer, Outcome};
 use crate::blocking::blocking;
 use crate::child::{self, Job, Ran};
 use crate::from_wire::format;
-use crate::gate::{self, Asking, Commands};
+use crate::gate::run::Commands;
+use crate::gate::{self, Asking};
 use crate::handlers::get::extract;
 use crate::peer::Peer;
 use crate::service::Service;
@@ -215,9 +216,9 @@ impl Asked<'_> {
             loaded.commands.iter().map(|it| it.command.clone()).collect()
         };
         let all_here = all(loaded);
-        let filled = all(&self.render(&ShellResults::default(), Given::Words)) != all_here;
+        let filled = all(&self.render(results, Given::Words)) != all_here;
         let commands = Commands { text: self.material.hash(), all: all_here, filled };
-        gate::shell(self.service, asking, &commands).await?;
+        gate::run::shell(self.service, asking, &commands).await?;
         let shell = self.shell();
         if shell != BASH {
             return Err(RpcError::not_allowed(format!(

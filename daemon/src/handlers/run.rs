@@ -17,7 +17,8 @@ use crate::beneath::Beneath;
 use crate::blocking::blocking;
 use crate::child::{self, Job};
 use crate::from_wire::target;
-use crate::gate::{self, Asking, Script};
+use crate::gate::run::Script;
+use crate::gate::{self, Asking};
 use crate::handlers::files::{directory_gone, refused};
 use crate::handlers::get::find;
 use crate::peer::Peer;
@@ -44,7 +45,7 @@ pub(crate) async fn run(service: Arc<Service>, peer: Arc<Peer>, mut params: RunP
         agreed: false,
         continues: false,
     };
-    gate::has_scripts_run(&service, &view, candidate)?;
+    gate::run::is_possible(&service, &view, candidate)?;
     let dir = candidate.dir().into_path_buf();
     let program = blocking({
         let (dir, shown) = (dir.clone(), params.relative.clone());
@@ -53,7 +54,7 @@ pub(crate) async fn run(service: Arc<Service>, peer: Arc<Peer>, mut params: RunP
     let content = program.await?;
     let program = content.path.clone().into_os_string();
     let script = Script { relative: params.relative.clone(), content };
-    gate::run(&service, asking, &script).await?;
+    gate::run::script(&service, asking, &script).await?;
     let config = service.settings.user();
     let allowed = Duration::from_secs(config.run_timeout);
     let timeout = params.timeout_ms.map_or(allowed, Duration::from_millis).min(allowed);

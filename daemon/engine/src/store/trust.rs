@@ -3,6 +3,7 @@
 //! Trust is for a directory. What runs is bound to more: to the content that a SKILL.md and the
 //! scripts beside it had when the user gave trust, or agreed to them since.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -71,7 +72,7 @@ impl Content {
         let mut path = fs::canonicalize(path)?.into_os_string();
         // No path of a file has such a part.
         path.push("\0");
-        path.push(hash.iter().map(|it| format!("{it:02x}")).collect::<String>());
+        path.push(OsStr::from_bytes(&hash));
         Ok(Self { path: path.into(), hash })
     }
 

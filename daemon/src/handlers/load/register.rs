@@ -23,7 +23,7 @@ pub(super) async fn allowed(
     loaded: &mut Loaded,
 ) -> Result<(Vec<Hook>, Vec<String>), RpcError> {
     let Some(hooks) = &loaded.metadata.hooks else { return Ok((Vec::new(), Vec::new())) };
-    if let Some(why) = gate::withheld_hooks(service, view, candidate, hash).await? {
+    if let Some(why) = gate::run::withheld_hooks(service, view, candidate, hash).await? {
         loaded.metadata.hooks = None;
         return Ok((Vec::new(), vec![why]));
     }

@@ -12,7 +12,8 @@ use skills_engine::store::Store;
 use skills_protocol::wire;
 
 use super::Rig;
-use crate::gate::{self, Asking, Commands};
+use crate::gate::run::Commands;
+use crate::gate::{self, Asking};
 use crate::peer::Peer;
 
 const EXECUTE: &str = "[run]\nshell = true\n";
@@ -90,9 +91,9 @@ async fn what_was_read_is_judged_and_not_what_the_file_holds_by_then() {
     for (command, is_trusted) in [("echo first", true), ("echo second", false)] {
         let hash = content_hash(text(command).as_bytes());
         let commands = Commands { text: hash, all: vec![command.to_owned()], filled: false };
-        let run = gate::shell(&rig.service, asking, &commands).await;
+        let run = gate::run::shell(&rig.service, asking, &commands).await;
         assert_eq!(run.err().map(|it| it.code), (!is_trusted).then_some(-32003));
-        let hooks = gate::withheld_hooks(&rig.service, &view, candidate, hash).await.unwrap();
+        let hooks = gate::run::withheld_hooks(&rig.service, &view, candidate, hash).await.unwrap();
         assert_eq!(hooks.is_none(), is_trusted, "{hooks:?}");
     }
 }

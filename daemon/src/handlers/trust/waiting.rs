@@ -40,7 +40,7 @@ pub(super) async fn waiting(
     let mut waiting = Vec::new();
     for Asking { mut skill, contents } in found {
         if !contents.is_empty() {
-            if gate::unknown(service, contents).await.is_empty() {
+            if gate::run::unknown(service, contents).await.is_empty() {
                 continue;
             }
             skill.changed = true;
