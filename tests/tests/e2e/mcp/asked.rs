@@ -134,11 +134,22 @@ async fn what_the_user_is_to_be_asked_is_said_with_how_it_is_answered() {
     let agent = Agent::start(&home, &top, &["--profile", "claude-code"]).await;
     let asked = agent.call("skill", json!({"name": "deploy"})).await;
     let Said::Failed(text) = &asked else { panic!("{asked:?}") };
+    // The model is to ask, and is offered nothing for good.
+    assert!(text.contains("Only the user can agree") && !text.contains("always"), "{text}");
+    let file = || json!({"name": "deploy", "path": "SKILL.md"});
+    let unread = agent.call("read_skill_file", file()).await;
+    assert!(matches!(&unread, Said::Failed(it) if it.contains("Only the user")), "{unread:?}");
+    let error = agent.read("skill://deploy/SKILL.md").await.unwrap_err();
+    assert!(error.contains("Only the user can agree"), "{error}");
     let (_, reply) = text.split_once("`skillsd permission reply ").expect("how it is answered");
     let (id, _) = reply.split_once(" once`").expect("an answer");
     let replied = crate::support::run(&home, &top, &["permission", "reply", id, "once"]);
     assert!(replied.status.success(), "{}", crate::support::stderr(&replied));
     let loaded = agent.call("skill", json!({"name": "deploy"})).await;
     assert!(matches!(&loaded, Said::Fine(text) if text.ends_with("Deploy.\n")), "{loaded:?}");
+    // Whoever has the skill has its files.
+    let read = agent.call("read_skill_file", file()).await;
+    assert!(matches!(&read, Said::Fine(text) if text.ends_with("Deploy.\n")), "{read:?}");
+    agent.read("skill://deploy/SKILL.md").await.unwrap();
     agent.end().await;
 }
