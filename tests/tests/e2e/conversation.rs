@@ -214,7 +214,7 @@ async fn second_half(agent: &Agent, skill: &Path) {
     assert_eq!(agent.commands("PreToolUse", "Bash").await, [""; 0], "it was there once");
     // Always is for good, once was not.
     agent.load("price", false).await.expect("it was allowed for good");
-    assert_eq!(agent.commands("PreToolUse", "Bash").await, ["./check.sh"], "loaded anew");
+    assert_eq!(agent.commands("PreToolUse", "Bash").await, [""; 0], "nor is it there again");
     assert_eq!(agent.load("deploy", false).await.expect_err("asked again").code, NEEDS_ASKING);
     let params = SessionCompactedParams {
         session: Some(SESSION.to_owned()),
