@@ -171,8 +171,9 @@ mod tests {
                       Apply the rules of this agent, of several (`a,b`) or of `all` [default: agentskills]
 
                       For example `claude-code`. With several, and with `all`, `list` and `explain` show them
-                      side by side. `all` holds no variants (`claude-code@founding`); they are named. Without it
-                      `profile` of the worktree's `.skillsd.toml` counts, then that of `config.toml`.
+                      side by side, and `check` goes by the rules of each. `all` holds no variants
+                      (`claude-code@founding`); they are named. Without it `profile` of the worktree's
+                      `.skillsd.toml` counts, then that of `config.toml`.
 
                   --json
                       Print the daemon's answer as one line of JSON
