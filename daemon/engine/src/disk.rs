@@ -6,10 +6,12 @@
 
 use std::ffi::OsString;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags};
+use rustix::io::Errno;
 use skills_core::resolve::FileId;
 
 /// How much of a SKILL.md is read, in bytes, unless the options say otherwise: 256 KiB.
@@ -95,8 +97,8 @@ impl From<io::Error> for ReadError {
     }
 }
 
-impl From<rustix::io::Errno> for ReadError {
-    fn from(error: rustix::io::Errno) -> Self {
+impl From<Errno> for ReadError {
+    fn from(error: Errno) -> Self {
         Self::Io(error.into())
     }
 }
@@ -169,13 +171,7 @@ impl Disk for RealDisk {
     }
 
     fn read(&self, path: &Path, limit: u64) -> Result<File, ReadError> {
-        // NONBLOCK: opening a named pipe or a device must not wait.
-        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-        let fd = fs::openat(fs::CWD, path, flags, Mode::empty())?;
-        let mut before = Stat::from_raw(&fs::fstat(&fd)?);
-        if before.kind != Kind::File {
-            return Err(ReadError::NotRegular(before.kind));
-        }
+        let (fd, mut before) = open_regular(path)?;
         let mut bytes = Vec::new();
         for _ in 0..READ_TRIES {
             bytes.clear();
@@ -189,6 +185,27 @@ impl Disk for RealDisk {
         }
         Err(ReadError::Changing)
     }
+}
+
+/// Opens a regular file for reading, whatever stood there a moment ago. `path` may end in a
+/// symbolic link.
+///
+/// # Errors
+/// The system refuses, or something else than a regular file stands there.
+pub fn open(path: &Path) -> Result<std::fs::File, ReadError> {
+    Ok(open_regular(path)?.0.into())
+}
+
+fn open_regular(path: &Path) -> Result<(OwnedFd, Stat), ReadError> {
+    // NONBLOCK: opening a named pipe or a device must not wait.
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let fd = match fs::openat(fs::CWD, path, flags, Mode::empty()) {
+        // What a socket answers to being opened.
+        Err(Errno::NXIO) => return Err(ReadError::NotRegular(Kind::Special("socket"))),
+        other => other?,
+    };
+    let stat = Stat::from_raw(&fs::fstat(&fd)?);
+    if stat.kind == Kind::File { Ok((fd, stat)) } else { Err(ReadError::NotRegular(stat.kind)) }
 }
 
 /// The file systems whose content is kept elsewhere, by the numbers of `statfs(2)`: another machine
@@ -241,12 +258,7 @@ fn doubtful_kind(_: &Path) -> Option<&'static str> {
     None
 }
 
-fn read_from_start(
-    fd: &std::os::fd::OwnedFd,
-    limit: u64,
-    size: u64,
-    bytes: &mut Vec<u8>,
-) -> io::Result<()> {
+fn read_from_start(fd: &OwnedFd, limit: u64, size: u64, bytes: &mut Vec<u8>) -> io::Result<()> {
     // One byte more than the size, so that one read call sees the end.
     let wanted = usize::try_from(limit.min(size.saturating_add(1))).unwrap_or(usize::MAX);
     bytes.resize(wanted, 0);
@@ -255,7 +267,7 @@ fn read_from_start(
         match rustix::io::pread(fd, &mut bytes[filled..], filled as u64) {
             Ok(0) => break,
             Ok(n) => filled += n,
-            Err(rustix::io::Errno::INTR) => {}
+            Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
     }

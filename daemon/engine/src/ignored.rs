@@ -1,10 +1,15 @@
 //! What git ignores in a worktree, and which line says so.
 
-use std::fs;
+mod patterns;
+mod rules;
+
 use std::path::{Path, PathBuf};
 
 use ignore::Match;
-use ignore::gitignore::{Gitignore, GitignoreBuilder, Glob, gitconfig_excludes_path};
+use ignore::gitignore::{Gitignore, Glob, gitconfig_excludes_path};
+
+pub(crate) use patterns::{Links, patterns};
+pub(crate) use rules::{Options, walk};
 
 /// What git ignores in one worktree: the files are read as they are met.
 pub(crate) struct Git {
@@ -29,7 +34,9 @@ impl Git {
     pub(crate) fn new(top: &Path, repository: Option<&Path>) -> Self {
         let global = gitconfig_excludes_path();
         let own = repository.map(|it| it.join("info/exclude"));
-        let exclude = global.into_iter().chain(own).filter_map(|it| gitignore(top, &it)).collect();
+        let exclude =
+            global.into_iter().chain(own).filter_map(|it| patterns(top, &it, Links::Followed));
+        let exclude = exclude.collect();
         Self { top: top.to_owned(), exclude, files: Vec::new(), known: Vec::new() }
     }
 
@@ -68,7 +75,7 @@ impl Git {
     fn names(&mut self, dir: &Path, above: &Path) -> Option<Glob> {
         for level in above.ancestors().take_while(|it| it.starts_with(&self.top)) {
             if !self.files.iter().any(|(it, _)| it == level) {
-                let file = gitignore(level, &level.join(".gitignore"));
+                let file = patterns(level, &level.join(".gitignore"), Links::Refused);
                 self.files.push((level.to_owned(), file.unwrap_or_else(Gitignore::empty)));
             }
             let file = self.files.iter().find(|(it, _)| it == level);
@@ -88,20 +95,7 @@ impl Git {
 
 /// Returns the number of the line that says so, from 1; the last one counts.
 fn number_of(file: &Path, pattern: &str) -> u32 {
-    let text = fs::read_to_string(file).unwrap_or_default();
+    let text = patterns::text(file, Links::Followed).unwrap_or_default();
     let found = text.lines().enumerate().filter(|(_, line)| line.trim_end() == pattern).last();
     found.map_or(1, |(index, _)| u32::try_from(index + 1).unwrap_or(u32::MAX))
-}
-
-fn gitignore(base: &Path, file: &Path) -> Option<Gitignore> {
-    // A pipe of that name must not be waited for.
-    if !fs::metadata(file).ok()?.is_file() {
-        return None;
-    }
-    let mut builder = GitignoreBuilder::new(base);
-    // Lines that are no patterns are passed over, as git does.
-    if let Some(error) = builder.add(file) {
-        tracing::debug!(%error, "git's patterns");
-    }
-    builder.build().ok()
 }

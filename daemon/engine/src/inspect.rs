@@ -16,7 +16,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use ignore::WalkBuilder;
 use skills_core::command;
 use skills_core::parse::{Document, parse};
 use skills_core::path::AbsPath;
@@ -26,6 +25,7 @@ use skills_core::rules::{self, Finding, Levels, Neighbour, Settings, Subject};
 use skills_core::skill::{FileFacts, Origin, SkillRecord};
 use skills_core::text::decode;
 
+use crate::ignored::{Options, walk};
 use crate::view::View;
 use beside::Beside;
 
@@ -142,12 +142,10 @@ fn find(path: &AbsPath, task: &Task, files: &mut Vec<AbsPath>) -> Result<(), Ins
         return Ok(());
     }
     // What git ignores is somebody else's, such as installed packages.
-    let walk = WalkBuilder::new(path)
-        .hidden(false)
-        .require_git(false)
-        .filter_entry(|it| it.file_name() != ".git" && it.file_name() != "node_modules")
-        .build();
-    for entry in walk.filter_map(Result::ok) {
+    let options = Options { names: &[".ignore"], within_git: false };
+    let walk =
+        walk(path, options, |it| it.file_name() != ".git" && it.file_name() != "node_modules");
+    for entry in walk.build().filter_map(Result::ok) {
         let is_file = entry.file_type().is_some_and(|it| !it.is_dir());
         if is_file && is_checked(entry.path()) && entry.path().is_file() {
             files.extend(AbsPath::new(entry.path()).ok());

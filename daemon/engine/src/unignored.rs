@@ -5,8 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ignore::WalkBuilder;
-use ignore::overrides::OverrideBuilder;
+use crate::ignored::{Options, walk};
 
 /// How many files are named at most: a skill has some ten.
 const MOST: usize = 20_000;
@@ -16,12 +15,9 @@ const MOST: usize = 20_000;
 pub fn unignored(directory: &Path) -> Vec<PathBuf> {
     // Rules of directories above are about the directory itself, not about a link to it.
     let Ok(top) = directory.canonicalize() else { return Vec::new() };
-    let mut builder = WalkBuilder::new(&top);
-    builder.hidden(false).follow_links(false).add_custom_ignore_filename(".rgignore");
-    let mut overrides = OverrideBuilder::new(&top);
-    if let Ok(overrides) = overrides.add("!.git/*").and_then(|it| it.build()) {
-        builder.overrides(overrides);
-    }
+    let git = top.join(".git");
+    let options = Options { names: &[".rgignore", ".ignore"], within_git: true };
+    let builder = walk(&top, options, move |it| it.path().parent() != Some(&git));
     let files = builder.build().filter_map(Result::ok);
     let files = files.filter(|it| it.file_type().is_some_and(|it| it.is_file()));
     let relative = files.filter_map(|it| Some(it.path().strip_prefix(&top).ok()?.to_owned()));

@@ -1,7 +1,7 @@
 //! What lies beside one skill, for the rules that ask.
 
 use std::cell::OnceCell;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -11,6 +11,7 @@ use skills_core::ranking::Ranking;
 use skills_core::rules::{ENOUGH, Facts, Look, Neighbour, Surroundings};
 
 use super::worktree::Worktree;
+use crate::disk;
 
 /// How many files of a skill are listed; of more nobody expects a body to name each.
 const MOST_FILES: usize = 500;
@@ -141,7 +142,7 @@ pub fn make_executable(path: &AbsPath, relative: &str) -> io::Result<()> {
 
 fn begins_as_script(path: &Path) -> bool {
     let mut start = [0; 2];
-    File::open(path).and_then(|mut it| it.read_exact(&mut start)).is_ok() && &start == b"#!"
+    disk::open(path).is_ok_and(|mut it| it.read_exact(&mut start).is_ok()) && &start == b"#!"
 }
 
 /// Returns the files below a directory, but for its SKILL.md; nothing when there are too many or

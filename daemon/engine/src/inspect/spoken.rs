@@ -1,8 +1,6 @@
 //! Where the files of a worktree name skills.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::fs::File;
-use std::io::Read as _;
 use std::sync::Arc;
 
 use skills_core::command;
@@ -12,6 +10,7 @@ use skills_core::references::{Reference, is_speaker, linked, references};
 use skills_core::text::decode;
 
 use super::worktree::Worktree;
+use crate::disk::{Disk as _, RealDisk};
 use crate::view::View;
 
 /// How much of a file is read; nobody writes more than a mebibyte to an agent.
@@ -73,9 +72,8 @@ fn of_file(
     is_meant: &impl Fn(&str) -> bool,
     directories: &HashMap<AbsPath, &str>,
 ) -> Option<Spoken> {
-    let mut bytes = Vec::new();
     // One that has gone or cannot be read names nothing.
-    File::open(&path).ok()?.take(READ_LIMIT).read_to_end(&mut bytes).ok()?;
+    let bytes = RealDisk.read(&path, READ_LIMIT).ok()?.bytes;
     let decoded = decode(&bytes);
     let document = parse(&decoded.text);
     let mut found = references(&decoded.text, &document);

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use ignore::WalkBuilder;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use skills_core::path::AbsPath;
+
+use crate::ignored::{Links, Options, patterns, walk};
 
 /// How many files are looked at. Of a larger worktree nothing is said about globs.
 const MOST_FILES: usize = 100_000;
@@ -33,7 +34,7 @@ impl Worktree {
     /// many.
     pub(super) fn files(&self) -> Option<&[PathBuf]> {
         let top = self.top.as_ref()?;
-        self.files.get_or_init(|| walk(top)).as_deref()
+        self.files.get_or_init(|| files_below(top)).as_deref()
     }
 
     /// Returns how many files a glob of `paths` matches: as a line of a `.gitignore` does.
@@ -85,20 +86,13 @@ impl Worktree {
 }
 
 fn of_directory(dir: &Path) -> Option<Gitignore> {
-    let file = dir.join(".gitignore");
-    if !file.is_file() {
-        return None;
-    }
-    let mut builder = GitignoreBuilder::new(dir);
-    // A line that is no pattern is git's to complain about.
-    let _ = builder.add(file);
-    builder.build().ok()
+    patterns(dir, &dir.join(".gitignore"), Links::Refused)
 }
 
-fn walk(top: &AbsPath) -> Option<Vec<PathBuf>> {
+fn files_below(top: &AbsPath) -> Option<Vec<PathBuf>> {
     let mut files = Vec::new();
-    let walk =
-        WalkBuilder::new(top).hidden(false).filter_entry(|it| it.file_name() != ".git").build();
+    let options = Options { names: &[".ignore"], within_git: true };
+    let walk = walk(top, options, |it| it.file_name() != ".git").build();
     for entry in walk.filter_map(Result::ok) {
         if entry.file_type().is_some_and(|it| it.is_file()) {
             files.push(entry.path().strip_prefix(top).ok()?.to_owned());

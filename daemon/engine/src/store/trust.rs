@@ -5,7 +5,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io;
+use std::io::{self, Read as _};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,11 +15,15 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::session::path_of;
 use super::{Store, StoreError, now};
-use crate::disk::{content_hash, content_hash_of};
+use crate::disk::{self, ReadError, content_hash, content_hash_of};
 
 /// How many entries of a directory are looked at for skills. What lies beyond is not known, and
 /// asks before it runs.
 const MOST: usize = 1_000_000;
+
+/// How large a file may be that is trusted, in bytes. What is larger asks before it runs, and costs
+/// nobody the reading of it.
+const LARGEST: u64 = 256 * 1024 * 1024;
 
 /// A file and what it holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,17 +44,25 @@ pub struct Said {
 }
 
 impl Content {
-    /// Reads a file, to its end however long it is: what is trusted has no part that nobody has
-    /// seen. Blocks on the disk.
+    /// Reads the whole of a file: what is trusted has no part that nobody has seen. Blocks on the
+    /// disk.
     ///
     /// # Errors
-    /// It cannot be read, or is not a regular file.
+    /// It cannot be read, is not a regular file, or is larger than anybody writes.
     pub fn read(path: &Path) -> io::Result<Self> {
         let path = fs::canonicalize(path)?;
-        if !fs::metadata(&path)?.is_file() {
-            return Err(io::Error::other("it is not a regular file"));
+        let file = disk::open(&path).map_err(|error| match error {
+            ReadError::Io(error) => error,
+            ReadError::NotRegular(_) | ReadError::Changing => {
+                io::Error::other("it is not a regular file")
+            }
+        })?;
+        // What grows while it is read would have no end.
+        let size = file.metadata()?.len();
+        if size > LARGEST {
+            return Err(io::ErrorKind::FileTooLarge.into());
         }
-        Ok(Self { hash: content_hash_of(fs::File::open(&path)?)?, path })
+        Ok(Self { hash: content_hash_of(file.take(size))?, path })
     }
 
     /// Returns what was read of a file before: `hash` is that of the whole of it. Blocks on the

@@ -1,0 +1,227 @@
+//! What files of patterns leave out of a walk: the rules of ripgrep, level by level.
+//!
+//! The walker of the `ignore` crate has them too and opens whatever bears the name, a device or a
+//! pipe as well, and reads it to its end. So walks of what others may have written have all of its
+//! own reading switched off and ask here, see [`super::patterns`].
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ignore::WalkBuilder;
+use ignore::gitignore::{Gitignore, gitconfig_excludes_path};
+
+use super::patterns::{Links, patterns, text};
+
+/// git's own file of patterns.
+const GIT: &str = ".gitignore";
+
+/// Which files of patterns count.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Options {
+    /// The files beside git's own, the strongest first.
+    pub(crate) names: &'static [&'static str],
+    /// Whether git's own count in a repository only, and end at its top.
+    pub(crate) within_git: bool,
+}
+
+/// Returns a walk of a directory without what the files of patterns
+/// leave out, in it and above it, and without what `keeps` does not keep. Hidden files are walked,
+/// links are not followed.
+pub(crate) fn walk(
+    top: &Path,
+    options: Options,
+    keeps: impl Fn(&ignore::DirEntry) -> bool + Send + Sync + 'static,
+) -> WalkBuilder {
+    let rules = Rules::new(top, options);
+    let mut builder = WalkBuilder::new(top);
+    builder.standard_filters(false).filter_entry(move |entry| {
+        let is_dir = entry.file_type().is_some_and(|it| it.is_dir());
+        keeps(entry) && !rules.leave_out(entry.path(), is_dir)
+    });
+    builder
+}
+
+struct Rules {
+    options: Options,
+    /// Out of which no link to a file of patterns leads.
+    bounds: PathBuf,
+    global: Option<Gitignore>,
+    /// By directory. One that has no patterns shares those of the directory above it.
+    levels: Mutex<HashMap<PathBuf, Option<Arc<Level>>>>,
+}
+
+/// What counts in a directory.
+struct Level {
+    above: Option<Arc<Level>>,
+    /// As in the options.
+    named: Vec<Option<Gitignore>>,
+    git: Option<Gitignore>,
+    exclude: Option<Gitignore>,
+    is_repository: bool,
+}
+
+impl Rules {
+    fn new(top: &Path, options: Options) -> Self {
+        let bounds = top.ancestors().find(|it| it.join(".git").symlink_metadata().is_ok());
+        // The user's own file, which may be a link.
+        let global = gitconfig_excludes_path();
+        let global = global.and_then(|it| patterns(top, &it, Links::Followed));
+        let bounds = bounds.unwrap_or(top).to_owned();
+        Self { options, bounds, global, levels: Mutex::default() }
+    }
+
+    fn leave_out(&self, path: &Path, is_dir: bool) -> bool {
+        let level = path.parent().and_then(|it| self.level(it));
+        let levels = || std::iter::successors(level.as_deref(), |it| it.above.as_deref());
+        let says = |patterns: &Option<Gitignore>| {
+            let found = patterns.as_ref().map(|it| it.matched(path, is_dir));
+            found.filter(|it| !it.is_none()).map(|it| it.is_ignore())
+        };
+        // The kind decides first, then the depth.
+        let named = || {
+            let kinds = 0..self.options.names.len();
+            kinds.into_iter().find_map(|nth| levels().find_map(|it| says(&it.named[nth])))
+        };
+        let in_git = !self.options.within_git || levels().any(|it| it.is_repository);
+        let of_git = || {
+            if !in_git {
+                return None;
+            }
+            let mut ours = Vec::new();
+            for level in levels() {
+                ours.push(level);
+                if self.options.within_git && level.is_repository {
+                    break;
+                }
+            }
+            let beside = ours.iter().find_map(|it| says(&it.git));
+            let exclude = || ours.iter().find_map(|it| says(&it.exclude));
+            beside.or_else(exclude).or_else(|| says(&self.global))
+        };
+        named().or_else(of_git).unwrap_or(false)
+    }
+
+    fn level(&self, dir: &Path) -> Option<Arc<Level>> {
+        let known = |it: &PathBuf| {
+            self.levels.lock().unwrap_or_else(PoisonError::into_inner).get(it).cloned()
+        };
+        let mut unknown = Vec::new();
+        let mut level = None;
+        for dir in dir.ancestors().map(Path::to_owned) {
+            if let Some(known) = known(&dir) {
+                level = known;
+                break;
+            }
+            unknown.push(dir);
+        }
+        for dir in unknown.into_iter().rev() {
+            level = self.read(&dir, level);
+            let mut levels = self.levels.lock().unwrap_or_else(PoisonError::into_inner);
+            levels.insert(dir, level.clone());
+        }
+        level
+    }
+
+    fn read(&self, dir: &Path, above: Option<Arc<Level>>) -> Option<Arc<Level>> {
+        let of = |name: &&str| patterns(dir, &dir.join(name), Links::Within(&self.bounds));
+        let named: Vec<_> = self.options.names.iter().map(of).collect();
+        let git = of(&GIT);
+        let has = |name| dir.join(name).symlink_metadata().is_ok();
+        let in_git = has(".git");
+        let is_repository = in_git || has(".jj");
+        let exclude = if in_git { exclude(dir) } else { None };
+        let says_nothing = named.iter().chain([&git, &exclude]).all(Option::is_none);
+        if says_nothing && !is_repository {
+            return above;
+        }
+        Some(Arc::new(Level { above, named, git, exclude, is_repository }))
+    }
+}
+
+/// Returns the patterns that the repository of a worktree has for itself.
+fn exclude(top: &Path) -> Option<Gitignore> {
+    let git = top.join(".git");
+    let common = if fs::symlink_metadata(&git).ok()?.is_dir() {
+        git
+    } else {
+        // A linked worktree's, where the directory that it names leads back.
+        let line = |file: &Path| Some(text(file, Links::Refused)?.lines().next()?.to_owned());
+        let own = line(&git)?;
+        let own = top.join(own.strip_prefix("gitdir:")?.trim());
+        let back = own.join(line(&own.join("gitdir"))?).canonicalize().ok()?;
+        if back != git.canonicalize().ok()? {
+            return None;
+        }
+        own.join(line(&own.join("commondir"))?)
+    };
+    patterns(top, &common.join("info/exclude"), Links::Followed)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+
+    /// What the walker of the `ignore` crate names, for the same options.
+    fn peer(top: &Path, options: Options) -> Vec<PathBuf> {
+        let mut builder = WalkBuilder::new(top);
+        builder.hidden(false).require_git(options.within_git);
+        builder.filter_entry(|it| it.file_name() != ".git");
+        for name in options.names.iter().rev().filter(|it| **it != ".ignore") {
+            builder.add_custom_ignore_filename(name);
+        }
+        sorted(&builder)
+    }
+
+    fn sorted(builder: &WalkBuilder) -> Vec<PathBuf> {
+        let mut found: Vec<_> = builder.build().map(|it| it.unwrap().into_path()).collect();
+        found.sort();
+        found
+    }
+
+    #[test]
+    fn a_walk_names_what_the_crates_own_names() {
+        let dir = tempfile::tempdir().unwrap();
+        let top = dir.path().canonicalize().unwrap();
+        let write = |relative: &str, text: &str| {
+            let path = top.join(relative);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        let files = "abc".chars().flat_map(|it| {
+            ["x.log", "y.txt", "deep/x.log", "deep/z"].map(|file| format!("{it}/{file}"))
+        });
+        for file in files.chain(["x.log".into(), "y.txt".into(), "c/in/x.log".into()]) {
+            write(&file, "");
+        }
+        write(".gitignore", "*.log\n!a/x.log\n/b/deep/\n");
+        write("a/.gitignore", "z\n!deep/x.log\n");
+        write("a/.ignore", "!z\ny.txt\n");
+        write("b/.rgignore", "!x.log\n");
+        write("c/.gitignore", "deep/*\n!deep/z\n");
+        let within = |within_git| Options { names: &[".rgignore", ".ignore"], within_git };
+        let few = |within_git| Options { names: &[".ignore"], within_git };
+        let agree = |what: &str| {
+            for start in ["", "a", "c", "c/deep"].map(|it| top.join(it)) {
+                for options in [within(true), within(false), few(true), few(false)] {
+                    let ours = sorted(&walk(&start, options, |it| it.file_name() != ".git"));
+                    let start = start.display();
+                    assert_eq!(
+                        ours,
+                        peer(Path::new(&start.to_string()), options),
+                        "{what} {start}"
+                    );
+                }
+            }
+        };
+        agree("no repository");
+        write(".git/info/exclude", "y.txt\n");
+        agree("a repository");
+        write("c/.git/HEAD", "");
+        agree("a repository in another");
+    }
+}
