@@ -8,6 +8,7 @@ mod github;
 mod human;
 mod mend;
 mod sarif;
+mod source;
 
 use std::path::PathBuf;
 use std::thread;

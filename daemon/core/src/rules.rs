@@ -119,6 +119,12 @@ pub fn check(
 ) -> Vec<Finding> {
     let cx = Cx::new(subject, &settings.profiles, surroundings);
     let mut found = Vec::new();
+    if let Some(fault) = surroundings.fault() {
+        // Of what it would say nothing is known.
+        index::unreadable(&cx, fault, &mut found);
+        settings.levels.apply(subject.path, &mut found);
+        return found;
+    }
     if subject.path.is_some_and(|it| is_instructions(it)) {
         // What else they say is the user's own business.
         reference::check_links(&cx, &mut found);

@@ -25,6 +25,7 @@ use crate::mounts::Mounts;
 use crate::pool;
 use crate::records::Records;
 
+pub(crate) use self::read::read_fault;
 use self::read::{list_directory, missing_or, read_skill, read_text, see};
 
 /// The disk side of the engine.

@@ -9,8 +9,7 @@ mod spoken;
 mod walks;
 mod worktree;
 
-use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,10 +20,13 @@ use skills_core::parse::{Document, parse};
 use skills_core::path::AbsPath;
 use skills_core::ranking::Ranking;
 use skills_core::references::is_instructions;
+use skills_core::resolve::{Fault, FaultKind};
 use skills_core::rules::{self, Finding, Levels, Neighbour, Settings, Subject};
 use skills_core::skill::{FileFacts, Origin, SkillRecord};
 use skills_core::text::decode;
 
+use crate::disk::{Disk as _, ReadError, RealDisk, content_hash};
+use crate::ground::read_fault;
 use crate::ignored::{Options, walk};
 use crate::view::View;
 use beside::Beside;
@@ -85,13 +87,15 @@ struct Source {
     bom: bool,
     document: Document,
     record: SkillRecord,
+    /// Why nothing of it is known.
+    fault: Option<Fault>,
 }
 
 /// Checks all files of a task, in the order of their paths.
 ///
 /// # Errors
-/// A path of the task is not there, is no skill, or cannot be read. Of files that are found below
-/// a directory those that cannot be read are left out, and the log says so.
+/// A path of the task is not there or is no skill. A file that is there and cannot be read is a
+/// finding.
 pub fn inspect(task: &Task) -> Result<Vec<Checked>, InspectError> {
     let mut files = Vec::new();
     for path in &task.paths {
@@ -99,13 +103,7 @@ pub fn inspect(task: &Task) -> Result<Vec<Checked>, InspectError> {
     }
     files.sort();
     files.dedup();
-    let sources = in_parallel(&files, |path| match read(path, task.read_limit) {
-        Ok(source) => Some(source),
-        Err(error) => {
-            tracing::warn!(path = %path.display(), %error, "a skill could not be read");
-            None
-        }
-    });
+    let sources = in_parallel(&files, |path| read(path, task.read_limit));
     let sources: Vec<Source> = sources.into_iter().flatten().collect();
     let worktree = Worktree::new(task.views.first().map(|it| it.resolution.worktree.clone()));
     let neighbours = neighbours(&sources, &task.views);
@@ -120,7 +118,8 @@ pub fn inspect(task: &Task) -> Result<Vec<Checked>, InspectError> {
             record: &source.record,
             path: Some(&source.path),
         };
-        let beside = Beside::new(&source.path, &worktree, &neighbours, &rankings);
+        let beside = Beside::new(&source.path, &worktree, &neighbours, &rankings)
+            .fault(source.fault.as_ref());
         rules::shown(rules::check(&subject, &settings, &beside))
     });
     let checked = sources.into_iter().zip(findings).map(|(source, findings)| {
@@ -133,8 +132,13 @@ pub fn inspect(task: &Task) -> Result<Vec<Checked>, InspectError> {
 /// Finds the skills at or below a path.
 fn find(path: &AbsPath, task: &Task, files: &mut Vec<AbsPath>) -> Result<(), InspectError> {
     let unreadable = |source| InspectError::Unreadable { path: path.display().to_string(), source };
-    let metadata = path.metadata().map_err(unreadable)?;
-    if !metadata.is_dir() {
+    let is_dir = match path.metadata() {
+        Ok(metadata) => metadata.is_dir(),
+        // A link that leads nowhere is there.
+        Err(_) if path.symlink_metadata().is_ok_and(|it| it.is_symlink()) => false,
+        Err(error) => return Err(unreadable(error)),
+    };
+    if !is_dir {
         if !is_checked(path) {
             return Err(InspectError::NoSkill(path.display().to_string()));
         }
@@ -146,8 +150,14 @@ fn find(path: &AbsPath, task: &Task, files: &mut Vec<AbsPath>) -> Result<(), Ins
     let walk =
         walk(path, options, |it| it.file_name() != ".git" && it.file_name() != "node_modules");
     for entry in walk.build().filter_map(Result::ok) {
-        let is_file = entry.file_type().is_some_and(|it| !it.is_dir());
-        if is_file && is_checked(entry.path()) && entry.path().is_file() {
+        let is_dir = entry.file_type().is_some_and(|it| it.is_dir());
+        let counts = if is_dir {
+            // As such a skill was meant.
+            entry.file_name() == SKILL_FILE
+        } else {
+            is_skill(entry.path()) || is_checked(entry.path()) && entry.path().is_file()
+        };
+        if counts {
             files.extend(AbsPath::new(entry.path()).ok());
         }
     }
@@ -167,18 +177,37 @@ fn is_skill(path: &Path) -> bool {
     path.file_name().is_some_and(|it| it.eq_ignore_ascii_case(SKILL_FILE))
 }
 
-fn read(path: &AbsPath, limit: u64) -> io::Result<Source> {
-    let file = File::open(path)?;
-    let size = file.metadata()?.len();
-    let mut bytes = Vec::with_capacity(size.min(limit) as usize);
-    file.take(limit).read_to_end(&mut bytes)?;
+/// Reads a file as far as that can be done; none that has gone meanwhile.
+fn read(path: &AbsPath, limit: u64) -> Option<Source> {
+    let (bytes, size, fault) = match RealDisk.read(path, limit) {
+        Ok(file) => (file.bytes, file.stat.size, None),
+        Err(error) => (Vec::new(), 0, Some(fault_of(path, &error)?)),
+    };
     let truncated = size > bytes.len() as u64;
     let decoded = decode(&bytes);
     let document = parse(&decoded.text);
-    let facts = FileFacts { size, truncated, hash: *blake3::hash(&bytes).as_bytes() };
+    let facts = FileFacts { size, truncated, hash: content_hash(&bytes) };
     let origin = Origin { bom: decoded.bom, invalid_utf8: decoded.invalid_utf8 };
     let record = SkillRecord::of(&decoded.text, &document, facts, origin);
-    Ok(Source { path: path.clone(), text: decoded.text, bom: decoded.bom, document, record })
+    Some(Source {
+        path: path.clone(),
+        text: decoded.text,
+        bom: decoded.bom,
+        document,
+        record,
+        fault,
+    })
+}
+
+/// Returns why a file could not be read; none where it has gone.
+fn fault_of(path: &AbsPath, error: &ReadError) -> Option<Fault> {
+    let fault = read_fault(error);
+    if fault.kind != FaultKind::Vanished {
+        return Some(fault);
+    }
+    let target = RealDisk.target(path).ok()?;
+    let target = path.parent()?.join(target);
+    Some(Fault { kind: FaultKind::Dangling, detail: target.display().to_string() })
 }
 
 /// Returns all skills that are seen together: those that are checked, and those of the views.
@@ -190,7 +219,7 @@ fn neighbours(sources: &[Source], views: &[Arc<View>]) -> Vec<Neighbour> {
     };
     let mut all: Vec<Neighbour> = sources
         .iter()
-        .filter(|it| is_skill(&it.path))
+        .filter(|it| is_skill(&it.path) && it.fault.is_none())
         .map(|it| Neighbour { name: name(&it.record, &it.path), path: it.path.clone() })
         .collect();
     let candidates = views.iter().flat_map(|it| &it.resolution.candidates);

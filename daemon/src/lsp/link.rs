@@ -20,6 +20,7 @@ use skills_client::subscription::{Heard, Subscription};
 use skills_core::path::AbsPath;
 use skills_core::rules::{DEFAULT_PROFILES, Facts};
 use skills_core::text::decode;
+use skills_engine::disk::{Disk as _, RealDisk};
 use skills_engine::inspect;
 use skills_lsp::{Answer, Bell, Extent, Source};
 use skills_protocol::method::{
@@ -321,9 +322,8 @@ impl Source for Link {
 
     fn read(&self, path: AbsPath) -> Answer<String> {
         let read = move || {
-            let size = std::fs::metadata(&*path).ok().filter(std::fs::Metadata::is_file)?.len();
-            let bytes = (size <= READ_LIMIT).then(|| std::fs::read(&*path).ok())??;
-            Some(decode(&bytes).text)
+            let file = RealDisk.read(&path, READ_LIMIT).ok().filter(|it| !it.truncated)?;
+            Some(decode(&file.bytes).text)
         };
         Box::pin(async move { spawn_blocking(read).await.ok()? })
     }

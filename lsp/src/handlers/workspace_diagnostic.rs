@@ -1,6 +1,7 @@
 //! `workspace/diagnostic`: what is wrong with every skill of the editor's folders, open or not.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::Arc;
 
 use skills_core::rules::Level;
 use skills_core::text::Span;
@@ -15,6 +16,7 @@ use tower_lsp::ls_types::{
 
 use crate::document::Document;
 use crate::known::path;
+use crate::session::Revision;
 use crate::settings::Encoding;
 use crate::texts::Texts;
 use crate::world::{Wish, Wishes};
@@ -104,7 +106,16 @@ pub(crate) async fn workspace_diagnostic(
             if open.iter().any(|it| it.path() == Some(&at)) {
                 continue;
             }
-            let Some((document, _)) = texts.document(&at).await else { continue };
+            let document = match texts.document(&at).await {
+                Some((document, _)) => document,
+                // What cannot be read has findings too, at its beginning.
+                None => match Uri::from_file_path(&*at) {
+                    Some(uri) => {
+                        Arc::new(Document::new(uri, 0, Revision::default(), String::new()))
+                    }
+                    None => continue,
+                },
+            };
             let found = diagnostics(&document, file, encoding);
             report.add(document.uri(), None, fingerprint(&found), found);
         }

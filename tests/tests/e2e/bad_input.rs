@@ -34,8 +34,10 @@ fn check(text: &str, words: &[&str]) {
         default: ask("skills/list", json!({"cwd": top})),
         all: ask("skills/list", json!({"cwd": top, "include": ["all"]})),
         explained: ask("skills/explain", json!({"cwd": top, "path": top.join(BAD)})),
+        checked: ask("skills/check", json!({"cwd": top})),
     };
     answers.check(words);
+    ask("skills/references", json!({"cwd": top}));
     assert!(!live.daemon.log().contains("panicked"), "{}", live.daemon.log());
 }
 
@@ -46,6 +48,7 @@ struct Answers {
     default: Value,
     all: Value,
     explained: Value,
+    checked: Value,
 }
 
 impl Answers {
@@ -71,6 +74,12 @@ impl Answers {
         let steps = self.explained["steps"].as_array().into_iter().flatten();
         let mut said = steps.map(|step| &step["reason"]).chain([summary]).filter_map(Value::as_str);
         assert!(said.any(has_word), "not one of {words:?}: {}", self.explained);
+
+        let mut files = self.checked["files"].as_array().into_iter().flatten();
+        let is_bad = |it: &&Value| it["path"].as_str().is_some_and(|it| it.ends_with(BAD));
+        let file = files.find(is_bad).unwrap_or_else(|| panic!("not checked: {}", self.checked));
+        let mut findings = file["findings"].as_array().into_iter().flatten();
+        assert!(findings.any(|it| it["severity"] == "error"), "{file}");
     }
 }
 
@@ -97,6 +106,31 @@ fn a_link_to_nowhere() {
 #[test]
 fn a_link_to_itself() {
     check("//- /.agents/skills/bad/SKILL.md link=SKILL.md\n", &["round in a circle"]);
+}
+
+#[test]
+fn a_file_of_patterns_that_never_ends() {
+    let mut live = Live::start();
+    let top = live.home.worktree("w", GOOD);
+    live.wire.set_patience(PATIENCE);
+    for name in [".gitignore", ".ignore", ".rgignore"] {
+        for what in ["fifo", "link=/dev/zero", "size=1099511627776"] {
+            let places = ["", ".agents/skills/good/"].map(|it| format!("{it}{name}"));
+            for place in &places {
+                lay_out(&top, &format!("//- /{place} {what}\n"));
+            }
+            let mut ask = |method: &str, params: Value| live.wire.call(method, &params);
+            ask("skills/load", json!({"cwd": top, "profile": "opencode", "name": "good"}));
+            ask("skills/check", json!({"cwd": top}));
+            ask("skills/references", json!({"cwd": top, "freshness": "verified"}));
+            let matched = ask("paths/match", json!({"cwd": top, "patterns": ["SKILL.md"]}));
+            assert_eq!(matched["matches"][0]["count"], 2, "{name} {what}: {matched}");
+            ask("session/touch", json!({"cwd": top, "session": "s", "paths": [top.join("x/y")]}));
+            for place in &places {
+                fs::remove_file(top.join(place)).expect("it was laid out");
+            }
+        }
+    }
 }
 
 #[test]
@@ -181,6 +215,7 @@ fn a_file_that_may_not_be_read() {
         default: ask(&["list"]),
         all: ask(&["list", "--all"]),
         explained: ask(&["explain", BAD]),
+        checked: ask(&["check"]),
     };
     answers.check(&["permission denied"]);
 

@@ -6,6 +6,7 @@ use std::path::Path;
 use skills_protocol::path::decode;
 use skills_protocol::wire::{CheckFinding, CheckResult, CheckedFile, Severity};
 
+use super::source;
 use crate::cli::style::{self, paint};
 use crate::cli::terminal::Terminal;
 use crate::cli::text::{count, parted, plain, plain_exact, width, wrap};
@@ -29,7 +30,7 @@ pub(super) fn render(
             Err(_) => terminal.path(&file.path, file.path_encoding),
         };
         // Read anew: the server gives places, and a file that has gone has no lines to show.
-        let source = if terminal.width.is_some() { std::fs::read(&path).ok() } else { None };
+        let source = if terminal.width.is_some() { source::read(&path).ok() } else { None };
         let source = source.map(|it| String::from_utf8_lossy(&it).into_owned());
         push_file(file, &shown, source.as_deref(), terminal, &mut text);
     }

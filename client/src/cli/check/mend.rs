@@ -10,6 +10,7 @@ use std::path::Path;
 use skills_protocol::path::decode;
 use skills_protocol::wire::{CheckEdit, CheckResult, CheckedFile};
 
+use super::source;
 use crate::cli::failure::CommandError;
 
 /// Makes the fixes that have one right answer and do not touch each other. Returns how many.
@@ -27,7 +28,7 @@ pub(super) fn mend(result: &CheckResult) -> Result<usize, CommandError> {
                 .because(error.to_string())
                 .with_hint("Check the permissions of the file and its directory.")
         };
-        let bytes = fs::read(&path).map_err(failed)?;
+        let bytes = source::read(&path).map_err(failed)?;
         let Some(mended) = applied(&bytes, &edits) else { continue };
         if mended != bytes {
             write(&path, &mended).map_err(failed)?;

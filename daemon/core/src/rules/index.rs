@@ -10,7 +10,7 @@ use crate::catalog::{
 use crate::diagnostic::Severity;
 use crate::profile::{Links, Profile};
 use crate::ranking::{Ranked, Ranking};
-use crate::resolve::{State, shown};
+use crate::resolve::{Fault, State, shown};
 use crate::text::Span;
 
 const SOURCES: &[&Source] = &[&SPECIFICATION, &CLAUDE_SKILLS, &OPENCODE, &CODEX, &GEMINI, &PLUGIN];
@@ -29,7 +29,7 @@ const fn rule(
     rule.whole_file().sources(SOURCES).texts(failing, WELL)
 }
 
-pub(super) static RULES: [Rule; 8] = [
+pub(super) static RULES: [Rule; 9] = [
     rule(
         "index/shadowed",
         Severity::Warning,
@@ -88,6 +88,14 @@ pub(super) static RULES: [Rule; 8] = [
         "//- /w/.claude/skills/pdf -> /opt/pdf\n//- /w/.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
     ),
     rule(
+        "index/unreadable",
+        Severity::Error,
+        "The file cannot be read.",
+        "It is a directory, a pipe or a device, a symbolic link that leads nowhere, or may not be read; no agent shows the skill.",
+        "Put a regular file in its place.",
+        "//- /w/.claude/skills/pdf/SKILL.md fifo\n",
+    ),
+    rule(
         "index/budget",
         Severity::Information,
         "The agent's list of skills is over its budget.",
@@ -112,6 +120,13 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     precedence(cx, span, rankings, out);
     budget(cx, span, rankings, out);
     duplicates(cx, span, rankings, out);
+}
+
+/// Says that a file cannot be read, at its beginning.
+pub(super) fn unreadable(cx: &Cx<'_>, fault: &Fault, out: &mut Vec<Finding>) {
+    let name = cx.path.and_then(|it| it.file_name()).unwrap_or("SKILL.md".as_ref());
+    let message = format!("{} {fault}", name.to_string_lossy());
+    out.push(found("index/unreadable", Span::default(), message).help(fault.next()));
 }
 
 /// What is about the skill as such is shown at its name.

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::path::AbsPath;
 use crate::ranking::Ranking;
+use crate::resolve::Fault;
 
 /// How many files of a worktree are named for a glob at the most: enough to know its directories by.
 pub const ENOUGH: u32 = 10_000;
@@ -101,6 +102,11 @@ pub trait Surroundings {
     /// Returns whether the skill's directory is the top of a worktree, whose name says nothing.
     fn is_top(&self) -> bool {
         false
+    }
+
+    /// Returns why the file cannot be read, so that its text is not known.
+    fn fault(&self) -> Option<&Fault> {
+        None
     }
 }
 

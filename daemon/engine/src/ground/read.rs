@@ -140,7 +140,7 @@ pub(super) fn read_text(disk: &dyn Disk, dir: &OsStr, name: &OsStr) -> FileState
     }
 }
 
-fn read_fault(error: &ReadError) -> Fault {
+pub(crate) fn read_fault(error: &ReadError) -> Fault {
     match error {
         ReadError::NotRegular(Kind::Directory) => {
             Fault { kind: FaultKind::IsDirectory, detail: String::new() }

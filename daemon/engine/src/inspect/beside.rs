@@ -8,6 +8,7 @@ use std::path::Path;
 
 use skills_core::path::AbsPath;
 use skills_core::ranking::Ranking;
+use skills_core::resolve::Fault;
 use skills_core::rules::{ENOUGH, Facts, Look, Neighbour, Surroundings};
 
 use super::worktree::Worktree;
@@ -28,6 +29,7 @@ pub(super) struct Beside<'a> {
     rankings: &'a [Ranking],
     files: OnceCell<Option<Vec<String>>>,
     link: OnceCell<Option<AbsPath>>,
+    fault: Option<&'a Fault>,
 }
 
 impl<'a> Beside<'a> {
@@ -39,7 +41,13 @@ impl<'a> Beside<'a> {
     ) -> Self {
         let dir = path.parent().unwrap_or_else(|| path.clone());
         let (files, link) = (OnceCell::new(), OnceCell::new());
-        Self { dir, path, worktree, neighbours, rankings, files, link }
+        Self { dir, path, worktree, neighbours, rankings, files, link, fault: None }
+    }
+
+    /// Says why the file itself cannot be read.
+    pub(super) fn fault(mut self, fault: Option<&'a Fault>) -> Self {
+        self.fault = fault;
+        self
     }
 }
 
@@ -98,6 +106,10 @@ impl Surroundings for Beside<'_> {
             AbsPath::new(&target).ok().filter(|_| outside)
         };
         self.link.get_or_init(find).as_ref()
+    }
+
+    fn fault(&self) -> Option<&Fault> {
+        self.fault
     }
 
     fn is_top(&self) -> bool {

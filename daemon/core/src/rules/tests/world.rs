@@ -2,7 +2,7 @@
 //!
 //! `//- /path` starts a file; the first SKILL.md or command is the one that is checked, or the first of
 //! all where it is instructions. Behind a path `+x`
-//! makes the file executable, `->` a link, and `budget` puts many skills beside it.
+//! makes the file executable, `fifo` a pipe, `->` a link, and `budget` puts many skills beside it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,7 +14,7 @@ use crate::profile;
 use crate::ranking::Ranking;
 use crate::references::is_instructions;
 use crate::resolve::tests::memory::MemoryTree;
-use crate::resolve::{Site, resolve};
+use crate::resolve::{Fault, FaultKind, Site, resolve};
 use crate::rules::{self, Finding, Look, Neighbour, Settings, Subject, Surroundings};
 use crate::skill::{FileFacts, Origin, SkillRecord};
 use crate::text::decode;
@@ -28,6 +28,7 @@ pub(crate) struct World {
     rankings: Vec<Ranking>,
     ignored: bool,
     link: Option<AbsPath>,
+    fault: Option<Fault>,
 }
 
 impl World {
@@ -40,11 +41,11 @@ impl World {
         };
         let mut files = BTreeMap::new();
         let (mut executable, mut order, mut tree) = (Vec::new(), Vec::new(), String::new());
-        let mut link = None;
+        let (mut link, mut fault) = (None, None);
         for part in whole.split("//- ").skip(1) {
             let (head, text) = part.split_once('\n').unwrap_or((part, ""));
             // A path may hold a blank; what else stands in the line begins with a mark or is known.
-            let at = [" ->", " +x", " budget"].iter().find_map(|it| head.find(it));
+            let at = [" ->", " +x", " budget", " fifo"].iter().find_map(|it| head.find(it));
             let (path, rest) = head.split_at(at.unwrap_or(head.len()));
             let path = PathBuf::from(path);
             let mut words = rest.split_whitespace();
@@ -52,6 +53,10 @@ impl World {
                 Some("->") => {
                     link = words.next().map(|it| AbsPath::new(Path::new(it)).unwrap());
                     continue;
+                }
+                Some("fifo") => {
+                    let detail = "named pipe".to_owned();
+                    fault = Some(Fault { kind: FaultKind::Special, detail });
                 }
                 Some("+x") => executable.push(path.clone()),
                 Some("budget") => {
@@ -106,7 +111,7 @@ impl World {
             Ranking::of(&site, &resolve(&site, &tree))
         });
         let rankings = rankings.collect();
-        Self { files, executable, skill, beside, neighbours, rankings, ignored, link }
+        Self { files, executable, skill, beside, neighbours, rankings, ignored, link, fault }
     }
 
     pub(crate) fn text(&self) -> String {
@@ -212,5 +217,9 @@ impl Surroundings for World {
 
     fn link_target(&self) -> Option<&AbsPath> {
         self.link.as_ref()
+    }
+
+    fn fault(&self) -> Option<&Fault> {
+        self.fault.as_ref()
     }
 }
