@@ -99,7 +99,8 @@ impl From<Errno> for BeneathError {
     fn from(error: Errno) -> Self {
         match error {
             Errno::XDEV => Self::Outside,
-            Errno::NOENT | Errno::NOTDIR => Self::Missing,
+            // Nothing has a name that is too long for a file system.
+            Errno::NOENT | Errno::NOTDIR | Errno::NAMETOOLONG => Self::Missing,
             // What a socket answers to being opened.
             Errno::NXIO => Self::NotAFile("a socket or device"),
             _ => Self::Io(error.into()),
@@ -126,9 +127,13 @@ impl Beneath {
         let stat = regular(&file)?;
         let mut file = File::from(file);
         let mut bytes = Vec::new();
-        file.seek(SeekFrom::Start(offset)).map_err(BeneathError::Io)?;
-        file.take(length).read_to_end(&mut bytes).map_err(BeneathError::Io)?;
-        Ok(Part { bytes, size: stat.st_size.cast_unsigned() })
+        let size = stat.st_size.cast_unsigned();
+        // The system knows no place beyond the largest file that there can be.
+        if offset < size {
+            file.seek(SeekFrom::Start(offset)).map_err(BeneathError::Io)?;
+            file.take(length).read_to_end(&mut bytes).map_err(BeneathError::Io)?;
+        }
+        Ok(Part { bytes, size })
     }
 
     /// Reads a whole file of at most `most` bytes, as it is at one moment.
@@ -476,5 +481,17 @@ mod tests {
             }
             is_done.store(true, Ordering::Relaxed);
         });
+    }
+
+    #[test]
+    fn what_no_file_system_has_is_no_failure_of_it() {
+        let (_top, beneath) = tree();
+        for offset in [10, 11, i64::MAX as u64, u64::MAX] {
+            let part = beneath.read(Path::new("SKILL.md"), offset, 4).unwrap();
+            assert_eq!((part.bytes.len(), part.size), (0, 10), "{offset}");
+        }
+        let long = "x".repeat(300);
+        let outcome = beneath.read(Path::new(&long), 0, 4);
+        assert!(matches!(outcome, Err(BeneathError::Missing)));
     }
 }

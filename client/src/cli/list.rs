@@ -10,7 +10,7 @@ pub(super) mod table;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 use skills_protocol::method::{SkillsExplain, SkillsList};
 use skills_protocol::wire::{
     ExplainParams, ExplainResult, Include, ListParams, ListResult, Step, StepKind,
@@ -48,7 +48,7 @@ pub(super) fn run(cx: &Cx<'_>, args: &ListArgs) -> Result<Exit, CommandError> {
         let mut texts = Vec::new();
         for profile in profiles {
             let params = params(cx, args, &place.with_profile(&profile));
-            texts.push((profile, link.call_text::<SkillsList>(&params)?));
+            texts.push((profile, whole_text(&mut link, params)?));
         }
         cx.terminal.print(&by_profile(&texts))?;
         return Ok(Exit::Fine);
@@ -89,7 +89,7 @@ fn print_one(
 ) -> Result<(), CommandError> {
     let params = params(cx, args, place);
     if cx.global.json {
-        let result = link.call_text::<SkillsList>(&params)?;
+        let result = whole_text(link, params)?;
         return cx.terminal.print(&format!("{result}\n"));
     }
     let result = whole_list(link, params)?;
@@ -102,6 +102,16 @@ fn print_one(
     cx.terminal.print(&text)?;
     cx.terminal.print_health(&result.health);
     Ok(())
+}
+
+/// Returns the answer as it came; where it comes in parts, all of them as one.
+fn whole_text(link: &mut Link, params: ListParams) -> Result<Box<RawValue>, ClientError> {
+    let text = link.call_text::<SkillsList>(&params)?;
+    if !text.get().contains(r#""nextCursor":""#) {
+        return Ok(text);
+    }
+    let whole = whole_list(link, params)?;
+    Ok(to_raw_value(&whole).expect("what was read from JSON is JSON"))
 }
 
 // Follows the cursor: the daemon may answer very long lists in parts.

@@ -126,8 +126,14 @@ fn long_lists_are_followed_to_their_end() {
         let skills = [skill.clone()];
         answer(message, &json!({"clock": "c", "fresh": true, "nextCursor": next, "skills": skills}))
     };
-    let out = ran(&["list"], script);
+    let out = ran(&["list"], script.clone());
     assert!(out.contains("2 skills\n"), "{out}");
+
+    let out = ran(&["list", "--json"], script);
+    let result = out.lines().next().expect("a line");
+    let result: Value = serde_json::from_str(result).expect("JSON");
+    assert_eq!(result["skills"].as_array().map(Vec::len), Some(2), "{result}");
+    assert_eq!(result["nextCursor"], Value::Null, "{result}");
 }
 
 #[test]
