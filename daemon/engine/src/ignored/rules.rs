@@ -26,8 +26,8 @@ pub(crate) struct Options {
     pub(crate) within_git: bool,
 }
 
-/// Returns a walk of a directory without what the files of patterns
-/// leave out, in it and above it, and without what `keeps` does not keep. Hidden files are walked,
+/// Returns a walk of a directory without what the files of patterns in it and above it
+/// leave out, and without what `keeps` does not keep. Hidden files are walked,
 /// links are not followed.
 pub(crate) fn walk(
     top: &Path,
