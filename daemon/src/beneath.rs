@@ -186,9 +186,13 @@ impl Beneath {
     pub(crate) fn content(&self, relative: &Path) -> Result<Content, BeneathError> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
         let file = self.resolve(relative, flags)?;
-        regular(&file)?;
+        let size = regular(&file)?.st_size.cast_unsigned();
+        if size > Content::LARGEST {
+            return Err(BeneathError::TooLarge(size));
+        }
         let path = real(&file)?;
-        let hash = content_hash_of(File::from(file)).map_err(BeneathError::Io)?;
+        // What grows while it is read would have no end.
+        let hash = content_hash_of(File::from(file).take(size)).map_err(BeneathError::Io)?;
         Ok(Content { path, hash })
     }
 

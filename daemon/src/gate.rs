@@ -32,6 +32,13 @@ pub(crate) struct Permit {
     is_guarded: bool,
 }
 
+impl Permit {
+    /// Whether it is for the one text that the user was asked about.
+    pub(crate) fn is_guarded(&self) -> bool {
+        self.is_guarded
+    }
+}
+
 /// Who wants which skill.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asking<'a> {
@@ -88,7 +95,7 @@ impl Act<'_> {
         match self {
             Self::Load | Self::Read => listed(candidate),
             Self::Shell(commands) => Some(content_hash(&commands.joined())),
-            Self::Script(script) => Some(script.content.hash),
+            Self::Script(script) => Some(script.hash()),
         }
     }
 }
@@ -225,9 +232,11 @@ async fn permission(
         _ => "it has changed since its worktree was trusted".to_owned(),
     };
     let told = match act {
-        Act::Script(script) => Some(("relative".to_owned(), json!(script.relative))),
-        Act::Shell(commands) => Some(("commands".to_owned(), json!(commands.all))),
-        Act::Load | Act::Read => None,
+        Act::Script(script) => {
+            vec![("relative", json!(script.relative)), ("args", json!(script.args))]
+        }
+        Act::Shell(commands) => vec![("commands", json!(commands.all))],
+        Act::Load | Act::Read => Vec::new(),
     };
     let about = About {
         view,
@@ -240,7 +249,7 @@ async fn permission(
         reason: format!("The user is asked before {}: {why}.", act.done(&candidate.name)),
         rule: decision.rule().filter(|_| asks).map(to_wire::permission_rule),
         suggestions: decision.suggestions.iter().map(ToString::to_string).collect(),
-        metadata: told.into_iter().collect(),
+        metadata: told.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),
         text: act.text(candidate),
         contents,
         continues,

@@ -10,6 +10,7 @@ use skills_core::profile::Scope;
 use skills_core::render::By;
 use skills_core::resolve::Candidate;
 use skills_engine::View;
+use skills_engine::disk::content_hash;
 use skills_engine::store::Content;
 use skills_protocol::error::RpcError;
 
@@ -31,9 +32,14 @@ pub(crate) struct Commands {
 impl Commands {
     /// Returns all of them as one, which no others are.
     pub(super) fn joined(&self) -> Vec<u8> {
-        let each = |it: &String| [&it.len().to_le_bytes(), it.as_bytes()].concat();
-        self.all.iter().flat_map(each).collect()
+        joined(&self.all)
     }
+}
+
+/// Returns texts as one, which no others are.
+fn joined(texts: &[String]) -> Vec<u8> {
+    let each = |it: &String| [&it.len().to_le_bytes(), it.as_bytes()].concat();
+    texts.iter().flat_map(each).collect()
 }
 
 /// A script of a skill, as it was read to be run.
@@ -41,7 +47,16 @@ impl Commands {
 pub(crate) struct Script {
     /// Its path below the skill's directory, as the caller names it.
     pub(crate) relative: String,
+    /// What it is started with.
+    pub(crate) args: Vec<String>,
     pub(crate) content: Content,
+}
+
+impl Script {
+    /// Returns the hash of what would run: of the script and of what it is started with.
+    pub(super) fn hash(&self) -> [u8; 32] {
+        content_hash(&[&self.content.hash[..], &joined(&self.args)].concat())
+    }
 }
 
 /// Whether the configuration lets anything of a kind be run.

@@ -81,6 +81,7 @@ pub(crate) async fn load(
             continues,
         };
         let permit = gate::load(&service, asking).await?;
+        let is_guarded = permit.is_guarded();
         agreed = text;
         match view.resolution.roots[candidate.root].scope {
             Scope::Mcp => {
@@ -99,6 +100,12 @@ pub(crate) async fn load(
             move || read(&view, choice.candidate_idx, format, by, read_limit, &permit)
         });
         let material = material.await?;
+        if is_guarded && !material.is_as_listed && tries >= TRIES {
+            return Err(RpcError::internal(
+                "the skill kept changing, and the user was asked about another text",
+            )
+            .with_hint("Ask again when nothing writes it."));
+        }
         if material.is_as_listed || tries >= TRIES {
             break (view, choice, material);
         }
@@ -175,7 +182,8 @@ impl Asked<'_> {
             it.filter(|it| given == Given::All || is_word(it)).map(str::to_owned)
         };
         let variables = Variables {
-            project_dir: Some(view.resolution.worktree.to_string_lossy().into_owned()),
+            project_dir: Some(view.resolution.worktree.to_string_lossy().into_owned())
+                .filter(|it| given == Given::All || it.split('/').skip(1).all(is_word)),
             session_id: sent(self.session),
             effort: sent(params.effort.as_deref()),
             plugin_root: plugin.map(|it| shown(&it.root)),
@@ -312,7 +320,9 @@ enum Given {
 /// Whether a text is one plain word to a shell, wherever in a command it stands.
 fn is_word(text: &str) -> bool {
     let is_plain = |it: char| it.is_ascii_alphanumeric() || "._-".contains(it);
-    text.chars().all(is_plain) && !text.starts_with('-')
+    // Dots alone are another directory, and nothing at all joins what stands around it.
+    let is_name = text.chars().any(|it| it.is_ascii_alphanumeric());
+    is_name && text.chars().all(is_plain) && !text.starts_with('-')
 }
 
 fn invocation(candidate: &Candidate, params: &LoadParams, body: String) -> Invocation {

@@ -104,8 +104,14 @@ pub(crate) async fn reply(
     if let Some(other) = always.iter().find(|it| !may(it)) {
         let all: Vec<_> = question.always.iter().chain(&question.suggestions).collect();
         let all: Vec<_> = all.into_iter().map(|it| format!("`{it}`")).collect();
+        let hint = if all.is_empty() {
+            "Leave `always` out: this request is about one text, which an `always` trusts."
+                .to_owned()
+        } else {
+            format!("An `always` of this request may allow {}.", all.join(", "))
+        };
         return Err(RpcError::invalid_params(format!("`{other}` is not what was asked for"))
-            .with_hint(format!("An `always` of this request may allow {}.", all.join(", "))));
+            .with_hint(hint));
     }
     let said = Said { reply: Some(reply), message };
     let also = service.reply(&id, said, always).await.ok_or_else(unknown)?;

@@ -47,14 +47,23 @@ pub(crate) async fn run(service: Arc<Service>, peer: Arc<Peer>, mut params: RunP
     };
     gate::run::is_possible(&service, &view, candidate)?;
     let dir = candidate.dir().into_path_buf();
-    let program = blocking({
-        let (dir, shown) = (dir.clone(), params.relative.clone());
-        move || located(&dir, &relative, &shown)
-    });
-    let content = program.await?;
-    let program = content.path.clone().into_os_string();
-    let script = Script { relative: params.relative.clone(), content };
+    let look = || {
+        let (dir, relative, shown) = (dir.clone(), relative.clone(), params.relative.clone());
+        blocking(move || located(&dir, &relative, &shown))
+    };
+    let content = look().await?;
+    let (relative_shown, args) = (params.relative.clone(), params.args.clone());
+    let script = Script { relative: relative_shown, args, content };
     gate::run::script(&service, asking, &script).await?;
+    // The user may have thought about it for long.
+    if look().await? != script.content {
+        return Err(RpcError::not_allowed(format!(
+            "`{}` has changed since the user was asked about it",
+            params.relative
+        ))
+        .with_hint("Ask again: what it holds now is asked about."));
+    }
+    let program = script.content.path.clone().into_os_string();
     let config = service.settings.user();
     let allowed = Duration::from_secs(config.run_timeout);
     let timeout = params.timeout_ms.map_or(allowed, Duration::from_millis).min(allowed);

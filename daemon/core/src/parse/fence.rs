@@ -206,18 +206,27 @@ fn unclosed_end(text: &str, start: usize) -> usize {
         } else if line.is_comment(text) {
             tail = tail.or(Some(line.first));
             comment = true;
-        } else if !heading && (is_key(text, line) || (line.indent > 0 && !comment)) {
+        } else if !heading
+            && (is_key(text, line) || (line.indent > 0 && (!comment || blank.is_none())))
+        {
             (blank, comment, tail, has_prose) = (None, false, None, false);
         } else if blank.is_some() {
             has_prose = true;
             break;
-        } else if line.indent == 0 && line.content(text).contains(' ') && !may_be_yaml(text, line) {
-            // One word may be a key that is being typed.
+        } else if is_sentence(text, line) {
             tail = tail.or(Some(line.first));
             has_prose = true;
         }
     }
     tail.filter(|_| has_prose).or(blank).unwrap_or(text.len())
+}
+
+/// Whether a line below keys begins a text of its own. One word may be a key that is being typed, and
+/// a small letter goes on with the value above.
+fn is_sentence(text: &str, line: Line) -> bool {
+    let content = line.content(text);
+    let is_new = !content.starts_with(char::is_lowercase) && content.contains(' ');
+    line.indent == 0 && is_new && !may_be_yaml(text, line)
 }
 
 /// Keys on the first lines, followed by a closing `---`.

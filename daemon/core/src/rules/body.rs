@@ -174,7 +174,7 @@ pub(super) static RULES: [Rule; 14] = [
         "body/code-argument",
         Severity::Information,
         "A number behind `$` in a block of code is taken for an argument.",
-        "Whoever calls the skill with arguments has `$1` replaced by one of them, in code as everywhere: `awk '{print $1}'` then prints something else. And because there is one to replace, Claude Code does not add the arguments at the end.",
+        "Whoever calls the skill with enough arguments has `$1` replaced by one of them, in code as everywhere: `awk '{print $1}'` then prints something else. And because one is replaced, Claude Code does not add the arguments at the end.",
         "Put the code into a file under `scripts/`, or a backslash before the `$` where Claude Code alone reads the skill.",
         "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\n```sh\npdfinfo a.pdf | awk '/Pages/ {print $2}'\n```\n",
         "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\n```sh\npdfinfo a.pdf | awk '/Pages/ {print $NF}'\n```\n",

@@ -288,7 +288,8 @@ fn beyond(cx: &Cx<'_>, value: &Value, text: &str, count: usize) -> Span {
 }
 
 fn wording(cx: &Cx<'_>, value: &Value, text: &str, out: &mut Vec<Finding>) {
-    if text.contains("[TODO") || text.trim_start().starts_with("TODO:") {
+    let begins = text.trim_start();
+    if text.contains("[TODO:") || begins.starts_with("[TODO") || begins.starts_with("TODO:") {
         let span = cx.line(value.span.start).within(value.span);
         out.push(found("description/unwritten", span, "the description is still to be written"));
         return;

@@ -51,8 +51,20 @@ const ROOTS: [&str; 2] = ["skills", "skill"];
 
 /// Looks at the links of instructions; those of a skill are looked at with its body.
 pub(super) fn check_links(cx: &Cx<'_>, out: &mut Vec<Finding>) {
-    let links = links(cx.text, cx.document).into_iter();
-    for link in links.filter(|it| matches!(it.way, Way::Target | Way::Import)) {
+    // Elsewhere an `@` may begin at the top of the worktree, or mean nothing.
+    let imports = cx
+        .path
+        .and_then(|it| it.file_name()?.to_str())
+        .is_some_and(|it| it.starts_with("CLAUDE") || it.starts_with("GEMINI"));
+    for link in links(cx.text, cx.document) {
+        let is_told = match link.way {
+            Way::Target => true,
+            Way::Import => imports,
+            Way::Bare => false,
+        };
+        if !is_told {
+            continue;
+        }
         let Some((dir, rest)) = skill_of(&link.path) else { continue };
         if cx.surroundings.look(&link.path) != Some(Look::Missing) {
             continue;

@@ -2,7 +2,7 @@
 //!
 //! The walker of the `ignore` crate has them too and opens whatever bears the name, a device or a
 //! pipe as well, and reads it to its end. So walks of what others may have written have all of its
-//! own reading switched off and ask here, see [`super::patterns`].
+//! own reading switched off and ask here, see the file beside this one.
 
 use std::collections::HashMap;
 use std::fs;

@@ -21,10 +21,6 @@ use crate::disk::{self, ReadError, content_hash, content_hash_of};
 /// asks before it runs.
 const MOST: usize = 1_000_000;
 
-/// How large a file may be that is trusted, in bytes. What is larger asks before it runs, and costs
-/// nobody the reading of it.
-const LARGEST: u64 = 256 * 1024 * 1024;
-
 /// A file and what it holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Content {
@@ -44,6 +40,10 @@ pub struct Said {
 }
 
 impl Content {
+    /// How large a file may be that is trusted, in bytes. What is larger asks before it runs, and
+    /// costs nobody the reading of it.
+    pub const LARGEST: u64 = 256 * 1024 * 1024;
+
     /// Reads the whole of a file: what is trusted has no part that nobody has seen. Blocks on the
     /// disk.
     ///
@@ -59,7 +59,7 @@ impl Content {
         })?;
         // What grows while it is read would have no end.
         let size = file.metadata()?.len();
-        if size > LARGEST {
+        if size > Self::LARGEST {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         Ok(Self { hash: content_hash_of(file.take(size))?, path })

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 use skills_core::render::By;
@@ -129,6 +130,12 @@ async fn scripts_are_trusted_as_they_are_and_ask_when_they_change_or_come() {
     script(&rig, "x.sh", "third");
     assert_eq!(rig.try_call("skills/run", run("x.sh")).await.unwrap_err()["code"], -32003);
     script(&rig, "x.sh", "second");
+    // Nor is it one about other arguments.
+    let all = json!({"name": "p", "relative": "x.sh", "args": ["--all"]});
+    assert_eq!(rig.try_call("skills/run", all).await.unwrap_err()["code"], -32003);
+    let pending = rig.call("permission/pending", json!({})).await["requests"].clone();
+    let shown = pending.as_array().unwrap().iter().map(|it| it["metadata"]["args"].to_string());
+    assert!(shown.collect::<Vec<_>>().contains(&r#"["--all"]"#.to_owned()), "{pending}");
     assert_eq!(rig.call("skills/run", run("x.sh")).await["stdout"], "second\n");
     assert_eq!(rig.try_call("skills/run", run("x.sh")).await.unwrap_err()["code"], -32003);
     for _ in 0..2 {
@@ -137,6 +144,33 @@ async fn scripts_are_trusted_as_they_are_and_ask_when_they_change_or_come() {
     rig.trust_worktree().await;
     assert_eq!(rig.call("skills/run", run("x.sh")).await["stdout"], "second\n");
     assert_eq!(rig.call("trust/get", json!({"waiting": true})).await["waiting"], json!([]));
+}
+
+#[tokio::test]
+async fn a_script_that_changes_while_the_user_is_asked_is_not_run() {
+    let mut rig = project("true");
+    rig.write("config.toml", "[run]\nscripts = true\n");
+    let relative = "w/.agents/skills/p/x.sh";
+    let script = |rig: &Rig, prints: &str| {
+        rig.write(relative, &format!("#!/bin/sh\necho {prints}\n"));
+        fs::set_permissions(rig.path(relative), fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    rig.trust_worktree().await;
+    script(&rig, "shown");
+    let service = Arc::clone(&rig.service);
+    let params = json!({"cwd": rig.path("w"), "name": "p", "relative": "x.sh", "wait": true});
+    let params = serde_json::from_value(params).unwrap();
+    let running = tokio::spawn(crate::handlers::run::run(service, Arc::new(Peer::new(7)), params));
+    let id = loop {
+        let pending = rig.call("permission/pending", json!({})).await["requests"].clone();
+        if let Some(asked) = pending.get(0) {
+            break asked["id"].clone();
+        }
+    };
+    script(&rig, "swapped");
+    rig.call("permission/reply", json!({"id": id, "reply": "once"})).await;
+    let refused = running.await.unwrap().unwrap_err();
+    assert!(refused.message.contains("has changed since the user was asked"), "{refused}");
 }
 
 #[tokio::test]

@@ -87,7 +87,7 @@ fn in_code(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             let end = written.len() - behind.len();
             let is_argument = end - at == 2
                 && !written[..at].ends_with(['\\', '$'])
-                && !behind.starts_with(|it: char| it.is_alphanumeric() || it == '_');
+                && !behind.starts_with(|it: char| it.is_ascii_alphanumeric() || it == '_');
             let line = written[..at].rsplit('\n').next().unwrap_or_default();
             let is_awks = line.contains("awk ");
             (is_argument && (is_awks || !may_be_meant))
@@ -105,7 +105,7 @@ fn in_code(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     });
     let who = act(&who, "replaces", "replace");
     let message = format!(
-        "called with arguments, {who} `{}` in this code by one{more}",
+        "called with enough arguments, {who} `{}` in this code by one{more}",
         first.slice(cx.text)
     );
     out.push(found("body/code-argument", first, message));

@@ -81,13 +81,18 @@ fn the_frontmatter_is_closed_before_the_body() {
     for body in ["# Title\n\nDo it.\n", "Do it all.\n", "\nDo it.\n"] {
         mends(&format!("{head}{body}"), "yaml/unclosed-frontmatter", &format!("{head}---\n{body}"));
     }
-    // A comment above a key is one, and a line that goes on with a value does.
-    let inside = "# Who may\nallowed-tools: Read\n";
-    mends(
-        &format!("{head}{inside}\nDo it.\n"),
-        "yaml/unclosed-frontmatter",
-        &format!("{head}{inside}---\n\nDo it.\n"),
-    );
+    // A comment above a key or an item is one.
+    for inside in [
+        "# Who may\nallowed-tools: Read\n",
+        "allowed-tools:\n  # To look\n  - Read\n  - Grep\n",
+        "compatibility: |\n  # Tools\n  Needs git.\n",
+    ] {
+        mends(
+            &format!("{head}{inside}\nDo it.\n"),
+            "yaml/unclosed-frontmatter",
+            &format!("{head}{inside}---\n\nDo it.\n"),
+        );
+    }
 }
 
 #[test]
