@@ -3,7 +3,7 @@
 //! A file is looked at (one `stat`, and none where the vigil has heard of nothing since the last)
 //! whenever somebody asks something that depends on it, and read again when it has changed, so that
 //! the first answer after an edit follows the edit. An edit with mistakes does not count: what
-//! counted before stays, and health says what is wrong with the new. Where there was no file before,
+//! counted before stays, and health says what is wrong with the new. Where no text counted before,
 //! what is right in it counts: a mistake in one line must not take the rules in the others away.
 //! What counted before stays as well of one in a home on a server that does not answer, which nobody
 //! waits for. What may stand in it is `skills_core::config`'s to say.
@@ -62,6 +62,8 @@ struct Kept {
     vouch: Vouch,
     /// What counts: the last one without mistakes, or what was right in the first.
     config: Arc<Config>,
+    /// Whether that was in the file, and not merely what counts without one.
+    has_counted: bool,
     /// What is wrong with the present one.
     faults: Vec<String>,
 }
@@ -265,13 +267,13 @@ fn read(path: &Path, source: Source, before: &Kept, own: &[String]) -> Kept {
         Ok(Some(bytes)) => {
             let parsed = config::read_knowing(&bytes, source, own);
             let faults: Vec<_> = parsed.problems.iter().map(fault).collect();
-            let counts = faults.is_empty() || before.stamp.0.is_none();
+            let counts = faults.is_empty() || !before.has_counted;
             let config = if counts { Arc::new(parsed.config) } else { Arc::clone(&before.config) };
-            Kept { stamp, reach, fresh, vouch, config, faults }
+            Kept { stamp, reach, fresh, vouch, config, has_counted: true, faults }
         }
         Err(fault) => {
-            let config = Arc::clone(&before.config);
-            Kept { stamp, reach, fresh, vouch, faults: vec![fault], config }
+            let (config, has_counted) = (Arc::clone(&before.config), before.has_counted);
+            Kept { stamp, reach, fresh, vouch, config, has_counted, faults: vec![fault] }
         }
     }
 }
@@ -430,6 +432,23 @@ mod tests {
                 counts(&settings);
             }
         }
+    }
+
+    #[tokio::test]
+    async fn a_file_that_could_not_be_read_is_not_the_first() {
+        let too_long = "#".repeat(usize::try_from(LONGEST).unwrap() + 1);
+        let (_top, settings, path) = settings(Some(&too_long));
+        assert_eq!(state(&settings), ConfigState::Broken);
+        let text = "permission.skill = { \"a\" = \"deny\" }\nbogus = 1\n";
+        fs::write(&path, text).unwrap();
+        settings.refresh(Heard::default()).await;
+        assert_eq!(settings.user().permission_skill.len(), 1, "what is right in it counts");
+        // Nor does it take away what did.
+        fs::write(&path, &too_long).unwrap();
+        settings.refresh(Heard::default()).await;
+        fs::write(&path, "bogus = 1\n").unwrap();
+        settings.refresh(Heard::default()).await;
+        assert_eq!(settings.user().permission_skill.len(), 1, "what counted stays");
     }
 
     #[test]

@@ -265,11 +265,18 @@ impl Engine {
     /// Hears from now on of what is written below a directory ([`Writes::next`]). Returns when what
     /// is written from then on is heard.
     pub async fn hear(&self, dir: AbsPath) -> Result<(), EngineError> {
-        let writes = self.writes.clone();
-        let followed = spawn_blocking(move || writes.follow(&dir)).await;
+        let (writes, events, at) = (self.writes.clone(), self.events.clone(), dir.clone());
+        let (reply, answer) = oneshot::channel();
+        // In one piece: whoever waits may be gone in between.
+        let followed = spawn_blocking(move || {
+            writes.follow(&at);
+            events.send(Event::Hear(reply))
+        });
         // It fails when the runtime ends, and everything with it.
-        followed.map_err(|_| EngineError::Stopped)?;
-        self.ask(Event::Hear).await
+        followed.await.map_err(|_| EngineError::Stopped)?.map_err(|_| EngineError::Stopped)?;
+        answer.await.map_err(|_| EngineError::Stopped)?;
+        self.writes.heard(&dir);
+        Ok(())
     }
 
     /// Returns what waits in a view for a file to be touched. Made when it is first asked for.

@@ -115,6 +115,16 @@ mod imp {
 
     const BUFFER: usize = 4096;
 
+    /// One directory.
+    struct Watched {
+        /// Since which change of the ways.
+        ways: u64,
+        /// Which names in it matter since then.
+        names: Vec<OsString>,
+        /// Whether all that can happen on the way to it is told.
+        is_told: bool,
+    }
+
     /// The watches of one descriptor.
     pub(super) struct Watch {
         queue: OwnedFd,
@@ -126,8 +136,8 @@ mod imp {
         count: u64,
         /// How often anything but the content of a file has changed.
         ways: u64,
-        /// What is watched, since which change of the ways, and whether all of it is told.
-        dirs: HashMap<PathBuf, (u64, bool)>,
+        /// What is watched.
+        dirs: HashMap<PathBuf, Watched>,
     }
 
     impl Watch {
@@ -214,18 +224,26 @@ mod imp {
         /// Watches each directory on the way, the topmost first, so that one that is replaced
         /// meanwhile is told of. Returns whether all that can happen there is told.
         pub(super) fn covers(&mut self, dir: &Path, names: &[&OsStr]) -> bool {
-            let way = match self.dirs.get(dir) {
-                Some((ways, covered)) if *ways == self.ways => *covered,
-                Some(_) | None => {
-                    let covered = self.arm(dir, names);
-                    self.dirs.insert(dir.to_owned(), (self.ways, covered));
-                    covered
+            let before = self.dirs.remove(dir).filter(|it| it.ways == self.ways);
+            let watched = match before {
+                Some(it) if names.iter().all(|name| it.names.iter().any(|known| known == name)) => {
+                    it
+                }
+                before => {
+                    // Others may have asked for other names in it.
+                    let mut all = before.map(|it| it.names).unwrap_or_default();
+                    all.extend(names.iter().map(|it| (*it).to_owned()));
+                    let is_told = self.arm(dir, names);
+                    Watched { ways: self.ways, names: all, is_told }
                 }
             };
-            way && names.iter().all(|name| match fs::symlink_metadata(dir.join(name)) {
-                Ok(found) => found.is_file() && found.nlink() == 1,
-                Err(error) => error.kind() == std::io::ErrorKind::NotFound,
-            })
+            let is_told = watched.is_told;
+            self.dirs.insert(dir.to_owned(), watched);
+            is_told
+                && names.iter().all(|name| match fs::symlink_metadata(dir.join(name)) {
+                    Ok(found) => found.is_file() && found.nlink() == 1,
+                    Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+                })
         }
 
         fn arm(&mut self, dir: &Path, names: &[&OsStr]) -> bool {
@@ -348,6 +366,22 @@ mod tests {
         let vouch = vigil.watch(&dir, &[OsStr::new("f")]);
         fs::write(dir.join("other"), "").unwrap();
         assert!(vouch.holds(vigil.hear()), "what happens beside it is nobody's business");
+    }
+
+    #[test]
+    fn who_asks_for_another_name_in_the_same_directory_hears_of_it_too() {
+        let (vigil, top) = vigil();
+        let dir = top.path().canonicalize().unwrap();
+        for name in ["f", "g"] {
+            fs::write(dir.join(name), "1").unwrap();
+            let vouch = vigil.watch(&dir, &[OsStr::new(name)]);
+            assert!(vouch.holds(vigil.hear()), "nothing has happened to {name}");
+        }
+        for name in ["g", "f"] {
+            let vouch = vigil.watch(&dir, &[OsStr::new(name)]);
+            fs::write(dir.join(name), "2").unwrap();
+            assert!(!vouch.holds(vigil.hear()), "{name} is written");
+        }
     }
 
     #[test]

@@ -34,8 +34,15 @@ struct Shared {
 #[derive(Debug, Default)]
 struct State {
     /// The directories, as they are named and as they are without links.
-    below: BTreeMap<AbsPath, PathBuf>,
+    below: BTreeMap<AbsPath, Followed>,
     met: BTreeSet<PathBuf>,
+}
+
+#[derive(Debug)]
+struct Followed {
+    real: PathBuf,
+    /// Whether the watcher is known to have been told.
+    is_heard: bool,
 }
 
 impl Writes {
@@ -45,19 +52,28 @@ impl Writes {
         // The watcher knows directories without links. One that is not there yet has none to follow.
         let real = std::fs::canonicalize(dir).unwrap_or_else(|_| dir.to_path_buf());
         let mut state = self.lock();
-        state.below.insert(dir.clone(), real);
+        state.below.insert(dir.clone(), Followed { real, is_heard: false });
         self.0.is_on.store(true, Ordering::Release);
     }
 
-    /// Returns whether it hears of what is written below this directory.
+    /// Takes up that the watcher has been told of a directory.
+    pub(crate) fn heard(&self, dir: &AbsPath) {
+        // Nobody may use it any more.
+        if let Some(it) = self.lock().below.get_mut(dir) {
+            it.is_heard = true;
+        }
+    }
+
+    /// Returns whether it is sure to hear of what is written below this directory.
     pub fn follows(&self, dir: &AbsPath) -> bool {
-        self.0.is_on.load(Ordering::Acquire) && self.lock().below.contains_key(dir)
+        self.0.is_on.load(Ordering::Acquire)
+            && self.lock().below.get(dir).is_some_and(|it| it.is_heard)
     }
 
     /// Returns whether somebody wants to know what is written in this directory, named without links.
     pub(crate) fn wants(&self, dir: &Path) -> bool {
         self.0.is_on.load(Ordering::Acquire)
-            && self.lock().below.values().any(|it| dir.starts_with(it))
+            && self.lock().below.values().any(|it| dir.starts_with(&it.real))
     }
 
     /// Hears only of those directories any more that somebody uses.
@@ -81,8 +97,8 @@ impl Writes {
     /// Returns those of the paths that are below a directory that is followed.
     pub fn below(&self, dir: &AbsPath, paths: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
         let state = self.lock();
-        let Some(real) = state.below.get(dir) else { return Vec::new() };
-        paths.iter().filter(|it| it.starts_with(real)).cloned().collect()
+        let Some(followed) = state.below.get(dir) else { return Vec::new() };
+        paths.iter().filter(|it| it.starts_with(&followed.real)).cloned().collect()
     }
 
     /// Takes up that something may have been written. Called for each event: mostly it is nothing.
@@ -91,7 +107,8 @@ impl Writes {
             return;
         }
         let mut state = self.lock();
-        let is_wanted = state.below.values().any(|it| path.starts_with(it) && path != it);
+        let is_wanted =
+            state.below.values().map(|it| &it.real).any(|it| path.starts_with(it) && path != it);
         // What git does to its own files is nobody's work.
         let is_git = || path.components().any(|it| it.as_os_str() == OsStr::new(".git"));
         if is_wanted && state.met.len() < MOST && !is_git() {
@@ -123,6 +140,9 @@ mod tests {
         writes.hear(&real.join("too-early"));
         assert!(!writes.follows(&dir));
         writes.follow(&dir);
+        assert!(!writes.follows(&dir), "the watcher is not told yet");
+        writes.heard(&dir);
+        assert!(writes.follows(&dir));
         for path in ["a", "sub/b", ".git/index"] {
             writes.hear(&real.join(path));
         }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use skills_engine::{Causes, Status};
 use skills_protocol::PROTOCOL_VERSION;
 use skills_protocol::method::METHODS;
@@ -55,9 +56,9 @@ pub(crate) async fn initialize(
 pub(crate) async fn status(service: Arc<Service>, _: Arc<Peer>, _: StatusParams) -> Outcome {
     let heard = service.refresh_settings().await;
     let status = service.engine.status().await.map_err(|error| service.engine_failed(&error))?;
-    for worktree in &status.worktrees {
-        service.settings.repository(&worktree.path, heard).await;
-    }
+    // All at once: a disk that does not answer is waited for one time.
+    let files = status.worktrees.iter().map(|it| service.settings.repository(&it.path, heard));
+    join_all(files).await;
     let socket = service.socket.as_deref();
     let encoding = encoding_of(socket);
     let mut unwell = service.settings.health(None);
