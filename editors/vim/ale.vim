@@ -19,16 +19,21 @@ function! SkillsdExecutable(buffer) abort
   return SkillsdIsOurs(bufname(a:buffer)) ? get(g:, 'skillsd_executable', 'skillsd') : ''
 endfunction
 
-" The nearest directory above that says where a worktree begins, else the file's own. A linked worktree has a
-" file in the place of the directory.
+" The nearest directory above that says where a worktree begins, else the file's own. A linked worktree or a
+" submodule has a file in the place of the directory, and may lie inside another worktree.
 function! SkillsdRoot(buffer) abort
   let l:own = fnamemodify(bufname(a:buffer), ':p:h')
-  for l:found in [finddir('.git', l:own . ';'), findfile('.git', l:own . ';'), findfile('.skillsd.toml', l:own . ';')]
-    if !empty(l:found)
-      return fnamemodify(substitute(fnamemodify(l:found, ':p'), '/$', '', ''), ':h')
-    endif
+  let l:found = [finddir('.git', l:own . ';'), findfile('.git', l:own . ';')]
+  if empty(join(l:found, ''))
+    let l:found = [findfile('.skillsd.toml', l:own . ';')]
+  endif
+  let l:root = ''
+  for l:mark in filter(l:found, '!empty(v:val)')
+    let l:above = fnamemodify(substitute(fnamemodify(l:mark, ':p'), '/$', '', ''), ':h')
+    " All lie above the file, so the longest is the nearest.
+    let l:root = len(l:above) > len(l:root) ? l:above : l:root
   endfor
-  return l:own
+  return empty(l:root) ? l:own : l:root
 endfunction
 
 " What the server is told at its start: that the conversations are ours.
