@@ -5,7 +5,7 @@
 //! also the only one that asks the client for something: a handler that waited for the client
 //! could wait for ever, since both share one stream.
 
-mod watching;
+pub(crate) mod watching;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,7 +26,7 @@ use crate::scene::Globbed;
 use crate::session::{Errand, Session};
 use crate::settings::Settings;
 use crate::source::{Answer, Bell};
-use crate::world::{Fetch, Wishes};
+use crate::world::Fetch;
 
 /// How long the next errand waits for a client that has nothing to say.
 const HEARD: Duration = Duration::from_secs(2);
@@ -152,29 +152,29 @@ async fn fetch(session: &Arc<Session>, client: &Client, fetch: Fetch) {
             session.take_globs(&place, globbed(found.unwrap_or_default()));
         }
         Fetch::Listings { place, globs, extent } => {
+            let begun = Instant::now();
             let found = source.matches(place.clone(), globs, extent).await;
+            session.walked(begun.elapsed());
             session.take_listings(&place, globbed(found.unwrap_or_default()));
         }
     }
 }
 
-/// Leaves out of the profiles that count those that there are not, where that is why nobody answers.
-/// Returns whether others count now.
+/// Leaves out of the profiles that count at a place those that there are not, where that is why
+/// nobody answers. Returns whether others count now.
 async fn without_unknown(session: &Session, place: &AbsPath, profiles: Vec<String>) -> bool {
     if profiles.is_empty() {
         return false;
     }
     let usual = session.source().snapshot(place.clone(), Vec::new(), None).await;
     let Some(known) = usual.map(|it| known::profiles(&it)) else { return false };
-    let (there, unknown): (Vec<_>, Vec<_>) =
-        profiles.into_iter().partition(|it| known.contains(it));
-    let is_other = !unknown.is_empty();
-    session.complain(unknown.iter().map(|it| no_profile(it, &known)));
-    if is_other {
-        let Wishes { levels, .. } = session.wishes();
-        session.wish(Wishes { profiles: there, levels }, session.settings().features);
+    let unknown: Vec<_> = profiles.into_iter().filter(|it| !known.contains(it)).collect();
+    if unknown.is_empty() {
+        return false;
     }
-    is_other
+    session.complain(unknown.iter().map(|it| no_profile(it, &known)));
+    session.take_unknown(place, unknown);
+    true
 }
 
 /// Waits for an answer; where that takes long, the client shows that it is waited for.

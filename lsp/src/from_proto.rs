@@ -18,6 +18,7 @@ use tower_lsp::ls_types::{
 };
 
 use crate::document::{Document, Edit};
+use crate::errands::watching;
 use crate::handlers::code_lens::SHOW;
 use crate::settings::{Encoding, Features, Refreshes, Settings};
 use crate::world::{Wish, Wishes};
@@ -152,7 +153,19 @@ pub(crate) fn folders(params: &InitializeParams) -> Vec<AbsPath> {
 /// Returns whether a note tells of files that count. What git keeps for itself comes and goes with
 /// every command of git, and nothing speaks of it.
 pub(crate) fn tells_of_files(params: &DidChangeWatchedFilesParams) -> bool {
-    params.changes.iter().any(|it| !it.uri.path().as_str().contains("/.git/"))
+    params.changes.iter().any(|it| !is_of_git(&it.uri))
+}
+
+/// Returns whether a note tells of files whose change may change what is said; of what is no file of
+/// the disk nobody can tell, so it may.
+pub(crate) fn tells_of_ours(params: &DidChangeWatchedFilesParams) -> bool {
+    let is_ours = |it: &Uri| it.to_file_path().is_none_or(|it| watching::is_ours(&it));
+    let mut changes = params.changes.iter().map(|it| &it.uri);
+    changes.any(|it| !is_of_git(it) && is_ours(it))
+}
+
+fn is_of_git(uri: &Uri) -> bool {
+    uri.path().as_str().contains("/.git/")
 }
 
 /// Returns the path of an address on the disk.

@@ -24,6 +24,8 @@ use crate::world::Wish;
 pub(crate) struct Known {
     /// For asking what has changed since.
     pub(crate) clock: String,
+    /// The names of all profiles, the user's own among them.
+    pub(crate) profiles: Vec<String>,
     pub(crate) skills: Vec<Skill>,
     pub(crate) rankings: Vec<Ranking>,
     pub(crate) levels: Levels,
@@ -65,7 +67,11 @@ pub(crate) struct Overlaid {
 
 /// Returns the names of all profiles, the user's own among them.
 pub(crate) fn profiles(snapshot: &wire::SnapshotResult) -> Vec<String> {
-    named(snapshot).all().iter().map(|it| it.id.to_string()).collect()
+    names(&named(snapshot))
+}
+
+fn names(profiles: &Profiles) -> Vec<String> {
+    profiles.all().iter().map(|it| it.id.to_string()).collect()
 }
 
 fn named(snapshot: &wire::SnapshotResult) -> Profiles {
@@ -102,7 +108,8 @@ impl Known {
             Some(Skill { path, name: it.name, description: it.description })
         };
         let skills = snapshot.skills.into_iter().zip(&paths).filter_map(skill).collect();
-        Self { clock: snapshot.clock, skills, rankings, levels }
+        let profiles = names(&profiles);
+        Self { clock: snapshot.clock, profiles, skills, rankings, levels }
     }
 
     /// Returns what is known with these texts over it.

@@ -102,8 +102,10 @@ impl LanguageServer for Server {
     }
 
     async fn did_change_watched_files(&self, params: DidChangeWatchedFilesParams) {
-        if from_proto::tells_of_files(&params) {
+        if from_proto::tells_of_ours(&params) {
             self.session.doubt_seen();
+        } else if from_proto::tells_of_files(&params) {
+            self.session.doubt_listed();
         }
     }
 

@@ -53,6 +53,8 @@ struct Place {
     /// Whether the editor named it; else a text that is open lies there.
     is_folder: bool,
     known: Option<Arc<Known>>,
+    /// The profiles wished for that there are not, until a snapshot knows them.
+    unknown: BTreeSet<String>,
     /// Whether what is known may be out of date.
     is_due: bool,
     /// Whether it was asked about once, and what came of that is known.
@@ -114,6 +116,7 @@ impl World {
                 root,
                 is_folder,
                 known: None,
+                unknown: BTreeSet::new(),
                 is_due: true,
                 is_answered: false,
                 // A walk of before is another session's.
@@ -257,14 +260,28 @@ impl World {
         }
         self.wishes = wishes;
         for place in &mut self.places {
-            // Asked anew and not since, because the wishes are part of what is known.
-            place.follow = None;
+            // The wishes are part of what is known.
             place.known = None;
             place.overlaid = None;
-            place.is_due = true;
+            place.unknown.clear();
+            place.begin_anew();
             place.is_answered = false;
         }
         true
+    }
+
+    /// Returns the profiles that count at a place: those wished for that there are.
+    pub(crate) fn profiles(&self, root: &AbsPath) -> Vec<String> {
+        let place = self.places.iter().find(|it| it.root == *root);
+        place.map_or_else(|| self.wishes.profiles.clone(), |it| it.profiles(&self.wishes))
+    }
+
+    /// Takes up which profiles there are not at a place; it is asked for the others then.
+    pub(crate) fn take_unknown(&mut self, root: &AbsPath, unknown: Vec<String>) {
+        if let Some(place) = self.places.iter_mut().find(|it| it.root == *root) {
+            place.unknown.extend(unknown);
+            place.begin_anew();
+        }
     }
 
     /// Forgets what lies beside a text that is closed.
@@ -289,10 +306,12 @@ impl World {
         let mut fetches = Vec::new();
         for place in &mut self.places {
             if std::mem::take(&mut place.is_due) {
+                // Whole, where it is not followed yet: it may be of other profiles.
+                let since = place.known.as_ref().filter(|_| place.follow.is_some());
                 fetches.push(Fetch::Snapshot {
                     place: place.root.clone(),
-                    profiles: self.wishes.profiles.clone(),
-                    since: place.known.as_ref().map(|it| it.clock.clone()),
+                    profiles: place.profiles(&self.wishes),
+                    since: since.map(|it| it.clock.clone()),
                     follow: place.follow.is_none(),
                 });
             }
@@ -336,6 +355,10 @@ impl World {
     /// Takes up what is seen from a place.
     pub(crate) fn take_known(&mut self, root: &AbsPath, known: Known) {
         if let Some(place) = self.places.iter_mut().find(|it| it.root == *root) {
+            if place.unknown.iter().any(|it| known.profiles.contains(it)) {
+                place.unknown.retain(|it| !known.profiles.contains(it));
+                place.begin_anew();
+            }
             place.known = Some(Arc::new(known));
             place.overlaid = None;
             self.generation += 1;
@@ -371,6 +394,17 @@ impl World {
 }
 
 impl Place {
+    fn profiles(&self, wishes: &Wishes) -> Vec<String> {
+        let wished = wishes.profiles.iter();
+        wished.filter(|it| !self.unknown.contains(*it)).cloned().collect()
+    }
+
+    /// Has the place asked for whole and followed anew, because other profiles count.
+    fn begin_anew(&mut self) {
+        self.follow = None;
+        self.is_due = true;
+    }
+
     fn overlaid(&mut self, buffers: &[Buffer]) -> Arc<Overlaid> {
         let Some(known) = &self.known else { return Arc::default() };
         match &self.overlaid {

@@ -4,6 +4,9 @@
 //! file of a worktree, but only of whether it is there: below the client's folders what comes and
 //! goes counts, where the client can be told that.
 
+use std::path::Path;
+
+use skills_core::references::is_speaker;
 use tower_lsp::Client;
 use tower_lsp::ls_types::{
     DidChangeWatchedFilesRegistrationOptions, FileSystemWatcher, GlobPattern, OneOf, Registration,
@@ -25,6 +28,19 @@ const WATCHED: [&str; 6] = [
     "**/.skillsd.toml",
     "**/.gitignore",
 ];
+
+/// The directories of [`WATCHED`], all of whose files count.
+const DIRECTORIES: [&str; 7] =
+    ["skills", "skill", ".claude", ".agents", ".opencode", ".codex", ".gemini"];
+
+/// Returns whether a change of a file may change what is said, and not only whether it is there:
+/// one of [`WATCHED`], or another text that speaks of skills.
+pub(crate) fn is_ours(path: &Path) -> bool {
+    let is_configuration =
+        path.file_name().is_some_and(|it| it == ".skillsd.toml" || it == ".gitignore");
+    let is_below = || path.iter().any(|it| DIRECTORIES.iter().any(|directory| it == *directory));
+    is_configuration || is_below() || is_speaker(path)
+}
 
 /// What each of the two registrations is called.
 const FILES: &str = "skillsd-files";
@@ -83,5 +99,27 @@ fn registration(id: &str, watchers: Vec<FileSystemWatcher>) -> Registration {
         id: id.to_owned(),
         method: METHOD.to_owned(),
         register_options: serde_json::to_value(options).ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_build_makes_is_not_ours() {
+        for (path, expected) in [
+            ("/w/.claude/skills/pdf/scripts/a.py", true),
+            ("/w/tools/skill", true),
+            ("/w/.codex/config.toml", true),
+            ("/w/a/AGENTS.md", true),
+            ("/w/opencode/agents/a.md", true),
+            ("/w/a/.gitignore", true),
+            ("/w/.skillsd.toml", true),
+            ("/w/target/debug/deps/skills-1.o", false),
+            ("/w/dist/README.md", false),
+        ] {
+            assert_eq!(is_ours(Path::new(path)), expected, "{path}");
+        }
     }
 }

@@ -10,7 +10,8 @@ use crate::settings::Settings;
 use crate::texts::target;
 use crate::to_proto;
 
-/// Returns the links of a text. A path that is written as it is is one where a file is there.
+/// Returns the links of a text. A path that no link is written around, as it
+/// is or behind `@`, is one where a file is there.
 pub(crate) fn document_link(
     document: &Document,
     scene: &Scene,
@@ -25,7 +26,7 @@ pub(crate) fn document_link(
         |path: &str| matches!(scene.look(path.trim_start_matches("./")), Some(Look::File { .. }));
     let files = files
         .iter()
-        .filter(|it| it.way != Way::Bare || is_there(&it.path))
+        .filter(|it| it.way == Way::Target || is_there(&it.path))
         .filter_map(|it| link(it.span, Uri::from_file_path(&*target(document, it)?), None));
     let skills = document.references().iter().filter_map(|it| {
         let skill = scene.overlaid.meant(&it.name)?;

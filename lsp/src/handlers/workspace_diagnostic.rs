@@ -1,8 +1,10 @@
 //! `workspace/diagnostic`: what is wrong with every skill of the editor's folders, open or not.
 
+use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
+use skills_core::path::AbsPath;
 use skills_core::rules::Level;
 use skills_core::text::Span;
 use skills_protocol::wire::{CheckFinding, CheckedFile, Position as Spot, RuleLevel, Severity};
@@ -24,7 +26,8 @@ use crate::{from_proto, handlers, to_proto};
 
 /// What is reported to a client that knows some of it already.
 struct Report<'a> {
-    previous: &'a [PreviousResultId],
+    /// The ids of what it knows, by address.
+    previous: HashMap<&'a str, &'a str>,
     items: Vec<WorkspaceDocumentDiagnosticReport>,
 }
 
@@ -32,7 +35,7 @@ impl Report<'_> {
     /// Reports a text whose findings have an id, unless the client has these.
     fn add(&mut self, uri: &Uri, version: Option<i32>, id: String, found: Vec<Diagnostic>) {
         let (uri, version) = (uri.clone(), version.map(i64::from));
-        let is_known = self.previous.iter().any(|it| it.uri == uri && it.value == id);
+        let is_known = self.previous.get(uri.as_str()).is_some_and(|it| *it == id);
         self.items.push(if is_known {
             let report = UnchangedDocumentDiagnosticReport { result_id: id };
             WorkspaceDocumentDiagnosticReport::Unchanged(
@@ -52,28 +55,33 @@ impl Report<'_> {
         });
     }
 
-    fn has(&self, uri: &Uri) -> bool {
-        self.items.iter().any(|it| match it {
-            WorkspaceDocumentDiagnosticReport::Full(it) => it.uri == *uri,
-            WorkspaceDocumentDiagnosticReport::Unchanged(it) => it.uri == *uri,
-        })
-    }
-
-    /// Says of all others that the client has heard of that nothing is wrong with them any more.
-    fn clear(&mut self) {
-        for PreviousResultId { uri, .. } in self.previous {
-            if self.has(uri) {
-                continue;
-            }
+    /// Says of all others that the client has heard of that nothing is wrong with them any more, but
+    /// of those below `unanswered`, of which nobody knows.
+    fn clear(&mut self, previous: &[PreviousResultId], unanswered: &[AbsPath]) {
+        let said: HashSet<&str> = self.items.iter().map(address).collect();
+        let is_unknown = |it: &Uri| {
+            let path = from_proto::path(it);
+            path.is_some_and(|path| unanswered.iter().any(|it| path.starts_with(it)))
+        };
+        let gone = previous.iter().map(|it| &it.uri);
+        let gone = gone.filter(|it| !said.contains(it.as_str()) && !is_unknown(it));
+        let nothing = |uri: &Uri| {
             let report = FullDocumentDiagnosticReport { result_id: None, items: Vec::new() };
-            self.items.push(WorkspaceDocumentDiagnosticReport::Full(
-                WorkspaceFullDocumentDiagnosticReport {
-                    uri: uri.clone(),
-                    version: None,
-                    full_document_diagnostic_report: report,
-                },
-            ));
-        }
+            WorkspaceDocumentDiagnosticReport::Full(WorkspaceFullDocumentDiagnosticReport {
+                uri: uri.clone(),
+                version: None,
+                full_document_diagnostic_report: report,
+            })
+        };
+        let cleared: Vec<_> = gone.map(nothing).collect();
+        self.items.extend(cleared);
+    }
+}
+
+fn address(report: &WorkspaceDocumentDiagnosticReport) -> &str {
+    match report {
+        WorkspaceDocumentDiagnosticReport::Full(it) => it.uri.as_str(),
+        WorkspaceDocumentDiagnosticReport::Unchanged(it) => it.uri.as_str(),
     }
 }
 
@@ -85,7 +93,8 @@ pub(crate) async fn workspace_diagnostic(
 ) -> WorkspaceDiagnosticReport {
     let session = texts.session;
     let encoding = session.settings().encoding;
-    let mut report = Report { previous, items: Vec::new() };
+    let known = previous.iter().map(|it| (it.uri.as_str(), it.value.as_str()));
+    let mut report = Report { previous: known.collect(), items: Vec::new() };
     let open = session.documents();
     for document in open.iter().filter(|it| from_proto::is_checked(it.uri())) {
         let (generation, found) = session.with_scene(document, |scene| {
@@ -94,13 +103,19 @@ pub(crate) async fn workspace_diagnostic(
         let id = handlers::diagnostic::result_id(document, generation);
         report.add(document.uri(), Some(document.version()), id, found);
     }
-    let Wishes { profiles, levels } = session.wishes();
+    let Wishes { levels, .. } = session.wishes();
     let level =
         |Wish { glob, rule, level }| RuleLevel { rule, level: Level::word(level).to_owned(), glob };
     let levels: Vec<RuleLevel> = levels.into_iter().map(level).collect();
+    let mut unanswered = Vec::new();
     for folder in session.folders() {
-        let checked = session.source().check(folder, profiles.clone(), levels.clone()).await;
-        let Some(checked) = checked else { continue };
+        let profiles = session.profiles(&folder);
+        let checked = session.source().check(folder.clone(), profiles, levels.clone()).await;
+        let Some(checked) = checked else {
+            // What the client shows of it stays, as while a daemon starts anew.
+            unanswered.push(folder);
+            continue;
+        };
         for file in &checked.files {
             let Some(at) = path(&file.path, file.path_encoding) else { continue };
             if open.iter().any(|it| it.path() == Some(&at)) {
@@ -120,7 +135,7 @@ pub(crate) async fn workspace_diagnostic(
             report.add(document.uri(), None, fingerprint(&found), found);
         }
     }
-    report.clear();
+    report.clear(previous, &unanswered);
     WorkspaceDiagnosticReport { items: report.items }
 }
 

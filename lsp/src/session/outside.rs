@@ -234,7 +234,17 @@ impl Session {
         self.errand_bell.notify_one();
     }
 
-    /// Says that the client has seen files come, change or go.
+    /// Says that the client has seen files come or go of which only whether they are there counts,
+    /// as those that a build makes: no text names a skill for that.
+    pub(crate) fn doubt_listed(&self) {
+        let mut outside = self.outside();
+        outside.world.forget_listings();
+        outside.lookout.doubt();
+        drop(outside);
+        self.errand_bell.notify_one();
+    }
+
+    /// Says that the client has seen files come, change or go that speak of skills or belong to one.
     pub(crate) fn doubt_seen(&self) {
         let mut outside = self.outside();
         outside.world.doubt_places();
@@ -257,6 +267,17 @@ impl Session {
 
     pub(crate) fn wishes(&self) -> Wishes {
         self.outside().world.wishes.clone()
+    }
+
+    /// Returns the profiles that count at a place: those wished for that there are.
+    pub(crate) fn profiles(&self, place: &AbsPath) -> Vec<String> {
+        self.outside().world.profiles(place)
+    }
+
+    /// Says that there are no such profiles at a place, as long as it does not show others.
+    pub(crate) fn take_unknown(&self, place: &AbsPath, unknown: Vec<String>) {
+        self.outside().world.take_unknown(place, unknown);
+        self.errand_bell.notify_one();
     }
 
     /// Takes up what the user asks of the editor's settings.

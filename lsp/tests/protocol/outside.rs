@@ -117,3 +117,71 @@ async fn what_comes_and_goes_below_each_folder_is_watched() {
     let both = [watcher("file:///w"), watcher("file:///v")];
     assert_eq!(below("client/registerCapability").await, both);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_check_that_nobody_answers_takes_nothing_back() {
+    let source = source();
+    let skill = "/w/.claude/skills/a/SKILL.md";
+    *source.unsound.lock().unwrap() = Some(skill);
+    let mut editor = Editor::connect_over(64 * 1024, Arc::clone(&source) as _);
+    let able = json!({"textDocument": {"diagnostic": {}}});
+    editor.initialize_in(&["/w"], able).await;
+    let uri = format!("file://{skill}");
+    let mut ask = async |id: &Value| {
+        let previous = [(&*uri, id), ("file:///v/SKILL.md", &json!("disk.1"))]
+            .map(|(uri, id)| json!({"uri": uri, "value": id}));
+        let params = json!({"previousResultIds": previous});
+        let report = editor.request("workspace/diagnostic", params).await.expect("it answers");
+        report["items"].as_array().expect("a list").clone()
+    };
+    let found = ask(&json!("disk.0")).await;
+    let addresses: Vec<_> = found.iter().map(|it| it["uri"].clone()).collect();
+    assert_eq!(addresses, [json!(uri), json!("file:///v/SKILL.md")]);
+    assert_eq!(found[0]["items"].as_array().map(Vec::len), Some(1), "{found:?}");
+    assert_eq!(ask(&found[0]["resultId"]).await[0]["kind"], "unchanged");
+    *source.unsound.lock().unwrap() = None;
+    let unanswered = ask(&found[0]["resultId"]).await;
+    let addresses: Vec<_> = unanswered.iter().map(|it| it["uri"].clone()).collect();
+    assert_eq!(addresses, ["file:///v/SKILL.md"], "only what is no folder's any more");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_build_makes_has_no_text_looked_for_again() {
+    let places = [("/w", &[("pdf", "pdf")][..])].into();
+    let source = Arc::new(Told { places, ..Told::default() });
+    source.keep(&[]);
+    let mut editor = Editor::connect_over(64 * 1024, Arc::clone(&source) as _);
+    editor.initialize_in(&["/w"], json!({})).await;
+    let uri = "file:///w/.claude/skills/pdf/SKILL.md";
+    editor.open_at(uri, 1, TEXT).await;
+    tokio::time::sleep(Duration::from_mins(2)).await;
+    let mut asked = async |changed: &str| {
+        let change = json!({"uri": changed, "type": 1});
+        editor.note("workspace/didChangeWatchedFiles", json!({"changes": [change]})).await;
+        tokio::time::sleep(Duration::from_mins(2)).await;
+        let params = json!({"textDocument": {"uri": uri}});
+        editor.request("textDocument/codeLens", params).await.expect("it answers");
+        source.n_asked()
+    };
+    let first = asked("file:///w/CLAUDE.md").await;
+    assert!(first > 0);
+    assert_eq!(asked("file:///w/target/debug/a.o").await, first);
+    assert!(asked("file:///w/b/AGENTS.md").await > first);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_import_leads_only_to_a_file_that_is_there() {
+    let source = source();
+    source.keep(&["docs/a.md"]);
+    let mut editor = Editor::connect_over(64 * 1024, source);
+    editor.initialize_in(&["/w"], json!({})).await;
+    let uri = "file:///w/CLAUDE.md";
+    editor.open_at(uri, 1, "First @docs/a.md, then @docs/b.md, and [c](docs/c.md).\n").await;
+    let params = json!({"textDocument": {"uri": uri}});
+    let _ = editor.request("textDocument/documentLink", params.clone()).await;
+    tokio::time::sleep(Duration::from_mins(2)).await;
+    let links = editor.request("textDocument/documentLink", params).await.expect("it answers");
+    let targets: Vec<_> =
+        links.as_array().expect("a list").iter().map(|it| it["target"].clone()).collect();
+    assert_eq!(targets, ["file:///w/docs/a.md", "file:///w/docs/c.md"]);
+}

@@ -49,3 +49,18 @@ async fn what_is_wrong_with_the_settings_is_told_once_and_the_rest_counts() {
     let again = told(&mut editor).await;
     assert!(again.is_empty(), "{again:?}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_profile_counts_once_the_user_has_made_it() {
+    let source = Arc::new(Told { places: [("/w", &[][..])].into(), ..Told::default() });
+    let mut editor = Editor::connect_over(64 * 1024, Arc::clone(&source) as _);
+    editor.initialize_in(&["/w"], json!({})).await;
+    let settings = json!({"settings": {"skillsd": {"check": {"profiles": ["mine", "codex"]}}}});
+    editor.note("workspace/didChangeConfiguration", settings).await;
+    assert_eq!(told(&mut editor).await.len(), 1);
+    assert_eq!(*source.profiles.lock().unwrap(), ["codex"]);
+    *source.own.lock().unwrap() = "[profiles.mine]\nbase = \"codex\"\n".to_owned();
+    source.ring();
+    assert!(told(&mut editor).await.is_empty());
+    assert_eq!(*source.profiles.lock().unwrap(), ["mine", "codex"]);
+}

@@ -29,6 +29,12 @@ pub(crate) struct Told {
     pub(crate) walked: Mutex<Option<BTreeSet<&'static str>>>,
     /// How often a worktree was walked.
     pub(crate) walks: Mutex<usize>,
+    /// The skill in which every check of a place finds something, where anybody answers.
+    pub(crate) unsound: Mutex<Option<&'static str>>,
+    /// The user's own profiles, as TOML.
+    pub(crate) own: Mutex<String>,
+    /// The profiles that the last snapshot was of.
+    pub(crate) profiles: Mutex<Vec<String>>,
     /// Whoever follows a place.
     pub(crate) bells: Mutex<Vec<Bell>>,
     /// Counts the snapshots, each of which differs from the one before.
@@ -83,6 +89,7 @@ impl Told {
             "clock": clock.to_string(),
             "fresh": true,
             "worktree": place,
+            "ownProfiles": *lock(&self.own),
             "skills": files.collect::<Value>(),
             "profiles": [{"profile": "claude-code", "unique": true, "skills": ranked.collect::<Value>()}],
         });
@@ -98,7 +105,10 @@ impl Source for Told {
 
     fn snapshot(&self, at: AbsPath, by: Vec<String>, _: Option<String>) -> Answer<SnapshotResult> {
         // Nobody answers for a profile that there is not.
-        let is_known = by.iter().all(|it| it == "claude-code" || it == "codex");
+        let own = lock(&self.own).clone();
+        let is_known =
+            by.iter().all(|it| it == "claude-code" || it == "codex" || own.contains(&**it));
+        *lock(&self.profiles) = by;
         let (delay, answer) = (self.delay, self.view(&at).filter(|_| is_known));
         Box::pin(async move {
             tokio::time::sleep(delay).await;
@@ -135,7 +145,14 @@ impl Source for Told {
     }
 
     fn check(&self, place: AbsPath, by: Vec<String>, of: Vec<RuleLevel>) -> Answer<CheckResult> {
-        Nothing.check(place, by, of)
+        let Some(path) = *lock(&self.unsound) else { return Nothing.check(place, by, of) };
+        let at = json!({"line": 1, "column": 1, "offset": 0});
+        let finding = json!({"code": "name/case", "href": "https://example.org/", "severity": "error",
+            "message": "It is.", "help": null, "range": {"start": at, "end": at}, "related": [], "fixes": []});
+        let files = json!([{"path": path, "findings": [finding]}]);
+        let checked = json!({"clock": "1", "checked": 1, "files": files});
+        let checked = serde_json::from_value(checked).expect("it is what a check finds");
+        Box::pin(std::future::ready(Some(checked)))
     }
 
     fn facts(&self, path: AbsPath, looks: Vec<String>) -> Answer<Facts> {
