@@ -27,6 +27,9 @@ pub enum Syntax {
 }
 
 impl Syntax {
+    /// How many there are.
+    pub const COUNT: usize = Self::Yaml as usize + 1;
+
     /// Returns the name of the language.
     pub fn name(self) -> &'static str {
         match self {

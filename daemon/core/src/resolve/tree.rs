@@ -181,17 +181,19 @@ pub const TEXT_LIMIT: u64 = 1024 * 1024;
 /// A configuration file of an agent, as it was read.
 ///
 /// What it says is parsed when it is first asked for and kept: the same file is asked for at
-/// every resolution, and changes rarely.
+/// every resolution, and changes rarely. Two agents may come to one file by links, each with a syntax
+/// of its own.
 #[derive(Debug)]
 pub struct TextFile {
     text: Box<str>,
-    document: OnceLock<Result<Node, Flaw>>,
+    /// What each syntax makes of it, in the order of [`Syntax`].
+    documents: [OnceLock<Box<Result<Node, Flaw>>>; Syntax::COUNT],
 }
 
 impl TextFile {
     /// Takes a file's bytes; what is not UTF-8 is replaced.
     pub fn new(bytes: &[u8]) -> Self {
-        Self { text: decode(bytes).text.as_str().into(), document: OnceLock::new() }
+        Self { text: decode(bytes).text.as_str().into(), documents: Default::default() }
     }
 
     /// Returns the text.
@@ -199,9 +201,10 @@ impl TextFile {
         &self.text
     }
 
-    /// Returns the file as a tree, by the syntax it was first asked for in.
+    /// Returns the file as a tree, by this syntax.
     pub fn document(&self, syntax: Syntax) -> Result<&Node, &Flaw> {
-        self.document.get_or_init(|| document::parse(&self.text, syntax)).as_ref()
+        let document = &self.documents[syntax as usize];
+        document.get_or_init(|| Box::new(document::parse(&self.text, syntax))).as_ref().as_ref()
     }
 }
 
@@ -238,5 +241,19 @@ pub trait Tree {
     /// catalogs that the agent's own configuration names, besides those of the user's.
     fn provided(&self, _: Provider, _profile: &str, _addresses: &[Address]) -> Vec<Provided> {
         Vec::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_agent_reads_a_shared_file_by_its_own_syntax() {
+        let file = TextFile::new(b"{\"a\": 1, /* c */}");
+        for _ in 0..2 {
+            assert!(file.document(Syntax::JsonLoose).is_ok());
+            assert!(file.document(Syntax::Json).is_err());
+        }
     }
 }
