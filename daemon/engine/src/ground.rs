@@ -200,8 +200,12 @@ impl Ground {
         if heed == Heed::Names && self.inbox.writes().wants(Path::new(path)) {
             heed = Heed::Everything;
         }
-        if node.watch != Watch::Unarmed && node.heed >= heed {
-            return;
+        match node.watch {
+            Watch::Unarmed => {}
+            Watch::Armed | Watch::Doubtful(_) if node.heed < heed => {}
+            // What is compared with the disk instead goes on so: a watch from now on would not tell
+            // of what has come since the last time.
+            Watch::Armed | Watch::Doubtful(_) | Watch::OverLimit | Watch::Refused => return,
         }
         node.heed = heed;
         node.watch = match &mut self.source {

@@ -29,15 +29,18 @@ fn pass(moment: &Moment, path: &Path) {
     }
 }
 
+/// The directories for which no watch is left.
+type Over = Arc<Mutex<Vec<PathBuf>>>;
+
 /// The system's hints, with no watch left for some directories.
 struct Limited {
-    over: Vec<PathBuf>,
+    over: Over,
     arming: Moment,
     real: Box<dyn StartHints>,
 }
 
 struct LimitedSource {
-    over: Vec<PathBuf>,
+    over: Over,
     arming: Moment,
     real: Box<dyn HintSource>,
 }
@@ -52,7 +55,7 @@ impl StartHints for Limited {
 impl HintSource for LimitedSource {
     fn arm(&mut self, path: &Path, heed: Heed) -> Result<(), ArmError> {
         pass(&self.arming, path);
-        if self.over.iter().any(|it| it == path) {
+        if self.over.lock().unwrap().iter().any(|it| it == path) {
             return Err(ArmError::Limit);
         }
         self.real.arm(path, heed)
@@ -100,6 +103,7 @@ struct World {
     top: PathBuf,
     home: PathBuf,
     cookies: PathBuf,
+    over: Over,
     arming: Moment,
     listing: Moment,
 }
@@ -112,12 +116,14 @@ impl World {
         fs::create_dir_all(top.join(".git")).unwrap();
         fs::create_dir_all(&home).unwrap();
         let (arming, listing) = (Moment::default(), Moment::default());
-        Self { _dir: dir, top, home, cookies: root.join("cookies"), arming, listing }
+        let cookies = root.join("cookies");
+        Self { _dir: dir, top, home, cookies, over: Over::default(), arming, listing }
     }
 
     /// Starts an engine for which there is no watch left for these directories of the worktree.
     fn engine(&self, over: &[&str]) -> Engine {
-        let over = over.iter().map(|it| self.top.join(it)).collect();
+        *self.over.lock().unwrap() = over.iter().map(|it| self.top.join(it)).collect();
+        let over = Arc::clone(&self.over);
         let (arming, real) = (Arc::clone(&self.arming), recommended(self.cookies.clone()));
         let hints: Option<Box<dyn StartHints>> = Some(Box::new(Limited { over, arming, real }));
         let disk = Arc::new(Busy { listing: Arc::clone(&self.listing) });
@@ -274,5 +280,24 @@ async fn a_sync_counts_for_the_next_cached_answer_without_watches_too() {
     engine.sync().await.unwrap();
     let shown = world.shown(&engine, "opencode", Freshness::Cached).await;
     assert_eq!(shown, [".agents/skills/a/SKILL.md: as it is"]);
+    engine.stop();
+}
+
+#[tokio::test]
+async fn what_came_before_there_was_a_watch_is_not_forgotten_when_there_is_one() {
+    let world = World::new();
+    let engine = world.engine(&[""]);
+    assert!(world.synced(&engine, "opencode").await.is_empty());
+    world.over.lock().unwrap().clear();
+    // For this file the worktree's top would be watched for more than before.
+    fs::write(world.top.join("opencode.json"), "{}").unwrap();
+    thread::sleep(SETTLED);
+    let agents = world.top.join(".agents/skills/a");
+    when(&world.arming, world.top.clone(), move || write(&agents, "new"));
+    world.synced(&engine, "opencode").await;
+    if let Some((_, act)) = world.arming.lock().unwrap().take() {
+        act();
+    }
+    assert_eq!(world.synced(&engine, "opencode").await, [".agents/skills/a/SKILL.md: new"]);
     engine.stop();
 }
