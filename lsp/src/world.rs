@@ -306,8 +306,10 @@ impl World {
         let mut fetches = Vec::new();
         for place in &mut self.places {
             if std::mem::take(&mut place.is_due) {
-                // Whole, where it is not followed yet: it may be of other profiles.
-                let since = place.known.as_ref().filter(|_| place.follow.is_some());
+                // Whole, where it is not followed yet: it may be of other profiles. And where one is
+                // missing, since nothing else may have changed once the user has made it.
+                let is_whole = place.follow.is_none() || !place.unknown.is_empty();
+                let since = place.known.as_ref().filter(|_| !is_whole);
                 fetches.push(Fetch::Snapshot {
                     place: place.root.clone(),
                     profiles: place.profiles(&self.wishes),

@@ -184,3 +184,32 @@ fn the_whole_workspace_is_reported_with_progress() {
     editor.hear_times("$/progress", 2);
     run(&home, &top, &["stop"]);
 }
+
+#[test]
+fn a_profile_made_later_counts_in_an_editor() {
+    let home = Home::new();
+    let tree = "//- /.agents/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked.\n---\nb\n\
+         //- /house/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked.\n---\nb\n";
+    let top = home.worktree("w", tree);
+    let dir = home.config_dir().join("skillsd");
+    fs::create_dir_all(&dir).expect("it can be made");
+    let mut editor = Editor::start(&home, &[], &[&top], able());
+    editor.configured = json!({"profiles": ["house"]});
+    let skill = top.join(".agents/skills/pdf/SKILL.md");
+    editor.open(&skill);
+    editor.hear("window/showMessage");
+    // What counts in its place is known by then.
+    editor.wait_for(&skill, &["index/shadowed"], &[]);
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    let text = "[profiles.house]\nbase = \"opencode\"\nagent = \"our agent\"\nduplicates = \"first-wins\"\nroots_first = [{ base = \"project\", relative = \"house\" }]\n";
+    fs::write(dir.join("config.toml"), text).expect("it can be written");
+    // No place is asked about because of a configuration alone; anything that is done asks.
+    wait_for("the profile to count", || {
+        editor.note("textDocument/didSave", json!({"textDocument": {"uri": uri(&skill)}}));
+        editor
+            .request("textDocument/foldingRange", json!({"textDocument": {"uri": uri(&skill)}}))
+            .expect("answered");
+        (editor.findings(&skill, &["index/shadowed"]) == ["index/shadowed -> pdf"]).then_some(())
+    });
+    run(&home, &top, &["stop"]);
+}
