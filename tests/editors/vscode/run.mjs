@@ -223,7 +223,7 @@ async function renameDirectory() {
 }
 
 async function restart() {
-  await it.openFile(".claude/skills/ship/SKILL.md");
+  await it.openFile(".claude/skills/ship-it/SKILL.md");
   await it.command("Agent Skills: Restart the Language Server");
   await it.page.click(".editor-instance .view-line >> nth=2");
   await it.go(2, 1);
