@@ -24,7 +24,7 @@ use skills_core::resolve::{Candidate, Reason, State, address_of};
 use skills_core::rules;
 use skills_core::skill::{Finding, SkillRecord, Spot};
 use skills_core::text::{LineIndex, Span};
-use skills_engine::inspect::Checked;
+use skills_engine::inspect::{Checked, Mended};
 use skills_engine::{Gone, Health, Phase, SourceStatus, View, WorktreeStatus};
 use skills_protocol::error::{PermissionRule, RuleSource};
 use skills_protocol::path::{PathEncoding, encode, encode_os, encoding_of};
@@ -342,7 +342,25 @@ pub(crate) fn checked_file(checked: &Checked) -> wire::CheckedFile {
         path: encode(&checked.path, encoding),
         path_encoding: encoding,
         findings: checked.findings.iter().map(|it| check_finding(it, &places)).collect(),
+        fix_all: checked.mended.as_ref().map(|it| fix_all(it, &places)),
     }
+}
+
+fn fix_all(mended: &Mended, places: &Places<'_>) -> wire::FixAll {
+    let mark = mended.removes_mark.then(|| without_mark(places));
+    let edits = mended.edits.iter().map(|it| check_edit(it, places));
+    wire::FixAll { edits: mark.into_iter().chain(edits).collect(), made: mended.n_made as u64 }
+}
+
+fn check_edit(edit: &rules::Edit, places: &Places<'_>) -> wire::CheckEdit {
+    wire::CheckEdit { range: places.range(edit.span), new_text: edit.text.clone() }
+}
+
+/// The edit that takes away the byte order mark, which stands before the text.
+fn without_mark(places: &Places<'_>) -> wire::CheckEdit {
+    let at = |offset| wire::Position { line: 1, column: 1, offset };
+    let range = wire::Range { start: at(0), end: at(places.before) };
+    wire::CheckEdit { range, new_text: String::new() }
 }
 
 fn check_finding(finding: &rules::Finding, places: &Places<'_>) -> wire::CheckFinding {
@@ -352,22 +370,14 @@ fn check_finding(finding: &rules::Finding, places: &Places<'_>) -> wire::CheckFi
         let message = it.message.clone();
         wire::RelatedFile { path: encode(&it.path, encoding), path_encoding: encoding, message }
     };
-    let edit = |it: &rules::Edit| wire::CheckEdit {
-        range: places.range(it.span),
-        new_text: it.text.clone(),
-    };
     // Of what is offered besides this alone is an edit of the file with one right answer.
     let mark = |it: &rules::Offer| {
-        let at = |offset| wire::Position { line: 1, column: 1, offset };
-        let range = wire::Range { start: at(0), end: at(places.before) };
-        (*it == rules::Offer::RemoveMark).then(|| wire::CheckFix {
-            title: it.title(),
-            edits: vec![wire::CheckEdit { range, new_text: String::new() }],
-        })
+        (*it == rules::Offer::RemoveMark)
+            .then(|| wire::CheckFix { title: it.title(), edits: vec![without_mark(places)] })
     };
     let fix = |it: &rules::Fix| wire::CheckFix {
         title: it.title.clone(),
-        edits: it.edits.iter().map(edit).collect(),
+        edits: it.edits.iter().map(|it| check_edit(it, places)).collect(),
     };
     wire::CheckFinding {
         code: found.code.to_owned(),

@@ -101,6 +101,11 @@ impl Document {
         self.as_subject(|it| rules::check(it, &scene.settings(), scene))
     }
 
+    /// Returns the document with another text in it, which nobody has typed.
+    pub(crate) fn with_text(&self, text: &str) -> Self {
+        Self::new(self.uri.clone(), self.version, self.revision, text.to_owned())
+    }
+
     /// Calls `with` on the text as the rules see it.
     pub(crate) fn as_subject<R>(&self, with: impl FnOnce(&Subject<'_>) -> R) -> R {
         let (document, record) = (self.parsed(), &**self.record());

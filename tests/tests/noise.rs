@@ -16,7 +16,7 @@ use skills_core::catalog::{self, Standing};
 use skills_core::diagnostic::Severity;
 use skills_core::parse::parse;
 use skills_core::path::AbsPath;
-use skills_core::rules::{self, Finding, Nowhere, Settings, Subject, apply, apply_fixes};
+use skills_core::rules::{self, Finding, Nowhere, Settings, Subject, apply, settle};
 use skills_core::skill::{FileFacts, Origin, SkillRecord};
 use skills_core::text::{LineIndex, decode};
 use skills_testkit::Corpus;
@@ -145,17 +145,16 @@ fn broken_promise(finding: &Finding, before: &[Finding], after: &[Finding]) -> O
     Some(format!("it adds {}: {}", new.rule.id, new.diagnostic.message))
 }
 
-/// Making all fixes again and again ends, and then changes nothing.
+/// Making all fixes leaves none to make, and says with its edits what it does.
 fn settles(text: &str, path: &AbsPath, wrong: &mut Vec<String>) {
-    let mut text = text.to_owned();
-    for _ in 0..8 {
-        let (mended, _) = apply_fixes(&text, &check(&text, path));
-        if mended == text {
-            return;
-        }
-        text = mended;
+    let settled = settle(text, check(text, path), |text| check(text, path));
+    if apply(text, &settled.edits) != settled.text {
+        wrong.push(format!("{}: the edits are not what was done", path.display()));
     }
-    wrong.push(format!("{}: the fixes do not come to an end", path.display()));
+    let again = settle(&settled.text, check(&settled.text, path), |text| check(text, path));
+    if !again.edits.is_empty() {
+        wrong.push(format!("{}: all was fixed, and there is more: {again:?}", path.display()));
+    }
 }
 
 /// Puts one fault at a time into a text that has a frontmatter.

@@ -59,13 +59,13 @@ enum Format {
 /// How often `--watch` looks.
 const PAUSE: Duration = Duration::from_millis(700);
 
-/// How often fixes are made before what is left is left: each pass mends what the one before
-/// uncovered.
-const MOST_PASSES: usize = 10;
+/// How often fixes are made before what is left is left: what is mended in one file may uncover
+/// something in another.
+const MOST_PASSES: usize = 5;
 
 pub(super) fn run(cx: &Cx<'_>, args: &CheckArgs) -> Result<Exit, CommandError> {
     let mut place = Place::of(cx.global, None)?;
-    let mut params = CheckParams::default();
+    let mut params = CheckParams { fix_all: args.fix, ..CheckParams::default() };
     if place.wants_several_profiles() {
         params.profiles = place.several(&link(cx)?.server()?.capabilities.profiles);
         place.profile = None;
@@ -113,7 +113,7 @@ fn print(
     args: &CheckArgs,
     place: &Place,
     result: &CheckResult,
-    n_fixed: usize,
+    n_fixed: u64,
 ) -> Result<(), CommandError> {
     let format = if cx.global.json { Format::Json } else { args.format };
     let text = match format {

@@ -26,6 +26,8 @@ mod suppress;
 
 mod levels;
 
+mod settle;
+
 mod yaml;
 
 mod name;
@@ -64,10 +66,11 @@ pub(crate) use quote::quoted;
 
 pub(crate) use body::path_of;
 
-pub use finding::{Edit, Finding, Fix, Offer, Related, Tag, apply, apply_fixes};
+pub use finding::{Edit, Finding, Fix, Offer, Related, Tag, apply};
 pub use levels::{Level, Levels, is_glob};
 pub use page::page;
 pub use rule::Rule;
+pub use settle::{Settled, settle};
 pub use subject::Subject;
 pub use suppress::{is_known, names};
 pub use surroundings::{ENOUGH, Facts, Look, Neighbour, Nowhere, Surroundings};

@@ -21,7 +21,7 @@ use skills_core::path::AbsPath;
 use skills_core::ranking::Ranking;
 use skills_core::references::is_instructions;
 use skills_core::resolve::{Fault, FaultKind};
-use skills_core::rules::{self, Finding, Levels, Neighbour, Settings, Subject};
+use skills_core::rules::{self, Edit, Finding, Levels, Neighbour, Offer, Settings, Subject};
 use skills_core::skill::{FileFacts, Origin, SkillRecord};
 use skills_core::text::decode;
 
@@ -50,6 +50,8 @@ pub struct Task {
     pub levels: Levels,
     /// How much of a file is read, in bytes.
     pub read_limit: u64,
+    /// Whether to say what all fixes with one right answer come to.
+    pub settles: bool,
 }
 
 /// One file that was checked.
@@ -62,6 +64,18 @@ pub struct Checked {
     pub bom: bool,
     /// What is wrong with it, in the order of the text.
     pub findings: Vec<Finding>,
+    /// What its fixes with one right answer come to; nothing where there are none, or nobody asks.
+    pub mended: Option<Mended>,
+}
+
+/// What the fixes of a file come to.
+pub struct Mended {
+    /// What becomes of its text.
+    pub edits: Vec<Edit>,
+    /// Whether the byte order mark before it is taken away.
+    pub removes_mark: bool,
+    /// How many fixes that is.
+    pub n_made: usize,
 }
 
 /// Why a path could not be checked.
@@ -91,6 +105,23 @@ struct Source {
     fault: Option<Fault>,
 }
 
+impl Source {
+    fn new(path: AbsPath, text: String, facts: FileFacts, origin: Origin) -> Self {
+        let document = parse(&text);
+        let record = SkillRecord::of(&text, &document, facts, origin);
+        Self { path, text, bom: origin.bom, document, record, fault: None }
+    }
+
+    fn subject(&self) -> Subject<'_> {
+        Subject {
+            text: &self.text,
+            document: &self.document,
+            record: &self.record,
+            path: Some(&self.path),
+        }
+    }
+}
+
 /// Checks all files of a task, in the order of their paths.
 ///
 /// # Errors
@@ -111,22 +142,44 @@ pub fn inspect(task: &Task) -> Result<Vec<Checked>, InspectError> {
         task.views.iter().map(|it| Ranking::of(&it.site, &it.resolution)).collect();
     let profiles = task.views.iter().map(|it| &*it.site.profile).collect();
     let settings = Settings { profiles, levels: task.levels.clone() };
-    let findings = in_parallel(&sources, |source| {
-        let subject = Subject {
-            text: &source.text,
-            document: &source.document,
-            record: &source.record,
-            path: Some(&source.path),
-        };
+    let found = in_parallel(&sources, |source| {
         let beside = Beside::new(&source.path, &worktree, &neighbours, &rankings)
             .fault(source.fault.as_ref());
-        rules::shown(rules::check(&subject, &settings, &beside))
+        let findings = rules::check(&source.subject(), &settings, &beside);
+        let mended = task.settles.then(|| mended(source, &findings, &settings, &beside)).flatten();
+        (rules::shown(findings), mended)
     });
-    let checked = sources.into_iter().zip(findings).map(|(source, findings)| {
+    let checked = sources.into_iter().zip(found).map(|(source, (findings, mended))| {
         let Source { path, text, bom, .. } = source;
-        Checked { path, text, bom, findings }
+        Checked { path, text, bom, findings, mended }
     });
     Ok(checked.collect())
+}
+
+/// Returns what the fixes of a file come to.
+fn mended(
+    source: &Source,
+    findings: &[Finding],
+    settings: &Settings<'_>,
+    beside: &Beside<'_>,
+) -> Option<Mended> {
+    // Where bytes are not the text's, an edit of the text is none of the file.
+    let is_text = source.record.findings.iter().all(|it| it.diagnostic.code != "yaml/not-utf8");
+    if source.fault.is_some() || !is_text {
+        return None;
+    }
+    let takes_mark = |it: &&Finding| it.fixes.is_empty() && it.offers.contains(&Offer::RemoveMark);
+    let n_marks = findings.iter().filter(takes_mark).count();
+    let again = |text: &str| {
+        let facts = FileFacts { size: text.len() as u64, ..source.record.facts };
+        let origin = Origin { bom: source.bom && n_marks == 0, ..Origin::default() };
+        let source = Source::new(source.path.clone(), text.to_owned(), facts, origin);
+        rules::check(&source.subject(), settings, beside)
+    };
+    let settled = rules::settle(&source.text, findings.to_vec(), again);
+    let n_made = settled.n_made + n_marks;
+    let edits = settled.edits;
+    (n_made > 0).then_some(Mended { edits, removes_mark: n_marks > 0, n_made })
 }
 
 /// Finds the skills at or below a path.
@@ -185,18 +238,9 @@ fn read(path: &AbsPath, limit: u64) -> Option<Source> {
     };
     let truncated = size > bytes.len() as u64;
     let decoded = decode(&bytes);
-    let document = parse(&decoded.text);
     let facts = FileFacts { size, truncated, hash: content_hash(&bytes) };
     let origin = Origin { bom: decoded.bom, invalid_utf8: decoded.invalid_utf8 };
-    let record = SkillRecord::of(&decoded.text, &document, facts, origin);
-    Some(Source {
-        path: path.clone(),
-        text: decoded.text,
-        bom: decoded.bom,
-        document,
-        record,
-        fault,
-    })
+    Some(Source { fault, ..Source::new(path.clone(), decoded.text, facts, origin) })
 }
 
 /// Returns why a file could not be read; none where it has gone.

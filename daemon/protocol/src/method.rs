@@ -379,7 +379,7 @@ mod tests {
               (name path relative offset length by wait cwd profile session agent freshness additionalDirs environment pathEncoding)
               {clock health path pathEncoding content base64 size truncated}
             skills/check
-              (paths profiles levels cwd profile session agent freshness additionalDirs environment pathEncoding)
+              (paths profiles levels fixAll cwd profile session agent freshness additionalDirs environment pathEncoding)
               {clock health checked files}
             skills/references
               (name limit cwd profile session agent freshness additionalDirs environment pathEncoding)

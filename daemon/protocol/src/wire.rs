@@ -28,7 +28,7 @@ mod worktree;
 
 pub use catalog::{CatalogFormat, CatalogParams, CatalogResult, SkillTool, ToolParams, ToolResult};
 pub use check::{
-    CheckEdit, CheckFinding, CheckFix, CheckParams, CheckResult, CheckedFile, FindingTag,
+    CheckEdit, CheckFinding, CheckFix, CheckParams, CheckResult, CheckedFile, FindingTag, FixAll,
     RelatedFile,
 };
 pub use context::{Context, Contextual, Freshness};

@@ -40,7 +40,7 @@ pub(crate) async fn check(
     }
     let levels = config::levels_of(&rows, &top);
     let read_limit = service.settings.user().read_limit;
-    let task = Task { paths, views, levels, read_limit };
+    let task = Task { paths, views, levels, read_limit, settles: params.fix_all };
     let work = move || {
         let checked = inspect(&task)?;
         let files = checked.iter().filter(|it| !it.findings.is_empty()).map(to_wire::checked_file);

@@ -135,13 +135,13 @@ fn found(
         }
     }
     if wanted(&FIX_ALL) {
-        let (fixed, count) = rules::apply_fixes(document.text(), &findings);
-        if count > 0 {
-            let whole = Edit { span: Span::new(0, document.text().len()), text: fixed };
+        let again = |text: &str| document.with_text(text).findings(scene);
+        let settled = rules::settle(document.text(), findings, again);
+        if !settled.edits.is_empty() {
             actions.push(CodeAction {
                 title: "Fix all that has one right answer".to_owned(),
                 kind: Some(FIX_ALL),
-                edit: Some(edit(document, &[whole], settings)),
+                edit: Some(edit(document, &settled.edits, settings)),
                 ..CodeAction::default()
             });
         }
@@ -262,6 +262,30 @@ mod tests {
     fn all_fixes_are_one_action_of_its_own_kind() {
         let all = actions(5, Some(vec![CodeActionKind::new("source.fixAll")]));
         assert_eq!(all.iter().map(|it| it.kind.clone()).collect::<Vec<_>>(), [Some(FIX_ALL)]);
+    }
+
+    #[test]
+    fn all_fixes_are_made_with_what_they_uncover_and_touch_nothing_else() {
+        let uri: Uri = "file:///w/.claude/skills/pdf/SKILL.md".parse().unwrap();
+        let text = "---\nname: pdf\ndescription: Reads. Use when asked.\nallowed-tools: \"Raed, Bash(x\"\n---\n# PDF\n";
+        let context = CodeActionContext { only: Some(vec![FIX_ALL]), ..Default::default() };
+        let edits = |text: &str| {
+            let document = Document::new(uri.clone(), 1, Revision::default(), text.to_owned());
+            let settings = Settings::default();
+            let scene = Scene::default();
+            let found = found(&document, Range::default(), &context, &scene, settings).unwrap();
+            let edits = found.actions.into_iter().filter_map(|it| it.edit?.changes);
+            edits.flat_map(HashMap::into_values).flatten().collect::<Vec<_>>()
+        };
+        let mut lines: Vec<String> = text.lines().map(ToOwned::to_owned).collect();
+        for edit in edits(text).into_iter().rev() {
+            let (start, end) = (edit.range.start, edit.range.end);
+            assert_eq!((start.line, end.line), (3, 3), "the line that is wrong");
+            let columns = start.character as usize..end.character as usize;
+            lines[3].replace_range(columns, &edit.new_text);
+        }
+        assert_eq!(lines[3], "allowed-tools: \"Read Bash(x)\"");
+        assert_eq!(edits(&lines.join("\n")), []);
     }
 
     #[test]

@@ -124,6 +124,36 @@ fn fixes_are_made_once_and_leave_the_rest_alone() {
 }
 
 #[test]
+fn all_fixes_come_as_edits_of_the_file_as_it_is() {
+    let mut live = Live::start();
+    let text =
+        "\u{FEFF}---\nname: a\ndescription: Use it.\nallowed-tools: \"Raed, Bash(x\"\n---\nBody.\n";
+    let top = live.home.worktree("w", &format!("//- /.agents/skills/a/SKILL.md\n{text}"));
+    let asked = json!({"cwd": top, "fixAll": true});
+    let result = live.wire.call("skills/check", &asked);
+    let mut mended = text.to_owned();
+    let edits = result["files"][0]["fixAll"]["edits"].as_array().expect("a list");
+    for edit in edits.iter().rev() {
+        let at = |end: &str| edit["range"][end]["offset"].as_u64().expect("a number") as usize;
+        mended.replace_range(at("start")..at("end"), edit["newText"].as_str().expect("a text"));
+    }
+    let expected =
+        "---\nname: a\ndescription: Use it.\nallowed-tools: \"Read Bash(x)\"\n---\nBody.\n";
+    assert_eq!(mended, expected);
+    let output = run(&live.home, &top, &["check", "--fix"]);
+    let made = result["files"][0]["fixAll"]["made"].as_u64().expect("a number");
+    assert!(stdout(&output).contains(&format!("{made} fixes made")), "{}", stdout(&output));
+    let file = top.join(".agents/skills/a/SKILL.md");
+    assert_eq!(fs::read_to_string(&file).expect("it is there"), expected);
+    // Nothing is left, and of a file that is not UTF-8 the places are not the text's.
+    assert!(live.wire.call("skills/check", &asked)["files"][0].get("fixAll").is_none());
+    fs::write(&file, b"---\nname: a\ndescription: \xff Use: it.\n---\nBody.\n").expect("written");
+    let result = live.wire.call("skills/check", &asked);
+    assert_eq!(codes(&result), ["yaml/not-utf8", "yaml/unquoted-colon"]);
+    assert!(result["files"][0].get("fixAll").is_none(), "{result}");
+}
+
+#[test]
 fn a_log_for_code_scanning_has_what_its_schema_wants() {
     let home = Home::new();
     let top = home.worktree("w", TREE);

@@ -17,7 +17,7 @@ const ROOM: usize = 100;
 /// Returns what is wrong, and a last line that counts.
 pub(super) fn render(
     result: &CheckResult,
-    n_fixed: usize,
+    n_fixed: u64,
     cwd: &Path,
     terminal: &Terminal,
 ) -> String {
@@ -147,7 +147,7 @@ fn lines(source: &str) -> impl Iterator<Item = &str> {
     source.split('\n').flat_map(|it| it.strip_suffix('\r').unwrap_or(it).split('\r'))
 }
 
-fn push_summary(result: &CheckResult, n_fixed: usize, terminal: &Terminal, text: &mut String) {
+fn push_summary(result: &CheckResult, n_fixed: u64, terminal: &Terminal, text: &mut String) {
     let findings = || result.files.iter().flat_map(|it| &it.findings);
     let counted =
         |severity: Severity| findings().filter(|it| it.severity == severity).count() as u64;
@@ -167,7 +167,7 @@ fn push_summary(result: &CheckResult, n_fixed: usize, terminal: &Terminal, text:
             text,
             "{} {} made",
             paint(style::GOOD, "✓"),
-            count(n_fixed as u64, "fix").replace("fixs", "fixes")
+            count(n_fixed, "fix").replace("fixs", "fixes")
         );
     }
     let checked = count(result.checked, "skill");

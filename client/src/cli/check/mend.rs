@@ -8,19 +8,16 @@ use std::io::Write as _;
 use std::path::Path;
 
 use skills_protocol::path::decode;
-use skills_protocol::wire::{CheckEdit, CheckResult, CheckedFile};
+use skills_protocol::wire::{CheckEdit, CheckResult, FixAll};
 
 use super::source;
 use crate::cli::failure::CommandError;
 
-/// Makes the fixes that have one right answer and do not touch each other. Returns how many.
-pub(super) fn mend(result: &CheckResult) -> Result<usize, CommandError> {
+/// Makes the edits that the fixes with one right answer come to. Returns how many fixes that is.
+pub(super) fn mend(result: &CheckResult) -> Result<u64, CommandError> {
     let mut n_made = 0;
     for file in &result.files {
-        let (edits, made) = chosen(file);
-        if made == 0 {
-            continue;
-        }
+        let Some(FixAll { edits, made }) = &file.fix_all else { continue };
         let path = decode(&file.path, file.path_encoding)
             .map_err(|error| CommandError::finding(error.to_string()))?;
         let failed = |error: std::io::Error| {
@@ -29,7 +26,7 @@ pub(super) fn mend(result: &CheckResult) -> Result<usize, CommandError> {
                 .with_hint("Check the permissions of the file and its directory.")
         };
         let bytes = source::read(&path).map_err(failed)?;
-        let Some(mended) = applied(&bytes, &edits) else { continue };
+        let Some(mended) = applied(&bytes, edits) else { continue };
         if mended != bytes {
             write(&path, &mended).map_err(failed)?;
             n_made += made;
@@ -38,28 +35,8 @@ pub(super) fn mend(result: &CheckResult) -> Result<usize, CommandError> {
     Ok(n_made)
 }
 
-fn chosen(file: &CheckedFile) -> (Vec<&CheckEdit>, usize) {
-    let mut edits: Vec<&CheckEdit> = Vec::new();
-    let mut n_made = 0;
-    for finding in &file.findings {
-        let [fix] = &finding.fixes[..] else { continue };
-        let touches = |it: &CheckEdit| {
-            edits.iter().any(|made| {
-                it.range.start.offset <= made.range.end.offset
-                    && made.range.start.offset <= it.range.end.offset
-            })
-        };
-        if !fix.edits.iter().any(touches) {
-            edits.extend(&fix.edits);
-            n_made += 1;
-        }
-    }
-    edits.sort_by_key(|it| (it.range.start.offset, it.range.end.offset));
-    (edits, n_made)
-}
-
 /// Returns the bytes with the edits made; nothing when one lies outside.
-fn applied(bytes: &[u8], edits: &[&CheckEdit]) -> Option<Vec<u8>> {
+fn applied(bytes: &[u8], edits: &[CheckEdit]) -> Option<Vec<u8>> {
     let mut mended = Vec::with_capacity(bytes.len());
     let mut at = 0;
     for edit in edits {

@@ -172,25 +172,6 @@ pub fn apply(text: &str, edits: &[Edit]) -> String {
     done
 }
 
-/// Returns `text` with the fixes of these findings made that have one right answer and do not
-/// touch each other, and how many were made.
-pub fn apply_fixes(text: &str, findings: &[Finding]) -> (String, usize) {
-    let mut edits: Vec<Edit> = Vec::new();
-    let mut n_made = 0;
-    for fix in findings.iter().filter_map(Finding::only_fix) {
-        let touches = |it: &Edit| {
-            edits
-                .iter()
-                .any(|made| it.span.start <= made.span.end && made.span.start <= it.span.end)
-        };
-        if !fix.edits.iter().any(touches) {
-            edits.extend(fix.edits.iter().cloned());
-            n_made += 1;
-        }
-    }
-    (apply(text, &edits), n_made)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

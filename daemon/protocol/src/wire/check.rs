@@ -36,6 +36,13 @@ skills_params! {
             deserialize_with = "crate::wire::null_is_default"
         )]
         levels: Vec<RuleLevel>,
+        /// Whether to say of each file what all fixes with one right answer come to.
+        #[serde(
+            default,
+            skip_serializing_if = "std::ops::Not::not",
+            deserialize_with = "crate::wire::null_is_default"
+        )]
+        fix_all: bool,
     }
 }
 
@@ -64,6 +71,18 @@ pub struct CheckedFile {
     pub path_encoding: Option<PathEncoding>,
     /// The findings, in the order of the file.
     pub findings: Vec<CheckFinding>,
+    /// What the fixes with one right answer come to; absent where there are none, or nobody asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fix_all: Option<FixAll>,
+}
+
+/// What all fixes of a file come to that have one right answer, and those of what they uncover.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FixAll {
+    /// The edits of the file as it is, in its order, none of which touches another.
+    pub edits: Vec<CheckEdit>,
+    /// How many fixes that is.
+    pub made: u64,
 }
 
 /// One finding.
