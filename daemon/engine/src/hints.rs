@@ -27,6 +27,20 @@ pub trait HintSource: Send {
     /// Places a cookie: `ticket` comes out of the inbox behind all hints of earlier changes, at once
     /// or when it has come by.
     fn cookie(&mut self, ticket: u64) -> io::Result<()>;
+
+    /// Returns what tells on any thread whether a cookie would find anything before it; none where
+    /// that takes a cookie.
+    fn still(&self) -> Option<Arc<dyn Still>> {
+        None
+    }
+}
+
+/// Tells whether there is nothing to hear, without waiting.
+pub trait Still: Send + Sync {
+    /// Returns whether the inbox has had all hints of what was finished before, and whoever waits
+    /// on it has been woken for them. Nothing was mounted either: where something was, all hints
+    /// are lost from then on.
+    fn is_still(&self) -> bool;
 }
 
 /// What of a directory is watched.

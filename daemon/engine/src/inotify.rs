@@ -22,7 +22,8 @@ use ::inotify::{Event, EventMask, Inotify, WatchDescriptor, WatchMask, Watches};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::ioctl_fionread;
 
-use crate::hints::{ArmError, Heed, HintSource, Inbox, StartHints};
+use crate::hints::{ArmError, Heed, HintSource, Inbox, StartHints, Still};
+use crate::mounts::Mounts;
 
 /// What is asked for: what can change a listing.
 const NAMES: WatchMask = WatchMask::ATTRIB
@@ -65,7 +66,8 @@ impl StartHints for InotifyWatch {
         let watches = inotify.watches();
         let queue = inotify.as_fd().try_clone_to_owned()?;
         let table: Arc<Mutex<Table>> = Arc::default();
-        let events = Mutex::new(Events { inotify, buffer: Box::new([0; BUFFER]) });
+        let (buffer, mounts) = (Box::new([0; BUFFER]), Mounts::open());
+        let events = Mutex::new(Events { inotify, buffer, mounts });
         let ear = Arc::new(Ear { inbox, table: Arc::clone(&table), events });
         let (ended, end) = io::pipe()?;
         let listener = Arc::clone(&ear);
@@ -159,6 +161,10 @@ impl HintSource for Source {
         self.ear.inbox.cookie_at_once(ticket);
         Ok(())
     }
+
+    fn still(&self) -> Option<Arc<dyn Still>> {
+        Some(Arc::clone(&self.ear) as _)
+    }
 }
 
 impl Source {
@@ -193,6 +199,22 @@ struct Ear {
 struct Events {
     inotify: Inotify,
     buffer: Box<[u8; BUFFER]>,
+    /// Asked by those who do not wait for a cookie; who does asks for himself.
+    mounts: Mounts,
+}
+
+impl Still for Ear {
+    fn is_still(&self) -> bool {
+        // Who reads just now has not passed everything on.
+        let Ok(mut events) = self.events.try_lock() else { return false };
+        let Events { inotify, mounts, .. } = &mut *events;
+        if mounts.have_changed() {
+            // The word is given once: it is for all who ask from now on.
+            self.inbox.lost();
+            return false;
+        }
+        ioctl_fionread(inotify.as_fd()).is_ok_and(|it| it == 0)
+    }
 }
 
 impl Ear {
@@ -223,7 +245,7 @@ impl Ear {
     /// Puts everything into the inbox that has happened by now.
     fn hear(&self) -> io::Result<()> {
         let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
-        let Events { inotify, buffer } = &mut *events;
+        let Events { inotify, buffer, .. } = &mut *events;
         // So many are there at most. What comes meanwhile may have no end.
         let mut left = ioctl_fionread(inotify.as_fd())? / EVENT;
         while left > 0 {

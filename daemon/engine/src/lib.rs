@@ -41,6 +41,8 @@ mod mounts;
 
 pub mod vigil;
 
+mod rest;
+
 mod run;
 
 mod journal;
@@ -83,7 +85,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{self, Sender};
+use std::sync::mpsc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -101,6 +103,7 @@ use crate::hints::{Inbox, StartHints};
 use crate::holds::Holds;
 use crate::news::News;
 use crate::provide::Providers;
+use crate::rest::{Events, Rest};
 use crate::run::{Event, Published, Request};
 
 pub use crate::activation::Activation;
@@ -176,8 +179,9 @@ pub enum EngineError {
 /// A handle to a running engine; cheap to clone.
 #[derive(Clone)]
 pub struct Engine {
-    events: Sender<Event>,
+    events: Events,
     published: Arc<Published>,
+    rest: Rest,
     /// Counts what makes the status another one; one that is kept is as good as new until then.
     turns: Arc<AtomicU64>,
     status: Arc<ArcSwapOption<Status>>,
@@ -196,7 +200,8 @@ impl Engine {
     /// Its thread cannot be started. A source of hints that cannot be started is no error: the
     /// engine then reads the disk at every request, and every view's health says so.
     pub fn start(options: Options) -> Result<Self, EngineError> {
-        let (events, receiver) = mpsc::channel();
+        let (queue, receiver) = mpsc::channel();
+        let events = Events::new(queue);
         let published: Arc<Published> = Arc::new(ArcSwap::from_pointee(HashMap::new()));
         let turns = Arc::new(AtomicU64::new(0));
         let waker = events.clone();
@@ -213,6 +218,8 @@ impl Engine {
                 None
             }
         });
+        let done = Arc::default();
+        let rest = Rest::new(&events, &done, source.as_ref().and_then(|it| it.still()));
         let holds = Holds::default();
         let news = Arc::new(News::new(events.clone()));
         let us = rustix::process::geteuid().as_raw();
@@ -234,6 +241,8 @@ impl Engine {
             rebuilds: Rebuilds::default(),
             unused: false,
             turns: Arc::clone(&turns),
+            taken: 0,
+            done,
             dated: Default::default(),
             holds: holds.clone(),
             swept: Instant::now(),
@@ -249,12 +258,39 @@ impl Engine {
             .map_err(EngineError::Start)?;
         let thread = Arc::new(Mutex::new(Some(thread)));
         let (status, matchers, cache) = (Arc::default(), Arc::default(), options.cache);
-        Ok(Self { events, published, turns, status, holds, thread, news, cache, matchers, writes })
+        Ok(Self {
+            events,
+            published,
+            rest,
+            turns,
+            status,
+            holds,
+            thread,
+            news,
+            cache,
+            matchers,
+            writes,
+        })
     }
 
     /// Returns the published view without waiting, if there is one.
     pub fn cached(&self, key: &ViewKey) -> Option<Arc<View>> {
         self.published.load().get(key).cloned()
+    }
+
+    /// Returns a view that is that fresh already, without asking the engine's thread for it.
+    fn at_once(&self, key: &ViewKey, freshness: Freshness) -> Option<Arc<View>> {
+        let view = match freshness {
+            Freshness::Cached => self.cached(key)?,
+            Freshness::Synced if self.rest.holds() => {
+                // What is provided from elsewhere goes by the clock as well, and of several views
+                // of a worktree the status tells the one that was asked for last.
+                self.cached(key).filter(|it| !it.uses.any() && it.asked().is_latest())?
+            }
+            Freshness::Synced | Freshness::Verified => return None,
+        };
+        view.asked().now();
+        Some(view)
     }
 
     /// Returns what the watcher says was written.
@@ -291,9 +327,7 @@ impl Engine {
         site: impl FnOnce() -> Site,
         freshness: Freshness,
     ) -> Result<Arc<View>, EngineError> {
-        if freshness == Freshness::Cached
-            && let Some(view) = self.cached(&key)
-        {
+        if let Some(view) = self.at_once(&key, freshness) {
             return Ok(view);
         }
         let site = Arc::new(site());

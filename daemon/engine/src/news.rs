@@ -1,28 +1,25 @@
 //! How threads beside the engine's tell that something is new, and how callers wait for it.
 
-use std::sync::mpsc::Sender;
-use std::sync::{Mutex, PoisonError};
-
 use tokio::sync::watch;
 
+use crate::rest::Events;
 use crate::run::Event;
 
 /// Tells the engine, and whoever waits, that a source has changed.
 pub(crate) struct News {
-    events: Mutex<Sender<Event>>,
+    events: Events,
     count: watch::Sender<u64>,
 }
 
 impl News {
-    pub(crate) fn new(events: Sender<Event>) -> Self {
-        Self { events: Mutex::new(events), count: watch::Sender::new(0) }
+    pub(crate) fn new(events: Events) -> Self {
+        Self { events, count: watch::Sender::new(0) }
     }
 
     /// Something is new. What it is has been stored before this call.
     pub(crate) fn tell(&self) {
-        let events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
         // The engine's thread may have ended.
-        let _ = events.send(Event::Provided);
+        let _ = self.events.send(Event::Provided);
         self.count.send_modify(|it| *it += 1);
     }
 

@@ -6,7 +6,8 @@
 //! **Read your writes.** A `synced` request waits for a cookie placed after it arrived. Hints
 //! and cookies come through one queue in the kernel's order, so when the cookie is back every
 //! change that was finished before the request has been marked, and is read before the answer.
-//! Requests that arrive while a cookie is out share the next one. Where cookies are not to be
+//! Requests that arrive while a cookie is out share the next one. Where nothing is left to do and
+//! the watch has nothing to hear, a caller sees so himself and asks nobody ([`crate::rest`]). Where cookies are not to be
 //! had, and for `verified`, the disk is swept instead.
 
 mod health;
@@ -168,6 +169,10 @@ pub(crate) struct Engine {
     pub(crate) unused: bool,
     /// Counts what makes the status another one.
     pub(crate) turns: Arc<AtomicU64>,
+    /// How many events were taken up.
+    pub(crate) taken: u64,
+    /// Up to which of them all is done ([`crate::rest`]).
+    pub(crate) done: Arc<AtomicU64>,
     /// The work that had been done when they were counted last.
     pub(crate) dated: (Rebuilds, Counters, u64),
     pub(crate) holds: Holds,
@@ -207,7 +212,8 @@ impl Engine {
     /// Runs until told to stop or everybody who could ask is gone.
     pub(crate) fn run(mut self, events: &Receiver<Event>) {
         while let Ok(first) = self.wait(events) {
-            for event in std::iter::once(first).chain(events.try_iter()) {
+            for event in first.into_iter().chain(events.try_iter()) {
+                self.taken += 1;
                 if event.changes_status() {
                     self.outdate_status();
                 }
@@ -217,7 +223,19 @@ impl Engine {
             }
             self.turn();
             self.date_status();
+            if self.is_at_rest() {
+                self.done.store(self.taken, Ordering::SeqCst);
+            }
         }
+    }
+
+    /// Whether nothing is left to do, and all that comes is heard of.
+    fn is_at_rest(&self) -> bool {
+        let is_waited_for = self.cookies.out.is_some() || !self.cookies.next.is_empty();
+        !is_waited_for
+            && !self.ground.has_marks()
+            && !self.ground.is_deaf()
+            && self.postponed.is_empty()
     }
 
     /// Outdates the status that is kept, where it would be another one now. Before each answer:
@@ -233,20 +251,20 @@ impl Engine {
         self.turns.fetch_add(1, Ordering::Release);
     }
 
-    /// Waits for an event, or for the cookie that is out to have taken too long.
-    fn wait(&self, events: &Receiver<Event>) -> Result<Event, RecvError> {
+    /// Waits for an event, or for the cookie that is out to have taken too long: then there is none.
+    fn wait(&self, events: &Receiver<Event>) -> Result<Option<Event>, RecvError> {
         let left = match self.cookies.out {
             _ if self.ground.has_marks() => Duration::ZERO,
             _ if !self.postponed.is_empty() => WRITING.saturating_sub(self.postponed_at.elapsed()),
             Some(since) => COOKIE_PATIENCE.saturating_sub(since.elapsed()),
             None if self.ground.is_deaf() && !self.holds.is_empty() => SWEEP_EVERY,
-            None if self.views.is_empty() => return events.recv(),
+            None if self.views.is_empty() => return events.recv().map(Some),
             // To let go of what nobody has asked for.
             None => self.idle,
         };
         match events.recv_timeout(left) {
-            Ok(event) => Ok(event),
-            Err(RecvTimeoutError::Timeout) => Ok(Event::Hints),
+            Ok(event) => Ok(Some(event)),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
             Err(RecvTimeoutError::Disconnected) => Err(RecvError),
         }
     }
@@ -316,6 +334,10 @@ impl Engine {
         }
         self.place_cookie();
         let hints = self.inbox.take();
+        if hints.lost {
+            // It may have been a mount that whoever asked has seen ([`crate::hints::Still`]).
+            self.ground.follow_mounts();
+        }
         let mut done = Vec::new();
         if hints.lost || hints.cookie == Some(self.cookies.ticket) {
             // After lost hints everything is compared with the disk, which is as good.
@@ -429,8 +451,8 @@ impl Engine {
             }
             Waiter::View { request, pin } => {
                 let Request { key, site, reply, .. } = request;
-                let view = if let Some(held) = self.views.get_mut(&key) {
-                    held.used = Instant::now();
+                let view = if let Some(held) = self.views.get(&key) {
+                    held.asked.now();
                     let view = Arc::clone(&held.view);
                     self.providers.want(&view.uses);
                     view
@@ -446,7 +468,12 @@ impl Engine {
                 }
                 let worktree = self.worktrees.get_mut(&view.resolution.worktree);
                 let latest = worktree.and_then(|it| it.latest.replace(Arc::clone(&view.key)));
-                if latest.is_none_or(|it| it != view.key) || view.uses.any() {
+                let is_another = latest.as_ref().is_none_or(|it| *it != view.key);
+                if is_another && let Some(before) = latest.and_then(|it| self.views.get(&it)) {
+                    before.asked.set_latest(false);
+                }
+                view.asked().set_latest(true);
+                if is_another || view.uses.any() {
                     self.outdate_status();
                 }
                 self.date_status();

@@ -12,6 +12,7 @@ use skills_core::resolve::{Overlay, Resolution, Site, State};
 use crate::activation::Activation;
 use crate::journal::{Difference, Journal};
 use crate::provide::Uses;
+use crate::rest::Asked;
 
 /// What a view is of: everything that an answer can depend on besides the disk.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -59,6 +60,7 @@ pub struct View {
     pub(crate) uses: Uses,
     tick: u64,
     journal: Arc<Journal>,
+    asked: Arc<Asked>,
     slot: OnceLock<Box<dyn Any + Send + Sync>>,
     activation: OnceLock<Activation>,
     /// The same with more that is not well, as it was asked for last.
@@ -73,11 +75,24 @@ impl View {
         resolution: Resolution,
         health: Vec<Health>,
         uses: Uses,
-        Moment { clock, tick, journal }: Moment,
+        Moment { clock, tick, journal, asked }: Moment,
     ) -> Self {
         let (slot, activation, unwell) = (OnceLock::new(), OnceLock::new(), Mutex::default());
         let resolution = Arc::new(resolution);
-        Self { key, site, resolution, clock, health, uses, tick, journal, slot, activation, unwell }
+        Self {
+            key,
+            site,
+            resolution,
+            clock,
+            health,
+            uses,
+            tick,
+            journal,
+            asked,
+            slot,
+            activation,
+            unwell,
+        }
     }
 
     /// Returns the same view with more that is not well, for what the engine does not know of.
@@ -101,6 +116,7 @@ impl View {
                     uses: self.uses.clone(),
                     tick: self.tick,
                     journal: Arc::clone(&self.journal),
+                    asked: Arc::clone(&self.asked),
                     slot: OnceLock::new(),
                     activation: OnceLock::new(),
                     unwell: Mutex::default(),
@@ -124,6 +140,10 @@ impl View {
 
     pub(crate) fn tick(&self) -> u64 {
         self.tick
+    }
+
+    pub(crate) fn asked(&self) -> &Asked {
+        &self.asked
     }
 
     pub(crate) fn journal(&self) -> &Arc<Journal> {
@@ -155,6 +175,7 @@ pub(crate) struct Moment {
     pub(crate) clock: String,
     pub(crate) tick: u64,
     pub(crate) journal: Arc<Journal>,
+    pub(crate) asked: Arc<Asked>,
 }
 
 /// Splits a clock into its run and worktree, and its tick.

@@ -13,7 +13,7 @@ use skills_core::path::AbsPath;
 use skills_core::profile;
 use skills_core::resolve::{Resolution, Site};
 use skills_engine::disk::{Directory, Disk, File, ReadError, RealDisk, Stat};
-use skills_engine::hints::{ArmError, Heed, HintSource, Inbox, StartHints};
+use skills_engine::hints::{ArmError, Heed, HintSource, Inbox, StartHints, Still};
 use skills_engine::watch::{Notify, recommended};
 use skills_engine::{Engine, Freshness, Options, ViewKey};
 
@@ -164,6 +164,10 @@ impl HintSource for WorseSource {
             return Ok(());
         }
         self.real.cookie(ticket)
+    }
+
+    fn still(&self) -> Option<Arc<dyn Still>> {
+        self.real.still().filter(|_| self.mode == Mode::Plain)
     }
 }
 

@@ -1,6 +1,7 @@
-//! What happens beside the skills wakes nobody, and what happens to them is heard all the same.
+//! What happens beside the skills wakes nobody, nor does asking where nothing has happened; and what
+//! happens to them is heard all the same.
 //!
-//! One test in one process: it counts how often the watcher's thread has waited.
+//! One test in one process: it counts how often the watcher's thread and the engine's have waited.
 
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -18,11 +19,17 @@ use skills_core::resolve::Site;
 use skills_engine::watch::recommended;
 use skills_engine::{Engine, Freshness, Options, ViewKey};
 
-/// How often the thread that listens to the watcher has waited for something.
-fn waits() -> u64 {
+/// The thread that listens to the watcher.
+const WATCH: &str = "watch";
+
+/// The thread that makes the views.
+const ENGINE: &str = "engine";
+
+/// How often a thread has waited for something.
+fn waits(thread: &str) -> u64 {
     let tasks = fs::read_dir("/proc/self/task").unwrap().map(|it| it.unwrap().path());
-    let is_it = |it: &PathBuf| fs::read_to_string(it.join("comm")).unwrap().trim() == "watch";
-    let task = tasks.into_iter().find(is_it).expect("the watcher has a thread");
+    let is_it = |it: &PathBuf| fs::read_to_string(it.join("comm")).unwrap().trim() == thread;
+    let task = tasks.into_iter().find(is_it).expect("it has a thread");
     let status = fs::read_to_string(task.join("status")).unwrap();
     let line = status.lines().find_map(|it| it.strip_prefix("voluntary_ctxt_switches:"));
     line.unwrap().trim().parse().unwrap()
@@ -34,10 +41,10 @@ fn waits() -> u64 {
 fn wakes_nobody(act: impl Fn()) {
     let end = Instant::now() + Duration::from_mins(1);
     loop {
-        let before = waits();
+        let before = waits(WATCH);
         act();
         thread::sleep(Duration::from_millis(20));
-        if waits() == before {
+        if waits(WATCH) == before {
             return;
         }
         assert!(Instant::now() < end, "the watcher is woken each time");
@@ -52,8 +59,12 @@ fn write_again_and_again(path: &Path) {
 }
 
 async fn described(engine: &Engine, top: &Path) -> Vec<String> {
+    described_by(engine, top, "agentskills").await
+}
+
+async fn described_by(engine: &Engine, top: &Path, profile: &str) -> Vec<String> {
     let site = Site {
-        profile: Arc::clone(profile::find("agentskills").unwrap()),
+        profile: Arc::clone(profile::find(profile).unwrap()),
         cwd: AbsPath::new(top).unwrap(),
         additional: Vec::new(),
         agent: None,
@@ -62,7 +73,7 @@ async fn described(engine: &Engine, top: &Path) -> Vec<String> {
     };
     let key = ViewKey {
         cwd: site.cwd.clone(),
-        profile: "agentskills".into(),
+        profile: profile.into(),
         environment: site.environment.clone(),
         additional: Vec::new(),
         agent: None,
@@ -71,6 +82,11 @@ async fn described(engine: &Engine, top: &Path) -> Vec<String> {
     let view = engine.view(key, || site, Freshness::Synced).await.unwrap();
     let candidates = view.resolution.candidates.iter();
     candidates.map(|it| it.description.as_deref().unwrap_or_default().to_owned()).collect()
+}
+
+/// How many skills the status names.
+async fn n_skills(engine: &Engine) -> usize {
+    engine.status().await.unwrap().worktrees[0].skills.values().sum()
 }
 
 fn skill(root: &Path, description: &str) {
@@ -97,11 +113,37 @@ async fn what_is_written_beside_the_skills_wakes_nobody() {
 
     wakes_nobody(|| beside.iter().for_each(|it| write_again_and_again(it)));
 
+    // As above, others may make something beside.
+    let end = Instant::now() + Duration::from_mins(1);
+    loop {
+        let before = waits(ENGINE);
+        for _ in 0..100 {
+            assert_eq!(described(&engine, &top).await, ["First."]);
+        }
+        if waits(ENGINE) == before {
+            break;
+        }
+        assert!(Instant::now() < end, "asking wakes the engine each time");
+    }
+
     // What is read is heard of, and so are the names that matter in the same directories.
     skill(&top.join(".agents/skills"), "Second.");
     assert_eq!(described(&engine, &top).await, ["Second."]);
     skill(&home.join(".agents/skills"), "At home.");
     assert_eq!(described(&engine, &top).await, ["Second.", "At home."]);
+
+    // Each time it is another one that was asked for last.
+    skill(&top.join(".claude/skills"), "Claude's.");
+    for _ in 0..3 {
+        for _ in 0..3 {
+            assert_eq!(described(&engine, &top).await, ["Second.", "Claude's.", "At home."]);
+        }
+        assert_eq!(n_skills(&engine).await, 3);
+        for _ in 0..3 {
+            assert_eq!(described_by(&engine, &top, "claude-code").await, ["Claude's."]);
+        }
+        assert_eq!(n_skills(&engine).await, 1);
+    }
 
     // Whoever wants to hear of what is written in the worktree does, and of nothing above it.
     engine.hear(AbsPath::new(&top).unwrap()).await.unwrap();

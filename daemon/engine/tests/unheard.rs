@@ -15,7 +15,7 @@ use skills_core::path::AbsPath;
 use skills_core::profile;
 use skills_core::resolve::Site;
 use skills_engine::disk::{Directory, Disk, File, ReadError, RealDisk, Stat};
-use skills_engine::hints::{ArmError, Heed, HintSource, Inbox, StartHints};
+use skills_engine::hints::{ArmError, Heed, HintSource, Inbox, StartHints, Still};
 use skills_engine::watch::recommended;
 use skills_engine::{Engine, Freshness, Options, ViewKey};
 
@@ -67,6 +67,10 @@ impl HintSource for LimitedSource {
 
     fn cookie(&mut self, ticket: u64) -> io::Result<()> {
         self.real.cookie(ticket)
+    }
+
+    fn still(&self) -> Option<Arc<dyn Still>> {
+        self.real.still()
     }
 }
 

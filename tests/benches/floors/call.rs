@@ -1,4 +1,7 @@
 //! Calls over the socket, beside an echo that sends the very same bytes.
+//!
+//! All on one core: whether the system wakes a server on the caller's core or on another makes such a
+//! call two to three times as long, and it chooses anew for each process.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
@@ -6,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use serde_json::{Value, json};
 use skills_testkit::fixture::write_skill;
 use skills_testkit::{Daemon, Home, wait_for};
@@ -20,6 +24,7 @@ pub(crate) const ECHO: &str = "serve-echo";
 const BLOCK: usize = 50;
 
 pub(crate) fn measure(table: &mut Table) {
+    let cores = on_one_core();
     let home = Home::new();
     let echo = Echo::start(home.runtime_dir().join("echo.sock"));
     let _daemon = Daemon::start(&home, env!("CARGO_BIN_EXE_test-skillsd"));
@@ -56,6 +61,17 @@ pub(crate) fn measure(table: &mut Table) {
         let name = format!("skills/list of {n_skills}, synced, beside cached");
         table.add(Figure::time(&name, cached, synced, Bar::Plus(50e-6)));
     }
+    sched_setaffinity(None, &cores).expect("it was so before");
+}
+
+/// Keeps this thread, and each process that it starts, on one core. Returns those it was on.
+fn on_one_core() -> CpuSet {
+    let cores = sched_getaffinity(None).expect("a thread knows its cores");
+    let first = (0..CpuSet::MAX_CPU).find(|it| cores.is_set(*it)).expect("it runs on one");
+    let mut one = CpuSet::new();
+    one.set(first);
+    sched_setaffinity(None, &one).expect("it is one of them");
+    cores
 }
 
 /// Returns the medians of echo and daemon for one call, asked in turns.

@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use skills_testkit::fixture::skill_text;
-use skills_testkit::{Daemon, Framing, Home};
+use skills_testkit::{Daemon, Home};
 
+use crate::call::{Line, frame};
 use crate::table::{Bar, Figure, Table, median};
 
 const ROUNDS: usize = 400;
@@ -23,14 +24,16 @@ pub(crate) fn measure(table: &mut Table) {
         let path = dir.join(format!("references/{nth}.md"));
         fs::write(path, "A line of a resource.\n".repeat(100)).expect("it can be written");
     }
-    let daemon = Daemon::start(&home, env!("CARGO_BIN_EXE_test-skillsd"));
-    let mut wire = daemon.connect(Framing::Header);
+    let _daemon = Daemon::start(&home, env!("CARGO_BIN_EXE_test-skillsd"));
     let params = json!({"cwd": top, "name": "s", "freshness": "cached"});
-    wire.call("skills/load", &params);
+    let request = json!({"jsonrpc": "2.0", "id": 1, "method": "skills/load", "params": params});
+    let request = frame(request.to_string().as_bytes());
+    let mut line = Line::connect(&home.socket());
+    assert!(line.ask(&request).len() > 10_000, "the text was loaded");
     let (mut floor, mut measured) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         floor.push(timed(|| read_all(&dir)));
-        measured.push(timed(|| wire.call("skills/load", &params)));
+        measured.push(timed(|| line.exchange(&request)));
     }
     let name = "skills/load of 10 KB with 10 files, beside reading them";
     table.add(Figure::time(name, median(floor), median(measured), Bar::Times(2.0)));

@@ -16,6 +16,7 @@ use crate::Update;
 use crate::forest::Serial;
 use crate::journal::{Changes, Journal};
 use crate::recorder::Recorder;
+use crate::rest::Asked;
 use crate::view::{Moment, View, ViewKey};
 
 /// How many views are kept; of more, the longest unused goes.
@@ -34,7 +35,7 @@ pub(crate) struct Held {
     pub(super) view: Arc<View>,
     /// The nodes its resolution depends on.
     pub(super) depends: Depends,
-    pub(super) used: Instant,
+    pub(super) asked: Arc<Asked>,
 }
 
 /// A set of nodes, sorted.
@@ -100,7 +101,7 @@ impl Engine {
             self.postponed.insert(key);
             return view;
         }
-        let used = before.map_or_else(Instant::now, |it| it.used);
+        let asked = before.map(|it| Arc::clone(&it.asked)).unwrap_or_default();
         self.unused |= before.is_some_and(|it| it.depends != depends);
         let before = before.map(|it| Arc::clone(&it.view));
         let same = before
@@ -114,10 +115,10 @@ impl Engine {
                 None => Arc::new(Journal::new(tick)),
                 Some(before) => Arc::clone(before.journal()),
             };
-            let moment = Moment { clock, tick, journal };
+            let moment = Moment { clock, tick, journal, asked: Arc::clone(&asked) };
             Arc::new(View::new(Arc::clone(&key), site, resolution, health, uses, moment))
         });
-        self.views.insert(key, Held { view: Arc::clone(&view), depends, used });
+        self.views.insert(key, Held { view: Arc::clone(&view), depends, asked });
         if is_new {
             let update = before.map(|before| follow(&before, Arc::clone(&view)));
             self.publish();
@@ -177,7 +178,9 @@ impl Engine {
     pub(super) fn drop_unused(&mut self) {
         let views = self.views.iter();
         let mut idle: Vec<_> = views
-            .map(|(key, it)| (it.used, Arc::clone(key), it.view.resolution.worktree.clone()))
+            .map(|(key, it)| {
+                (it.asked.last(), Arc::clone(key), it.view.resolution.worktree.clone())
+            })
             .collect();
         idle.sort_by_key(|(used, ..)| std::cmp::Reverse(*used));
         // Of a pinned worktree the view used last stays; it keeps the watches alive.
