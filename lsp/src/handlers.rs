@@ -40,4 +40,6 @@ pub(crate) mod workspace_symbol;
 
 pub(crate) mod rename;
 
+pub(crate) mod will_rename_files;
+
 pub(crate) mod workspace_diagnostic;

@@ -11,6 +11,7 @@ use skills_core::config;
 use skills_core::path::AbsPath;
 use skills_core::profile::Profiles;
 use skills_core::ranking::{Ranked, Ranking};
+use skills_core::references::Bases;
 use skills_core::resolve::{State, is_built_in, path_of};
 use skills_core::rules::{Level, Levels, Neighbour};
 use skills_core::skill::SkillRecord;
@@ -29,6 +30,10 @@ pub(crate) struct Known {
     pub(crate) skills: Vec<Skill>,
     pub(crate) rankings: Vec<Ranking>,
     pub(crate) levels: Levels,
+    /// The top of the worktree around the place.
+    pub(crate) top: Option<AbsPath>,
+    /// The user's home directory.
+    pub(crate) home: Option<AbsPath>,
 }
 
 /// One skill as it is for whoever reads it.
@@ -63,6 +68,8 @@ pub(crate) struct Overlaid {
     pub(crate) neighbours: Vec<Neighbour>,
     pub(crate) rankings: Vec<Ranking>,
     pub(crate) levels: Levels,
+    pub(crate) top: Option<AbsPath>,
+    pub(crate) home: Option<AbsPath>,
 }
 
 /// Returns the names of all profiles, the user's own among them.
@@ -84,9 +91,10 @@ impl Known {
     pub(crate) fn read(snapshot: wire::SnapshotResult, own: &[Wish]) -> Self {
         let paths: Vec<Option<AbsPath>> =
             snapshot.skills.iter().map(|it| path(&it.path, it.path_encoding)).collect();
-        let worktree = path(&snapshot.worktree, snapshot.path_encoding);
+        let top = path(&snapshot.worktree, snapshot.path_encoding);
+        let home = snapshot.home.as_ref().and_then(|it| path(it, snapshot.path_encoding));
         let mut levels = Levels::default();
-        let mut set = |glob: Option<&str>, rule: &str, level| match (glob, &worktree) {
+        let mut set = |glob: Option<&str>, rule: &str, level| match (glob, &top) {
             (None, _) => levels.set(rule, level),
             (Some(glob), Some(top)) => levels.set_for(top, glob, rule, level),
             (Some(_), None) => {}
@@ -109,7 +117,7 @@ impl Known {
         };
         let skills = snapshot.skills.into_iter().zip(&paths).filter_map(skill).collect();
         let profiles = names(&profiles);
-        Self { clock: snapshot.clock, profiles, skills, rankings, levels }
+        Self { clock: snapshot.clock, profiles, skills, rankings, levels, top, home }
     }
 
     /// Returns what is known with these texts over it.
@@ -136,7 +144,8 @@ impl Known {
             .collect();
         let texts = || buffers.iter().map(|it| (&it.path, &*it.record));
         let rankings = self.rankings.iter().map(|it| it.overlaid(texts())).collect();
-        Overlaid { skills, neighbours, rankings, levels: self.levels.clone() }
+        let (levels, top, home) = (self.levels.clone(), self.top.clone(), self.home.clone());
+        Overlaid { skills, neighbours, rankings, levels, top, home }
     }
 }
 
@@ -159,6 +168,39 @@ impl Overlaid {
     pub(crate) fn at(&self, path: &AbsPath) -> Option<&Skill> {
         let index = self.skills.binary_search_by(|it| it.path.cmp(path)).ok()?;
         self.skills.get(index)
+    }
+
+    /// Returns the skill in whose directory a path is, or that directory itself: the innermost.
+    pub(crate) fn around(&self, path: &AbsPath) -> Option<&Skill> {
+        path.ancestors().find_map(|it| self.at(&it.child("SKILL.md")))
+    }
+
+    /// Returns all ways to the file of the skill at a path that some agent knows for the same, the
+    /// path itself first.
+    pub(crate) fn ways<'a>(&'a self, path: &'a AbsPath) -> Vec<&'a AbsPath> {
+        let mut ways = vec![path];
+        for (ranking, ranked) in self.places(path) {
+            let of = |it: &Ranked| it.winner.filter(|_| it.same_file);
+            let first = of(ranked).and_then(|it| ranking.skills.get(it)).unwrap_or(ranked);
+            let is_same = |it: &&Ranked| {
+                it.path == first.path
+                    || of(it)
+                        .and_then(|it| ranking.skills.get(it))
+                        .is_some_and(|it| it.path == first.path)
+            };
+            ways.extend(ranking.skills.iter().filter(is_same).map(|it| &it.path));
+        }
+        ways[1..].sort();
+        ways.dedup();
+        let own = ways[0];
+        let mut is_first = true;
+        ways.retain(|it| *it != own || std::mem::take(&mut is_first));
+        ways
+    }
+
+    /// Returns where the paths of a text start.
+    pub(crate) fn bases(&self, text: &AbsPath) -> Bases {
+        Bases::of(text, self.top.as_ref(), self.home.as_ref())
     }
 
     /// Returns what each profile makes of the skill at a path.

@@ -59,7 +59,7 @@ use crate::guard::Guard;
 use crate::server::Server;
 use crate::session::Session;
 
-pub use source::{Answer, Bell, Extent, Nothing, Source};
+pub use source::{Answer, Bell, Extent, Nothing, Search, Source};
 
 /// How a client took its leave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -309,7 +309,7 @@ impl LanguageServer for Server {
     }
 
     async fn will_rename_files(&self, params: RenameFilesParams) -> Result<Option<WorkspaceEdit>> {
-        Ok(handlers::rename::will_rename_files(&params.files, self.texts().await).await)
+        Ok(handlers::will_rename_files::will_rename_files(&params.files, self.texts().await).await)
     }
 
     async fn workspace_diagnostic(

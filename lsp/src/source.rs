@@ -27,6 +27,21 @@ pub struct Extent {
     pub anew: bool,
 }
 
+/// Which texts are looked for.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Search {
+    /// The top of the worktree whose texts count.
+    pub top: Option<AbsPath>,
+    /// The user's home directory, for what every agent is told.
+    pub home: Option<AbsPath>,
+    /// The skills whose texts count.
+    pub skills: Vec<AbsPath>,
+    /// Words of which one has to be in a text; any text counts where there are none.
+    pub words: Vec<String>,
+    /// Directories all of whose texts count, whatever is in them.
+    pub below: Vec<AbsPath>,
+}
+
 /// Who answers for the disk. A place is the directory that an agent would work in.
 pub trait Source: Send + Sync + 'static {
     /// Rings whenever what these profiles see from a place may have changed, until what is
@@ -63,6 +78,9 @@ pub trait Source: Send + Sync + 'static {
 
     /// Returns what lies beside the skill at `path`, and what is at these paths from its directory.
     fn facts(&self, path: AbsPath, looks: Vec<String>) -> Answer<Facts>;
+
+    /// Returns the texts that a search is for: those in which skills may be led to.
+    fn texts(&self, search: Search) -> Answer<Vec<AbsPath>>;
 
     /// Returns the text of a file, without a byte order mark.
     fn read(&self, path: AbsPath) -> Answer<String>;
@@ -108,6 +126,10 @@ impl Source for Nothing {
     }
 
     fn facts(&self, _: AbsPath, _: Vec<String>) -> Answer<Facts> {
+        none()
+    }
+
+    fn texts(&self, _: Search) -> Answer<Vec<AbsPath>> {
         none()
     }
 

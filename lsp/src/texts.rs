@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use skills_core::command;
 use skills_core::path::AbsPath;
-use skills_core::references::{Link, Reference, is_speaker, linked, links};
+use skills_core::references::{
+    Bases, Reference, has_names, has_paths, link_at, linked, links, steps,
+};
 use skills_core::text::Span;
 use tower_lsp::ls_types::{Location, Range, Uri};
 
@@ -32,7 +34,7 @@ pub(crate) struct Speaker {
     pub(crate) is_open: bool,
     /// Where it names the skill.
     pub(crate) references: Vec<Reference>,
-    /// Where it leads into the skill's directory.
+    /// Where its paths name the skill's directory.
     pub(crate) links: Vec<Reference>,
 }
 
@@ -45,12 +47,14 @@ impl Speaker {
         is_open: bool,
     ) -> Option<Self> {
         let path = document.path()?.clone();
-        let mut references = document.references().to_vec();
-        references.retain(|it| meant.is_named(&it.name, eyes));
-        let own = meant.skill.path.parent();
-        let dir = own.filter(|_| !command::is_command(&meant.skill.path));
-        let links = linked(document.text(), document.parsed(), &path, |it| {
-            (dir.as_ref() == Some(it)).then_some(&*meant.skill.name)
+        let mut references = Vec::new();
+        if meant.is_spoken_of_in(&path) {
+            references.extend_from_slice(document.references());
+            references.retain(|it| meant.is_named(&it.name, eyes));
+        }
+        let dirs = meant.directories();
+        let links = linked(document.text(), document.parsed(), &eyes.bases(&path), |it| {
+            dirs.contains(it).then_some(&*meant.skill.name)
         });
         Some(Self { path, document: Arc::clone(document), is_open, references, links })
     }
@@ -75,6 +79,23 @@ pub(crate) struct Meant {
 }
 
 impl Meant {
+    /// Returns the directories that lead to the skill; none for a command.
+    pub(crate) fn directories(&self) -> Vec<AbsPath> {
+        if command::is_command(&self.skill.path) {
+            return Vec::new();
+        }
+        let ways = self.overlaid.ways(&self.skill.path);
+        ways.into_iter().filter_map(AbsPath::parent).collect()
+    }
+
+    /// Whether a name in a text at a path may mean this skill. What a user tells every agent is said
+    /// in all worktrees: a name there is not one worktree's.
+    fn is_spoken_of_in(&self, text: &AbsPath) -> bool {
+        let is_within =
+            |it: &AbsPath| self.overlaid.top.as_ref().is_some_and(|top| it.starts_with(top));
+        has_names(text) && (is_within(text) || !is_within(&self.skill.path))
+    }
+
     /// Whether a name means this skill where `eyes` see.
     fn is_named(&self, name: &str, eyes: &Overlaid) -> bool {
         eyes.meant(name).is_some_and(|it| it.path == self.skill.path)
@@ -106,6 +127,7 @@ impl Texts<'_> {
         }
         let own = document.path()?;
         if let Some((span, skill)) = linked_at(document, offset, &overlaid) {
+            let skill = skill.clone();
             return Some((Meant { skill, overlaid }, span));
         }
         let entry = document.parsed().frontmatter.as_ref()?.get("name")?;
@@ -136,7 +158,7 @@ impl Texts<'_> {
         let open = self.session.documents();
         let is_closed = |it: &&Arc<Document>| !open.iter().any(|open| open.path() == it.path());
         let closed = closed.iter().filter(is_closed).map(|it| self.speaker(it, &meant, false));
-        let open = open.iter().filter(|it| it.path().is_some_and(|it| is_speaker(it)));
+        let open = open.iter().filter(|it| it.path().is_some_and(is_text));
         let open = open.map(|it| self.speaker(it, &meant, true));
         let speakers = closed.chain(open).flatten();
         let mut others: Vec<_> = speakers.filter(|it| it.path != meant.skill.path).collect();
@@ -165,7 +187,7 @@ impl Texts<'_> {
         let mut paths = self.naming(meant, &[None]).await?;
         // What is typed but not saved counts as well.
         let open = self.session.documents();
-        let speaking = open.iter().filter_map(|it| it.path()).filter(|it| is_speaker(it));
+        let speaking = open.iter().filter_map(|it| it.path()).filter(|it| is_text(it));
         paths.extend(speaking.cloned());
         paths.insert(meant.skill.path.clone());
         let mut speakers = Vec::new();
@@ -197,6 +219,12 @@ impl Texts<'_> {
         Speaker::new(document, meant, own.as_ref().unwrap_or(&meant.overlaid), is_open)
     }
 
+    /// Returns where the paths of a text that speaks of a skill start.
+    pub(crate) fn bases(self, speaker: &Speaker, meant: &Meant) -> Bases {
+        let place = self.session.place(&speaker.document);
+        place.as_ref().unwrap_or(&meant.overlaid).bases(&speaker.path)
+    }
+
     /// Returns where the skill at a path begins: its name, else its first line.
     pub(crate) async fn location(self, path: &AbsPath) -> Option<Location> {
         let encoding = self.session.settings().encoding;
@@ -208,15 +236,31 @@ impl Texts<'_> {
     }
 }
 
-/// Returns the skill that a link at an offset leads into.
-fn linked_at(document: &Document, offset: usize, overlaid: &Overlaid) -> Option<(Span, Skill)> {
+/// Returns the skill that is meant at an offset of a path, and where its directory is named: where the
+/// directory's name stands, or anywhere in a path that leads to the skill and no further.
+fn linked_at<'a>(
+    document: &Document,
+    offset: usize,
+    overlaid: &'a Overlaid,
+) -> Option<(Span, &'a Skill)> {
     let links = links(document.text(), document.parsed());
-    let link = links.iter().find(|it| it.span.start <= offset && offset <= it.span.end)?;
-    let target = target(document, link)?;
-    Some((link.span, overlaid.at(&target)?.clone()))
+    let link = link_at(&links, offset)?;
+    let bases = overlaid.bases(document.path()?);
+    bases.starts(link.start).iter().find_map(|base| {
+        let target = base.towards(&link.path);
+        let passed = steps(link, document.text(), base);
+        let named = passed.iter().rev().find_map(|it| {
+            let skill = overlaid.at(&it.reached.child("SKILL.md"))?;
+            let is_here = it.span.start <= offset && offset <= it.span.end;
+            let leads = target == skill.path || target == it.reached;
+            (is_here || leads).then_some((it.span, skill))
+        });
+        // Its own file is named without its directory.
+        named.or_else(|| overlaid.at(&target).map(|it| (link.span, it)))
+    })
 }
 
-/// Returns the file that a link leads to.
-pub(crate) fn target(document: &Document, link: &Link) -> Option<AbsPath> {
-    Some(document.path()?.parent()?.towards(&link.path))
+/// Whether skills may be named or led to in a file.
+pub(crate) fn is_text(path: &AbsPath) -> bool {
+    has_names(path) || has_paths(path)
 }

@@ -13,14 +13,13 @@ use tower_lsp::ls_types::{
     CodeLensOptions, CompletionOptions, Diagnostic, DiagnosticOptions,
     DiagnosticRelatedInformation, DiagnosticServerCapabilities, DiagnosticSeverity, DiagnosticTag,
     DocumentLinkOptions, DocumentSymbol, ExecuteCommandOptions, FileOperationFilter,
-    FileOperationPattern, FileOperationPatternKind, FileOperationRegistrationOptions, FoldingRange,
-    FoldingRangeKind, FoldingRangeProviderCapability, HoverProviderCapability, Location,
-    NumberOrString, OneOf, Position, PositionEncodingKind, Range, RenameOptions,
-    SelectionRangeProviderCapability, ServerCapabilities, SymbolInformation, SymbolKind,
-    TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions,
-    TextDocumentSyncSaveOptions, TextEdit, Uri, WorkDoneProgressOptions,
-    WorkspaceFileOperationsServerCapabilities, WorkspaceFoldersServerCapabilities,
-    WorkspaceServerCapabilities,
+    FileOperationPattern, FileOperationRegistrationOptions, FoldingRange, FoldingRangeKind,
+    FoldingRangeProviderCapability, HoverProviderCapability, Location, NumberOrString, OneOf,
+    Position, PositionEncodingKind, Range, RenameOptions, SelectionRangeProviderCapability,
+    ServerCapabilities, SymbolInformation, SymbolKind, TextDocumentSyncCapability,
+    TextDocumentSyncKind, TextDocumentSyncOptions, TextDocumentSyncSaveOptions, TextEdit, Uri,
+    WorkDoneProgressOptions, WorkspaceFileOperationsServerCapabilities,
+    WorkspaceFoldersServerCapabilities, WorkspaceServerCapabilities,
 };
 
 use crate::document::Document;
@@ -104,13 +103,9 @@ pub(crate) fn capabilities(settings: Settings) -> ServerCapabilities {
 }
 
 fn workspace() -> WorkspaceServerCapabilities {
-    let directories = FileOperationFilter {
+    let everything = FileOperationFilter {
         scheme: Some("file".to_owned()),
-        pattern: FileOperationPattern {
-            glob: "**/*".to_owned(),
-            matches: Some(FileOperationPatternKind::Folder),
-            options: None,
-        },
+        pattern: FileOperationPattern { glob: "**/*".to_owned(), matches: None, options: None },
     };
     WorkspaceServerCapabilities {
         workspace_folders: Some(WorkspaceFoldersServerCapabilities {
@@ -118,7 +113,7 @@ fn workspace() -> WorkspaceServerCapabilities {
             change_notifications: Some(OneOf::Left(true)),
         }),
         file_operations: Some(WorkspaceFileOperationsServerCapabilities {
-            will_rename: Some(FileOperationRegistrationOptions { filters: vec![directories] }),
+            will_rename: Some(FileOperationRegistrationOptions { filters: vec![everything] }),
             ..WorkspaceFileOperationsServerCapabilities::default()
         }),
     }

@@ -6,7 +6,9 @@
 //! else (`skills:`, `Skill(…)`, code beside the word "skill") are marked as sure.
 //! The text may be any of those that agents read: a SKILL.md, a command, an agent, `CLAUDE.md`.
 
+mod bases;
 mod link;
+mod moves;
 mod rename;
 
 use std::path::Path;
@@ -17,7 +19,9 @@ use crate::path::AbsPath;
 use crate::rules::Body;
 use crate::text::Span;
 
-pub use link::{Link, Way, links};
+pub use bases::{Bases, Step, steps};
+pub use link::{Link, Start, Way, link_at, links};
+pub use moves::{Move, Moves, relative};
 pub use rename::{Renaming, edits, problem};
 
 /// A place where a skill may be named.
@@ -44,7 +48,7 @@ pub enum Form {
     Called,
     /// In prose, behind `/` or `$`.
     Spoken,
-    /// By a link to its directory or a file in it, by an import, or by the path of such a file.
+    /// By its directory's name in a path: of a link, an import, a command, or as it is.
     Linked,
 }
 
@@ -89,27 +93,32 @@ pub(crate) fn outside_prose(text: &str, document: &Document, body: &Body) -> Vec
     found
 }
 
-/// Returns the places where a text at `path` leads into directories of skills, in their order; what
-/// is spelled is the path, and what is named the skill. `skill_in` gives the skill of a directory.
+/// Returns the places where a text names directories of skills in paths, in their order: exactly
+/// those that change when such a directory gets another name. `skill_in` gives the skill of a
+/// directory.
 pub fn linked<'a>(
     text: &str,
     document: &Document,
-    path: &AbsPath,
+    bases: &Bases,
     skill_in: impl Fn(&AbsPath) -> Option<&'a str>,
 ) -> Vec<Reference> {
-    if !document.body.slice(text).contains('/') {
-        return Vec::new();
+    let mut found: Vec<Reference> = Vec::new();
+    for link in links(text, document) {
+        let through = |base: &AbsPath| {
+            let steps = steps(&link, text, base).into_iter().filter(|it| !link.is_loose(it));
+            let named = steps.filter_map(|Step { span, reached }| {
+                let name = skill_in(&reached)?.to_owned();
+                Some(Reference { name, span, form: Form::Linked })
+            });
+            let named: Vec<_> = named.collect();
+            (!named.is_empty()).then_some(named)
+        };
+        let named = bases.starts(link.start).iter().find_map(through).unwrap_or_default();
+        let end = found.last().map_or(0, |it| it.span.end);
+        // A command in backticks may be read as one path, and word by word.
+        found.extend(named.into_iter().filter(|it| end <= it.span.start));
     }
-    let base = base(path);
-    let own = is_skill_file(path).then_some(&base);
-    let links = links(text, document).into_iter();
-    let reference = |it: Link| {
-        let target = base.towards(&it.path);
-        let mut dirs = target.ancestors().filter(|it| Some(it) != own);
-        let name = dirs.find_map(|it| skill_in(&it))?.to_owned();
-        Some(Reference { name, span: it.span, form: Form::Linked })
-    };
-    links.filter_map(reference).collect()
+    found
 }
 
 /// Returns what stands at an offset, the sigil before a name included.
@@ -285,20 +294,35 @@ pub fn is_speaker(path: &Path) -> bool {
     path.extension().is_some_and(|it| it == "md") && parts.windows(2).any(is_kept)
 }
 
+/// Whether paths in a file of that path are looked at: in all that agents read, and in all that
+/// people write with links in it.
+pub fn has_paths(path: &Path) -> bool {
+    let is_text = |it: &str| MARKDOWN.contains(&it);
+    path.extension().and_then(|it| it.to_str()).is_some_and(is_text)
+}
+
+/// Whether names in a file of that path may mean skills: in all that agents read, the files of
+/// skills among them.
+pub fn has_names(path: &Path) -> bool {
+    let is_bundled = || {
+        has_paths(path)
+            && path.parent().is_some_and(|it| it.iter().any(|it| it == "skills" || it == "skill"))
+    };
+    is_speaker(path) || is_bundled()
+}
+
+/// How files of Markdown end, those of rules for agents among them.
+const MARKDOWN: [&str; 4] = ["md", "mdc", "mdx", "markdown"];
+
 /// Files that agents read wherever they lie.
-const SPEAKERS: [&str; 6] =
+pub const SPEAKERS: [&str; 6] =
     ["SKILL.md", "CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "AGENTS.override.md", "GEMINI.md"];
 
 /// Directories of agents.
-const HOMES: [&str; 6] = [".claude", ".opencode", ".agents", ".codex", ".gemini", "opencode"];
+pub const HOMES: [&str; 6] = [".claude", ".opencode", ".agents", ".codex", ".gemini", "opencode"];
 
 /// Directories in them whose files are read.
-const KEPT: [&str; 5] = ["commands", "command", "agents", "agent", "prompts"];
-
-/// Returns the directory that relative paths of a text start from.
-fn base(path: &AbsPath) -> AbsPath {
-    path.parent().unwrap_or_else(|| path.clone())
-}
+pub const KEPT: [&str; 5] = ["commands", "command", "agents", "agent", "prompts"];
 
 #[cfg(test)]
 mod tests {
@@ -323,19 +347,25 @@ mod tests {
         let dir = at("/w/.claude/skills/pdf");
         let found = |path: &str, text: &str| {
             let skill_in = |it: &AbsPath| (*it == dir).then_some("pdf");
-            let found = linked(text, &parse(text), &at(path), skill_in);
-            let shown = found.iter().map(|it| format!("{} {}", it.name, it.span.slice(text)));
+            let bases = Bases::of(&at(path), Some(&at("/w")), None);
+            let found = linked(text, &parse(text), &bases, skill_in);
+            let shown = found.iter().map(|it| {
+                assert_eq!(it.span.slice(text), it.name);
+                text[it.span.end..]
+                    .split([' ', ')', '`', ','])
+                    .next()
+                    .unwrap_or_default()
+                    .to_owned()
+            });
             shown.collect::<Vec<_>>()
         };
         let text = "See [a](.claude/skills/pdf/a/b.md), [b](.claude/skills/x.md), `.claude/skills/pdf/c.md`.";
-        assert_eq!(
-            found("/w/CLAUDE.md", text),
-            ["pdf .claude/skills/pdf/a/b.md", "pdf .claude/skills/pdf/c.md"]
-        );
+        assert_eq!(found("/w/CLAUDE.md", text), ["/a/b.md", "/c.md"]);
         assert_eq!(
             found("/w/CLAUDE.md", "@.claude/skills/pdf/SKILL.md and .claude/skills/pdf/x.py."),
-            ["pdf .claude/skills/pdf/SKILL.md", "pdf .claude/skills/pdf/x.py"]
+            ["/SKILL.md", "/x.py."]
         );
+        assert_eq!(found("/w/.claude/agents/a.md", "`python .claude/skills/pdf/x.py`"), ["/x.py"]);
         let own = "[a](a.md) and [b](../notes/b.md)";
         assert_eq!(found("/w/.claude/skills/pdf/SKILL.md", own), [""; 0]);
         assert_eq!(found("/w/.claude/skills/notes/SKILL.md", "[x](../pdf/SKILL.md)").len(), 1);

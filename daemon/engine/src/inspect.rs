@@ -32,7 +32,7 @@ use crate::view::View;
 use beside::Beside;
 
 pub use beside::{facts, make_executable};
-pub use spoken::{Spoken, names, spoken};
+pub use spoken::{Search, Spoken, home, names, search, spoken};
 pub use walks::Walks;
 pub use worktree::Worktree;
 

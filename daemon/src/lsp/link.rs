@@ -22,7 +22,7 @@ use skills_core::rules::{DEFAULT_PROFILES, Facts};
 use skills_core::text::decode;
 use skills_engine::disk::{Disk as _, RealDisk};
 use skills_engine::inspect;
-use skills_lsp::{Answer, Bell, Extent, Source};
+use skills_lsp::{Answer, Bell, Extent, Search, Source};
 use skills_protocol::method::{
     EventsEvent, EventsSubscribe, IndexSnapshot, Notification as _, PathsMatch, Request,
     SessionClose, SessionTouch, SkillsCheck, SkillsReferences,
@@ -318,6 +318,12 @@ impl Source for Link {
 
     fn facts(&self, path: AbsPath, looks: Vec<String>) -> Answer<Facts> {
         Box::pin(async move { spawn_blocking(move || inspect::facts(&path, &looks)).await.ok() })
+    }
+
+    fn texts(&self, search: Search) -> Answer<Vec<AbsPath>> {
+        let Search { top, home, skills, words, below } = search;
+        let search = inspect::Search { top, home, skills, words, below };
+        Box::pin(async move { spawn_blocking(move || inspect::search(search)).await.ok() })
     }
 
     fn read(&self, path: AbsPath) -> Answer<String> {

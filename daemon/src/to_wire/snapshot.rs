@@ -25,7 +25,9 @@ pub(crate) fn snapshot(
     known: bool,
 ) -> wire::SnapshotResult {
     let worktree = &views[0].resolution.worktree;
-    let path_encoding = encoding_of([&**worktree]);
+    let home = skills_engine::inspect::home(views);
+    let written = std::iter::once(&**worktree).chain(home.as_deref());
+    let path_encoding = encoding_of(written);
     let mut files: BTreeMap<&AbsPath, (u32, &Candidate)> = BTreeMap::new();
     if !known {
         for candidate in views.iter().flat_map(|it| &it.resolution.candidates) {
@@ -47,6 +49,7 @@ pub(crate) fn snapshot(
         health: health(&views[0].health),
         fresh: !known,
         worktree: encode(worktree, path_encoding),
+        home: home.map(|it| encode(&it, path_encoding)),
         path_encoding,
         skills: files.values().map(|(_, it)| skill(it)).collect(),
         profiles,

@@ -1,10 +1,10 @@
 //! `textDocument/definition` and `textDocument/references`: a skill, and where it is named.
 
-use tower_lsp::ls_types::{Location, Position};
+use tower_lsp::ls_types::{Location, Position, Range};
 
 use crate::document::Document;
 use crate::from_proto;
-use crate::texts::{Texts, target};
+use crate::texts::Texts;
 
 /// Returns where the skill or the file is that a position names.
 pub(crate) async fn definition(
@@ -20,9 +20,14 @@ pub(crate) async fn definition(
         return texts.location(&meant.skill.path).await;
     }
     let links = skills_core::references::links(document.text(), document.parsed());
-    let link = links.iter().find(|it| it.span.start <= offset && offset <= it.span.end)?;
-    let (found, _) = texts.document(&target(document, link)?).await?;
-    Some(Location::new(found.uri().clone(), tower_lsp::ls_types::Range::default()))
+    let link = skills_core::references::link_at(&links, offset)?;
+    let overlaid = texts.session.place(document).unwrap_or_default();
+    for target in overlaid.bases(document.path()?).targets(link) {
+        if let Some((found, _)) = texts.document(&target).await {
+            return Some(Location::new(found.uri().clone(), Range::default()));
+        }
+    }
+    None
 }
 
 /// Returns everywhere that the skill at a position is named; its own name as well where the client

@@ -1,17 +1,17 @@
 //! `textDocument/documentLink`: what leads to a file, and the skills that a text names.
 
-use skills_core::references::{Way, links};
+use skills_core::path::AbsPath;
+use skills_core::references::{Link, Start, Way, links, relative, steps};
 use skills_core::rules::{Look, Surroundings as _};
 use tower_lsp::ls_types::{DocumentLink, Uri};
 
 use crate::document::Document;
 use crate::scene::Scene;
 use crate::settings::Settings;
-use crate::texts::target;
 use crate::to_proto;
 
-/// Returns the links of a text. A path that no link is written around, as it
-/// is or behind `@`, is one where a file is there.
+/// Returns the links of a text. A path that no link is written around is one where a file is there,
+/// and a word with slashes where it leads into a skill.
 pub(crate) fn document_link(
     document: &Document,
     scene: &Scene,
@@ -21,13 +21,17 @@ pub(crate) fn document_link(
         let range = to_proto::range(document, span, settings.encoding);
         Some(DocumentLink { range, target: Some(target?), tooltip, data: None })
     };
-    let files = links(document.text(), document.parsed());
-    let is_there =
-        |path: &str| matches!(scene.look(path.trim_start_matches("./")), Some(Look::File { .. }));
-    let files = files
-        .iter()
-        .filter(|it| it.way == Way::Target || is_there(&it.path))
-        .filter_map(|it| link(it.span, Uri::from_file_path(&*target(document, it)?), None));
+    let mut found: Vec<DocumentLink> = Vec::new();
+    let mut end = 0;
+    for file in links(document.text(), document.parsed()) {
+        // A command in backticks may be read as one path, and word by word.
+        if end <= file.span.start
+            && let Some(target) = target(document, &file, scene)
+        {
+            end = file.span.end;
+            found.extend(link(file.span, Uri::from_file_path(&*target), None));
+        }
+    }
     let skills = document.references().iter().filter_map(|it| {
         let skill = scene.overlaid.meant(&it.name)?;
         // A skill does not lead to itself.
@@ -35,5 +39,37 @@ pub(crate) fn document_link(
         let target = to_proto::uri(&skill.path).filter(|_| other);
         link(it.span, target, Some(format!("Open the skill {}", skill.name)))
     });
-    files.chain(skills).collect()
+    found.extend(skills);
+    found
+}
+
+/// Returns the file that a path leads to, as far as it is known to be one.
+fn target(document: &Document, link: &Link, scene: &Scene) -> Option<AbsPath> {
+    let path = document.path()?;
+    let bases = scene.overlaid.bases(path);
+    let dir = path.parent()?;
+    let leads = |base: &AbsPath| {
+        let target = base.towards(&link.path);
+        let skill = scene.overlaid.around(&target);
+        let is_named = || {
+            let passed = steps(link, document.text(), base);
+            passed.iter().any(|it| scene.overlaid.at(&it.reached.child("SKILL.md")).is_some())
+        };
+        if link.way == Way::Word && !is_named() {
+            return None;
+        }
+        match scene.look(&relative(&dir, &target)?)? {
+            Look::File { .. } => Some(target),
+            Look::Directory => {
+                let own = skill.filter(|it| it.path.parent().as_ref() == Some(&target));
+                own.map(|it| it.path.clone())
+            }
+            Look::Missing => None,
+        }
+    };
+    let starts = bases.starts(link.start);
+    let found = starts.iter().find_map(leads);
+    // A link says that it is one, whether or not anything is there.
+    let is_link = link.way == Way::Target && link.start == Start::Text;
+    found.or_else(|| starts.first().filter(|_| is_link).map(|it| it.towards(&link.path)))
 }

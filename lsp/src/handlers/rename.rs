@@ -1,23 +1,21 @@
-//! `textDocument/rename`, `prepareRename` and `workspace/willRenameFiles`: a skill under another name.
+//! `textDocument/rename` and `prepareRename`: a skill under another name.
 //!
 //! Its directory, its `name:` and every reference change in one edit, or nothing does: what would
 //! collide, and a client that cannot rename files, is refused with the reason.
 
 use std::path::Path;
 
-use skills_core::path::AbsPath;
 use skills_core::references::{Renaming, edits, problem};
 use skills_core::rules::Edit;
 use tower_lsp::jsonrpc::{Error, ErrorCode};
 use tower_lsp::ls_types::{
-    DocumentChangeOperation, DocumentChanges, FileRename, OneOf,
-    OptionalVersionedTextDocumentIdentifier, Position, PrepareRenameResponse, RenameFile,
-    ResourceOp, TextDocumentEdit, TextEdit, Uri, WorkspaceEdit,
+    DocumentChangeOperation, DocumentChanges, OneOf, OptionalVersionedTextDocumentIdentifier,
+    Position, PrepareRenameResponse, RenameFile, ResourceOp, TextDocumentEdit, Uri, WorkspaceEdit,
 };
 
 use crate::document::Document;
-use crate::settings::Settings;
-use crate::texts::{Meant, Texts};
+use crate::settings::{Encoding, Settings};
+use crate::texts::{Meant, Speaker, Texts};
 use crate::{from_proto, to_proto};
 
 /// Returns what would be renamed at a position; nothing where no skill is named.
@@ -103,7 +101,7 @@ pub(crate) fn allowed<'a>(
 }
 
 /// Returns what is in the way of a name wherever the skill is seen from.
-fn in_the_way(renaming: &Renaming<'_>, texts: Texts<'_>) -> Option<String> {
+pub(super) fn in_the_way(renaming: &Renaming<'_>, texts: Texts<'_>) -> Option<String> {
     let places = texts.session.places_seeing(renaming.path);
     let mut seeing = places.iter().flat_map(|(_, it)| it.places(renaming.path));
     if let Some((ranking, _)) = seeing.find(|(it, _)| it.profile.reserves(renaming.new)) {
@@ -116,35 +114,24 @@ fn in_the_way(renaming: &Renaming<'_>, texts: Texts<'_>) -> Option<String> {
     problem(renaming, others.map(|it| (it.name.as_str(), &it.path)))
 }
 
-/// Returns the edits that go with directories of skills that are about to be renamed by the client.
-/// A rename that would collide changes no text: that it happens cannot be refused here. Neither
-/// does one that an edit of ours asked for: its texts say so already when the client comes to ask.
-pub(crate) async fn will_rename_files(
-    files: &[FileRename],
-    texts: Texts<'_>,
-) -> Option<WorkspaceEdit> {
-    let path = |uri: &str| AbsPath::new(&uri.parse::<Uri>().ok()?.to_file_path()?).ok();
-    let mut operations = Vec::new();
-    for file in files {
-        let (Some(old), Some(new)) = (path(&file.old_uri), path(&file.new_uri)) else { continue };
-        let is_renamed = old.parent() == new.parent() && old != new;
-        let name = new.file_name().and_then(|it| it.to_str()).filter(|_| is_renamed);
-        let skill = old.child("SKILL.md");
-        let found = texts.session.places_seeing(&skill).into_iter().find_map(|(_, overlaid)| {
-            let skill = overlaid.at(&skill)?.clone();
-            Some(Meant { skill, overlaid })
-        });
-        let (Some(name), Some(meant)) = (name, found) else { continue };
-        let renaming = Renaming { path: &skill, new: name };
-        if in_the_way(&renaming, texts).is_some() {
-            continue;
-        }
-        operations.extend(text_edits(&renaming, &meant, texts).await?);
+/// Returns the operation that edits a text; none where nothing changes in it.
+pub(super) fn operation(
+    document: &Document,
+    is_open: bool,
+    edits: &mut [Edit],
+    encoding: Encoding,
+) -> Option<DocumentChangeOperation> {
+    if edits.is_empty() {
+        return None;
     }
-    (!operations.is_empty()).then(|| WorkspaceEdit {
-        document_changes: Some(DocumentChanges::Operations(operations)),
-        ..WorkspaceEdit::default()
-    })
+    edits.sort_by_key(|it| it.span);
+    let edit = |it: &Edit| OneOf::Left(to_proto::text_edit(document, it, encoding));
+    let text_document = OptionalVersionedTextDocumentIdentifier {
+        uri: document.uri().clone(),
+        version: is_open.then(|| document.version()),
+    };
+    let edits = edits.iter().map(edit).collect();
+    Some(DocumentChangeOperation::Edit(TextDocumentEdit { text_document, edits }))
 }
 
 async fn text_edits(
@@ -153,34 +140,15 @@ async fn text_edits(
     texts: Texts<'_>,
 ) -> Option<Vec<DocumentChangeOperation>> {
     let encoding = texts.session.settings().encoding;
+    let moves = renaming.moves(&meant.directories());
     let mut operations = Vec::new();
     for speaker in texts.speakers(meant).await? {
-        let document = &speaker.document;
-        let found = edits(
-            renaming,
-            &speaker.path,
-            document.text(),
-            document.parsed(),
-            &speaker.references,
-            |_| true,
-        );
-        if found.is_empty() {
-            continue;
-        }
-        let edit = |it: &Edit| {
-            OneOf::Left(TextEdit::new(
-                to_proto::range(document, it.span, encoding),
-                it.text.clone(),
-            ))
-        };
-        let text_document = OptionalVersionedTextDocumentIdentifier {
-            uri: document.uri().clone(),
-            version: speaker.is_open.then(|| document.version()),
-        };
-        operations.push(DocumentChangeOperation::Edit(TextDocumentEdit {
-            text_document,
-            edits: found.iter().map(edit).collect(),
-        }));
+        let Speaker { path, document, is_open, references, .. } = &speaker;
+        let (text, parsed) = (document.text(), document.parsed());
+        let mut found = edits(renaming, path, text, parsed, references);
+        let bases = texts.bases(&speaker, meant);
+        found.extend(moves.edits(path, &bases, text, parsed, |_| false));
+        operations.extend(operation(document, *is_open, &mut found, encoding));
     }
     Some(operations)
 }

@@ -36,7 +36,7 @@ async fn what_is_implemented_is_advertised_and_nothing_else() {
             documentLinkProvider: {"resolveProvider":false}
             foldingRangeProvider: true
             executeCommandProvider: {"commands":["skillsd.open","skillsd.makeExecutable"]}
-            workspace: {"workspaceFolders":{"supported":true,"changeNotifications":true},"fileOperations":{"willRename":{"filters":[{"scheme":"file","pattern":{"glob":"**/*","matches":"folder"}}]}}}
+            workspace: {"workspaceFolders":{"supported":true,"changeNotifications":true},"fileOperations":{"willRename":{"filters":[{"scheme":"file","pattern":{"glob":"**/*"}}]}}}
             semanticTokensProvider: {"legend":{"tokenTypes":["property","variable","function"],"tokenModifiers":["deprecated"]},"range":true,"full":true}
             inlayHintProvider: true
         "#]],
@@ -63,7 +63,7 @@ async fn what_is_implemented_is_advertised_and_nothing_else() {
         documentLinkProvider: {"resolveProvider":false}
         foldingRangeProvider: true
         executeCommandProvider: {"commands":["skillsd.open","skillsd.makeExecutable"]}
-        workspace: {"workspaceFolders":{"supported":true,"changeNotifications":true},"fileOperations":{"willRename":{"filters":[{"scheme":"file","pattern":{"glob":"**/*","matches":"folder"}}]}}}
+        workspace: {"workspaceFolders":{"supported":true,"changeNotifications":true},"fileOperations":{"willRename":{"filters":[{"scheme":"file","pattern":{"glob":"**/*"}}]}}}
         semanticTokensProvider: {"legend":{"tokenTypes":["property","variable","function"],"tokenModifiers":["deprecated"]},"range":true,"full":true}
         inlayHintProvider: true
         diagnosticProvider: {"identifier":"skillsd","interFileDependencies":true,"workspaceDiagnostics":true}

@@ -2,13 +2,14 @@
 
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use skills_core::path::AbsPath;
 use skills_core::rules::{Facts, Look};
-use skills_lsp::{Answer, Bell, Extent, Nothing, Source};
+use skills_lsp::{Answer, Bell, Extent, Nothing, Search, Source};
 use skills_protocol::wire::{CheckResult, PathMatches, RuleLevel, SkillReference, SnapshotResult};
 
 /// A source that knows what it was told.
@@ -168,6 +169,12 @@ impl Source for Told {
         };
         let looks = looks.into_iter().map(look).collect();
         Box::pin(std::future::ready(Some(Facts { looks, ..Facts::default() })))
+    }
+
+    fn texts(&self, _: Search) -> Answer<Vec<AbsPath>> {
+        let paths: Vec<_> =
+            lock(&self.speakers).keys().filter_map(|it| AbsPath::new(Path::new(it)).ok()).collect();
+        Box::pin(std::future::ready(Some(paths)))
     }
 
     fn read(&self, path: AbsPath) -> Answer<String> {

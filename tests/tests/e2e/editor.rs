@@ -8,6 +8,7 @@ mod assisting;
 mod client;
 mod encodings;
 mod fixes;
+mod moving;
 mod renaming;
 mod settings;
 mod socket;

@@ -3,7 +3,7 @@
 //! A skill's name stands in three places: its directory, its `name:`, and wherever other texts
 //! speak of it, by name or by a path through its directory. All of them change together.
 
-use super::{Link, Reference, base, links};
+use super::{Move, Moves, Reference};
 use crate::parse::Document;
 use crate::path::AbsPath;
 use crate::rules::Edit;
@@ -22,6 +22,15 @@ pub struct Renaming<'a> {
 }
 
 impl Renaming<'_> {
+    /// Returns what moves with it; the directory may be reached by several ways.
+    pub fn moves(&self, directories: &[AbsPath]) -> Moves {
+        let moved = |old: &AbsPath| {
+            let new = old.parent()?.child(self.new);
+            Some(Move { old: old.clone(), new })
+        };
+        Moves::new(directories.iter().filter_map(moved))
+    }
+
     /// Returns the directory, as it is and as it will be.
     pub fn directories(&self) -> Option<(AbsPath, AbsPath)> {
         let old = self.path.parent()?;
@@ -75,15 +84,15 @@ pub fn problem<'a>(
     None
 }
 
-/// Returns what changes in a text at `path`. `is_meant` says which references mean the skill. What
-/// has the new name already does not change.
+/// Returns what changes in a text at `path` where the skill is named: in its own `name:`, and at
+/// `references`, all of which mean it. What has the new name already does not change; paths are for
+/// [`super::Moves`].
 pub fn edits(
     renaming: &Renaming<'_>,
     path: &AbsPath,
     text: &str,
     document: &Document,
     references: &[Reference],
-    is_meant: impl Fn(&Reference) -> bool,
 ) -> Vec<Edit> {
     let mut edits = Vec::new();
     if path == renaming.path
@@ -93,7 +102,7 @@ pub fn edits(
     {
         edits.push(Edit { span: entry.value.span, text: renaming.new.to_owned() });
     }
-    for reference in references.iter().filter(|it| is_meant(it)) {
+    for reference in references {
         // What stands before the name (a plugin's) stays.
         let start = reference.name.rfind(':').map_or(0, |it| it + 1);
         let span = Span::new(reference.span.start + start, reference.span.end);
@@ -102,34 +111,8 @@ pub fn edits(
         }
         edits.push(Edit { span, text: renaming.new.to_owned() });
     }
-    if let Some((old, _)) = renaming.directories().filter(|(old, new)| old != new) {
-        let through = |it: &Link| through(it, text, &base(path), &old);
-        edits.extend(
-            links(text, document)
-                .iter()
-                .filter_map(through)
-                .map(|span| Edit { span, text: renaming.new.to_owned() }),
-        );
-    }
     edits.sort_by_key(|it| it.span);
     edits
-}
-
-/// Returns the part of a path that names the directory `old`, where the path leads through it.
-fn through(link: &Link, text: &str, base: &AbsPath, old: &AbsPath) -> Option<Span> {
-    let name = old.file_name()?.to_str()?;
-    let written = link.span.slice(text);
-    let mut at = 0;
-    let mut reached = base.clone();
-    for part in written.split('/') {
-        reached = reached.towards(part);
-        if part == name && reached == *old {
-            let start = link.span.start + at;
-            return Some(Span::new(start, start + part.len()));
-        }
-        at += part.len() + 1;
-    }
-    None
 }
 
 #[cfg(test)]
@@ -140,7 +123,7 @@ mod tests {
 
     use super::*;
     use crate::parse::parse;
-    use crate::references::references;
+    use crate::references::{Bases, references};
     use crate::rules::apply;
 
     fn path(text: &str) -> AbsPath {
@@ -152,8 +135,17 @@ mod tests {
         let skill = path("/w/.claude/skills/pdf/SKILL.md");
         let renaming = Renaming { path: &skill, new: "paper" };
         let document = parse(text);
-        let found = references(text, &document);
-        let edits = edits(&renaming, &path(at), text, &document, &found, |it| it.name == "pdf");
+        let mut found = references(text, &document);
+        found.retain(|it| it.name == "pdf");
+        let mut edits = edits(&renaming, &path(at), text, &document, &found);
+        let bases = Bases::of(&path(at), None, None);
+        edits.extend(renaming.moves(&[path("/w/.claude/skills/pdf")]).edits(
+            &path(at),
+            &bases,
+            text,
+            &document,
+            |_| false,
+        ));
         expected.assert_eq(&apply(text, &edits));
     }
 
@@ -187,7 +179,7 @@ mod tests {
         let found = references(text, &document);
         assert_eq!(found.len(), 2);
         let renaming = Renaming { path: &skill, new: "paper" };
-        assert_eq!(edits(&renaming, &skill, text, &document, &found, |_| true), []);
+        assert_eq!(edits(&renaming, &skill, text, &document, &found), []);
     }
 
     #[track_caller]

@@ -3,7 +3,7 @@
 mod files;
 mod variables;
 
-pub(crate) use files::path_of;
+pub(crate) use files::{decoded, path_of};
 pub(super) use variables::commands;
 
 use super::rule::Rule;

@@ -10,7 +10,7 @@ use super::{Finding, found};
 use crate::catalog::{CLAUDE_SKILLS, COMMON_MARK};
 use crate::diagnostic::Severity;
 use crate::likeness;
-use crate::references::{Form, Link, Reference, Way, links, outside_prose};
+use crate::references::{Form, Link, Reference, Start, Way, links, outside_prose};
 use crate::text::Span;
 
 pub(super) static RULES: [Rule; 2] = [Rule::new(
@@ -60,9 +60,9 @@ pub(super) fn check_links(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         let is_told = match link.way {
             Way::Target => true,
             Way::Import => imports,
-            Way::Bare => false,
+            Way::Bare | Way::Word => false,
         };
-        if !is_told {
+        if !is_told || link.start != Start::Text {
             continue;
         }
         let Some((dir, rest)) = skill_of(&link.path) else { continue };

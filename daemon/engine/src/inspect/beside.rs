@@ -159,7 +159,7 @@ fn begins_as_script(path: &Path) -> bool {
 
 /// Returns the files below a directory, but for its SKILL.md; nothing when there are too many or
 /// one is not text.
-fn list(dir: &Path) -> Option<Vec<String>> {
+pub(super) fn list(dir: &Path) -> Option<Vec<String>> {
     let mut files = Vec::new();
     let mut waiting = vec![(dir.to_owned(), 0)];
     while let Some((at, depth)) = waiting.pop() {

@@ -1,14 +1,18 @@
-//! Where the files of a worktree name skills.
+//! Where the texts of a worktree name skills, and which texts there are.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::path::Path;
 use std::sync::Arc;
 
 use skills_core::command;
 use skills_core::parse::parse;
 use skills_core::path::AbsPath;
-use skills_core::references::{Reference, is_speaker, linked, references};
+use skills_core::references::{
+    Bases, HOMES, KEPT, Reference, SPEAKERS, has_names, has_paths, is_speaker, linked, references,
+};
 use skills_core::text::decode;
 
+use super::beside;
 use super::worktree::Worktree;
 use crate::disk::{Disk as _, RealDisk};
 use crate::view::View;
@@ -28,32 +32,125 @@ pub struct Spoken {
     pub references: Vec<Reference>,
 }
 
-/// Returns the files that name one of these skills, sorted by path: of the worktree, and of the
-/// skills that are seen from there.
+/// What is looked for in texts.
+struct Sought<'a, F> {
+    is_meant: F,
+    /// The skills that are meant, by their directories.
+    directories: HashMap<AbsPath, &'a str>,
+    top: Option<&'a AbsPath>,
+    home: Option<AbsPath>,
+}
+
+/// Returns the files that name one of these skills, sorted by path: of the worktree, of the skills
+/// that are seen from there, and of what the user tells every agent.
 pub fn spoken(
     worktree: &Worktree,
     views: &[Arc<View>],
     is_meant: impl Fn(&str) -> bool,
 ) -> Vec<Spoken> {
-    let mut paths: BTreeSet<AbsPath> = BTreeSet::new();
     let mut directories: HashMap<AbsPath, &str> = HashMap::new();
-    for candidate in views.iter().flat_map(|it| &it.resolution.candidates) {
-        paths.insert(candidate.path.clone());
+    let candidates = || views.iter().flat_map(|it| &it.resolution.candidates);
+    for candidate in candidates() {
         let own = candidate.path.parent().filter(|_| !command::is_command(&candidate.path));
-        if let Some(own) = own.filter(|_| is_meant(&candidate.name)) {
+        let dir_name = own.as_ref().and_then(|it| it.file_name()?.to_str());
+        let is_own = is_meant(&candidate.name) || dir_name.is_some_and(&is_meant);
+        if let Some(own) = own.filter(|_| is_own) {
             directories.entry(own).or_insert(&candidate.name);
         }
     }
+    let home = home(views);
+    let skills = candidates().map(|it| it.path.clone());
+    let paths = texts(worktree, skills, home.as_ref());
+    let sought = Sought { is_meant, directories, top: worktree.top(), home };
+    paths.into_iter().filter_map(|path| of_file(path, &sought)).collect()
+}
+
+/// Returns the user's home directory, where these views know it.
+pub fn home(views: &[Arc<View>]) -> Option<AbsPath> {
+    let home = views.first()?.site.environment.get("HOME")?;
+    AbsPath::new(Path::new(home)).ok()
+}
+
+/// What texts are looked for.
+#[derive(Clone, Debug, Default)]
+pub struct Search {
+    /// The top of the worktree whose texts count.
+    pub top: Option<AbsPath>,
+    /// The user's home directory, for what every agent is told.
+    pub home: Option<AbsPath>,
+    /// The skills whose texts count.
+    pub skills: Vec<AbsPath>,
+    /// Words of which one has to be in a text; any text counts where there are none.
+    pub words: Vec<String>,
+    /// Directories all of whose texts count, whatever is in them.
+    pub below: Vec<AbsPath>,
+}
+
+/// Returns the texts that a search is for, sorted by path. Blocks on the disk.
+pub fn search(search: Search) -> Vec<AbsPath> {
+    let Search { top, home, skills, words, below } = search;
+    let mut texts = texts(&Worktree::new(top), skills, home.as_ref());
+    let holds = |path: &AbsPath| {
+        let file = RealDisk.read(path, READ_LIMIT).ok();
+        file.is_some_and(|it| {
+            let text = String::from_utf8_lossy(&it.bytes);
+            words.iter().any(|word| text.contains(&**word))
+        })
+    };
+    if !words.is_empty() {
+        texts.retain(|it| below.iter().any(|dir| it.starts_with(dir)) || holds(it));
+    }
+    texts
+}
+
+/// Returns the texts in which skills may be named or led to, sorted by path, each once: those of the
+/// worktree, those of these skills, and what the user tells every agent.
+fn texts(
+    worktree: &Worktree,
+    skills: impl IntoIterator<Item = AbsPath>,
+    home: Option<&AbsPath>,
+) -> Vec<AbsPath> {
+    let mut paths = BTreeSet::new();
+    for skill in skills {
+        // What git ignores, and what lies outside of the worktree, is not walked else.
+        let dir = skill.parent().filter(|_| !command::is_command(&skill));
+        if let Some(dir) = dir.filter(|_| !paths.contains(&skill)) {
+            let files = beside::list(&dir).unwrap_or_default();
+            paths.extend(files.iter().map(|it| dir.child(it)).filter(|it| has_paths(it)));
+        }
+        paths.insert(skill);
+    }
     if let Some(top) = worktree.top() {
-        let speakers = worktree.files().unwrap_or_default().iter().filter(|it| is_speaker(it));
-        paths.extend(speakers.map(|it| top.child(it)));
+        let files = worktree.files().unwrap_or_default().iter();
+        let texts = files.filter(|it| is_speaker(it) || has_paths(it));
+        paths.extend(texts.map(|it| top.child(it)));
+        // Git is often told to ignore what a person tells his own agents.
+        paths.extend(told(top));
+    }
+    for home in home.into_iter().flat_map(|it| [it.clone(), it.child(".config")]) {
+        paths.extend(told(&home));
     }
     let mut seen = HashSet::new();
-    let files = paths.into_iter().filter(|it| {
-        // A skill that is reached by two ways speaks once.
+    let paths = paths.into_iter().filter(|it| {
+        // A text that is reached by two ways speaks once.
         it.canonicalize().is_ok_and(|it| seen.insert(it))
     });
-    files.filter_map(|path| of_file(path, &is_meant, &directories)).collect()
+    paths.collect()
+}
+
+/// Returns what agents are told in a directory where they look for it: their own directories below
+/// it, and the files that each reads.
+fn told(dir: &AbsPath) -> Vec<AbsPath> {
+    let mut texts: Vec<_> = SPEAKERS.iter().map(|it| dir.child(it)).collect();
+    for home in HOMES.map(|it| dir.child(it)) {
+        texts.extend(SPEAKERS.iter().map(|it| home.child(it)));
+        for kept in KEPT.map(|it| home.child(it)) {
+            let files = beside::list(&kept).unwrap_or_default();
+            texts.extend(files.iter().map(|it| kept.child(it)).filter(|it| has_paths(it)));
+        }
+    }
+    texts.retain(|it| it.is_file());
+    texts
 }
 
 /// Returns the names of all skills of these views, and of their directories.
@@ -67,18 +164,19 @@ pub fn names(views: &[Arc<View>]) -> HashSet<String> {
         .collect()
 }
 
-fn of_file(
-    path: AbsPath,
-    is_meant: &impl Fn(&str) -> bool,
-    directories: &HashMap<AbsPath, &str>,
-) -> Option<Spoken> {
+fn of_file<F: Fn(&str) -> bool>(path: AbsPath, sought: &Sought<'_, F>) -> Option<Spoken> {
     // One that has gone or cannot be read names nothing.
     let bytes = RealDisk.read(&path, READ_LIMIT).ok()?.bytes;
     let decoded = decode(&bytes);
     let document = parse(&decoded.text);
-    let mut found = references(&decoded.text, &document);
-    found.retain(|it| is_meant(&it.name));
-    found.extend(linked(&decoded.text, &document, &path, |it| directories.get(it).copied()));
+    let mut found = Vec::new();
+    if has_names(&path) {
+        found = references(&decoded.text, &document);
+        found.retain(|it| (sought.is_meant)(&it.name));
+    }
+    let bases = Bases::of(&path, sought.top, sought.home.as_ref());
+    let skill_in = |it: &AbsPath| sought.directories.get(it).copied();
+    found.extend(linked(&decoded.text, &document, &bases, skill_in));
     found.sort_by_key(|it| it.span);
     (!found.is_empty()).then_some(Spoken {
         path,

@@ -36,7 +36,10 @@ pub struct SnapshotResult {
     pub fresh: bool,
     /// The top of the worktree, absolute; outside git the working directory.
     pub worktree: String,
-    /// How `worktree` is written; absent when it is plain text.
+    /// The user's home directory, where `~/` leads; absent where it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub home: Option<String>,
+    /// How `worktree` and `home` are written; absent when they are plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
     /// Each file once, sorted by path.
@@ -195,8 +198,8 @@ pub struct SkillReference {
     /// How `path` is written; absent when it is plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
-    /// How it is written: `listed`, `allowed`, `mentioned`, `called`, `spoken` or, for a link into
-    /// its directory, `linked`.
+    /// How it is written: `listed`, `allowed`, `mentioned`, `called`, `spoken` or, where a path
+    /// leads through its directory, `linked`.
     pub form: String,
     /// Where the name stands.
     pub range: Range,

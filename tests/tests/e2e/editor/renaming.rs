@@ -17,7 +17,7 @@ const TREE: &str = "//- /.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescriptio
 
 /// Makes an edit on the disk as an editor would, and returns the operations in words.
 #[track_caller]
-fn apply(edit: &Value) -> Vec<String> {
+pub(super) fn apply(edit: &Value) -> Vec<String> {
     let path = |it: &Value| it.as_str().expect("a text").trim_start_matches("file://").to_owned();
     let mut done = Vec::new();
     for operation in edit["documentChanges"].as_array().expect("a list") {
@@ -52,7 +52,7 @@ fn apply(edit: &Value) -> Vec<String> {
     done
 }
 
-fn read(top: &Path, file: &str) -> String {
+pub(super) fn read(top: &Path, file: &str) -> String {
     fs::read_to_string(top.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 

@@ -52,7 +52,8 @@ pub(crate) fn path_of(target: &str) -> Option<String> {
     is_path.then(|| decoded(path))
 }
 
-fn decoded(path: &str) -> String {
+/// Returns a path with what is escaped in it by `%` as it is meant.
+pub(crate) fn decoded(path: &str) -> String {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.as_bytes();
     while let [first, others @ ..] = rest {
