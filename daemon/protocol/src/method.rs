@@ -386,7 +386,7 @@ mod tests {
               {clock health references truncated}
             index/snapshot
               (profiles since cwd profile session agent freshness additionalDirs environment pathEncoding)
-              {clock health fresh worktree pathEncoding skills profiles ownProfiles levels}
+              {clock health fresh worktree home pathEncoding skills profiles ownProfiles levels}
             paths/match
               (patterns limit cwd profile session agent freshness additionalDirs environment pathEncoding)
               {clock health matches}
