@@ -19,13 +19,14 @@ mod usage;
 mod writer;
 
 use std::path::PathBuf;
-use std::sync::mpsc::{self, Sender};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rusqlite::Connection;
 use tokio::sync::oneshot;
+use tokio::time::timeout;
 
 use self::elsewhere::Elsewhere;
 use self::usage::Uses;
@@ -43,6 +44,10 @@ pub(crate) use session::{
     ByAgent, Part, automatic, drop_agent, drop_expired, drop_session, invoked, load, save,
     summaries,
 };
+
+/// How long skillsd waits for its last words to be saved, at its end: a state directory may be on a
+/// server that is gone.
+const LAST_WORD: Duration = Duration::from_secs(2);
 
 /// Why something could not be kept.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -200,26 +205,39 @@ impl Store {
         let _ = self.jobs().send(Job::Keep(Box::new(work), reply));
     }
 
-    /// Tries a last time to save what could not be, and waits until that was tried. Returns how many
-    /// changes are lost if this process ends now, which the log says.
-    pub async fn finish(&self) -> usize {
-        match self.last_try() {
-            Some(answer) => answer.await.unwrap_or(0),
-            None => 0,
+    /// Tries a last time to save what could not be, and waits a short time for that. Returns how many
+    /// changes are lost if this process ends now; none where nobody knows by then. The log says both.
+    pub async fn finish(&self) -> Option<usize> {
+        let (reply, answer) = oneshot::channel();
+        // Whoever waits may be gone.
+        self.try_last(move |it| {
+            let _ = reply.send(it);
+        });
+        match timeout(LAST_WORD, answer).await {
+            Ok(answer) => Some(answer.unwrap_or(0)),
+            Err(_) => unanswered(),
         }
     }
 
     /// As [`Store::finish`], where no runtime is.
-    pub fn finish_blocking(&self) -> usize {
-        self.last_try().and_then(|it| it.blocking_recv().ok()).unwrap_or(0)
+    pub fn finish_blocking(&self) -> Option<usize> {
+        let (reply, answer) = mpsc::channel();
+        // As above.
+        self.try_last(move |it| {
+            let _ = reply.send(it);
+        });
+        match answer.recv_timeout(LAST_WORD) {
+            Ok(n_owed) => Some(n_owed),
+            Err(RecvTimeoutError::Disconnected) => Some(0),
+            Err(RecvTimeoutError::Timeout) => unanswered(),
+        }
     }
 
-    fn last_try(&self) -> Option<oneshot::Receiver<usize>> {
-        // A thread that was never needed owes nothing.
-        let jobs = self.shared.jobs.get()?;
-        let (reply, answer) = oneshot::channel();
-        jobs.send(Job::Last(reply)).ok()?;
-        Some(answer)
+    /// What tells is dropped where nothing is owed: by a thread that was never needed or has ended.
+    fn try_last(&self, tell: impl FnOnce(usize) + Send + 'static) {
+        if let Some(jobs) = self.shared.jobs.get() {
+            let _ = jobs.send(Job::Last(Box::new(tell)));
+        }
     }
 
     fn jobs(&self) -> &Sender<Job> {
@@ -239,6 +257,11 @@ impl Store {
             jobs
         })
     }
+}
+
+fn unanswered() -> Option<usize> {
+    tracing::warn!("the disk does not answer, and what is not saved yet may be lost");
+    None
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -283,13 +306,13 @@ mod tests {
             store.count_use(Path::new(&use_of(number)));
         }
         assert_eq!(store.usage().await.unwrap().len() as u64, MANY + 1, "memory knows them all");
-        assert_eq!(store.finish().await, 4096, "nothing has changed");
+        assert_eq!(store.finish().await, Some(4096), "nothing has changed");
         let n_lost = MANY + 1 - 4096;
         let expected = format!("the oldest {n_lost} changes are lost");
         assert!(told().iter().any(|it| it.contains(&expected)), "{:?}", told());
         fs::remove_file(&dir).unwrap();
         // At once, however short ago that was tried.
-        assert_eq!(store.finish().await, 0);
+        assert_eq!(store.finish().await, Some(0));
         assert!(told().is_empty(), "{:?}", told());
         let kept = Store::new(Some(path)).usage().await.unwrap();
         assert_eq!(kept.len(), 4096);

@@ -56,7 +56,7 @@ pub(super) enum Job {
     Uses,
     /// Skillsd ends: what is owed is tried a last time, however short ago it was before. Whoever
     /// waits is told how much is owed then.
-    Last(oneshot::Sender<usize>),
+    Last(Box<dyn FnOnce(usize) + Send>),
 }
 
 impl Job {
@@ -210,9 +210,8 @@ impl Writer<'_> {
         }
         if !ends.is_empty() {
             let n_owed = self.last_try();
-            for reply in ends {
-                // Whoever waits may be gone.
-                let _ = reply.send(n_owed);
+            for tell in ends {
+                tell(n_owed);
             }
         }
     }
