@@ -18,7 +18,7 @@ use skills_engine::{Engine, Options, watch};
 use tokio::runtime::{self, Handle};
 
 use crate::events::Bus;
-use crate::serve::{boot_id, own_environment, sessions};
+use crate::serve::{LAST_WORK, boot_id, own_environment, sessions};
 use crate::server::Server;
 use crate::service::Service;
 use crate::settings::Settings;
@@ -58,6 +58,8 @@ pub(crate) fn connect() -> io::Result<Box<dyn Stream>> {
             }
             service.sessions.store().finish().await;
         });
+        // A look at a disk that does not answer is left behind.
+        runtime.shutdown_timeout(LAST_WORK);
         // What it has started ends before the process does.
         engine.stop();
     })?;

@@ -44,7 +44,7 @@ use crate::watchdog;
 const SESSIONS: &str = "sessions.db";
 
 /// How long work on the blocking pool may go on after everything else has ended.
-const LAST_WORK: Duration = Duration::from_secs(1);
+pub(crate) const LAST_WORK: Duration = Duration::from_secs(1);
 
 /// How the daemon is run.
 #[derive(Debug, Clone)]

@@ -1,12 +1,13 @@
 //! What git ignores in a worktree, and which line says so.
 
+mod global;
 mod patterns;
 mod rules;
 
 use std::path::{Path, PathBuf};
 
 use ignore::Match;
-use ignore::gitignore::{Gitignore, Glob, gitconfig_excludes_path};
+use ignore::gitignore::{Gitignore, Glob};
 
 pub(crate) use patterns::{Links, patterns};
 pub(crate) use rules::{Options, walk};
@@ -32,7 +33,7 @@ pub(crate) struct Line {
 
 impl Git {
     pub(crate) fn new(top: &Path, repository: Option<&Path>) -> Self {
-        let global = gitconfig_excludes_path();
+        let global = global::excludes_file();
         let own = repository.map(|it| it.join("info/exclude"));
         let exclude =
             global.into_iter().chain(own).filter_map(|it| patterns(top, &it, Links::Followed));

@@ -85,9 +85,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use arc_swap::{ArcSwap, ArcSwapOption};
@@ -118,6 +118,9 @@ pub use crate::status::{Rebuilds, Status, WorktreeStatus};
 pub use crate::unignored::unignored;
 pub use crate::view::{Health, View, ViewKey};
 pub use crate::writes::Writes;
+
+/// How long an engine is waited for at its end: longer than MCP servers are given to end.
+const END: Duration = Duration::from_secs(4);
 
 /// What an engine is made of.
 pub struct Options {
@@ -186,7 +189,8 @@ pub struct Engine {
     turns: Arc<AtomicU64>,
     status: Arc<ArcSwapOption<Status>>,
     holds: Holds,
-    thread: Arc<Mutex<Option<JoinHandle<()>>>>,
+    /// Says when the thread has ended, by being closed.
+    ended: Arc<Mutex<Receiver<()>>>,
     news: Arc<News>,
     cache: Option<PathBuf>,
     matchers: Arc<Matchers>,
@@ -252,11 +256,14 @@ impl Engine {
             providers: Providers::new(options.cache.clone(), &news),
             policy: Arc::default(),
         };
-        let thread = thread::Builder::new()
-            .name("engine".into())
-            .spawn(move || state.run(&receiver))
-            .map_err(EngineError::Start)?;
-        let thread = Arc::new(Mutex::new(Some(thread)));
+        let (ending, ended) = mpsc::channel();
+        let run = move || {
+            // Dropped when all else of the thread is.
+            let _ending: Sender<()> = ending;
+            state.run(&receiver);
+        };
+        thread::Builder::new().name("engine".into()).spawn(run).map_err(EngineError::Start)?;
+        let ended = Arc::new(Mutex::new(ended));
         let (status, matchers, cache) = (Arc::default(), Arc::default(), options.cache);
         Ok(Self {
             events,
@@ -265,7 +272,7 @@ impl Engine {
             turns,
             status,
             holds,
-            thread,
+            ended,
             news,
             cache,
             matchers,
@@ -438,14 +445,14 @@ impl Engine {
         self.ask(Event::Status).await.map(drop)
     }
 
-    /// Ends the engine and waits for its thread.
+    /// Ends the engine and waits a short time for its thread: a disk that it reads may be on a
+    /// server that is gone, and then it ends with the process.
     pub fn stop(&self) {
         // It may have ended already.
         let _ = self.events.send(Event::Stop);
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(thread) = thread {
-            // A panic in there has been reported by the panic hook.
-            let _ = thread.join();
+        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        if ended.recv_timeout(END) == Err(RecvTimeoutError::Timeout) {
+            tracing::warn!("a disk does not answer, and nobody waits for it any more");
         }
     }
 

@@ -119,16 +119,20 @@ impl Store {
         Self { shared: Arc::new(shared) }
     }
 
-    /// Opens the file now if there is one, so that what is wrong with it is known.
+    /// Opens the file now if there is one, so that what is wrong with it is known. Looks at the disk.
     pub fn look(&self) {
-        if self.is_there() {
+        if self.shared.path.as_ref().is_some_and(|it| it.exists()) {
             self.jobs();
         }
     }
 
-    /// Whether anything is kept already, or would be kept in memory alone.
-    pub(crate) fn is_there(&self) -> bool {
-        self.shared.jobs.get().is_some() || self.shared.path.as_ref().is_some_and(|it| it.exists())
+    /// Whether anything is kept already, as far as the disk tells.
+    pub(crate) async fn is_there(&self) -> bool {
+        let Some(path) = self.shared.path.clone().filter(|_| self.shared.jobs.get().is_none())
+        else {
+            return self.shared.jobs.get().is_some();
+        };
+        self.shared.reach.look(move || path.exists()).await.unwrap_or(false)
     }
 
     /// Returns the files by whose change it shows that another process has written.

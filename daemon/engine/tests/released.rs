@@ -2,18 +2,60 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::fs;
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+use std::{fs, io};
 
 use skills_core::path::AbsPath;
 use skills_core::profile;
 use skills_core::resolve::Site;
+use skills_engine::disk::{Directory, Disk, File, ReadError, RealDisk, Stat};
 use skills_engine::session::{Opening, Sessions};
 use skills_engine::store::Store;
 use skills_engine::watch::recommended;
 use skills_engine::{Engine, Freshness, Options, ViewKey};
+
+/// A disk on a server that is gone, as soon as it is asked.
+struct Gone {
+    asked: Mutex<Sender<()>>,
+    answer: Mutex<Receiver<()>>,
+}
+
+impl Gone {
+    fn hang(&self) {
+        self.asked.lock().unwrap().send(()).unwrap();
+        // Nobody ever answers; it ends with the test.
+        let _ = self.answer.lock().unwrap().recv();
+    }
+}
+
+impl Disk for Gone {
+    fn stat(&self, path: &Path) -> io::Result<Stat> {
+        self.hang();
+        RealDisk.stat(path)
+    }
+
+    fn target(&self, path: &Path) -> io::Result<PathBuf> {
+        self.hang();
+        RealDisk.target(path)
+    }
+
+    fn list(&self, path: &Path) -> io::Result<Directory> {
+        self.hang();
+        RealDisk.list(path)
+    }
+
+    fn read(&self, path: &Path, limit: u64) -> Result<File, ReadError> {
+        self.hang();
+        RealDisk.read(path, limit)
+    }
+
+    fn doubt(&self, _: &Path) -> Option<&'static str> {
+        None
+    }
+}
 
 /// Engines over worktrees with skills.
 struct World {
@@ -144,6 +186,25 @@ async fn of_too_many_worktrees_that_are_opened_to_stay_the_oldest_is_closed() {
     assert_eq!(pinned.len(), 256);
     assert!(pinned.contains(&"w0".into()) && !pinned.contains(&"w1".into()));
     engine.stop();
+}
+
+#[test]
+fn who_ends_waits_for_no_disk_that_does_not_answer() {
+    let world = World::new();
+    let (asked, is_asked) = mpsc::channel();
+    let (server, answer) = mpsc::channel();
+    let disk = Arc::new(Gone { asked: asked.into(), answer: answer.into() });
+    let engine = Engine::start(Options { disk, ..Options::new("boot".into()) }).unwrap();
+    let (key, site) = world.worktree("gone", 1);
+    let asking = engine.clone();
+    let waiting = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(asking.view(key, || site, Freshness::Synced)).is_ok()
+    });
+    is_asked.recv().unwrap();
+    engine.stop();
+    drop(server);
+    assert!(waiting.join().unwrap(), "whoever asked before is answered when the disk is back");
 }
 
 #[tokio::test]

@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ignore::WalkBuilder;
-use ignore::gitignore::{Gitignore, gitconfig_excludes_path};
+use ignore::gitignore::Gitignore;
 
+use super::global::excludes_file;
 use super::patterns::{Links, patterns, text};
 
 /// git's own file of patterns.
@@ -66,8 +67,7 @@ impl Rules {
     fn new(top: &Path, options: Options) -> Self {
         let bounds = top.ancestors().find(|it| it.join(".git").symlink_metadata().is_ok());
         // The user's own file, which may be a link.
-        let global = gitconfig_excludes_path();
-        let global = global.and_then(|it| patterns(top, &it, Links::Followed));
+        let global = excludes_file().and_then(|it| patterns(top, &it, Links::Followed));
         let bounds = bounds.unwrap_or(top).to_owned();
         Self { options, bounds, global, levels: Mutex::default() }
     }

@@ -228,7 +228,7 @@ impl Sessions {
     /// another daemon would still hear them for, and returns them, the one used last first. That is
     /// no use of them. Where nothing is kept yet nothing is made.
     pub async fn wake(&self) -> Vec<Arc<Session>> {
-        if !self.store.is_there() {
+        if !self.store.is_there().await {
             return Vec::new();
         }
         let since = now().saturating_sub(millis(HEARD));
