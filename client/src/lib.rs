@@ -3,7 +3,8 @@
 //! Two ways in. [`blocking`] is for a process that asks once and goes: no runtime, one write, one
 //! read. [`client`] is for a process that stays: calls side by side over one [`connection`], which is
 //! made again after the daemon was restarted; [`subscription`] is told of changes, also across
-//! restarts, and [`live`] keeps a list of skills by them.
+//! restarts, and [`live`] keeps a list of skills by them;
+//! [`pages`] puts long answers together.
 //! Every method of the protocol is a type in [`skills_protocol::method`], with the types of what it
 //! takes and gives: `client.call::<SkillsLoad>(&params)`. The examples begin with `examples/list.rs`.
 //! Feature `cli` adds the `skillsd` commands that are built on the first.
@@ -17,6 +18,7 @@ pub mod environment;
 pub mod error;
 pub mod live;
 pub mod logs;
+pub mod pages;
 pub mod peer;
 pub mod spawn;
 pub mod subscription;

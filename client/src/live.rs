@@ -7,7 +7,6 @@
 
 use std::collections::HashMap;
 
-use skills_protocol::error::INVALID_PARAMS;
 use skills_protocol::method::SkillsList;
 use skills_protocol::wire::{
     Contextual as _, Entry, EventKind, Health, ListParams, ListResult, Removed, SubscribeParams,
@@ -15,10 +14,8 @@ use skills_protocol::wire::{
 
 use crate::ClientError;
 use crate::client::Client;
+use crate::pages::Pages;
 use crate::subscription::Subscription;
-
-/// How often a list is begun anew that changed between two of its pages.
-const TRIES: usize = 8;
 
 /// A list that follows the disk.
 pub struct LiveList {
@@ -118,35 +115,13 @@ impl LiveList {
 
 /// Asks `skills/list` for all pages of its answer, as one.
 pub async fn whole(client: &Client, params: &ListParams) -> Result<ListResult, ClientError> {
-    let mut tries = 1..TRIES;
+    let mut pages = Pages::<SkillsList>::of(params.clone());
     loop {
-        match pages(client, params.clone()).await {
-            // It changed between two pages.
-            Err(Paged { error: ClientError::Rpc(error), is_first: false })
-                if error.code == INVALID_PARAMS && tries.next().is_some() => {}
-            pages => return pages.map_err(|it| it.error),
+        let answer = client.call::<SkillsList>(pages.params()).await;
+        if let Some(whole) = pages.take(answer)? {
+            return Ok(whole);
         }
     }
-}
-
-/// Why a page could not be had.
-struct Paged {
-    error: ClientError,
-    is_first: bool,
-}
-
-async fn pages(client: &Client, mut params: ListParams) -> Result<ListResult, Paged> {
-    let first = client.call::<SkillsList>(&params).await;
-    let mut whole = first.map_err(|error| Paged { error, is_first: true })?;
-    while let Some(cursor) = whole.next_cursor.take() {
-        params.cursor = Some(cursor);
-        let page = client.call::<SkillsList>(&params).await;
-        let page = page.map_err(|error| Paged { error, is_first: false })?;
-        whole.skills.extend(page.skills);
-        whole.positions.extend(page.positions);
-        whole.next_cursor = page.next_cursor;
-    }
-    Ok(whole)
 }
 
 /// Puts a whole list in the place of another one, and returns what is different.
@@ -168,6 +143,7 @@ mod tests {
     use std::sync::Mutex;
 
     use serde_json::{Value, json};
+    use skills_protocol::error::INVALID_PARAMS;
 
     use super::*;
     use crate::script::{answer, refusal, serve};

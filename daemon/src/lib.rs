@@ -53,6 +53,8 @@ mod conversation;
 
 mod automatic;
 
+mod paging;
+
 mod prepared;
 
 mod gate;

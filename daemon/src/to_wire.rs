@@ -32,7 +32,7 @@ use skills_protocol::wire;
 
 pub(crate) use explain::{explanation, root_steps};
 pub(crate) use session::{discovered, loaded, matched, session, session_summary};
-pub(crate) use snapshot::{references, snapshot};
+pub(crate) use snapshot::{known_snapshot, references, snapshot};
 
 /// Returns a skill as a list shows it.
 pub(crate) fn entry(view: &View, candidate: &Candidate) -> wire::Entry {

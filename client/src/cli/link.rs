@@ -19,6 +19,7 @@ use crate::cli::failure::CommandError;
 use crate::cli::terminal::Progress;
 use crate::cli::terminal::Terminal;
 use crate::cli::{Cx, Local, Notes};
+use crate::pages::{Paged, Pages};
 use crate::spawn::{StartOptions, connect, connect_or_start, pauses};
 use crate::{ClientError, environment, peer};
 
@@ -150,6 +151,20 @@ impl Link {
         let result = self.call_text::<M>(params)?;
         serde_json::from_str(result.get())
             .map_err(|source| ClientError::Form { method: M::METHOD, source })
+    }
+
+    /// Calls a method whose answer may come in pages, and returns all of them as one.
+    pub(super) fn call_whole<M: Paged>(
+        &mut self,
+        params: M::Params,
+    ) -> Result<M::Result, ClientError> {
+        let mut pages = Pages::<M>::of(params);
+        loop {
+            let answer = self.call::<M>(pages.params());
+            if let Some(whole) = pages.take(answer)? {
+                return Ok(whole);
+            }
+        }
     }
 
     /// Calls a method and returns its result as it came.

@@ -12,9 +12,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::value::{RawValue, to_raw_value};
 use skills_protocol::method::{SkillsExplain, SkillsList};
-use skills_protocol::wire::{
-    ExplainParams, ExplainResult, Include, ListParams, ListResult, Step, StepKind,
-};
+use skills_protocol::wire::{ExplainParams, ExplainResult, Include, ListParams, Step, StepKind};
 
 use crate::ClientError;
 use crate::cli::Cx;
@@ -22,6 +20,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::CommandError;
 use crate::cli::link::Link;
 use crate::cli::place::{Place, SessionFlag};
+use crate::pages::goes_on;
 
 /// What to list.
 #[derive(Debug, Clone, Args)]
@@ -55,7 +54,8 @@ pub(super) fn run(cx: &Cx<'_>, args: &ListArgs) -> Result<Exit, CommandError> {
     }
     let mut lists = Vec::new();
     for profile in profiles {
-        let list = whole_list(&mut link, params(cx, args, &place.with_profile(&profile)))?;
+        let list =
+            link.call_whole::<SkillsList>(params(cx, args, &place.with_profile(&profile)))?;
         lists.push((profile, list));
     }
     cx.terminal.print(&matrix::render(&lists, args.all, cx.terminal))?;
@@ -92,7 +92,7 @@ fn print_one(
         let result = whole_text(link, params)?;
         return cx.terminal.print(&format!("{result}\n"));
     }
-    let result = whole_list(link, params)?;
+    let result = link.call_whole::<SkillsList>(params)?;
     let view = table::View { all: args.all, cwd: &place.cwd, in_checkout: is_checkout(&place.cwd) };
     let skips = if args.all { skips(link, place)? } else { Vec::new() };
     let mut text = table::render(&result, &skips, &view, cx.terminal);
@@ -104,26 +104,14 @@ fn print_one(
     Ok(())
 }
 
-/// Returns the answer as it came; where it comes in parts, all of them as one.
+/// Returns the answer as it came; where it comes in pages, all of them as one.
 fn whole_text(link: &mut Link, params: ListParams) -> Result<Box<RawValue>, ClientError> {
     let text = link.call_text::<SkillsList>(&params)?;
-    if !text.get().contains(r#""nextCursor":""#) {
+    if !goes_on(&text) {
         return Ok(text);
     }
-    let whole = whole_list(link, params)?;
+    let whole = link.call_whole::<SkillsList>(params)?;
     Ok(to_raw_value(&whole).expect("what was read from JSON is JSON"))
-}
-
-// Follows the cursor: the daemon may answer very long lists in parts.
-fn whole_list(link: &mut Link, mut params: ListParams) -> Result<ListResult, ClientError> {
-    let mut whole = link.call::<SkillsList>(&params)?;
-    while let Some(cursor) = whole.next_cursor.take() {
-        params.cursor = Some(cursor);
-        let part = link.call::<SkillsList>(&params)?;
-        whole.skills.extend(part.skills);
-        whole.next_cursor = part.next_cursor;
-    }
-    Ok(whole)
 }
 
 fn looked_in(link: &mut Link, place: &Place) -> Result<ExplainResult, ClientError> {

@@ -9,8 +9,8 @@ mod lines;
 use std::collections::BTreeMap;
 
 use clap::Args;
-use serde_json::value::RawValue;
-use skills_protocol::method::SkillsList;
+use serde_json::value::{RawValue, to_raw_value};
+use skills_protocol::method::{Request as _, SkillsList};
 use skills_protocol::wire::{
     Entry, Event, EventKind, Health, Include, ListParams, ListResult, SubscribeParams,
 };
@@ -23,6 +23,7 @@ use crate::cli::link::Link;
 use crate::cli::place::{Place, SessionFlag};
 use crate::client::Client;
 use crate::environment;
+use crate::pages::Pages;
 use crate::spawn::StartOptions;
 use crate::subscription::{Heard, Subscription};
 
@@ -117,63 +118,67 @@ impl Watched<'_> {
             ..ListParams::default()
         };
         self.place.fill(&mut params, None);
+        let (result, raw) = self.ask(params).await?;
         let mut is_read = true;
-        let mut whole = BTreeMap::new();
+        let is_news = result.fresh
+            || !(result.skills.is_empty() && result.removed.is_empty())
+            || result.health != self.health;
+        if self.cx.global.json && is_news {
+            is_read = self.cx.terminal.print_while_read(&format!("{raw}\n"))?;
+        }
+        let first = self.skills.is_none();
+        let skills = self.skills.get_or_insert_default();
         let mut text = String::new();
-        loop {
-            let (result, raw) = self.ask(&params).await?;
-            if self.cx.global.json {
-                let is_news = result.fresh
-                    || !(result.skills.is_empty() && result.removed.is_empty())
-                    || result.health != self.health;
-                if is_news {
-                    is_read &= self.cx.terminal.print_while_read(&format!("{raw}\n"))?;
-                }
-            }
-            let first = self.skills.is_none();
-            let skills = self.skills.get_or_insert_default();
-            if result.fresh {
-                // Of a whole list only what differs from what is known is told.
-                whole.extend(result.skills.into_iter().map(|it| (it.path.clone(), it)));
-                if result.next_cursor.is_none() {
-                    let new = std::mem::take(&mut whole);
-                    text += &if first {
-                        lines::beginning(self.cx.terminal, self.place, &new)
-                    } else {
-                        lines::differences(self.cx.terminal, skills, &new)
-                    };
-                    *skills = new;
-                }
+        if result.fresh {
+            // Of a whole list only what differs from what is known is told.
+            let new = result.skills.into_iter().map(|it| (it.path.clone(), it)).collect();
+            text += &if first {
+                lines::beginning(self.cx.terminal, self.place, &new)
             } else {
-                for gone in &result.removed {
-                    let old = skills.remove(&gone.path);
-                    text += &lines::change(self.cx.terminal, old.as_ref(), None);
-                }
-                for new in result.skills {
-                    let old = skills.insert(new.path.clone(), new.clone());
-                    text += &lines::change(self.cx.terminal, old.as_ref(), Some(&new));
-                }
+                lines::differences(self.cx.terminal, skills, &new)
+            };
+            *skills = new;
+        } else {
+            for gone in &result.removed {
+                let old = skills.remove(&gone.path);
+                text += &lines::change(self.cx.terminal, old.as_ref(), None);
             }
-            if result.health != self.health {
-                text += &lines::health(self.cx.terminal, &result.health);
-                self.health = result.health;
-            }
-            self.clock = Some(result.clock);
-            match result.next_cursor {
-                Some(cursor) => params.cursor = Some(cursor),
-                None => break,
+            for new in result.skills {
+                let old = skills.insert(new.path.clone(), new.clone());
+                text += &lines::change(self.cx.terminal, old.as_ref(), Some(&new));
             }
         }
+        if result.health != self.health {
+            text += &lines::health(self.cx.terminal, &result.health);
+            self.health = result.health;
+        }
+        self.clock = Some(result.clock);
         if !self.cx.global.json && !text.is_empty() {
             is_read = self.cx.terminal.print_while_read(&text)?;
         }
         Ok(is_read)
     }
 
-    async fn ask(&self, params: &ListParams) -> Result<(ListResult, Box<RawValue>), ClientError> {
-        let raw = self.client.call_text::<SkillsList>(params).await?;
-        let result = serde_json::from_str(raw.get())
-            .map_err(|source| ClientError::Form { method: "skills/list", source })?;
-        Ok((result, raw))
+    /// Asks for a list and returns it, also as it came; where it came in pages, all of them as one.
+    async fn ask(&self, params: ListParams) -> Result<(ListResult, Box<RawValue>), ClientError> {
+        let form = |source| ClientError::Form { method: SkillsList::METHOD, source };
+        let mut pages = Pages::<SkillsList>::of(params);
+        loop {
+            let is_first = pages.params().cursor.is_none();
+            let answer = self.client.call_text::<SkillsList>(pages.params()).await;
+            let mut text = None;
+            let answer = answer.and_then(|raw| {
+                let page = serde_json::from_str(raw.get()).map_err(form)?;
+                text = Some(raw);
+                Ok(page)
+            });
+            if let Some(whole) = pages.take(answer)? {
+                let text = match text.filter(|_| is_first) {
+                    Some(text) => text,
+                    None => to_raw_value(&whole).map_err(form)?,
+                };
+                return Ok((whole, text));
+            }
+        }
     }
 }

@@ -385,8 +385,8 @@ mod tests {
               (name limit cwd profile session agent freshness additionalDirs environment pathEncoding)
               {clock health references truncated}
             index/snapshot
-              (profiles since cwd profile session agent freshness additionalDirs environment pathEncoding)
-              {clock health fresh worktree home pathEncoding skills profiles ownProfiles levels}
+              (profiles since limit cursor cwd profile session agent freshness additionalDirs environment pathEncoding)
+              {clock health fresh nextCursor worktree home pathEncoding skills profiles ownProfiles levels}
             paths/match
               (patterns limit cwd profile session agent freshness additionalDirs environment pathEncoding)
               {clock health matches}

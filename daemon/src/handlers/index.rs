@@ -16,6 +16,7 @@ use tokio::task::spawn_blocking;
 
 use crate::answer::{Answer, Outcome};
 use crate::handlers::check::{Active, active};
+use crate::paging::{self, Cursor, Part};
 use crate::peer::Peer;
 use crate::service::Service;
 use crate::to_wire;
@@ -35,18 +36,24 @@ pub(crate) async fn snapshot(
     let context = params.take_context();
     let active = active(&service, &peer, &context, params.profiles).await?;
     let Active { views, rows, .. } = &active;
+    let own = &service.settings.user().profiles;
     let mut clock: Vec<_> = views.iter().map(|it| it.clock.clone()).collect();
     // The configuration is part of the answer, and no view's clock tells of it.
     let mut hasher = DefaultHasher::new();
-    rows.hash(&mut hasher);
+    (rows, own.written()).hash(&mut hasher);
     clock.push(format!("{:x}", hasher.finish()));
     let clock = clock.join(" ");
-    let known = params.since.as_deref() == Some(&*clock);
-    let own = &service.settings.user().profiles;
-    let result = to_wire::snapshot(views, rows, own, clock, known);
-    // Names and reasons of a skill in each view.
-    let n_skills: usize = views.iter().map(|it| it.resolution.candidates.len()).sum();
-    Answer::with_capacity(&result, 1024 + if known { 0 } else { n_skills * 200 })
+    let limit = paging::limit(params.limit)?;
+    let cursor = params.cursor.as_deref().map(|it| Cursor::read(it, &clock)).transpose()?;
+    let known = cursor.is_none() && params.since.as_deref() == Some(&*clock);
+    let result = if known {
+        to_wire::known_snapshot(views, clock)
+    } else {
+        let part = Part { start: cursor.map_or(0, |it| it.start), limit };
+        to_wire::snapshot(views, rows, own, clock, part)
+    };
+    let n_places: usize = result.profiles.iter().map(|it| it.skills.len()).sum();
+    Answer::with_capacity(&result, 1024 + result.skills.len() * 300 + n_places * 200)
 }
 
 pub(crate) async fn paths_match(

@@ -9,21 +9,17 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 use skills_core::resolve::{Candidate, address_of};
 use skills_engine::View;
-use skills_protocol::error::RpcError;
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire::{
     Contextual, DirsParams, DirsResult, Include, ListParams, ListResult, State,
 };
 
 use crate::answer::{Answer, Outcome};
+use crate::paging::{self, Cursor, PAGE, Part};
 use crate::peer::Peer;
 use crate::prepared::{self, Prepared};
 use crate::service::Service;
 use crate::to_wire;
-
-/// How long the entries of one answer may be together where the caller sets no limit. Half of
-/// what one message may be, so that whatever is around the entries has room.
-const PAGE: usize = 4 * 1024 * 1024;
 
 pub(crate) async fn list(
     service: Arc<Service>,
@@ -34,15 +30,7 @@ pub(crate) async fn list(
     let form = Form::of(&params.include);
     let clock = form.clock(&view);
     let cursor = params.cursor.as_deref().map(|it| Cursor::read(it, &clock)).transpose()?;
-    let limit = match params.limit {
-        Some(0) => {
-            return Err(
-                RpcError::invalid_params("`limit` is 0").with_hint("Ask for one skill at least.")
-            );
-        }
-        Some(limit) => limit as usize,
-        None => usize::MAX,
-    };
+    let limit = paging::limit(params.limit)?;
     let since = cursor.as_ref().map_or(params.since.as_deref(), |it| it.since);
     let start = cursor.as_ref().map_or(0, |it| it.start);
     if let Some(answer) = since.and_then(|it| difference(&view, form, it, Part { start, limit })) {
@@ -119,27 +107,6 @@ impl Form {
     }
 }
 
-/// Where a page begins: `INDEX@CLOCK` in a whole list, `INDEX@CLOCK@SINCE` in a difference.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Cursor<'a> {
-    start: usize,
-    /// The clock that the difference is from; none in a whole list.
-    since: Option<&'a str>,
-}
-
-impl<'a> Cursor<'a> {
-    /// Reads the cursor of a list at this clock.
-    fn read(cursor: &'a str, clock: &str) -> Result<Self, RpcError> {
-        let (start, of) = cursor.split_once('@').unwrap_or_default();
-        let (of, since) = of.split_once('@').map_or((of, None), |(of, since)| (of, Some(since)));
-        let start = start.parse().ok().filter(|_| of == clock);
-        start.map(|start| Self { start, since }).ok_or_else(|| {
-            RpcError::invalid_params("the list has changed since the page of this `cursor`")
-                .with_hint("Start again without `cursor`.")
-        })
-    }
-}
-
 /// Returns what changed in the list of a form since a clock of it; none where that is not known.
 fn difference(view: &View, form: Form, since: &str, part: Part) -> Option<Outcome> {
     let view_since = form.view_clock(since)?;
@@ -155,7 +122,7 @@ fn difference(view: &View, form: Form, since: &str, part: Part) -> Option<Outcom
             continue;
         }
         if skills.len() == part.limit || size >= PAGE {
-            next_cursor = Some(format!("{index}@{clock}@{since}"));
+            next_cursor = Some(Cursor { start: index, since: Some(since) }.text(&clock));
             break;
         }
         let entry = prepared::entry(view, candidate);
@@ -181,18 +148,6 @@ fn difference(view: &View, form: Form, since: &str, part: Part) -> Option<Outcom
 fn listed(view: &View, form: Form) -> impl Iterator<Item = (usize, &Candidate)> {
     let candidates = view.resolution.candidates.iter().enumerate();
     candidates.filter(move |(_, it)| form.holds(to_wire::state(it.state)))
-}
-
-/// Which part of a list is wanted.
-#[derive(Clone, Copy, Debug)]
-struct Part {
-    /// The index of the candidate that it begins at.
-    start: usize,
-    limit: usize,
-}
-
-impl Part {
-    const ALL: Self = Self { start: 0, limit: usize::MAX };
 }
 
 /// A part of a list, and how long its entries are together.
@@ -221,7 +176,7 @@ fn page<'a>(
     let mut next_cursor = None;
     for (candidate_idx, _) in listed(view, form).skip_while(|(index, _)| *index < part.start) {
         if skills.len() == part.limit || size >= PAGE {
-            next_cursor = Some(format!("{candidate_idx}@{clock}"));
+            next_cursor = Some(Cursor { start: candidate_idx, since: None }.text(&clock));
             break;
         }
         let entry = entry(candidate_idx);

@@ -15,6 +15,7 @@ use std::time::Duration;
 use skills_client::ClientError;
 use skills_client::client::Client;
 use skills_client::connection::Connection;
+use skills_client::pages::{Paged, Pages};
 use skills_client::spawn::StartOptions;
 use skills_client::subscription::{Heard, Subscription};
 use skills_core::path::AbsPath;
@@ -133,15 +134,33 @@ impl Link {
         let inner = Arc::clone(&self.0);
         Box::pin(async move {
             let caller = inner.caller.get_or_init(|| inner.connect()).await;
-            match caller.call::<M>(&params).await {
-                Ok(result) => Some(result),
-                Err(error) => {
-                    tracing::info!(method = M::METHOD, %error, "nothing was answered");
-                    None
+            known(M::METHOD, caller.call::<M>(&params).await)
+        })
+    }
+
+    /// As [`Link::ask`], for an answer that may come in pages.
+    fn ask_whole<M: Paged>(&self, params: M::Params) -> Answer<M::Result>
+    where
+        M::Params: Sync,
+        M::Result: Sync,
+    {
+        let inner = Arc::clone(&self.0);
+        Box::pin(async move {
+            let caller = inner.caller.get_or_init(|| inner.connect()).await;
+            let mut pages = Pages::<M>::of(params);
+            loop {
+                let answer = caller.call::<M>(pages.params()).await;
+                if let Some(whole) = known(M::METHOD, pages.take(answer))? {
+                    return Some(whole);
                 }
             }
         })
     }
+}
+
+/// Says what there is of an answer; what failed is logged, and nothing is known then.
+fn known<T>(method: &str, answer: Result<T, ClientError>) -> Option<T> {
+    answer.inspect_err(|error| tracing::info!(method, %error, "nothing was answered")).ok()
 }
 
 impl Inner {
@@ -258,7 +277,7 @@ impl Source for Link {
     ) -> Answer<SnapshotResult> {
         let session = self.0.session(&place);
         let encoding = encoding_of([&*place]);
-        self.ask::<IndexSnapshot>(SnapshotParams {
+        self.ask_whole::<IndexSnapshot>(SnapshotParams {
             profiles,
             since,
             session,

@@ -15,46 +15,64 @@ use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire;
 
 use super::{Places, hash, health, path, state};
+use crate::paging::{Cursor, Page, Part, json_length};
 
-/// Returns the views as a snapshot; without its lists where the caller knows them.
+/// How long are the names and numbers around the texts of a file or a place, as JSON, at the most.
+const AROUND: usize = 160;
+
+/// Returns a page of the views as a snapshot.
 pub(crate) fn snapshot(
     views: &[Arc<View>],
     rows: &[LevelRow],
     own: &Profiles,
     clock: String,
-    known: bool,
+    part: Part,
 ) -> wire::SnapshotResult {
-    let worktree = &views[0].resolution.worktree;
-    let home = skills_engine::inspect::home(views);
-    let written = std::iter::once(&**worktree).chain(home.as_deref());
-    let path_encoding = encoding_of(written);
     let mut files: BTreeMap<&AbsPath, (u32, &Candidate)> = BTreeMap::new();
-    if !known {
-        for candidate in views.iter().flat_map(|it| &it.resolution.candidates) {
-            files.entry(&candidate.path).or_insert((0, candidate));
-        }
+    for candidate in views.iter().flat_map(|it| &it.resolution.candidates) {
+        files.entry(&candidate.path).or_insert((0, candidate));
     }
     for (number, (index, _)) in files.values_mut().enumerate() {
         *index = number as u32;
     }
-    let profile = |view: &Arc<View>| {
+    let mut page = Page::of(part);
+    let skills = page.take(files.values(), |(_, it)| skill(it));
+    let mut profile = |view: &Arc<View>| {
         let ranking = Ranking::of(&view.site, &view.resolution);
-        let skills = ranking.skills.iter().map(|it| place(it, files[&it.path].0)).collect();
+        let skills = page.take(ranking.skills.iter(), |it| place(it, files[&it.path].0));
         let profile = ranking.profile.id.to_string();
         wire::SnapshotProfile { profile, unique: ranking.unique, skills }
     };
-    let profiles = if known { Vec::new() } else { views.iter().map(profile).collect() };
+    let profiles = views.iter().map(&mut profile).collect();
+    let is_first = part.start == 0;
+    wire::SnapshotResult {
+        fresh: true,
+        next_cursor: page.next.map(|start| Cursor { start, since: None }.text(&clock)),
+        skills,
+        profiles,
+        own_profiles: Some(own.written().to_owned()).filter(|it| is_first && !it.is_empty()),
+        levels: if is_first { rows.iter().map(level).collect() } else { Vec::new() },
+        ..known_snapshot(views, clock)
+    }
+}
+
+/// Returns the views as a snapshot for whoever knows its lists.
+pub(crate) fn known_snapshot(views: &[Arc<View>], clock: String) -> wire::SnapshotResult {
+    let worktree = &views[0].resolution.worktree;
+    let home = skills_engine::inspect::home(views);
+    let path_encoding = encoding_of(std::iter::once(&**worktree).chain(home.as_deref()));
     wire::SnapshotResult {
         clock,
         health: health(&views[0].health),
-        fresh: !known,
+        fresh: false,
+        next_cursor: None,
         worktree: encode(worktree, path_encoding),
         home: home.map(|it| encode(&it, path_encoding)),
         path_encoding,
-        skills: files.values().map(|(_, it)| skill(it)).collect(),
-        profiles,
-        own_profiles: Some(own.written().to_owned()).filter(|it| !known && !it.is_empty()),
-        levels: if known { Vec::new() } else { rows.iter().map(level).collect() },
+        skills: Vec::new(),
+        profiles: Vec::new(),
+        own_profiles: None,
+        levels: Vec::new(),
     }
 }
 
@@ -63,13 +81,14 @@ fn level(row: &LevelRow) -> wire::RuleLevel {
     wire::RuleLevel { rule: row.rule.clone(), level, glob: row.glob.clone() }
 }
 
-fn skill(candidate: &Candidate) -> wire::SnapshotSkill {
+/// Returns a file, and how long it is as JSON.
+fn skill(candidate: &Candidate) -> (wire::SnapshotSkill, usize) {
     let record = candidate.record();
     let path_encoding = encoding_of([&*candidate.path]);
     let text = |it: &skills_core::skill::Field| it.text.to_string();
     let written = record.and_then(|it| it.name.as_ref()).map(text).filter(|it| !it.is_empty());
     let own = || candidate.own_name().map(|it| it.to_string_lossy().into_owned());
-    wire::SnapshotSkill {
+    let skill = wire::SnapshotSkill {
         path: path(&candidate.path, path_encoding),
         path_encoding,
         name: written.or_else(own).unwrap_or_default(),
@@ -78,11 +97,16 @@ fn skill(candidate: &Candidate) -> wire::SnapshotSkill {
             .map(|it| it.paths.iter().map(ToString::to_string).collect())
             .unwrap_or_default(),
         hash: record.map(|it| hash(&it.facts.hash)),
-    }
+    };
+    let texts = [&skill.path, &skill.name].into_iter().chain(&skill.description);
+    let texts = texts.chain(&skill.hash).chain(&skill.paths).map(|it| json_length(it) + 1);
+    let size = texts.sum::<usize>() + AROUND;
+    (skill, size)
 }
 
-fn place(ranked: &Ranked, skill: u32) -> wire::SnapshotPlace {
-    wire::SnapshotPlace {
+/// Returns what a profile makes of a file, and how long that is as JSON.
+fn place(ranked: &Ranked, skill: u32) -> (wire::SnapshotPlace, usize) {
+    let place = wire::SnapshotPlace {
         skill,
         name: ranked.name.clone(),
         prefix: ranked.prefix.clone(),
@@ -92,7 +116,10 @@ fn place(ranked: &Ranked, skill: u32) -> wire::SnapshotPlace {
         turn: ranked.turn as u32,
         winner: ranked.winner.map(|it| it as u32),
         same_file: ranked.same_file,
-    }
+    };
+    let texts = [&place.name, &place.prefix].into_iter().chain(&place.reason);
+    let size = texts.map(|it| json_length(it)).sum::<usize>() + AROUND;
+    (place, size)
 }
 
 /// Returns where a file names skills.

@@ -5,7 +5,7 @@
 
 mod across;
 mod assisting;
-mod client;
+pub(crate) mod client;
 mod encodings;
 mod fixes;
 mod moving;

@@ -74,4 +74,6 @@ mod check;
 
 mod snapshot;
 
+mod large;
+
 mod editor;

@@ -20,6 +20,13 @@ skills_params! {
         /// nothing is given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         since: Option<String>,
+        /// How many files and places of profiles to give at most, counted together; the rest is
+        /// reached with `cursor`. What is longer than one answer may be comes in pages anyway.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        limit: Option<u32>,
+        /// The `nextCursor` of the answer before. Refused where anything has changed since.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cursor: Option<String>,
     }
 }
 
@@ -34,6 +41,10 @@ pub struct SnapshotResult {
     pub health: Vec<Health>,
     /// Whether the lists are given; false where nothing has changed since, and they are empty.
     pub fresh: bool,
+    /// Where to go on; absent at the end. Whoever puts `skills` of all pages one behind the other,
+    /// and those of each profile, has the whole snapshot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
     /// The top of the worktree, absolute; outside git the working directory.
     pub worktree: String,
     /// The user's home directory, where `~/` leads; absent where it is not known.
@@ -44,13 +55,14 @@ pub struct SnapshotResult {
     pub path_encoding: Option<PathEncoding>,
     /// Each file once, sorted by path.
     pub skills: Vec<SnapshotSkill>,
-    /// What each profile makes of them, in the order asked for.
+    /// What each profile makes of them, in the order asked for; each of them on every page.
     pub profiles: Vec<SnapshotProfile>,
     /// The user's own profiles and changes of built-in ones, as TOML with the table `profiles`;
-    /// absent when there are none, or nothing has changed since.
+    /// absent when there are none, nothing has changed since, or on a later page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_profiles: Option<String>,
-    /// What the configuration decides about rules, in its order: the last that fits counts.
+    /// What the configuration decides about rules, in its order: the last that fits counts. Empty
+    /// on a later page.
     #[serde(default)]
     pub levels: Vec<RuleLevel>,
 }

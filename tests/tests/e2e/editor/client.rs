@@ -18,7 +18,7 @@ use crate::support::skillsd;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// One editor with a server of its own.
-pub(super) struct Editor {
+pub(crate) struct Editor {
     child: Option<Child>,
     input: Box<dyn Write>,
     messages: Receiver<Value>,
@@ -27,18 +27,20 @@ pub(super) struct Editor {
     /// What was published last, by file.
     published: BTreeMap<PathBuf, Value>,
     /// What the user has configured.
-    pub(super) configured: Value,
+    pub(crate) configured: Value,
     /// The methods of the server's own requests and notes, as they came.
-    pub(super) heard: Vec<String>,
+    pub(crate) heard: Vec<String>,
+    /// How long an answer or a finding is waited for.
+    patience: Duration,
 }
 
 /// Returns the address of a file.
-pub(super) fn uri(path: &Path) -> String {
+pub(crate) fn uri(path: &Path) -> String {
     format!("file://{}", path.display())
 }
 
 /// What an editor that can do everything says.
-pub(super) fn able() -> Value {
+pub(crate) fn able() -> Value {
     json!({
         "general": {"positionEncodings": ["utf-16"]},
         "workspace": {
@@ -52,7 +54,7 @@ pub(super) fn able() -> Value {
 impl Editor {
     /// Starts `skillsd lsp` for an editor with these folders and capabilities.
     #[track_caller]
-    pub(super) fn start(home: &Home, args: &[&str], folders: &[&Path], able: Value) -> Editor {
+    pub(crate) fn start(home: &Home, args: &[&str], folders: &[&Path], able: Value) -> Editor {
         let mut editor = Editor::spawn(home, args);
         editor.initialize(folders, able);
         editor
@@ -60,7 +62,7 @@ impl Editor {
 
     /// Starts `skillsd lsp`; the caller initializes.
     #[track_caller]
-    pub(super) fn spawn(home: &Home, args: &[&str]) -> Editor {
+    pub(crate) fn spawn(home: &Home, args: &[&str]) -> Editor {
         let mut command = skillsd(home, &[&["lsp"], args].concat());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
         let mut child = command.spawn().expect("our program can be run");
@@ -72,7 +74,7 @@ impl Editor {
     }
 
     /// Connects over any pair of streams; the caller initializes.
-    pub(super) fn over(input: Box<dyn Write>, output: Box<dyn Read + Send>) -> Editor {
+    pub(crate) fn over(input: Box<dyn Write>, output: Box<dyn Read + Send>) -> Editor {
         let (sender, messages) = channel();
         std::thread::spawn(move || {
             let mut output = BufReader::new(output);
@@ -91,17 +93,23 @@ impl Editor {
             published: BTreeMap::new(),
             configured: Value::Null,
             heard: Vec::new(),
+            patience: PATIENCE,
         }
     }
 
+    /// Waits longer from now on, or shorter.
+    pub(crate) fn set_patience(&mut self, patience: Duration) {
+        self.patience = patience;
+    }
+
     #[track_caller]
-    pub(super) fn initialize(&mut self, folders: &[&Path], able: Value) {
+    pub(crate) fn initialize(&mut self, folders: &[&Path], able: Value) {
         self.initialize_with(folders, able, Value::Null);
     }
 
     /// Begins, and says something that is the server's own business.
     #[track_caller]
-    pub(super) fn initialize_with(&mut self, folders: &[&Path], able: Value, options: Value) {
+    pub(crate) fn initialize_with(&mut self, folders: &[&Path], able: Value, options: Value) {
         let folders: Vec<_> =
             folders.iter().map(|it| json!({"uri": uri(it), "name": "w"})).collect();
         let params = json!({"processId": null, "rootUri": null, "workspaceFolders": folders, "capabilities": able, "initializationOptions": options});
@@ -115,17 +123,17 @@ impl Editor {
         self.input.flush().expect("it reads");
     }
 
-    pub(super) fn note(&mut self, method: &str, params: Value) {
+    pub(crate) fn note(&mut self, method: &str, params: Value) {
         self.send(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
     }
 
     /// Returns the answer to a request: its result, or its error's message.
     #[track_caller]
-    pub(super) fn request(&mut self, method: &str, params: Value) -> Result<Value, String> {
+    pub(crate) fn request(&mut self, method: &str, params: Value) -> Result<Value, String> {
         self.last_id += 1;
         let id = json!(self.last_id);
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + self.patience;
         loop {
             let message = self.receive(deadline).unwrap_or_else(|| panic!("no answer to {method}"));
             if message.get("method").is_none() && message["id"] == id {
@@ -161,7 +169,7 @@ impl Editor {
 
     /// Opens a file as it is on the disk.
     #[track_caller]
-    pub(super) fn open(&mut self, path: &Path) {
+    pub(crate) fn open(&mut self, path: &Path) {
         let text = fs::read_to_string(path).expect("it is there");
         self.versions.insert(path.to_owned(), 1);
         let item = json!({"uri": uri(path), "languageId": "markdown", "version": 1, "text": text});
@@ -170,7 +178,7 @@ impl Editor {
 
     /// Types another text into an open file.
     #[track_caller]
-    pub(super) fn edit(&mut self, path: &Path, text: &str) {
+    pub(crate) fn edit(&mut self, path: &Path, text: &str) {
         let version = self.versions.get_mut(path).expect("it is open");
         *version += 1;
         let document = json!({"uri": uri(path), "version": *version});
@@ -180,14 +188,14 @@ impl Editor {
 
     /// Writes an open file and says so.
     #[track_caller]
-    pub(super) fn save(&mut self, path: &Path, text: &str) {
+    pub(crate) fn save(&mut self, path: &Path, text: &str) {
         fs::write(path, text).expect("it can be written");
         self.note("textDocument/didSave", json!({"textDocument": {"uri": uri(path)}}));
     }
 
     /// Asks something about a place of a file.
     #[track_caller]
-    pub(super) fn ask(
+    pub(crate) fn ask(
         &mut self,
         method: &str,
         path: &Path,
@@ -205,8 +213,8 @@ impl Editor {
     /// Waits until what is published about a file has exactly these findings of these families,
     /// each with the last parts of the path of the file that it speaks of.
     #[track_caller]
-    pub(super) fn wait_for(&mut self, path: &Path, families: &[&str], expected: &[&str]) {
-        let deadline = Instant::now() + PATIENCE;
+    pub(crate) fn wait_for(&mut self, path: &Path, families: &[&str], expected: &[&str]) {
+        let deadline = Instant::now() + self.patience;
         loop {
             let found = self.findings(path, families);
             if found == expected {
@@ -219,21 +227,21 @@ impl Editor {
 
     /// Waits until the server has sent something of that name.
     #[track_caller]
-    pub(super) fn hear(&mut self, method: &str) {
+    pub(crate) fn hear(&mut self, method: &str) {
         self.hear_times(method, 1);
     }
 
     /// Waits until the server has sent something of that name so often.
     #[track_caller]
-    pub(super) fn hear_times(&mut self, method: &str, times: usize) {
-        let deadline = Instant::now() + PATIENCE;
+    pub(crate) fn hear_times(&mut self, method: &str, times: usize) {
+        let deadline = Instant::now() + self.patience;
         while self.heard.iter().filter(|it| *it == method).count() < times {
             assert!(self.receive(deadline).is_some(), "no {method}: {:?}", self.heard);
         }
     }
 
     /// Returns the findings of these families that were published last about a file.
-    pub(super) fn findings(&self, path: &Path, families: &[&str]) -> Vec<String> {
+    pub(crate) fn findings(&self, path: &Path, families: &[&str]) -> Vec<String> {
         let Some(published) = self.published.get(path) else { return vec!["nothing yet".into()] };
         let items = published["diagnostics"].as_array().expect("a list");
         let shown = items.iter().filter_map(|it| {
@@ -252,7 +260,7 @@ impl Editor {
     }
 
     /// Returns what was published last about a file.
-    pub(super) fn diagnostics(&self, path: &Path) -> Vec<Value> {
+    pub(crate) fn diagnostics(&self, path: &Path) -> Vec<Value> {
         let found = self.published.get(path).and_then(|it| it["diagnostics"].as_array());
         found.cloned().unwrap_or_default()
     }
@@ -260,7 +268,7 @@ impl Editor {
     /// Returns the position of the first of a text in a file as it is on the disk; its end moved by
     /// `by` columns.
     #[track_caller]
-    pub(super) fn place(path: &Path, text: &str) -> (u32, u32) {
+    pub(crate) fn place(path: &Path, text: &str) -> (u32, u32) {
         let whole = fs::read_to_string(path).expect("it is there");
         let at = whole.find(text).unwrap_or_else(|| panic!("no {text:?} in {}", path.display()));
         let line = whole[..at].matches('\n').count();

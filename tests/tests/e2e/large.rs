@@ -1,0 +1,134 @@
+//! Worktrees with more skills than one answer holds: nothing of what is asked about them is cut.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use skills_testkit::Home;
+use skills_testkit::fixture::write_skill;
+use skills_testkit::wire::Wire;
+
+use crate::editor::client::{Editor, able};
+use crate::support::{Live, run, stderr};
+
+/// A snapshot of them by the profiles in wide use is some twenty megabytes long.
+const MANY: usize = 10_000;
+
+/// How long a first look at all of them may take on a slow machine.
+const PATIENCE: Duration = Duration::from_mins(2);
+
+fn large(home: &Home) -> PathBuf {
+    let top = home
+        .worktree("w", "//- /CLAUDE.md\nUse the `skill-00001` skill, or the `skil-09999` skill.\n");
+    let root = top.join(".agents/skills");
+    for index in 0..MANY {
+        let name = format!("skill-{index:05}");
+        write_skill(&root.join(&name), &name, "One of very many. Use when asked for it.");
+    }
+    // Behind all others by its path, and in front of one of them for most agents.
+    write_skill(&top.join(".claude/skills/other"), "skill-09998", "Another one. Use when asked.");
+    top
+}
+
+/// Puts the pages of a snapshot together.
+fn pages(wire: &mut Wire, params: &Value) -> (Value, usize) {
+    let mut params = params.clone();
+    let mut whole = wire.call("index/snapshot", &params);
+    let mut n_pages = 1;
+    while let Some(cursor) = whole["nextCursor"].as_str() {
+        params["cursor"] = json!(cursor);
+        let page = wire.call("index/snapshot", &params);
+        n_pages += 1;
+        assert_eq!((&page["clock"], &page["fresh"]), (&whole["clock"], &json!(true)));
+        append(&mut whole["skills"], &page["skills"]);
+        let profiles = page["profiles"].as_array().expect("a list");
+        for (nth, profile) in profiles.iter().enumerate() {
+            assert_eq!(profile["profile"], whole["profiles"][nth]["profile"]);
+            append(&mut whole["profiles"][nth]["skills"], &profile["skills"]);
+        }
+        whole["nextCursor"] = page["nextCursor"].clone();
+    }
+    (whole, n_pages)
+}
+
+fn append(whole: &mut Value, page: &Value) {
+    whole.as_array_mut().expect("a list").extend(page.as_array().expect("a list").iter().cloned());
+}
+
+fn files(snapshot: &Value) -> Vec<&str> {
+    let skills = snapshot["skills"].as_array().expect("a list");
+    skills.iter().map(|it| it["path"].as_str().expect("a path")).collect()
+}
+
+#[test]
+fn a_snapshot_of_ten_thousand_skills_comes_in_pages() {
+    let mut live = Live::start();
+    live.wire.set_patience(PATIENCE);
+    let top = large(&live.home);
+    let params = json!({"cwd": top});
+    let (whole, n_pages) = pages(&mut live.wire, &params);
+    assert!(n_pages > 1, "it fits one answer");
+    assert!(files(&whole).len() > MANY);
+    let profiles = whole["profiles"].as_array().expect("a list");
+    let union = profiles.iter().find(|it| it["profile"] == "agentskills").expect("it counts");
+    let places = union["skills"].as_array().expect("a list");
+    let file = |it: &Value| files(&whole)[it["skill"].as_u64().expect("a number") as usize];
+    let claims = places.iter().filter(|it| it["name"] == "skill-09998").map(|it| {
+        let dir = file(it).rsplit('/').nth(1).expect("it has a directory");
+        format!("{dir} {}", it["state"].as_str().expect("a word"))
+    });
+    assert_eq!(claims.collect::<Vec<_>>(), ["skill-09998 active", "other shadowed"]);
+    let since = json!({"cwd": top, "since": whole["clock"]});
+    let same = live.wire.call("index/snapshot", &since);
+    assert_eq!((&same["fresh"], &same["skills"]), (&json!(false), &json!([])));
+
+    // Between two pages something changes: what was begun is not gone on with.
+    let first = live.wire.call("index/snapshot", &params);
+    write_skill(&top.join(".agents/skills/added"), "added", "Just added. Use when asked.");
+    let more = json!({"cwd": top, "cursor": first["nextCursor"]});
+    let refused = live.wire.try_call("index/snapshot", &more).expect_err("it has changed");
+    assert_eq!(refused.code, -32602);
+    assert_eq!(refused.data["hint"], "Start again without `cursor`.");
+    let (anew, _) = pages(&mut live.wire, &params);
+    assert_eq!(files(&anew).len(), files(&whole).len() + 1);
+}
+
+#[test]
+fn pages_of_a_snapshot_are_as_long_as_wanted() {
+    let mut live = Live::start();
+    let top = live.home.worktree("w", "");
+    for name in ["a", "b", "c", "d"] {
+        write_skill(&top.join(".agents/skills").join(name), name, "d");
+    }
+    let params = json!({"cwd": top, "profiles": ["agentskills", "codex"]});
+    let (whole, n_pages) = pages(&mut live.wire, &params);
+    assert_eq!(n_pages, 1);
+    assert_eq!(whole["nextCursor"], Value::Null);
+    let mut few = params.clone();
+    for limit in [1, 3, 5] {
+        few["limit"] = json!(limit);
+        let (parts, n_pages) = pages(&mut live.wire, &few);
+        assert!(n_pages > 1);
+        for key in ["clock", "worktree", "skills", "profiles", "levels"] {
+            assert_eq!(parts[key], whole[key], "{key} in pages of {limit}");
+        }
+    }
+    few["limit"] = json!(0);
+    let refused = live.wire.try_call("index/snapshot", &few).expect_err("nothing is asked for");
+    assert_eq!(refused.message, "`limit` is 0");
+}
+
+#[test]
+fn an_editor_sees_across_ten_thousand_skills() {
+    let home = Home::new();
+    let top = large(&home);
+    let mut editor = Editor::start(&home, &[], &[&top], able());
+    editor.set_patience(PATIENCE);
+    let (doc, other) = (top.join("CLAUDE.md"), top.join(".claude/skills/other/SKILL.md"));
+    editor.open(&doc);
+    editor.open(&other);
+    editor.wait_for(&doc, &["ref/"], &["ref/unknown"]);
+    editor.wait_for(&other, &["index/shad"], &["index/shadowed -> skill-09998"]);
+    let stopped = run(&home, &top, &["stop"]);
+    assert!(stopped.status.success(), "{}", stderr(&stopped));
+}
