@@ -125,7 +125,7 @@ mod tests {
         let entry = |name: &&str| {
             json!({"name": name, "description": "", "path": name, "dir": "/", "scope": "user",
                 "root": "/", "state": "active", "modelInvocable": true, "userInvocable": true,
-                "trusted": true, "hash": "", "diagnostics": {"error": 0, "warning": 0}})
+                "trusted": true, "stale": false, "hash": "", "diagnostics": {"error": 0, "warning": 0}})
         };
         let skills: Vec<Value> = names.iter().map(entry).collect();
         let page = json!({"clock": "c", "fresh": true, "nextCursor": cursor, "skills": skills});
