@@ -385,6 +385,7 @@ fn check_finding(finding: &rules::Finding, places: &Places<'_>) -> wire::CheckFi
         severity: severity(found.severity),
         message: found.message.clone(),
         help: found.help.clone(),
+        profiles: finding.profiles.clone(),
         range: places.range(found.span),
         tag: finding.tag.map(|it| match it {
             rules::Tag::Unnecessary => wire::FindingTag::Unnecessary,

@@ -218,8 +218,10 @@ async fn write(
     let mut buffer = BytesMut::new();
     loop {
         let message = tokio::select! {
-            Some(response) = posted.recv() => serde_json::to_vec(&response),
+            // Parts of an answer, and what is told of the work on it, come before it.
+            biased;
             Some(note) = notes.next() => serde_json::to_vec(&note),
+            Some(response) = posted.recv() => serde_json::to_vec(&response),
             else => break,
         };
         let message = message.expect("a message is made of JSON values");

@@ -198,6 +198,17 @@ impl Overlaid {
         ways
     }
 
+    /// Returns the skills that some agent calls by a name, each with that agent.
+    pub(crate) fn called<'a>(
+        &'a self,
+        name: &'a str,
+    ) -> impl Iterator<Item = (&'a str, &'a AbsPath)> {
+        self.rankings.iter().flat_map(move |it| {
+            let them = it.skills.iter().filter(move |it| it.name.eq_ignore_ascii_case(name));
+            them.map(|skill| (&*it.profile.agent, &skill.path))
+        })
+    }
+
     /// Returns where the paths of a text start.
     pub(crate) fn bases(&self, text: &AbsPath) -> Bases {
         Bases::of(text, self.top.as_ref(), self.home.as_ref())

@@ -6,8 +6,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::json;
+use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tower_lsp::jsonrpc::{Error, Result};
+use tower_lsp::ls_types::notification::Notification;
 use tower_lsp::ls_types::{
     CodeAction, CodeActionParams, CodeActionResponse, CodeLens, CodeLensParams, CompletionItem,
     CompletionParams, CompletionResponse, DidChangeConfigurationParams,
@@ -326,10 +329,29 @@ impl LanguageServer for Server {
         };
         let previous = &params.previous_result_ids;
         let texts = self.texts().await;
-        let report = handlers::workspace_diagnostic::workspace_diagnostic(texts, previous).await;
+        let (parts, mut sent) = mpsc::unbounded_channel();
+        let token = params.partial_result_params.partial_result_token;
+        let parts = token.is_some().then_some(parts);
+        let tell = async {
+            let Some(token) = token else { return };
+            while let Some(items) = sent.recv().await {
+                let part = json!({"token": token, "value": {"items": items}});
+                self.client.send_notification::<PartialResult>(part).await;
+            }
+        };
+        let report = handlers::workspace_diagnostic::workspace_diagnostic(texts, previous, parts);
+        let (report, ()) = tokio::join!(report, tell);
         if let Some(progress) = progress {
             progress.finish().await;
         }
         Ok(WorkspaceDiagnosticReportResult::Report(report))
     }
+}
+
+/// A part of an answer that is sent before it; the protocol's own type is of progress alone.
+enum PartialResult {}
+
+impl Notification for PartialResult {
+    type Params = LSPAny;
+    const METHOD: &'static str = "$/progress";
 }

@@ -192,13 +192,26 @@ fn related(related: &Related) -> Option<DiagnosticRelatedInformation> {
 }
 
 /// Returns the fixes as the client hands them back when it asks for actions.
+/// Returns what a diagnostic tells programs of whose agents it is about.
+pub(crate) fn about(profiles: &[String]) -> serde_json::Map<String, serde_json::Value> {
+    let mut data = serde_json::Map::new();
+    if !profiles.is_empty() {
+        data.insert("profiles".to_owned(), profiles.into());
+    }
+    data
+}
+
 fn data(document: &Document, finding: &Finding, encoding: Encoding) -> Option<serde_json::Value> {
     let fix = |it: &Fix| {
         let edits: Vec<_> = it.edits.iter().map(|it| text_edit(document, it, encoding)).collect();
         serde_json::json!({"title": it.title, "edits": edits})
     };
     let fixes: Vec<_> = finding.fixes.iter().map(fix).collect();
-    (!fixes.is_empty()).then(|| serde_json::json!({"fixes": fixes}))
+    let mut data = about(&finding.profiles);
+    if !fixes.is_empty() {
+        data.insert("fixes".to_owned(), fixes.into());
+    }
+    (!data.is_empty()).then(|| data.into())
 }
 
 fn severity(severity: Severity) -> DiagnosticSeverity {

@@ -157,6 +157,9 @@ pub fn check(
             format!("there is no rule `{name}`"),
         ));
     }
+    for finding in &mut found {
+        cx.attribute(finding);
+    }
     settings.levels.apply(subject.path, &mut found);
     found.sort_by_key(|it| (it.diagnostic.span, it.diagnostic.severity));
     found

@@ -13,21 +13,23 @@ pub(crate) async fn definition(
     texts: Texts<'_>,
 ) -> Option<Location> {
     let offset = from_proto::offset(document, position, texts.session.settings().encoding);
-    let reference = skills_core::references::at(document.references(), offset);
-    if let Some((meant, _)) = texts.meant_at(document, offset)
-        && (reference.is_some() || document.path() != Some(&meant.skill.path))
-    {
-        return texts.location(&meant.skill.path).await;
+    let meant = texts.meant_at(document, offset).map(|(meant, _)| meant.skill);
+    if skills_core::references::at(document.references(), offset).is_some() {
+        return texts.location(&meant?.path).await;
     }
     let links = skills_core::references::links(document.text(), document.parsed());
     let link = skills_core::references::link_at(&links, offset)?;
     let overlaid = texts.session.place(document).unwrap_or_default();
     for target in overlaid.bases(document.path()?).targets(link) {
+        if overlaid.at(&target).is_some() {
+            return texts.location(&target).await;
+        }
         if let Some((found, _)) = texts.document(&target).await {
             return Some(Location::new(found.uri().clone(), Range::default()));
         }
     }
-    None
+    // A directory, or nothing that can be read: the skill that it is of.
+    texts.location(&meant?.path).await
 }
 
 /// Returns everywhere that the skill at a position is named; its own name as well where the client

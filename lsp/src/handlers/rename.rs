@@ -5,7 +5,9 @@
 
 use std::path::Path;
 
+use skills_core::path::AbsPath;
 use skills_core::references::{Renaming, edits, problem};
+use skills_core::resolve::is_built_in;
 use skills_core::rules::Edit;
 use tower_lsp::jsonrpc::{Error, ErrorCode};
 use tower_lsp::ls_types::{
@@ -57,6 +59,14 @@ pub(crate) async fn renamed(
     texts: Texts<'_>,
 ) -> Result<WorkspaceEdit, Error> {
     let renaming = allowed(meant, new, texts)?;
+    if moves(&renaming)
+        && let Some(link) = link_to(meant, texts).await
+    {
+        return Err(refusal(format!(
+            "`{}` is a link to the skill's directory and would lead nowhere; rename both by hand",
+            link.display()
+        )));
+    }
     let Some(mut operations) = text_edits(&renaming, meant, texts).await else {
         return Err(refusal("what names the skill cannot be found out now; try again"));
     };
@@ -76,6 +86,18 @@ pub(crate) async fn renamed(
         document_changes: Some(DocumentChanges::Operations(operations)),
         ..WorkspaceEdit::default()
     })
+}
+
+/// Returns a link that leads to the skill's directory by its name: no edit can make it lead elsewhere.
+async fn link_to(meant: &Meant, texts: Texts<'_>) -> Option<AbsPath> {
+    for way in meant.overlaid.ways(&meant.skill.path) {
+        let facts = texts.session.source().facts(way.clone(), Vec::new());
+        let is_other = *way != meant.skill.path;
+        if is_other && facts.await.is_some_and(|it| it.link_target.is_some()) {
+            return way.parent();
+        }
+    }
+    None
 }
 
 /// Returns what it is to give a skill and its directory another name, or why it cannot have it.
@@ -110,8 +132,20 @@ pub(super) fn in_the_way(renaming: &Renaming<'_>, texts: Texts<'_>) -> Option<St
             "{agent} keeps the directory name `{new}` for itself and reads no skill there"
         ));
     }
+    let mut called = places.iter().flat_map(|(_, it)| it.called(renaming.new));
+    let ways = places.iter().flat_map(|(_, it)| it.ways(renaming.path));
+    let ways: Vec<_> = ways.collect();
     let others = places.iter().flat_map(|(_, it)| &it.skills);
-    problem(renaming, others.map(|it| (it.name.as_str(), &it.path)))
+    let others = others.filter(|it| !ways.contains(&&it.path));
+    problem(renaming, others.map(|it| (it.name.as_str(), &it.path))).or_else(|| {
+        let (agent, path) = called.find(|(_, it)| !ways.contains(it))?;
+        let new = renaming.new;
+        Some(if is_built_in(path) {
+            format!("{agent} has a skill `{new}` of its own")
+        } else {
+            format!("{agent} calls the skill in `{}` `{new}` already", path.display())
+        })
+    })
 }
 
 /// Returns the operation that edits a text; none where nothing changes in it.

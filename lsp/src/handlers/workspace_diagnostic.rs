@@ -8,6 +8,7 @@ use skills_core::path::AbsPath;
 use skills_core::rules::Level;
 use skills_core::text::Span;
 use skills_protocol::wire::{CheckFinding, CheckedFile, Position as Spot, RuleLevel, Severity};
+use tokio::sync::mpsc::UnboundedSender;
 use tower_lsp::ls_types::{
     CodeDescription, Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, DiagnosticTag,
     FullDocumentDiagnosticReport, Location, NumberOrString, Position, PreviousResultId, Range,
@@ -24,16 +25,28 @@ use crate::texts::Texts;
 use crate::world::{Wish, Wishes};
 use crate::{from_proto, handlers, to_proto};
 
+/// How many texts are in one part of a report that is sent in parts.
+const PART: usize = 64;
+
+/// Takes the parts of a report, for a client that wants them as they come.
+pub(crate) type Parts = UnboundedSender<Vec<WorkspaceDocumentDiagnosticReport>>;
+
 /// What is reported to a client that knows some of it already.
 struct Report<'a> {
     /// The ids of what it knows, by address.
     previous: HashMap<&'a str, &'a str>,
+    /// What was reported, each text once: folders may lie in each other.
+    said: HashSet<Uri>,
     items: Vec<WorkspaceDocumentDiagnosticReport>,
+    parts: Option<Parts>,
 }
 
 impl Report<'_> {
     /// Reports a text whose findings have an id, unless the client has these.
     fn add(&mut self, uri: &Uri, version: Option<i32>, id: String, found: Vec<Diagnostic>) {
+        if !self.said.insert(uri.clone()) {
+            return;
+        }
         let (uri, version) = (uri.clone(), version.map(i64::from));
         let is_known = self.previous.get(uri.as_str()).is_some_and(|it| *it == id);
         self.items.push(if is_known {
@@ -53,18 +66,28 @@ impl Report<'_> {
                 full_document_diagnostic_report: report,
             })
         });
+        if self.items.len() >= PART {
+            self.send();
+        }
+    }
+
+    /// Sends what there is so far, where the client wants it in parts.
+    fn send(&mut self) {
+        if let Some(parts) = self.parts.as_ref().filter(|_| !self.items.is_empty()) {
+            // Fails when nobody listens any more, and then nobody wants them.
+            let _ = parts.send(std::mem::take(&mut self.items));
+        }
     }
 
     /// Says of all others that the client has heard of that nothing is wrong with them any more, but
     /// of those below `unanswered`, of which nobody knows.
     fn clear(&mut self, previous: &[PreviousResultId], unanswered: &[AbsPath]) {
-        let said: HashSet<&str> = self.items.iter().map(address).collect();
         let is_unknown = |it: &Uri| {
             let path = from_proto::path(it);
             path.is_some_and(|path| unanswered.iter().any(|it| path.starts_with(it)))
         };
         let gone = previous.iter().map(|it| &it.uri);
-        let gone = gone.filter(|it| !said.contains(it.as_str()) && !is_unknown(it));
+        let gone = gone.filter(|it| !self.said.contains(*it) && !is_unknown(it));
         let nothing = |uri: &Uri| {
             let report = FullDocumentDiagnosticReport { result_id: None, items: Vec::new() };
             WorkspaceDocumentDiagnosticReport::Full(WorkspaceFullDocumentDiagnosticReport {
@@ -78,23 +101,19 @@ impl Report<'_> {
     }
 }
 
-fn address(report: &WorkspaceDocumentDiagnosticReport) -> &str {
-    match report {
-        WorkspaceDocumentDiagnosticReport::Full(it) => it.uri.as_str(),
-        WorkspaceDocumentDiagnosticReport::Unchanged(it) => it.uri.as_str(),
-    }
-}
-
 /// Returns the findings of each folder's skills: of an open text those of the text as it is. What
-/// the client has already, by `previous`, is not sent again.
+/// the client has already, by `previous`, is not sent again; what was sent in `parts` is not in the
+/// answer.
 pub(crate) async fn workspace_diagnostic(
     texts: Texts<'_>,
     previous: &[PreviousResultId],
+    parts: Option<Parts>,
 ) -> WorkspaceDiagnosticReport {
     let session = texts.session;
     let encoding = session.settings().encoding;
     let known = previous.iter().map(|it| (it.uri.as_str(), it.value.as_str()));
-    let mut report = Report { previous: known.collect(), items: Vec::new() };
+    let (said, items) = (HashSet::new(), Vec::new());
+    let mut report = Report { previous: known.collect(), said, items, parts };
     let open = session.documents();
     for document in open.iter().filter(|it| from_proto::is_checked(it.uri())) {
         let (generation, found) = session.with_scene(document, |scene| {
@@ -103,12 +122,16 @@ pub(crate) async fn workspace_diagnostic(
         let id = handlers::diagnostic::result_id(document, generation);
         report.add(document.uri(), Some(document.version()), id, found);
     }
+    report.send();
     let Wishes { levels, .. } = session.wishes();
     let level =
         |Wish { glob, rule, level }| RuleLevel { rule, level: Level::word(level).to_owned(), glob };
     let levels: Vec<RuleLevel> = levels.into_iter().map(level).collect();
     let mut unanswered = Vec::new();
-    for folder in session.folders() {
+    // The innermost first: a text that two folders see is told of from the one that it belongs to.
+    let mut folders = session.folders();
+    folders.sort_by_key(|it| std::cmp::Reverse(it.as_os_str().len()));
+    for folder in folders {
         let profiles = session.profiles(&folder);
         let checked = session.source().check(folder.clone(), profiles, levels.clone()).await;
         let Some(checked) = checked else {
@@ -134,8 +157,10 @@ pub(crate) async fn workspace_diagnostic(
             let found = diagnostics(&document, file, encoding);
             report.add(document.uri(), None, fingerprint(&found), found);
         }
+        report.send();
     }
     report.clear(previous, &unanswered);
+    report.send();
     WorkspaceDiagnosticReport { items: report.items }
 }
 
@@ -179,7 +204,7 @@ fn diagnostic(document: &Document, finding: &CheckFinding, encoding: Encoding) -
             skills_protocol::wire::FindingTag::Unnecessary => vec![DiagnosticTag::UNNECESSARY],
             skills_protocol::wire::FindingTag::Deprecated => vec![DiagnosticTag::DEPRECATED],
         }),
-        data: None,
+        data: (!finding.profiles.is_empty()).then(|| to_proto::about(&finding.profiles).into()),
     }
 }
 

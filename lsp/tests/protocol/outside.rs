@@ -146,6 +146,41 @@ async fn a_check_that_nobody_answers_takes_nothing_back() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_text_of_two_folders_is_reported_once_and_in_parts_where_that_is_wanted() {
+    let skill = "/w/.claude/skills/a/SKILL.md";
+    let places = [("/w", &[("a", "a")][..]), ("/w/.claude", &[("a", "a")][..])].into();
+    let source = Arc::new(Told { places, ..Told::default() });
+    *source.unsound.lock().unwrap() = Some(skill);
+    let mut editor = Editor::connect_over(64 * 1024, Arc::clone(&source) as _);
+    let able = json!({"textDocument": {"diagnostic": {}}});
+    editor.initialize_in(&["/w", "/w/.claude"], able).await;
+    let uri = format!("file://{skill}");
+    let whole = json!({"previousResultIds": []});
+    let report = editor.request("workspace/diagnostic", whole.clone()).await.expect("it answers");
+    let items = report["items"].as_array().expect("a list");
+    assert_eq!(items.len(), 1, "{report}");
+
+    let mut params = whole.clone();
+    params["partialResultToken"] = json!("p");
+    params["previousResultIds"] = json!([{"uri": uri, "value": items[0]["resultId"]}]);
+    editor.kept();
+    let report = editor.request("workspace/diagnostic", params).await.expect("it answers");
+    assert_eq!(report, json!({"items": []}), "all was sent before");
+    let parts: Vec<_> =
+        editor.kept().into_iter().filter(|it| it["method"] == "$/progress").collect();
+    let [part] = &parts[..] else { panic!("{parts:?}") };
+    assert_eq!(part["params"]["token"], "p");
+    let items = &part["params"]["value"]["items"];
+    assert_eq!((&items[0]["kind"], &items[0]["uri"]), (&json!("unchanged"), &json!(uri)));
+
+    // As the editor has it, once as well.
+    editor.open_at(&uri, 7, "---\nname: a\n---\nb\n").await;
+    let report = editor.request("workspace/diagnostic", whole).await.expect("it answers");
+    let items = report["items"].as_array().expect("a list");
+    assert_eq!((items.len(), &items[0]["version"]), (1, &json!(7)), "{report}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_a_build_makes_has_no_text_looked_for_again() {
     let places = [("/w", &[("pdf", "pdf")][..])].into();
     let source = Arc::new(Told { places, ..Told::default() });

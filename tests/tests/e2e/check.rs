@@ -46,6 +46,19 @@ fn findings_come_over_the_socket_with_places_agents_and_fixes() {
     assert_eq!(colon["range"]["start"]["line"], 3);
     assert_eq!(colon["range"]["start"]["column"], 22);
     assert_eq!(colon["fixes"][0]["edits"][0]["newText"], "\"Use when: asked\"");
+    let all = json!(["agentskills", "claude-code", "opencode", "codex", "gemini-cli"]);
+    assert!(colon["profiles"].as_array().is_some_and(|it| !it.is_empty()), "{colon}");
+    let told = result["files"].as_array().into_iter().flatten();
+    let told = told.flat_map(|it| it["findings"].as_array().into_iter().flatten());
+    for finding in told {
+        let about = finding["profiles"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let is_one = |it: &Value| all.as_array().is_some_and(|all| all.contains(it));
+        assert!(about.iter().all(is_one), "{finding}");
+        // What is wrong for whoever reads it is about nobody in particular.
+        let code = finding["code"].as_str().expect("a text");
+        let is_for_all = ["body/broken-link", "field/misspelled"].contains(&code);
+        assert_eq!(is_for_all, about.is_empty(), "{finding}");
+    }
     let one = json!({"cwd": top, "paths": [top.join("skills/well")]});
     let well = live.wire.call("skills/check", &one);
     assert_eq!((&well["checked"], &well["files"]), (&json!(1), &json!([])));

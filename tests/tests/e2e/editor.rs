@@ -4,6 +4,7 @@
 //! waits for diagnostics until they are as expected; nothing sleeps.
 
 mod across;
+mod agreeing;
 mod assisting;
 pub(crate) mod client;
 mod encodings;

@@ -86,7 +86,7 @@ pub(super) fn act(profiles: &[&Profile], one: &str, several: &str) -> String {
     format!("{} {}", names(profiles), if is_one { one } else { several })
 }
 
-fn name_of(profile: &Profile) -> &str {
+pub(super) fn name_of(profile: &Profile) -> &str {
     match profile.evidence {
         Evidence::Standard => "clients of the standard",
         Evidence::Run | Evidence::Source | Evidence::Documentation | Evidence::Configuration => {

@@ -202,7 +202,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             them => {
                 let who = super::audience::act(them, "drops", "drop");
                 let message = format!("{who} this skill: the body is empty");
-                found("body/empty", place, message).severity(Severity::Error)
+                found("body/empty", place, message).severity(Severity::Error).about(them)
             }
         });
         return;

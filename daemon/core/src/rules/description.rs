@@ -209,21 +209,23 @@ fn missing(cx: &Cx<'_>, id: &'static str, span: Span, what: &str) -> Finding {
             DescriptionRule::ElseFirstBodyLine | DescriptionRule::ElseFirstHeading
         )
     });
-    let (severity, message) = match (dropped.as_slice(), unlisted.as_slice(), guessed.as_slice()) {
-        ([], [], []) => (Severity::Warning, what.to_owned()),
+    let told = (dropped.as_slice(), unlisted.as_slice(), guessed.as_slice());
+    let (about, severity, message) = match told {
+        ([], [], []) => (&[][..], Severity::Warning, what.to_owned()),
         ([], [], guessed) => {
             let who = act(guessed, "takes", "take");
-            (Severity::Warning, format!("{what}; {who} the first line of the body"))
+            (guessed, Severity::Warning, format!("{what}; {who} the first line of the body"))
         }
-        ([], hidden, _) => (
-            Severity::Warning,
-            format!("{} this skill: {what}", act(hidden, "does not list", "do not list")),
-        ),
+        ([], hidden, _) => {
+            let who = act(hidden, "does not list", "do not list");
+            (hidden, Severity::Warning, format!("{who} this skill: {what}"))
+        }
         (dropped, _, _) => {
-            (Severity::Error, format!("{} this skill: {what}", act(dropped, "drops", "drop")))
+            let who = act(dropped, "drops", "drop");
+            (dropped, Severity::Error, format!("{who} this skill: {what}"))
         }
     };
-    found(id, span, message).severity(severity)
+    found(id, span, message).severity(severity).about(about)
 }
 
 fn not_text(cx: &Cx<'_>, entry: &Entry, what: Kind) -> Finding {
@@ -234,7 +236,7 @@ fn not_text(cx: &Cx<'_>, entry: &Entry, what: Kind) -> Finding {
         them => (Severity::Error, format!("{} this skill: {message}", act(them, "drops", "drop"))),
     };
     let span = entry.value.span;
-    let finding = found("description/type", span, message).severity(severity);
+    let finding = found("description/type", span, message).severity(severity).about(&dropped);
     match what {
         Kind::List | Kind::Map | Kind::Alias => finding,
         _ => finding.fix("Quote the description", span, quote::double(span.slice(cx.text))),

@@ -309,16 +309,20 @@ fn types(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<Findin
         let what = format!("`{key}` has {what} where {} is expected", fault.expected);
         let drops: Vec<_> =
             ignored.iter().copied().filter(|it| dropped.iter().any(|d| d.id == it.id)).collect();
-        let (severity, message) = match (drops.as_slice(), ignored.as_slice()) {
-            ([], []) => (Severity::Warning, what),
-            ([], them) => {
-                (Severity::Error, format!("{} this field: {what}", act(them, "drops", "drop")))
-            }
-            (them, _) => {
-                (Severity::Error, format!("{} this skill: {what}", act(them, "drops", "drop")))
-            }
+        let (about, severity, message) = match (drops.as_slice(), ignored.as_slice()) {
+            ([], []) => (&[][..], Severity::Warning, what),
+            ([], them) => (
+                them,
+                Severity::Error,
+                format!("{} this field: {what}", act(them, "drops", "drop")),
+            ),
+            (them, _) => (
+                them,
+                Severity::Error,
+                format!("{} this skill: {what}", act(them, "drops", "drop")),
+            ),
         };
-        let finding = found("field/type", place, message).severity(severity);
+        let finding = found("field/type", place, message).severity(severity).about(about);
         let quotable = matches!(fault.found, Kind::Boolean | Kind::Number | Kind::Date)
             && matches!(fault.expected, "a text" | "a string");
         out.push(if quotable {
@@ -377,7 +381,7 @@ fn value(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<Findin
         field.key,
         choice(&words)
     );
-    let finding = found("field/value", span, message);
+    let finding = found("field/value", span, message).about(&readers);
     out.push(match near {
         Some(near) => finding.fix(format!("Write `{near}`"), span, near),
         None => finding,

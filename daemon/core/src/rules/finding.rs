@@ -2,6 +2,7 @@
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::path::AbsPath;
+use crate::profile::Profile;
 use crate::rules::Rule;
 use crate::text::Span;
 
@@ -20,6 +21,9 @@ pub struct Finding {
     pub related: Vec<Related>,
     /// How an editor may show it.
     pub tag: Option<Tag>,
+    /// The active profiles whose agents do what it says, by their ids; none where it is about the file
+    /// for whoever reads it.
+    pub profiles: Vec<String>,
 }
 
 /// One way to mend a finding.
@@ -96,8 +100,8 @@ impl Finding {
             message: message.into(),
             help: Some(rule.repair.to_owned()),
         };
-        let (fixes, offers, related) = Default::default();
-        Self { rule, diagnostic, fixes, offers, related, tag: None }
+        let (fixes, offers, related, profiles) = Default::default();
+        Self { rule, diagnostic, fixes, offers, related, tag: None, profiles }
     }
 
     pub(super) fn severity(mut self, severity: Severity) -> Self {
@@ -112,6 +116,12 @@ impl Finding {
 
     pub(super) fn tag(mut self, tag: Tag) -> Self {
         self.tag = Some(tag);
+        self
+    }
+
+    /// Says whose agents do what it says.
+    pub(super) fn about(mut self, profiles: &[&Profile]) -> Self {
+        self.profiles = profiles.iter().map(|it| it.id.to_string()).collect();
         self
     }
 

@@ -166,12 +166,14 @@ fn placement(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
             it => format!("{it} levels deep"),
         };
         let who = act(&[*profile], "looks", "look");
-        out.push(found("index/too-deep", span, format!("`{shown}`: {who} {levels}")));
+        let message = format!("`{shown}`: {who} {levels}");
+        out.push(found("index/too-deep", span, message).about(&[*profile]));
     }
     let mut misplaced = |them: &[&Profile], what: &str| {
         if !them.is_empty() {
             let who = act(them, "passes", "pass");
-            out.push(found("index/misplaced", span, format!("{who} over `{shown}`: {what}")));
+            let message = format!("{who} over `{shown}`: {what}");
+            out.push(found("index/misplaced", span, message).about(them));
         }
     };
     misplaced(&root, "it lies directly in the directory of skills");
@@ -183,7 +185,8 @@ fn placement(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
             "{} over `{name}`: the file is called `SKILL.md`",
             act(&cx.profiles(), "passes", "pass")
         );
-        out.push(found("index/misplaced", span, message).help("Rename the file to `SKILL.md`."));
+        let finding = found("index/misplaced", span, message).about(&cx.profiles());
+        out.push(finding.help("Rename the file to `SKILL.md`."));
     }
 }
 
@@ -208,7 +211,8 @@ fn link(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
         [] => format!("a link leads to `{shown}`, outside the directory of skills"),
         them => format!("{} the link to `{shown}`", act(them, "does not follow", "do not follow")),
     };
-    out.push(found("index/link", span, message).related(target, "where the skill really is"));
+    let finding = found("index/link", span, message).about(&refusing);
+    out.push(finding.related(target, "where the skill really is"));
 }
 
 fn precedence(cx: &Cx<'_>, span: Span, rankings: &[Ranking], out: &mut Vec<Finding>) {
@@ -234,16 +238,14 @@ fn precedence(cx: &Cx<'_>, span: Span, rankings: &[Ranking], out: &mut Vec<Findi
             act(&profiles, "shows", "show"),
             winner.name
         );
-        out.push(
-            found("index/shadowed", span, message).related(&winner.path, "the skill that wins"),
-        );
+        let finding = found("index/shadowed", span, message).about(&profiles);
+        out.push(finding.related(&winner.path, "the skill that wins"));
     }
     for (loser, profiles) in won {
         let shown = shown(&loser.path);
         let message = format!("{} this skill and not `{shown}`", act(&profiles, "shows", "show"));
-        out.push(
-            found("index/shadowing", span, message).related(&loser.path, "the skill that loses"),
-        );
+        let finding = found("index/shadowing", span, message).about(&profiles);
+        out.push(finding.related(&loser.path, "the skill that loses"));
     }
 }
 
@@ -306,7 +308,7 @@ fn budget(cx: &Cx<'_>, span: Span, rankings: &[Ranking], out: &mut Vec<Finding>)
                 "{} has {total} characters of skills to list and room for {BUDGET}; {own} are of this one",
                 names(&[profile])
             );
-            out.push(found("index/budget", span, message));
+            out.push(found("index/budget", span, message).about(&[profile]));
         }
     }
 }

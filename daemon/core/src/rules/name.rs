@@ -154,19 +154,20 @@ fn missing(cx: &Cx<'_>, entry: Option<&Entry>) -> Option<Finding> {
     let dropped = cx.droppers(&["name/required"]);
     let what = if entry.is_some() { "`name` is empty" } else { "`name` is missing" };
     let directory = cx.directory;
-    let (severity, message) = if dropped.is_empty() {
+    let (about, severity, message) = if dropped.is_empty() {
         let named = cx.those(|it, _| it.name.source != NameSource::Field);
         let told = match named.as_slice() {
             [] => what.to_owned(),
             them => format!("{what}; {} the directory's name", act(them, "uses", "use")),
         };
-        (Severity::Hint, told)
+        (named, Severity::Hint, told)
     } else {
         let who = act(&dropped, "drops", "drop");
-        (Severity::Error, format!("{who} this skill: {what}"))
+        let told = format!("{who} this skill: {what}");
+        (dropped, Severity::Error, told)
     };
     let span = entry.map_or_else(|| cx.opening(), |it| it.key.span);
-    let finding = found("name/missing", span, message).severity(severity);
+    let finding = found("name/missing", span, message).severity(severity).about(&about);
     if !is_standard(directory) {
         return Some(finding);
     }
@@ -188,7 +189,7 @@ fn not_text(cx: &Cx<'_>, entry: &Entry, what: Kind) -> Finding {
         them => (Severity::Error, format!("{} this skill: {message}", act(them, "drops", "drop"))),
     };
     let span = entry.value.span;
-    let finding = found("name/type", span, message).severity(severity);
+    let finding = found("name/type", span, message).severity(severity).about(&dropped);
     match what {
         Kind::List | Kind::Map | Kind::Alias => finding,
         _ => finding.fix("Quote the name", span, quote::double(span.slice(cx.text))),
@@ -208,7 +209,7 @@ fn written(cx: &Cx<'_>, span: Span, name: &str, out: &mut Vec<Finding>) {
     };
     let mut push = |id, message: &str| {
         let (severity, message) = told(message);
-        let finding = found(id, span, message).severity(severity);
+        let finding = found(id, span, message).severity(severity).about(&dropped);
         let better = better(cx, name);
         out.push(match better {
             Some(name) => finding.fix(format!("Rename it to `{name}`"), span, name),
@@ -244,8 +245,9 @@ fn directory(cx: &Cx<'_>, span: Span, name: &str) -> Finding {
             format!("{who} the skill by its directory's name, `{directory}`")
         }
     };
-    let finding =
-        found("name/directory", span, message).offer(Offer::RenameDirectory(name.to_owned()));
+    let finding = found("name/directory", span, message)
+        .about(&label)
+        .offer(Offer::RenameDirectory(name.to_owned()));
     if !is_standard(directory) {
         return finding;
     }

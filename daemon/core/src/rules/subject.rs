@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 use std::path::Path;
 
 use super::audience;
+use super::finding::Finding;
 use super::markdown::Body;
 use super::surroundings::Surroundings;
 use crate::catalog::Agent;
@@ -117,6 +118,17 @@ impl<'a> Cx<'a> {
     /// Returns whether the file concerns that agent.
     pub(super) fn concerns(&self, agent: Agent) -> bool {
         audience::includes(&self.profiles(), agent)
+    }
+
+    /// Says of what a rule of certain agents has found whose agents it is about.
+    pub(super) fn attribute(&self, finding: &mut Finding) {
+        let agents = finding.rule.agents;
+        if finding.profiles.is_empty() && !agents.is_empty() {
+            let is_ours =
+                |it: &&Profile| Agent::of_profile(&it.id).is_some_and(|it| agents.contains(&it));
+            let ours = self.profiles().into_iter().filter(is_ours);
+            finding.profiles = ours.map(|it| it.id.to_string()).collect();
+        }
     }
 
     /// Returns those of the profiles for which `is` holds.

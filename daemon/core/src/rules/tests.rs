@@ -3,6 +3,7 @@
 //! Each rule's own texts are in its row; here they are run, and beside them the cases that tell
 //! one rule from another.
 
+mod attributing;
 mod examples;
 mod families;
 mod mending;

@@ -322,10 +322,19 @@ impl<'a> Consequences<'a> {
             other => other,
         };
         let mut finding = Finding::new(rule, found.span, message).severity(severity);
+        if found.severity == Severity::Error {
+            finding = finding.about(&self.concerned());
+        }
         if let Some(help) = &found.help {
             finding = finding.help(help);
         }
         Some(mend::mend(cx, finding))
+    }
+
+    /// Returns the profiles that a sentence of [`Self::told`] speaks of.
+    fn concerned(&self) -> Vec<&'a Profile> {
+        let minds: Vec<_> = self.dropped.iter().chain(&self.emptied).copied().collect();
+        if minds.is_empty() { self.repaired.clone() } else { minds }
     }
 
     fn told(&self, message: &str) -> String {
@@ -359,7 +368,8 @@ fn encoding(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             }
         };
         let severity = if dropped.is_empty() { Severity::Warning } else { Severity::Error };
-        out.push(Finding::new(rule, bad.diagnostic.span, message).severity(severity));
+        let finding = Finding::new(rule, bad.diagnostic.span, message).severity(severity);
+        out.push(finding.about(&dropped));
     }
     let first = Span::new(0, text.len().min(3).min(cx.line(0).end));
     if let (true, Some(rule)) = (cx.record.bom, find("yaml/byte-order-mark")) {
@@ -392,7 +402,7 @@ fn minded(rule: &'static Rule, span: Span, what: &str, dropped: &[&Profile]) -> 
         return Finding::new(rule, span, what);
     }
     let message = format!("{} this skill: {what}", act(dropped, "drops", "drop"));
-    Finding::new(rule, span, message).severity(Severity::Error)
+    Finding::new(rule, span, message).severity(Severity::Error).about(dropped)
 }
 
 fn aliases(frontmatter: &Frontmatter, consequences: &Consequences<'_>, out: &mut Vec<Finding>) {
@@ -402,7 +412,7 @@ fn aliases(frontmatter: &Frontmatter, consequences: &Consequences<'_>, out: &mut
             [] => "an alias is not the value it stands for to every reader".to_owned(),
             them => format!("{} may see the alias in place of its value", names(them)),
         };
-        out.push(Finding::new(rule, *alias, message));
+        out.push(Finding::new(rule, *alias, message).about(&consequences.dropped));
     }
 }
 

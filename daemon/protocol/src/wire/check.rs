@@ -98,6 +98,10 @@ pub struct CheckFinding {
     pub message: String,
     /// What to do about it; null when the message says it all.
     pub help: Option<String>,
+    /// The profiles whose agents do what the finding says; absent when it is about the file for
+    /// whoever reads it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub profiles: Vec<String>,
     /// Where it is.
     pub range: Range,
     /// How an editor may show it; absent when it is a finding like others.

@@ -18,7 +18,10 @@ const TREE: &str = "//- /.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescriptio
 /// Makes an edit on the disk as an editor would, and returns the operations in words.
 #[track_caller]
 pub(super) fn apply(edit: &Value) -> Vec<String> {
-    let path = |it: &Value| it.as_str().expect("a text").trim_start_matches("file://").to_owned();
+    let path = |it: &Value| {
+        let address = it.as_str().expect("a text").trim_start_matches("file://");
+        address.replace("%20", " ")
+    };
     let mut done = Vec::new();
     for operation in edit["documentChanges"].as_array().expect("a list") {
         if operation["kind"] == "rename" {

@@ -103,12 +103,12 @@ fn in_code(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let who = cx.those(|it, _| {
         matches!(Agent::of_profile(&it.id), Some(Agent::ClaudeCode | Agent::OpenCode))
     });
-    let who = act(&who, "replaces", "replace");
+    let replaces = act(&who, "replaces", "replace");
     let message = format!(
-        "called with enough arguments, {who} `{}` in this code by one{more}",
+        "called with enough arguments, {replaces} `{}` in this code by one{more}",
         first.slice(cx.text)
     );
-    out.push(found("body/code-argument", first, message));
+    out.push(found("body/code-argument", first, message).about(&who));
 }
 
 /// Amounts of money, in a skill that takes arguments: without any, nothing is replaced.
@@ -167,7 +167,7 @@ fn command(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     }
     let who = act(&silent, "shows", "show");
     let message = format!("{who} the command and not its output");
-    out.push(found("body/command-not-run", span, message));
+    out.push(found("body/command-not-run", span, message).about(&silent));
 }
 
 /// Commands that Claude Code does not run, because what stands before their `!` is no blank.

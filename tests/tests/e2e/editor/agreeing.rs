@@ -1,0 +1,191 @@
+//! What a renaming changes is what is found when one asks who speaks of a skill, in random trees:
+//! the same places, each of which leads to the skill, and nothing is broken by it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use skills_testkit::Home;
+
+use super::client::{Editor, able, uri};
+use super::renaming::apply;
+use crate::support::{Dice, run, run_json};
+
+const ROOTS: [&str; 2] = [".claude/skills", ".agents/skills"];
+
+/// Directories of skills and their names, which may differ.
+const SKILLS: [(&str, &str); 5] =
+    [("pdf", "pdf"), ("notes", "notes"), ("forms-2", "forms"), ("x", "x"), ("pdf-tools", "pdfs")];
+
+/// Texts beside the skills.
+const TEXTS: [&str; 6] = [
+    "CLAUDE.md",
+    "docs/AGENTS.md",
+    "README.md",
+    ".claude/agents/deep/a.md",
+    ".claude/commands/c.md",
+    "docs/more/guide.md",
+];
+
+struct Skill {
+    root: &'static str,
+    dir: &'static str,
+    name: &'static str,
+}
+
+impl Skill {
+    fn file(&self) -> String {
+        format!("{}/{}/SKILL.md", self.root, self.dir)
+    }
+}
+
+/// Returns the way from a text to the top of the worktree.
+fn up(text: &str) -> String {
+    "../".repeat(text.matches('/').count())
+}
+
+/// Returns something that a text may say of a skill, or seem to say.
+fn said(dice: &mut Dice, text: &str, skill: &Skill) -> String {
+    let Skill { root, dir, name } = skill;
+    let (up, path) = (up(text), format!("{root}/{dir}"));
+    match dice.below(18) {
+        0 => format!("Use `/{name} a`."),
+        1 => format!("Use the `{name}` skill."),
+        2 => format!("Then /{dir}, (or ${name})."),
+        3 => format!("First @{path}/SKILL.md and @{up}{path}/references/a.md."),
+        4 => format!("At {path}/scripts/x.py:12, `{path}/scripts/x.py:3-4`."),
+        5 => format!("See [it]({up}{path}/a%20b.md#h \"{name}\") and [b](<{up}{path}/a b.md>)."),
+        6 => format!("[r{}]: {up}{path}/references/a.md '{name}'", dice.below(99)),
+        7 => format!("```sh\ncd {path}/ && python ./{path}/scripts/x.py --in={up}{path}/a\n```"),
+        8 => format!("In {path}/ or `{path}`, run `python {path}/scripts/x.py`."),
+        9 => format!("See `$CLAUDE_PROJECT_DIR/{path}/scripts/x.py` and [top](/{path}/SKILL.md)."),
+        10 => format!("Through [here]({up}{path}/../{dir}/SKILL.md) and ./{path}/references/a.md."),
+        // No skill is meant by the rest.
+        11 => format!("See https://x.org/{path}/x.md and other/{path}/SKILL.md."),
+        12 => format!("The {dir}/{name} or /{dir}/x, `{name}`, {name}."),
+        13 => format!("In {path}2/x.md and {path}-old/SKILL.md, `{path}.md`."),
+        14 => format!("<!-- {path}/SKILL.md -->"),
+        15 => "🦀 and/or 技能.".to_owned(),
+        16 => format!("~/{path}/SKILL.md"),
+        _ => format!("🦀 `/{name}`: 技能 @{path}/SKILL.md."),
+    }
+}
+
+fn tree(dice: &mut Dice, skills: &[Skill]) -> String {
+    let mut tree = String::new();
+    let break_ = |dice: &mut Dice| if dice.below(4) == 0 { "\r\n" } else { "\n" };
+    let mut says = |dice: &mut Dice, text: &str, head: &str| {
+        let mut body = head.to_owned();
+        for _ in 0..dice.below(7) {
+            let skill = &skills[dice.below(skills.len())];
+            let _ = write!(body, "{}\n\n", said(dice, text, skill));
+        }
+        let _ = write!(tree, "//- /{text}\n{}", body.replace('\n', break_(dice)));
+        if !tree.ends_with('\n') {
+            tree.push('\n');
+        }
+    };
+    for skill in skills {
+        let Skill { root, dir, name } = skill;
+        let other = &skills[dice.below(skills.len())].name;
+        let head = format!(
+            "---\nname: {name}\ndescription: Reads it. Use when asked to.\nallowed-tools: Skill({other}) Bash(python {root}/{dir}/scripts/x.py:*)\n---\nSee [a](references/a.md) and `scripts/x.py`.\n\n"
+        );
+        says(dice, &skill.file(), &head);
+        says(dice, &format!("{root}/{dir}/references/a.md"), "[up](../SKILL.md)\n\n");
+        says(dice, &format!("{root}/{dir}/scripts/x.py"), "#!/usr/bin/python\n\n");
+    }
+    for text in TEXTS {
+        says(dice, text, "Text.\n\n");
+    }
+    tree
+}
+
+/// Returns how often each rule about names and paths finds something.
+fn broken(home: &Home, top: &Path) -> BTreeMap<String, usize> {
+    let checked = run_json(home, top, &["check"]);
+    let mut found = BTreeMap::new();
+    for file in checked["files"].as_array().expect("a list") {
+        for finding in file["findings"].as_array().expect("a list") {
+            let code = finding["code"].as_str().expect("a text").to_owned();
+            if code.starts_with("ref/") || code.starts_with("body/broken") {
+                *found.entry(code).or_default() += 1;
+            }
+        }
+    }
+    found
+}
+
+type Places = BTreeSet<(String, String)>;
+
+fn place(uri: &Value, range: &Value) -> (String, String) {
+    (uri.as_str().expect("a text").to_owned(), range.to_string())
+}
+
+fn round(seed: usize) {
+    let mut dice = Dice::new(seed);
+    let home = Home::new();
+    let n_skills = 2 + dice.below(SKILLS.len() - 2);
+    let skills: Vec<Skill> = SKILLS[..=n_skills]
+        .iter()
+        .map(|(dir, name)| Skill { root: ROOTS[dice.below(2)], dir, name })
+        .collect();
+    let top = home.worktree("w", &tree(&mut dice, &skills));
+    for Skill { root, dir, .. } in &skills {
+        // One with a blank in its name cannot be laid out.
+        let file = top.join(root).join(dir).join("a b.md");
+        fs::write(file, format!("At {root}/{dir}/a.\n")).expect("it can be written");
+    }
+    let mut editor = Editor::start(&home, &[], &[&top], able());
+    let skill = &skills[dice.below(skills.len())];
+    let file: PathBuf = top.join(skill.file());
+    editor.open(&file);
+    // Some are open.
+    for text in TEXTS.iter().filter(|_| dice.below(3) == 0) {
+        editor.open(&top.join(text));
+    }
+    editor.wait_for(&file, &["yaml/not"], &[]);
+    let context = json!({"context": {"includeDeclaration": false}});
+    let found = editor.ask("textDocument/references", &file, (1, 7), context).expect("answered");
+    let found = found.as_array().expect("a list");
+    let named: Places = found.iter().map(|it| place(&it["uri"], &it["range"])).collect();
+    assert_eq!(named.len(), found.len(), "each once, seed {seed}");
+
+    let edit = editor.ask("textDocument/rename", &file, (1, 7), json!({"newName": "new-name"}));
+    let edit = edit.expect("nothing is in the way");
+    let mut edited = Places::new();
+    for operation in edit["documentChanges"].as_array().expect("a list") {
+        for it in operation["edits"].as_array().into_iter().flatten() {
+            edited.insert(place(&operation["textDocument"]["uri"], &it["range"]));
+        }
+    }
+    let own = json!({"start": {"line": 1, "character": 6}, "end": {"line": 1, "character": 6 + skill.name.len()}});
+    assert!(edited.remove(&place(&json!(uri(&file)), &own)), "its own name, seed {seed}");
+    assert_eq!(named, edited, "seed {seed}");
+
+    for (text, range) in &named {
+        let path = PathBuf::from(text.trim_start_matches("file://"));
+        if path.extension().is_none_or(|it| it != "md") || text.contains('%') {
+            continue;
+        }
+        editor.open(&path);
+        let range: Value = serde_json::from_str(range).expect("it was one");
+        let number = |key: &str| u32::try_from(range["start"][key].as_u64().expect("a number"));
+        let at = (number("line").expect("few"), number("character").expect("few"));
+        let leads = editor.ask("textDocument/definition", &path, at, json!({})).expect("answered");
+        assert!(!leads.is_null(), "{text} {range}, seed {seed}");
+    }
+    let before = broken(&home, &top);
+    apply(&edit);
+    assert_eq!(broken(&home, &top), before, "seed {seed}");
+    run(&home, &top, &["stop"]);
+}
+
+#[test]
+fn what_is_renamed_is_what_is_found_and_nothing_breaks() {
+    for seed in 1..=12 {
+        round(seed);
+    }
+}
