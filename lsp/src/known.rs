@@ -4,7 +4,7 @@
 //! with what the editor holds in the place of what the disk says; agents always see the disk,
 //! editors see their buffers. Both never change.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use skills_core::config;
@@ -12,7 +12,7 @@ use skills_core::path::AbsPath;
 use skills_core::profile::Profiles;
 use skills_core::ranking::{Ranked, Ranking};
 use skills_core::references::Bases;
-use skills_core::resolve::{State, is_built_in, path_of};
+use skills_core::resolve::{FileId, State, is_built_in, path_of};
 use skills_core::rules::{Level, Levels, Neighbour};
 use skills_core::skill::SkillRecord;
 use skills_protocol::path::{PathEncoding, decode_absolute};
@@ -40,6 +40,8 @@ pub(crate) struct Known {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Skill {
     pub(crate) path: AbsPath,
+    /// Which file it is; none where that is not known.
+    pub(crate) file: Option<FileId>,
     pub(crate) name: String,
     pub(crate) description: Option<String>,
 }
@@ -113,7 +115,8 @@ impl Known {
         // What is built into an agent is ranked with the others, and nothing that a text leads to.
         let skill = |(it, path): (wire::SnapshotSkill, &Option<AbsPath>)| {
             let path = path.clone().filter(|it| !is_built_in(it))?;
-            Some(Skill { path, name: it.name, description: it.description })
+            let file = it.file.and_then(|it| it.parse().ok());
+            Some(Skill { path, file, name: it.name, description: it.description })
         };
         let skills = snapshot.skills.into_iter().zip(&paths).filter_map(skill).collect();
         let profiles = names(&profiles);
@@ -125,28 +128,54 @@ impl Known {
         let mut skills: BTreeMap<&AbsPath, Skill> =
             self.skills.iter().map(|it| (&it.path, it.clone())).collect();
         for Buffer { path, record } in buffers {
-            let text = |it: &skills_core::skill::Field| it.text.to_string();
-            let written = record.name.as_ref().map(text).filter(|it| !it.is_empty());
             let own = || {
                 // A command is called by its file.
                 let stem = path.file_stem().filter(|_| !path.ends_with("SKILL.md"));
                 let name = stem.and_then(|it| it.to_str()).or_else(|| path.parent_name());
                 name.unwrap_or_default().to_owned()
             };
+            let (written, description) = said(record);
             let name = written.unwrap_or_else(own);
-            let description = record.description.as_ref().map(text);
-            skills.insert(path, Skill { path: path.clone(), name, description });
+            let file = skills.get(path).and_then(|it| it.file);
+            skills.insert(path, Skill { path: path.clone(), file, name, description });
         }
+        follow(&mut skills, buffers);
         let skills: Vec<Skill> = skills.into_values().collect();
         let neighbours = skills
             .iter()
-            .map(|it| Neighbour { name: it.name.clone(), path: it.path.clone() })
+            .map(|it| Neighbour { name: it.name.clone(), path: it.path.clone(), file: it.file })
             .collect();
         let texts = || buffers.iter().map(|it| (&it.path, &*it.record));
         let rankings = self.rankings.iter().map(|it| it.overlaid(texts())).collect();
         let (levels, top, home) = (self.levels.clone(), self.top.clone(), self.home.clone());
         Overlaid { skills, neighbours, rankings, levels, top, home }
     }
+}
+
+/// Has files say what stands in the open text of the same file by another way.
+fn follow(skills: &mut BTreeMap<&AbsPath, Skill>, buffers: &[Buffer]) {
+    let mut open: HashMap<FileId, &Buffer> = HashMap::new();
+    for buffer in buffers {
+        if let Some(file) = skills.get(&buffer.path).and_then(|it| it.file) {
+            open.entry(file).or_insert(buffer);
+        }
+    }
+    for skill in skills.values_mut() {
+        let Some(buffer) = skill.file.and_then(|it| open.get(&it)) else { continue };
+        // One that is open itself says what its own text does.
+        if buffers.iter().all(|it| it.path != skill.path) {
+            let (name, description) = said(&buffer.record);
+            skill.name = name.unwrap_or_else(|| std::mem::take(&mut skill.name));
+            skill.description = description;
+        }
+    }
+}
+
+/// Returns the name that a file gives itself, if it does, and its description.
+fn said(record: &SkillRecord) -> (Option<String>, Option<String>) {
+    let text = |it: &skills_core::skill::Field| it.text.to_string();
+    let name = record.name.as_ref().map(text).filter(|it| !it.is_empty());
+    (name, record.description.as_ref().map(text))
 }
 
 impl Overlaid {

@@ -7,6 +7,7 @@
 //! that an editor and `skillsd check` say the same.
 
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::sync::Arc;
 
 use crate::ladder::read_as;
@@ -58,7 +59,8 @@ impl Ranking {
         for (turn, index) in order.iter().flatten().enumerate() {
             turns[*index] = turn;
         }
-        let ranked = candidates.iter().zip(turns).map(|(it, turn)| ranked(site, it, turn));
+        let ranked =
+            turns.into_iter().enumerate().map(|(it, turn)| ranked(site, candidates, it, turn));
         Self {
             profile: Arc::clone(&site.profile),
             unique: order.is_some(),
@@ -68,16 +70,31 @@ impl Ranking {
 
     /// Returns the ranking as it would be if each of these files said what stands beside it.
     ///
-    /// Files that the agent did not meet stay unmet: it looks at the disk for them.
+    /// A file that is met by several ways says the same by each, unless there is another text for
+    /// one of them. Files that the agent did not meet stay unmet: it looks at the disk for them.
     #[must_use]
     pub fn overlaid<'a>(
         &self,
         texts: impl IntoIterator<Item = (&'a AbsPath, &'a SkillRecord)>,
     ) -> Self {
+        // By their letters: by their parts it takes longer, and there may be many.
+        let texts: HashMap<&OsStr, &SkillRecord> =
+            texts.into_iter().map(|(path, record)| (path.as_os_str(), record)).collect();
+        let own = |it: &Ranked| texts.get(it.path.as_os_str()).copied();
+        let mut by_file: HashMap<usize, &SkillRecord> = HashMap::new();
+        for (index, skill) in self.skills.iter().enumerate() {
+            let first = self.stands_for(index);
+            if let Some(record) =
+                own(skill).filter(|_| first == index || !by_file.contains_key(&first))
+            {
+                by_file.insert(first, record);
+            }
+        }
         let mut ranking = self.clone();
         let mut changed = false;
-        for (path, record) in texts {
-            for skill in ranking.skills.iter_mut().filter(|it| it.path == *path) {
+        for (index, skill) in ranking.skills.iter_mut().enumerate() {
+            let by_another_way = || by_file.get(&self.stands_for(index)).copied();
+            if let Some(record) = own(skill).or_else(by_another_way) {
                 let before = (skill.name.clone(), skill.claims());
                 skill.say(&self.profile, record);
                 changed |= before != (skill.name.clone(), skill.claims());
@@ -87,6 +104,12 @@ impl Ranking {
             ranking.settle();
         }
         ranking
+    }
+
+    /// Returns which skill stands for a file: the one that is met first, of all by which it is.
+    fn stands_for(&self, index: usize) -> usize {
+        let skill = &self.skills[index];
+        skill.winner.filter(|_| skill.same_file).unwrap_or(index)
     }
 
     /// Returns the skills that the agent shows its model.
@@ -164,12 +187,15 @@ impl Ranked {
     }
 }
 
-fn ranked(site: &Site, candidate: &Candidate, turn: usize) -> Ranked {
+fn ranked(site: &Site, candidates: &[Candidate], index: usize, turn: usize) -> Ranked {
+    let candidate = &candidates[index];
     let base =
         candidate.record().map(|it| read_as(&site.profile, it, &directory(&candidate.path)).name);
     let prefix = base.and_then(|it| candidate.name.strip_suffix(&*it).map(str::to_owned));
     let reason = candidate.reason.as_ref();
     let winner = reason.filter(|_| candidate.state == State::Shadowed).and_then(|it| it.winner);
+    let file = |it: &Candidate| it.file.as_ref().map(|it| it.id);
+    let won_by = winner.and_then(|it| file(candidates.get(it)?));
     Ranked {
         path: candidate.path.clone(),
         name: candidate.name.clone(),
@@ -179,7 +205,8 @@ fn ranked(site: &Site, candidate: &Candidate, turn: usize) -> Ranked {
         reason: reason.map(|it| it.message.clone()),
         turn,
         winner,
-        same_file: winner.is_some() && reason.is_some_and(|it| it.rule == "file/identity"),
+        // Whatever rule of the agent it lost by.
+        same_file: won_by.is_some() && won_by == file(candidate),
     }
 }
 
@@ -246,6 +273,29 @@ mod tests {
     fn check(profile: &str, path: &str, text: &str, expected: &Expect) {
         let path = AbsPath::new(Path::new(path)).unwrap();
         expected.assert_eq(&shown(&ranking(profile).overlaid([(&path, &record(text))])));
+    }
+
+    #[test]
+    fn a_file_says_the_same_by_every_way() {
+        let mut ranking = ranking("claude-code");
+        let at = |ranking: &Ranking, path: &str| {
+            ranking.skills.iter().position(|it| it.path.ends_with(path)).unwrap()
+        };
+        let [first, other] = ["w/.claude/skills/doc/SKILL.md", "me/.claude/skills/doc/SKILL.md"]
+            .map(|it| at(&ranking, it));
+        ranking.skills[other].same_file = true;
+        ranking.skills[other].winner = Some(first);
+        let path = ranking.skills[other].path.clone();
+        let text = record("---\nname: doc\ndescription: Five letters.\n---\nb\n");
+        let overlaid = ranking.overlaid([(&path, &text)]);
+        assert_eq!(overlaid.skills[first].description, Some(13));
+        assert_eq!(overlaid.skills[other].description, Some(13));
+        // Each way has a text of its own.
+        let longer = record("---\nname: doc\ndescription: Some more letters.\n---\nb\n");
+        let own = ranking.skills[first].path.clone();
+        let overlaid = ranking.overlaid([(&path, &text), (&own, &longer)]);
+        assert_eq!(overlaid.skills[first].description, Some(18));
+        assert_eq!(overlaid.skills[other].description, Some(13));
     }
 
     #[test]

@@ -20,7 +20,7 @@ use skills_core::parse::{Document, parse};
 use skills_core::path::AbsPath;
 use skills_core::ranking::Ranking;
 use skills_core::references::is_instructions;
-use skills_core::resolve::{Fault, FaultKind};
+use skills_core::resolve::{Fault, FaultKind, FileId};
 use skills_core::rules::{self, Edit, Finding, Levels, Neighbour, Offer, Settings, Subject};
 use skills_core::skill::{FileFacts, Origin, SkillRecord};
 use skills_core::text::decode;
@@ -101,6 +101,8 @@ struct Source {
     bom: bool,
     document: Document,
     record: SkillRecord,
+    /// Which file it is; none where it could not be read.
+    file: Option<FileId>,
     /// Why nothing of it is known.
     fault: Option<Fault>,
 }
@@ -109,7 +111,7 @@ impl Source {
     fn new(path: AbsPath, text: String, facts: FileFacts, origin: Origin) -> Self {
         let document = parse(&text);
         let record = SkillRecord::of(&text, &document, facts, origin);
-        Self { path, text, bom: origin.bom, document, record, fault: None }
+        Self { path, text, bom: origin.bom, document, record, file: None, fault: None }
     }
 
     fn subject(&self) -> Subject<'_> {
@@ -232,15 +234,15 @@ fn is_skill(path: &Path) -> bool {
 
 /// Reads a file as far as that can be done; none that has gone meanwhile.
 fn read(path: &AbsPath, limit: u64) -> Option<Source> {
-    let (bytes, size, fault) = match RealDisk.read(path, limit) {
-        Ok(file) => (file.bytes, file.stat.size, None),
-        Err(error) => (Vec::new(), 0, Some(fault_of(path, &error)?)),
+    let (bytes, size, file, fault) = match RealDisk.read(path, limit) {
+        Ok(file) => (file.bytes, file.stat.size, Some(file.stat.id), None),
+        Err(error) => (Vec::new(), 0, None, Some(fault_of(path, &error)?)),
     };
     let truncated = size > bytes.len() as u64;
     let decoded = decode(&bytes);
     let facts = FileFacts { size, truncated, hash: content_hash(&bytes) };
     let origin = Origin { bom: decoded.bom, invalid_utf8: decoded.invalid_utf8 };
-    Some(Source { fault, ..Source::new(path.clone(), decoded.text, facts, origin) })
+    Some(Source { file, fault, ..Source::new(path.clone(), decoded.text, facts, origin) })
 }
 
 /// Returns why a file could not be read; none where it has gone.
@@ -264,13 +266,17 @@ fn neighbours(sources: &[Source], views: &[Arc<View>]) -> Vec<Neighbour> {
     let mut all: Vec<Neighbour> = sources
         .iter()
         .filter(|it| is_skill(&it.path) && it.fault.is_none())
-        .map(|it| Neighbour { name: name(&it.record, &it.path), path: it.path.clone() })
+        .map(|it| {
+            let name = name(&it.record, &it.path);
+            Neighbour { name, path: it.path.clone(), file: it.file }
+        })
         .collect();
     let candidates = views.iter().flat_map(|it| &it.resolution.candidates);
     for candidate in candidates.filter(|it| !command::is_command(&it.path)) {
         if let Some(record) = candidate.record() {
             let path = candidate.path.clone();
-            all.push(Neighbour { name: name(record, &path), path });
+            let file = candidate.file.as_ref().map(|it| it.id);
+            all.push(Neighbour { name: name(record, &path), path, file });
         }
     }
     all.sort_by(|a, b| a.path.cmp(&b.path));

@@ -91,6 +91,7 @@ fn skill(candidate: &Candidate) -> (wire::SnapshotSkill, usize) {
     let skill = wire::SnapshotSkill {
         path: path(&candidate.path, path_encoding),
         path_encoding,
+        file: candidate.file.as_ref().map(|it| it.id.to_string()),
         name: written.or_else(own).unwrap_or_default(),
         description: record.and_then(|it| it.description.as_ref()).map(text),
         paths: record

@@ -7,6 +7,8 @@
 
 use std::ffi::OsString;
 use std::fmt;
+use std::num::ParseIntError;
+use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
 
 use super::policy::Policy;
@@ -25,6 +27,23 @@ pub struct FileId {
     pub device: u64,
     /// The inode's number on that device.
     pub inode: u64,
+}
+
+impl fmt::Display for FileId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:x}:{:x}", self.device, self.inode)
+    }
+}
+
+impl FromStr for FileId {
+    type Err = ParseIntError;
+
+    /// Reads what was written: two hexadecimal numbers with a colon between.
+    fn from_str(text: &str) -> Result<Self, ParseIntError> {
+        let (device, inode) = text.split_once(':').unwrap_or((text, ""));
+        let number = |it| u64::from_str_radix(it, 16);
+        Ok(Self { device: number(device)?, inode: number(inode)? })
+    }
 }
 
 /// What stands at a path once symbolic links are followed.

@@ -222,7 +222,8 @@ fn precedence(cx: &Cx<'_>, span: Span, rankings: &[Ranking], out: &mut Vec<Findi
     let mut won: Vec<(&Ranked, Vec<&Profile>)> = Vec::new();
     for Ranking { profile, skills, .. } in rankings {
         for skill in skills {
-            let winner = skill.winner.and_then(|it| skills.get(it));
+            // One file that is met by two ways is listed once, and nobody loses anything.
+            let winner = skill.winner.filter(|_| !skill.same_file).and_then(|it| skills.get(it));
             let Some(winner) = winner.filter(|it| it.path != skill.path) else { continue };
             if skill.path == *path {
                 add(&mut lost, winner, profile);
@@ -271,7 +272,7 @@ fn duplicates(cx: &Cx<'_>, span: Span, rankings: &[Ranking], out: &mut Vec<Findi
     };
     for other in cx.surroundings.neighbours() {
         // Comparing paths takes longest, and there are many.
-        let twin = other.name == *name.text && !name.text.is_empty() && other.path != *path;
+        let twin = other.name == *name.text && !name.text.is_empty() && !cx.is_itself(other);
         if twin && beside(&other.path) == beside(path) && !(told(&other.path) || told(path)) {
             let dir = other.path.parent_name().unwrap_or_default();
             let message =

@@ -268,7 +268,7 @@ fn neighbours(cx: &Cx<'_>, span: Span, name: &str, out: &mut Vec<Finding>) {
             continue;
         };
         // Comparing paths takes longest, and there are many.
-        if cx.path != Some(&other.path) {
+        if !cx.is_itself(other) {
             let message = format!("another skill is called `{}`", other.name);
             out.push(found(rule, span, message).related(&other.path, "the other skill"));
         }

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::audience;
 use super::finding::Finding;
 use super::markdown::Body;
-use super::surroundings::Surroundings;
+use super::surroundings::{Neighbour, Surroundings};
 use crate::catalog::Agent;
 use crate::command;
 use crate::fields::Fields;
@@ -113,6 +113,15 @@ impl<'a> Cx<'a> {
     /// Returns the profiles that the file concerns.
     pub(super) fn profiles(&self) -> Vec<&'a Profile> {
         self.readings.iter().map(|(profile, _)| *profile).collect()
+    }
+
+    /// Whether a neighbour is the file itself, by its path or by another way to it.
+    pub(super) fn is_itself(&self, other: &Neighbour) -> bool {
+        if self.path == Some(&other.path) {
+            return true;
+        }
+        let own = || self.surroundings.neighbours().iter().find(|it| self.path == Some(&it.path));
+        other.file.is_some() && own().is_some_and(|it| it.file == other.file)
     }
 
     /// Returns whether the file concerns that agent.

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::path::AbsPath;
 use crate::ranking::Ranking;
-use crate::resolve::Fault;
+use crate::resolve::{Fault, FileId};
 
 /// How many files of a worktree are named for a glob at the most: enough to know its directories by.
 pub const ENOUGH: u32 = 10_000;
@@ -35,6 +35,8 @@ pub struct Neighbour {
     pub name: String,
     /// Its SKILL.md.
     pub path: AbsPath,
+    /// Which file that is; none where it is not known.
+    pub file: Option<FileId>,
 }
 
 /// What lies beside one skill on the disk, for whoever keeps it.

@@ -87,6 +87,10 @@ pub struct SnapshotSkill {
     /// How `path` is written; absent when it is plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
+    /// Which file it is: the same word for two paths that lead to one file, by a link say. It means
+    /// nothing else. Absent where there is no file, or none that can be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
     /// The name that it gives itself, else that of its directory.
     pub name: String,
     /// The description that it gives itself; null when there is none.

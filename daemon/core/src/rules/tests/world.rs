@@ -92,7 +92,8 @@ impl World {
             let path = AbsPath::new(it).unwrap();
             let record = record(&files[it]).1;
             let name = record.name.map(|it| it.text.to_string());
-            Neighbour { name: name.unwrap_or_else(|| path.parent_name().unwrap().to_owned()), path }
+            let name = name.unwrap_or_else(|| path.parent_name().unwrap().to_owned());
+            Neighbour { name, path, file: None }
         });
         let neighbours = neighbours.collect();
         let ignores = files.get(Path::new("/w/.gitignore")).cloned().unwrap_or_default();
