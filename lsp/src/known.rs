@@ -46,6 +46,13 @@ pub(crate) struct Skill {
     pub(crate) description: Option<String>,
 }
 
+impl Skill {
+    /// Whether both are one file, by its path or by another way to it.
+    pub(crate) fn is_file_of(&self, other: &Self) -> bool {
+        self.path == other.path || (self.file.is_some() && self.file == other.file)
+    }
+}
+
 /// An open text that is a skill.
 #[derive(Clone, Debug)]
 pub(crate) struct Buffer {
@@ -204,27 +211,13 @@ impl Overlaid {
         path.ancestors().find_map(|it| self.at(&it.child("SKILL.md")))
     }
 
-    /// Returns all ways to the file of the skill at a path that some agent knows for the same, the
-    /// path itself first.
+    /// Returns all ways to the file of the skill at a path, the path itself first.
     pub(crate) fn ways<'a>(&'a self, path: &'a AbsPath) -> Vec<&'a AbsPath> {
-        let mut ways = vec![path];
-        for (ranking, ranked) in self.places(path) {
-            let of = |it: &Ranked| it.winner.filter(|_| it.same_file);
-            let first = of(ranked).and_then(|it| ranking.skills.get(it)).unwrap_or(ranked);
-            let is_same = |it: &&Ranked| {
-                it.path == first.path
-                    || of(it)
-                        .and_then(|it| ranking.skills.get(it))
-                        .is_some_and(|it| it.path == first.path)
-            };
-            ways.extend(ranking.skills.iter().filter(is_same).map(|it| &it.path));
-        }
-        ways[1..].sort();
-        ways.dedup();
-        let own = ways[0];
-        let mut is_first = true;
-        ways.retain(|it| *it != own || std::mem::take(&mut is_first));
-        ways
+        let skill = self.at(path);
+        let is_another =
+            |it: &&'a Skill| it.path != *path && skill.is_some_and(|skill| it.is_file_of(skill));
+        let others = self.skills.iter().filter(is_another).map(|it| &it.path);
+        std::iter::once(path).chain(others).collect()
     }
 
     /// Returns the skills that some agent calls by a name, each with that agent.

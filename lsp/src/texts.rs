@@ -98,7 +98,7 @@ impl Meant {
 
     /// Whether a name means this skill where `eyes` see.
     fn is_named(&self, name: &str, eyes: &Overlaid) -> bool {
-        eyes.meant(name).is_some_and(|it| it.path == self.skill.path)
+        eyes.meant(name).is_some_and(|it| it.is_file_of(&self.skill))
     }
 }
 

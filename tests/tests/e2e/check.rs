@@ -1,6 +1,7 @@
 //! `skills/check` and `skillsd check`: the same findings over the socket, in every format, and mended.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 
 use serde_json::{Value, json};
 use skills_testkit::Home;
@@ -66,6 +67,27 @@ fn findings_come_over_the_socket_with_places_agents_and_fixes() {
     let error = live.wire.try_call("skills/check", &gone).expect_err("nothing is there");
     assert_eq!(error.code, -32602);
     assert!(error.message.contains("no-such"), "{}", error.message);
+}
+
+#[test]
+fn a_file_that_is_met_by_two_ways_is_no_rival_of_itself() {
+    let home = Home::new();
+    let tree = "//- /.agents/skills/pdf-reader/SKILL.md\n---\nname: pdf-reader\ndescription: Reads PDF files. Use when asked about one.\n---\nBody.\n";
+    let top = home.worktree("w", tree);
+    fs::create_dir(top.join(".claude")).expect("it can be made");
+    symlink("../.agents/skills", top.join(".claude/skills")).expect("it can be made");
+    fs::create_dir_all(top.join(".gemini/skills")).expect("it can be made");
+    let one = top.join(".gemini/skills/pdf-reader");
+    symlink("../../.agents/skills/pdf-reader", one).expect("it can be made");
+    let result = run_json(&home, &top, &["check"]);
+    // That one leads out of its root is another matter.
+    assert_eq!(codes(&result), ["index/link"], "{result}");
+    // A copy is one.
+    fs::create_dir_all(top.join(".opencode/skills/pdf-reader")).expect("it can be made");
+    let copy = top.join(".opencode/skills/pdf-reader/SKILL.md");
+    fs::copy(top.join(".agents/skills/pdf-reader/SKILL.md"), copy).expect("it can be copied");
+    let codes = codes(&run_json(&home, &top, &["check"]));
+    assert!(codes.contains(&"index/shadowed".to_owned()), "{codes:?}");
 }
 
 #[test]

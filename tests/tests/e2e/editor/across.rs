@@ -1,6 +1,7 @@
 //! What one file has to do with others: shadowing, links, globs, references, symbols.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -52,6 +53,31 @@ fn unsaved_names_and_the_disk_are_seen_in_all_open_files() {
     fs::write(third.join("SKILL.md"), "---\nname: doc\ndescription: Use it.\n---\nb\n")
         .expect("it can be written");
     editor.wait_for(&doc, &["index/shadowing"], &["index/shadowing -> third"]);
+    run(&home, &top, &["stop"]);
+}
+
+#[test]
+fn a_file_says_the_same_by_every_way_to_it() {
+    let home = Home::new();
+    let top = home.worktree("w", TREE);
+    fs::remove_dir_all(top.join(".claude/skills/doc")).expect("it can be removed");
+    symlink("../../.agents/skills/pdf", top.join(".claude/skills/pdf")).expect("it can be made");
+    let mut editor = Editor::start(&home, &[], &[&top], able());
+    let [pdf, notes, linked] = [".agents/skills/pdf", ".claude/skills/notes", ".claude/skills/pdf"]
+        .map(|it| top.join(it).join("SKILL.md"));
+    editor.open(&linked);
+    editor.open(&notes);
+    editor.wait_for(&notes, &["ref/"], &[]);
+    editor.wait_for(&linked, &["index/shad", "name/"], &[]);
+    // Changed by one way, it is called so by both: neither is a rival, and the old name is gone.
+    let text = fs::read_to_string(&linked).expect("it is there");
+    editor.edit(&linked, &text.replace("name: pdf", "name: pdf-readers"));
+    let spoken = fs::read_to_string(&notes).expect("it is there");
+    editor.edit(&notes, &spoken.replace("/pdf ", "the `pdf-raeders` skill "));
+    editor.wait_for(&notes, &["ref/"], &["ref/unknown-skill -> pdf"]);
+    editor.wait_for(&linked, &["index/shad", "name/similar"], &[]);
+    editor.open(&pdf);
+    editor.wait_for(&pdf, &["index/shad", "name/similar"], &[]);
     run(&home, &top, &["stop"]);
 }
 
