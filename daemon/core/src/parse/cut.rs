@@ -23,17 +23,29 @@ pub(super) fn heads(text: &str, lines: &[Line]) -> Vec<usize> {
     let significant = lines.iter().find(|line| !line.is_insignificant(text));
     let base = significant.map_or(0, |line| line.indent);
     let mut heads = Vec::new();
+    // Whether a key without a value has keys below it, once that is known: then no item of its own
+    // level belongs to it, such as the first dash of the closing line.
+    let mut has_keys = None;
     for (index, line) in lines.iter().enumerate() {
         if line.is_insignificant(text) {
             continue;
         }
         let closes =
             matches!(line.content(text).as_bytes(), [b']' | b'}', ..] | [b':'] | [b':', b' ', ..]);
-        if heads.is_empty() || !(line.indent > base || line.is_item(text) || closes) {
+        let goes_on = line.is_item(text) && has_keys != Some(true);
+        if heads.is_empty() || !(line.indent > base || goes_on || closes) {
             heads.push(index);
+            has_keys = (!is_bare_key(text, *line)).then_some(false);
+        } else {
+            has_keys.get_or_insert_with(|| split_key(text, *line).is_some());
         }
     }
     heads
+}
+
+/// Returns whether a line is a key whose value can only stand below it.
+fn is_bare_key(text: &str, line: Line) -> bool {
+    split_key(text, line).is_some_and(|it| rest_of(text, line, it.after).is_insignificant(text))
 }
 
 /// Returns the first key of a text where it is indented and one below it is less so: each is well
@@ -158,6 +170,16 @@ mod tests {
     fn a_piece_starts_at_the_level_of_the_first_key() {
         let text = "# x\n  a: b\n    c\n  - d\n\n  ]\ne: f\n";
         assert_eq!(heads(text, &all(text)), [1, 6]);
+    }
+
+    #[test]
+    fn an_item_belongs_to_the_key_above_unless_keys_do() {
+        let check = |text: &str| heads(text, &all(text));
+        assert_eq!(check("a:\n- b\n  c\n- d\n"), [0]);
+        assert_eq!(check("a:\n  - b\n- c\n"), [0], "lists are indented unevenly");
+        assert_eq!(check("a:\n  b: c\n-"), [0, 2]);
+        assert_eq!(check("a: # d\n\n  b:\n    - c\n- d\n"), [0, 4]);
+        assert_eq!(check("a: b\n  c: d\n- e\n"), [0], "it may be more of a text");
     }
 
     #[test]
