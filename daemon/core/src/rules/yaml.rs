@@ -3,20 +3,20 @@
 //! The parser finds what is wrong; here it is said who minds. A finding that makes some agent
 //! drop the file is an error, one that all repair a warning.
 
+mod encoding;
 mod mend;
 
 use super::audience::{act, names};
 use super::rule::Rule;
 use super::subject::Cx;
-use super::{Finding, Offer, find, quote};
+use super::{Finding, find, quote};
 use crate::catalog::{
     Agent, CLAUDE_CHANGES, CODEX, CORPUS, GEMINI, OPENCODE, PLUGIN, SPECIFICATION, YAML, fields,
 };
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::ladder::Verdict;
 use crate::parse::{Closing, Entry, Frontmatter, Opening, ScalarStyle, ValueKind};
-use crate::profile::{Encoding, Profile};
-use crate::text::Span;
+use crate::profile::Profile;
 
 const READERS: &[&crate::catalog::Source] = &[&YAML, &OPENCODE, &CODEX, &GEMINI, &PLUGIN, &CORPUS];
 
@@ -34,7 +34,7 @@ const fn error(
 const WELL: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";
 const DROPPED: &str = "A YAML library refuses the whole block. Some agents then drop the skill without a word, others guess what was meant.";
 
-pub(super) static RULES: [Rule; 22] = [
+pub(super) static RULES: [Rule; 23] = [
     error(
         "yaml/no-frontmatter",
         "The file has no frontmatter.",
@@ -263,6 +263,17 @@ pub(super) static RULES: [Rule; 22] = [
     .agents(&[Agent::OpenCodeAgentSkills])
     .sources(&[&PLUGIN])
     .texts("---\r\nname: pdf\r\ndescription: Reads PDF files. Use when asked.\r\n---\r\nRead the file.\r\n", WELL),
+    Rule::new(
+        "yaml/lone-cr",
+        Severity::Hint,
+        "A line ends with a carriage return alone.",
+        "YAML and editors take it for a line end. Codex, Gemini CLI and opencode look for a line of `---` and a line feed: where these lines end so, they find no frontmatter and drop the skill.",
+        "Save the file with LF line ends.",
+    )
+    .fixable()
+    .whole_file()
+    .sources(&[&YAML, &OPENCODE, &CODEX, &GEMINI, &PLUGIN])
+    .texts("---\rname: pdf\rdescription: Reads PDF files. Use when asked.\r---\rRead the file.\r", WELL),
 ];
 
 /// What the ladder calls faults that lie in the YAML or its fences.
@@ -282,7 +293,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         };
         out.extend(told);
     }
-    encoding(cx, out);
+    encoding::check(cx, out);
     let Some(frontmatter) = cx.frontmatter() else { return };
     aliases(frontmatter, &consequences, out);
     // What was read as text because YAML refused it has its finding.
@@ -354,55 +365,6 @@ impl<'a> Consequences<'a> {
         };
         format!("{who}: {message}")
     }
-}
-
-fn encoding(cx: &Cx<'_>, out: &mut Vec<Finding>) {
-    let text = cx.text;
-    let bad = cx.record.findings.iter().find(|it| it.diagnostic.code == "yaml/not-utf8");
-    if let (Some(bad), Some(rule)) = (bad, find("yaml/not-utf8")) {
-        let dropped = cx.those(|it, _| it.bad_utf8 == Encoding::Drop);
-        let message = match dropped.as_slice() {
-            [] => bad.diagnostic.message.clone(),
-            them => {
-                format!("{} this skill: {}", act(them, "drops", "drop"), bad.diagnostic.message)
-            }
-        };
-        let severity = if dropped.is_empty() { Severity::Warning } else { Severity::Error };
-        let finding = Finding::new(rule, bad.diagnostic.span, message).severity(severity);
-        out.push(finding.about(&dropped));
-    }
-    let first = Span::new(0, text.len().min(3).min(cx.line(0).end));
-    if let (true, Some(rule)) = (cx.record.bom, find("yaml/byte-order-mark")) {
-        let dropped = cx.those(|it, _| it.bom == Encoding::Drop);
-        let what = "the file begins with a byte order mark";
-        let finding = minded(rule, first, what, &dropped);
-        // Most readers take it off before anybody sees the text.
-        out.push(if text.starts_with('\u{FEFF}') {
-            finding.fix(Offer::RemoveMark.title(), Span::new(0, '\u{FEFF}'.len_utf8()), "")
-        } else {
-            finding.offer(Offer::RemoveMark)
-        });
-    }
-    if let (true, Some(rule)) = (cx.record.crlf, find("yaml/crlf")) {
-        let dropped = cx.those(|it, _| it.crlf == Encoding::Drop);
-        if !dropped.is_empty() {
-            let finding = minded(rule, first, "the frontmatter has CRLF line ends", &dropped);
-            out.push(finding.fix(
-                "Use LF line ends",
-                Span::new(0, text.len()),
-                text.replace("\r\n", "\n"),
-            ));
-        }
-    }
-}
-
-/// A finding that is an error where somebody drops the skill for it.
-fn minded(rule: &'static Rule, span: Span, what: &str, dropped: &[&Profile]) -> Finding {
-    if dropped.is_empty() {
-        return Finding::new(rule, span, what);
-    }
-    let message = format!("{} this skill: {what}", act(dropped, "drops", "drop"));
-    Finding::new(rule, span, message).severity(Severity::Error).about(dropped)
 }
 
 fn aliases(frontmatter: &Frontmatter, consequences: &Consequences<'_>, out: &mut Vec<Finding>) {

@@ -18,6 +18,7 @@ const NOUNS: &[(&str, &str)] = &[
     ("anchors and aliases", "yaml/alias"),
     ("not UTF-8", "yaml/not-utf8"),
     ("byte order mark", "yaml/byte-order-mark"),
+    ("carriage return alone", "yaml/lone-cr"),
     ("missing name", "name/missing"),
     ("charset of the name", "name/charset"),
     ("length of the name", "name/length"),

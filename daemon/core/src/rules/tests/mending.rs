@@ -128,3 +128,22 @@ fn a_key_that_is_indented_is_told_where_it_stands() {
     let finding = found.iter().find(|it| it.rule.id == "yaml/syntax").expect("it is found");
     assert_eq!(finding.diagnostic.span.slice(text), "name");
 }
+
+#[test]
+fn a_carriage_return_alone_matters_where_an_agent_looks_for_lines() {
+    let well = "---\nname: pdf\ndescription: Use when asked.\n---\nRead it.\nAll.\n";
+    let drop = "opencode, Codex and Gemini CLI drop this skill: lines end with";
+    mends(&well.replace('\n', "\r"), "yaml/lone-cr", well);
+    finds(&well.replace('\n', "\r"), "yaml/lone-cr", drop);
+    // Between the keys YAML reads it, and below them nobody looks for lines.
+    let told_of = |text: &str| told(text).into_iter().find(|it| it.starts_with("yaml/lone-cr"));
+    let alone = Some("yaml/lone-cr a line ends with a carriage return alone".to_owned());
+    for text in [well.replacen("pdf\n", "pdf\r", 1), well.replacen("it.\n", "it.\r", 1)] {
+        assert_eq!(told_of(&text), alone, "{text:?}");
+        mends(&text, "yaml/lone-cr", well);
+    }
+    assert_eq!(told_of(&well.replace('\n', "\r\n")), None);
+    // The line end is the one that the others are.
+    let crlf = well.replace('\n', "\r\n");
+    mends(&crlf.replacen("asked.\r\n", "asked.\r", 1), "yaml/lone-cr", &crlf);
+}
