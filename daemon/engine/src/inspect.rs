@@ -5,6 +5,7 @@
 //! answered, each at most once where the answer is dear.
 
 mod beside;
+mod shut;
 mod spoken;
 mod walks;
 mod worktree;
@@ -204,7 +205,14 @@ fn find(path: &AbsPath, task: &Task, files: &mut Vec<AbsPath>) -> Result<(), Ins
     let options = Options { names: &[".ignore"], within_git: false };
     let walk =
         walk(path, options, |it| it.file_name() != ".git" && it.file_name() != "node_modules");
-    for entry in walk.build().filter_map(Result::ok) {
+    for entry in walk.build() {
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => {
+                files.extend(shut::shut(&error, path, task));
+                continue;
+            }
+        };
         let is_dir = entry.file_type().is_some_and(|it| it.is_dir());
         let counts = if is_dir {
             // As such a skill was meant.
@@ -248,8 +256,10 @@ fn read(path: &AbsPath, limit: u64) -> Option<Source> {
 /// Returns why a file could not be read; none where it has gone.
 fn fault_of(path: &AbsPath, error: &ReadError) -> Option<Fault> {
     let fault = read_fault(error);
-    if fault.kind != FaultKind::Vanished {
-        return Some(fault);
+    match fault.kind {
+        FaultKind::Denied => return Some(shut::told(path).unwrap_or(fault)),
+        FaultKind::Vanished => {}
+        _ => return Some(fault),
     }
     let target = RealDisk.target(path).ok()?;
     let target = path.parent()?.join(target);

@@ -1,4 +1,5 @@
-//! Roots that may not be read: told in health, and read as soon as that is allowed.
+//! Directories that may not be read: roots are told in health, and read as soon as that is allowed;
+//! a check finds both them and skills.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
@@ -8,7 +9,7 @@ use serde_json::Value;
 use skills_testkit::fixture::write_skill;
 use skills_testkit::{Daemon, Home};
 
-use crate::support::{entries, exe, stderr};
+use crate::support::{entries, exe, stderr, stdout};
 
 /// Who reads no more than the modes allow; root reads everything.
 const NOBODY: u32 = 65_534;
@@ -59,4 +60,46 @@ fn a_root_that_may_not_be_read_is_told() {
     }
     // For the tree to be removed by whoever runs the test.
     set_mode(&root, 0o755);
+}
+
+#[test]
+fn a_skill_in_a_directory_that_may_not_be_read_is_a_finding() {
+    let is_root = rustix::process::geteuid().is_root();
+    let home = if is_root { Home::of_user(NOBODY) } else { Home::new() };
+    let program = home.work().join("skillsd");
+    fs::copy(exe(), &program).expect("our program can be copied");
+    let top = home.worktree("w", "");
+    let skill = top.join(".claude/skills/shut");
+    write_skill(&skill, "shut", "Use it when asked.");
+    let other = top.join("private");
+    fs::create_dir(&other).expect("it can be made");
+    set_mode(&other, 0o000);
+    let check = || {
+        let output = home.command(&program).args(["check"]).current_dir(&top).output();
+        let output = output.expect("our program can be run");
+        (output.status.code(), stdout(&output))
+    };
+    let (code, text) = check();
+    assert_eq!(code, Some(0), "what holds no skills may be shut: {text}");
+    let shut = ".claude/skills/shut:1:1: error[index/unreadable] shut is a directory that may not be read: permission denied";
+    for mode in [0o000, 0o600] {
+        set_mode(&skill, mode);
+        let (code, text) = check();
+        set_mode(&skill, 0o755);
+        assert_eq!(code, Some(1), "{mode:o}: {text}");
+        assert_eq!(text.lines().next(), Some(shut), "{mode:o}");
+        assert_eq!(text.matches("index/unreadable").count(), 1, "{mode:o}: {text}");
+    }
+    // Who knows what it is called reads it.
+    set_mode(&skill, 0o311);
+    let (code, text) = check();
+    assert_eq!(code, Some(0), "{text}");
+    set_mode(&skill, 0o755);
+    let root = top.join(".claude/skills");
+    set_mode(&root, 0o000);
+    let (code, text) = check();
+    set_mode(&root, 0o755);
+    set_mode(&other, 0o755);
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.starts_with(".claude/skills:1:1: error[index/unreadable] skills is a"), "{text}");
 }

@@ -82,6 +82,8 @@ pub enum FaultKind {
     Loop,
     /// Permission was denied.
     Denied,
+    /// It is a directory that may not be read.
+    Shut,
     /// It is a directory and should be a file.
     IsDirectory,
     /// It is a file and should be a directory.
@@ -107,6 +109,9 @@ impl fmt::Display for Fault {
             FaultKind::Dangling => write!(f, "is a symbolic link to nothing: `{detail}`"),
             FaultKind::Loop => write!(f, "is a symbolic link that leads round in a circle"),
             FaultKind::Denied => write!(f, "may not be read: permission denied"),
+            FaultKind::Shut => {
+                write!(f, "is a directory that may not be read: permission denied")
+            }
             FaultKind::IsDirectory => write!(f, "is a directory, not a file"),
             FaultKind::NotDirectory => write!(f, "is not a directory"),
             FaultKind::Special => write!(f, "is a {detail}, not a regular file"),
@@ -126,6 +131,9 @@ impl Fault {
             FaultKind::Dangling => "Recreate the link's target, or remove the link.",
             FaultKind::Loop => "Remove one of the links in the circle.",
             FaultKind::Denied => "Give yourself read permission with `chmod u+r`.",
+            FaultKind::Shut => {
+                "Give yourself permission to read and enter the directory with `chmod u+rx`."
+            }
             FaultKind::IsDirectory => {
                 "Rename the directory, and put a regular file named SKILL.md in its place."
             }

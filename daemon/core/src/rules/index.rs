@@ -1,5 +1,7 @@
 //! `index/*`: where a skill lies, and what becomes of it among the others.
 
+use std::path::Path;
+
 use super::audience::{act, depth_below_root, names};
 use super::rule::Rule;
 use super::subject::Cx;
@@ -58,7 +60,7 @@ pub(super) static RULES: [Rule; 9] = [
         "index/too-deep",
         Severity::Warning,
         "The skill lies deeper than an agent looks.",
-        "Each agent goes down so many directories below its own; what is deeper does not exist for it.",
+        "Each agent goes down so many directories below its own; what is deeper does not exist for it, which is an error. Within another skill it may be meant for whoever reads that one, and is a warning.",
         "Move the skill's directory up.",
         "//- /w/.claude/skills/group/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
     ),
@@ -66,7 +68,7 @@ pub(super) static RULES: [Rule; 9] = [
         "index/misplaced",
         Severity::Warning,
         "The skill lies where an agent does not look.",
-        "A SKILL.md directly in the directory of skills, in a hidden directory or in one that an agent keeps for itself is passed over.",
+        "A SKILL.md directly in the directory of skills is passed over, and so is a file there that is called `skill.md`: errors. In a hidden directory, or in one that an agent never enters, it may lie on purpose: a warning.",
         "Put it at `skills/NAME/SKILL.md`.",
         "//- /w/.claude/skills/SKILL.md\n---\nname: skills\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
     ),
@@ -90,9 +92,9 @@ pub(super) static RULES: [Rule; 9] = [
     rule(
         "index/unreadable",
         Severity::Error,
-        "The file cannot be read.",
+        "The file, or the directory that it lies in, cannot be read.",
         "It is a directory, a pipe or a device, a symbolic link that leads nowhere, or may not be read; no agent shows the skill.",
-        "Put a regular file in its place.",
+        "Put a regular file in its place, or give yourself permission to read it.",
         "//- /w/.claude/skills/pdf/SKILL.md fifo\n",
     ),
     rule(
@@ -148,18 +150,20 @@ fn placement(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
         let walk = &rule.walk;
         let below = below(path, &at);
         let first = below.first().map(String::as_str).unwrap_or_default();
+        // What may be meant comes before what cannot be.
         if depth == 0 && !walk.root_skill {
             root.push(profile);
-        } else if walk.max_depth.is_some_and(|it| depth > usize::from(it)) {
-            deep.extend(walk.max_depth.map(|it| (profile, it)));
         } else if !walk.hidden && below.iter().any(|it| it.starts_with('.')) {
             hidden.push(profile);
         } else if walk.reserved.iter().any(|it| it == first)
             || below.iter().any(|it| walk.skipped.iter().any(|skipped| skipped == it))
         {
             kept.push(profile);
+        } else if walk.max_depth.is_some_and(|it| depth > usize::from(it)) {
+            deep.extend(walk.max_depth.map(|it| (profile, it)));
         }
     }
+    let dropped = if is_within_skill(cx, path) { Severity::Warning } else { Severity::Error };
     for (profile, levels) in &deep {
         let levels = match levels {
             1 => "one level deep".to_owned(),
@@ -167,31 +171,47 @@ fn placement(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
         };
         let who = act(&[*profile], "looks", "look");
         let message = format!("`{shown}`: {who} {levels}");
-        out.push(found("index/too-deep", span, message).about(&[*profile]));
+        out.push(found("index/too-deep", span, message).severity(dropped).about(&[*profile]));
     }
-    let mut misplaced = |them: &[&Profile], what: &str| {
+    let mut misplaced = |them: &[&Profile], what: &str, severity| {
         if !them.is_empty() {
             let who = act(them, "passes", "pass");
             let message = format!("{who} over `{shown}`: {what}");
-            out.push(found("index/misplaced", span, message).about(them));
+            out.push(found("index/misplaced", span, message).severity(severity).about(them));
         }
     };
-    misplaced(&root, "it lies directly in the directory of skills");
-    misplaced(&hidden, "it lies in a hidden directory");
-    misplaced(&kept, "it lies in a directory that is never entered");
+    misplaced(&root, "it lies directly in the directory of skills", Severity::Error);
+    // Both may be meant: what is put away, and what came with a package.
+    misplaced(&hidden, "it lies in a hidden directory", Severity::Warning);
+    misplaced(&kept, "it lies in a directory that is never entered", Severity::Warning);
     let wrong = path.file_name().and_then(|it| it.to_str()).filter(|it| *it != "SKILL.md");
     if let Some(name) = wrong.filter(|it| it.eq_ignore_ascii_case("SKILL.md")) {
         let message = format!(
             "{} over `{name}`: the file is called `SKILL.md`",
             act(&cx.profiles(), "passes", "pass")
         );
-        let finding = found("index/misplaced", span, message).about(&cx.profiles());
+        // Elsewhere it may be a text about something that is called so.
+        let is_skill = cx.profiles().iter().any(|it| depth_below_root(it, path).is_some());
+        let severity = if is_skill { Severity::Error } else { Severity::Warning };
+        let finding = found("index/misplaced", span, message).severity(severity);
+        let finding = finding.about(&cx.profiles());
         out.push(finding.help("Rename the file to `SKILL.md`."));
     }
 }
 
+/// Whether the skill lies within another one, which may lead to it.
+fn is_within_skill(cx: &Cx<'_>, path: &Path) -> bool {
+    let depth = |it| depth_below_root(it, path).map_or(0, |(depth, ..)| depth);
+    let depth = cx.profiles().into_iter().map(depth).max().unwrap_or_default();
+    let Some(dir) = path.parent() else { return false };
+    // What lies in the directory of skills itself is no skill that it could be within.
+    let above: Vec<&Path> = dir.ancestors().skip(1).take(depth.saturating_sub(1)).collect();
+    let neighbours = cx.surroundings.neighbours().iter();
+    neighbours.filter_map(|it| Path::parent(&it.path)).any(|it| above.contains(&it))
+}
+
 /// Returns the directories between a root and the file.
-fn below(path: &std::path::Path, root: &str) -> Vec<String> {
+fn below(path: &Path, root: &str) -> Vec<String> {
     let Some(parent) = path.parent() else { return Vec::new() };
     let parts: Vec<String> = parent.iter().map(|it| it.to_string_lossy().into_owned()).collect();
     let root: Vec<&str> = root.split('/').collect();
@@ -264,8 +284,7 @@ fn add<'a>(
 /// Two skills of one name whose directories lie side by side.
 fn duplicates(cx: &Cx<'_>, span: Span, rankings: &[Ranking], out: &mut Vec<Finding>) {
     let (Some(path), Some(name)) = (cx.path, cx.record.name.as_ref()) else { return };
-    let beside =
-        |it: &std::path::Path| it.parent().and_then(std::path::Path::parent).map(ToOwned::to_owned);
+    let beside = |it: &Path| it.parent().and_then(Path::parent).map(ToOwned::to_owned);
     let told = |it: &crate::path::AbsPath| {
         let skills = rankings.iter().flat_map(|it| &it.skills);
         skills.into_iter().any(|skill| skill.path == *it && skill.state == State::Shadowed)

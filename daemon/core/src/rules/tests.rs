@@ -7,6 +7,7 @@ mod attributing;
 mod examples;
 mod families;
 mod mending;
+mod placing;
 mod silence;
 mod suppressing;
 pub(crate) mod typing;
