@@ -10,6 +10,7 @@ use crate::catalog::{
     Agent, CLAUDE_SKILLS, CODEX, GEMINI, GIT_IGNORE, OPENCODE, PLUGIN, SPECIFICATION, Source,
 };
 use crate::diagnostic::Severity;
+use crate::path::AbsPath;
 use crate::profile::{Links, Profile};
 use crate::ranking::{Ranked, Ranking};
 use crate::resolve::{Fault, State, shown};
@@ -145,7 +146,7 @@ fn placement(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
     let mut root: Vec<&Profile> = Vec::new();
     let mut hidden: Vec<&Profile> = Vec::new();
     let mut kept: Vec<&Profile> = Vec::new();
-    for profile in cx.profiles() {
+    for profile in cx.profiles().into_iter().filter(|it| !is_met(cx, it, path)) {
         let Some((depth, rule, at)) = depth_below_root(profile, path) else { continue };
         let walk = &rule.walk;
         let below = below(path, &at);
@@ -163,7 +164,8 @@ fn placement(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
             deep.extend(walk.max_depth.map(|it| (profile, it)));
         }
     }
-    let dropped = if is_within_skill(cx, path) { Severity::Warning } else { Severity::Error };
+    let is_meant = !deep.is_empty() && is_within_skill(cx, path);
+    let dropped = if is_meant { Severity::Warning } else { Severity::Error };
     for (profile, levels) in &deep {
         let levels = match levels {
             1 => "one level deep".to_owned(),
@@ -197,6 +199,12 @@ fn placement(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
         let finding = finding.about(&cx.profiles());
         out.push(finding.help("Rename the file to `SKILL.md`."));
     }
+}
+
+/// Whether the agent meets the skill all the same, as where a plugin or a setting leads to it.
+fn is_met(cx: &Cx<'_>, profile: &Profile, path: &AbsPath) -> bool {
+    let mut rankings = cx.surroundings.rankings().iter().filter(|it| it.profile.id == profile.id);
+    rankings.any(|it| it.skills.iter().any(|skill| skill.path == *path))
 }
 
 /// Whether the skill lies within another one, which may lead to it.
@@ -285,7 +293,7 @@ fn add<'a>(
 fn duplicates(cx: &Cx<'_>, span: Span, rankings: &[Ranking], out: &mut Vec<Finding>) {
     let (Some(path), Some(name)) = (cx.path, cx.record.name.as_ref()) else { return };
     let beside = |it: &Path| it.parent().and_then(Path::parent).map(ToOwned::to_owned);
-    let told = |it: &crate::path::AbsPath| {
+    let told = |it: &AbsPath| {
         let skills = rankings.iter().flat_map(|it| &it.skills);
         skills.into_iter().any(|skill| skill.path == *it && skill.state == State::Shadowed)
     };

@@ -53,3 +53,15 @@ fn what_may_lie_there_on_purpose_is_a_warning() {
     let text = "Warning index/misplaced: clients of the standard, Claude Code, opencode, Codex and Gemini CLI pass over `skill.md`: the file is called `SKILL.md`";
     check(&["/w/docs/skill.md"], &[text]);
 }
+
+#[test]
+fn what_a_plugin_leads_to_is_not_too_deep() {
+    let pdf = "/w/.claude/skills/tools/skills/pdf/SKILL.md";
+    let deep =
+        "Error index/too-deep: `tools/skills/pdf/SKILL.md`: Claude Code looks one level deep";
+    check(&[pdf], &[deep]);
+    let plugin = "/w/.claude/skills/tools/.claude-plugin/plugin.json";
+    let fixture = format!("//- {pdf}\n{TEXT}//- {plugin}\n{{\"name\": \"tools\"}}\n");
+    let found = World::new(&fixture).check();
+    assert!(found.iter().all(|it| it.rule.id != "index/too-deep"), "{found:#?}");
+}
