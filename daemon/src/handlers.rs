@@ -15,6 +15,7 @@ mod index;
 mod list;
 mod load;
 mod permission;
+mod rules;
 mod run;
 mod search;
 mod server;
@@ -28,11 +29,11 @@ use jsonrpsee::Methods;
 use skills_protocol::method::{
     CatalogRender, CatalogTool, EventsSubscribe, EventsUnsubscribe, HooksDone, HooksMatch,
     IndexSnapshot, Initialize, PathsMatch, PermissionCheck, PermissionGranted, PermissionPending,
-    PermissionReply, PermissionRequest, PermissionRevoke, ServerShutdown, ServerStatus, ServerSync,
-    SessionAgentEnd, SessionClose, SessionCompacted, SessionGet, SessionInvoked, SessionList,
-    SessionOpen, SessionTouch, SkillsCheck, SkillsDirs, SkillsExplain, SkillsGet, SkillsList,
-    SkillsLoad, SkillsRead, SkillsReferences, SkillsResources, SkillsRun, SkillsSearch, TrustGet,
-    TrustSet, WorktreeClose, WorktreeList, WorktreeOpen,
+    PermissionReply, PermissionRequest, PermissionRevoke, RulesDescribe, ServerShutdown,
+    ServerStatus, ServerSync, SessionAgentEnd, SessionClose, SessionCompacted, SessionGet,
+    SessionInvoked, SessionList, SessionOpen, SessionTouch, SkillsCheck, SkillsDirs, SkillsExplain,
+    SkillsGet, SkillsList, SkillsLoad, SkillsRead, SkillsReferences, SkillsResources, SkillsRun,
+    SkillsSearch, TrustGet, TrustSet, WorktreeClose, WorktreeList, WorktreeOpen,
 };
 
 use crate::dispatch::register;
@@ -56,6 +57,7 @@ pub(crate) fn register_all(methods: &mut Methods, service: &Arc<Service>) {
     register::<SkillsResources, _, _, _>(methods, service, files::resources);
     register::<SkillsRead, _, _, _>(methods, service, files::read);
     register::<SkillsCheck, _, _, _>(methods, service, check::check);
+    register::<RulesDescribe, _, _, _>(methods, service, rules::describe);
     register::<SkillsReferences, _, _, _>(methods, service, index::references);
     register::<IndexSnapshot, _, _, _>(methods, service, index::snapshot);
     register::<PathsMatch, _, _, _>(methods, service, index::paths_match);

@@ -27,6 +27,8 @@ mod log;
 
 mod settings;
 
+mod rules_page;
+
 mod socket;
 
 mod server;

@@ -3,6 +3,7 @@
 //! Named functions, no decisions: a state, a reason or an order is passed on as it is. What
 //! the wire cannot say is left out. Paths are written with their encoding, object by object.
 
+mod check;
 mod explain;
 pub(crate) mod rendered;
 mod session;
@@ -21,15 +22,14 @@ use skills_core::path::AbsPath;
 use skills_core::permission;
 use skills_core::profile::{self, NameSource, Profile, Provider};
 use skills_core::resolve::{Candidate, Reason, State, address_of};
-use skills_core::rules;
 use skills_core::skill::{Finding, SkillRecord, Spot};
 use skills_core::text::{LineIndex, Span};
-use skills_engine::inspect::{Checked, Mended};
 use skills_engine::{Gone, Health, Phase, SourceStatus, View, WorktreeStatus};
 use skills_protocol::error::{PermissionRule, RuleSource};
 use skills_protocol::path::{PathEncoding, encode, encode_os, encoding_of};
 use skills_protocol::wire;
 
+pub(crate) use check::{checked_file, rule};
 pub(crate) use explain::{explanation, root_steps};
 pub(crate) use session::{discovered, loaded, matched, session, session_summary};
 pub(crate) use snapshot::{known_snapshot, references, snapshot};
@@ -327,77 +327,6 @@ fn severity(severity: Severity) -> wire::Severity {
         Severity::Warning => wire::Severity::Warning,
         Severity::Information => wire::Severity::Info,
         Severity::Hint => wire::Severity::Hint,
-    }
-}
-
-/// Returns a file that was checked, with its findings.
-pub(crate) fn checked_file(checked: &Checked) -> wire::CheckedFile {
-    let places = Places {
-        head: &checked.text,
-        index: LineIndex::new(&checked.text),
-        before: if checked.bom { '\u{FEFF}'.len_utf8() as u64 } else { 0 },
-    };
-    let encoding = encoding_of([&*checked.path]);
-    wire::CheckedFile {
-        path: encode(&checked.path, encoding),
-        path_encoding: encoding,
-        findings: checked.findings.iter().map(|it| check_finding(it, &places)).collect(),
-        fix_all: checked.mended.as_ref().map(|it| fix_all(it, &places)),
-    }
-}
-
-fn fix_all(mended: &Mended, places: &Places<'_>) -> wire::FixAll {
-    let mark = mended.removes_mark.then(|| without_mark(places));
-    let edits = mended.edits.iter().map(|it| check_edit(it, places));
-    wire::FixAll { edits: mark.into_iter().chain(edits).collect(), made: mended.n_made as u64 }
-}
-
-fn check_edit(edit: &rules::Edit, places: &Places<'_>) -> wire::CheckEdit {
-    wire::CheckEdit { range: places.range(edit.span), new_text: edit.text.clone() }
-}
-
-/// The edit that takes away the byte order mark, which stands before the text.
-fn without_mark(places: &Places<'_>) -> wire::CheckEdit {
-    let at = |offset| wire::Position { line: 1, column: 1, offset };
-    let range = wire::Range { start: at(0), end: at(places.before) };
-    wire::CheckEdit { range, new_text: String::new() }
-}
-
-fn check_finding(finding: &rules::Finding, places: &Places<'_>) -> wire::CheckFinding {
-    let found = &finding.diagnostic;
-    let related = |it: &rules::Related| {
-        let encoding = encoding_of([&*it.path]);
-        let message = it.message.clone();
-        wire::RelatedFile { path: encode(&it.path, encoding), path_encoding: encoding, message }
-    };
-    // Of what is offered besides this alone is an edit of the file with one right answer.
-    let mark = |it: &rules::Offer| {
-        (*it == rules::Offer::RemoveMark)
-            .then(|| wire::CheckFix { title: it.title(), edits: vec![without_mark(places)] })
-    };
-    let fix = |it: &rules::Fix| wire::CheckFix {
-        title: it.title.clone(),
-        edits: it.edits.iter().map(|it| check_edit(it, places)).collect(),
-    };
-    wire::CheckFinding {
-        code: found.code.to_owned(),
-        href: finding.rule.page(),
-        severity: severity(found.severity),
-        message: found.message.clone(),
-        help: found.help.clone(),
-        profiles: finding.profiles.clone(),
-        range: places.range(found.span),
-        tag: finding.tag.map(|it| match it {
-            rules::Tag::Unnecessary => wire::FindingTag::Unnecessary,
-            rules::Tag::Deprecated => wire::FindingTag::Deprecated,
-        }),
-        related: finding.related.iter().map(related).collect(),
-        fixes: finding
-            .fixes
-            .iter()
-            .map(fix)
-            .chain(finding.offers.iter().filter_map(mark))
-            .collect(),
     }
 }
 

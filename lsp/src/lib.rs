@@ -80,7 +80,9 @@ where
     I: AsyncRead + Unpin,
     O: AsyncWrite + Unpin + Send + 'static,
 {
-    let session = Arc::new(Session::new(source));
+    // Before the first finding, each of which leads there.
+    let rules_page = source.rules_page().await;
+    let session = Arc::new(Session::new(source, rules_page));
     let (service, socket) = LspService::new(|client| Server::new(client, Arc::clone(&session)));
     let client = service.inner().client();
     let errands = errands::run(Arc::clone(&session), client.clone());

@@ -55,6 +55,8 @@ pub(crate) struct Scene {
     pub(crate) listings: Arc<BTreeMap<String, Globbed>>,
     /// Which state of what is known this is; it grows with each change.
     pub(crate) generation: u64,
+    /// The address of the page about the rules, where there is one.
+    pub(crate) rules_page: Option<Arc<str>>,
     /// Whether anybody answers for what is missing.
     pub(crate) is_answered: bool,
     pub(crate) needs: RefCell<Needs>,

@@ -35,6 +35,8 @@ pub(crate) struct Revision(pub(crate) u64);
 /// What the server knows about its client.
 pub(crate) struct Session {
     source: Arc<dyn Source>,
+    /// The address of the page about the rules, where there is one.
+    rules_page: Option<Arc<str>>,
     state: Mutex<State>,
     /// Rung when there is something to tell, or nothing will come any more.
     bell: Notify,
@@ -84,7 +86,7 @@ pub(crate) struct Due {
 
 impl Default for Session {
     fn default() -> Self {
-        Self::new(Arc::new(Nothing))
+        Self::new(Arc::new(Nothing), None)
     }
 }
 
@@ -95,9 +97,10 @@ impl fmt::Debug for Session {
 }
 
 impl Session {
-    pub(crate) fn new(source: Arc<dyn Source>) -> Self {
+    pub(crate) fn new(source: Arc<dyn Source>, rules_page: Option<String>) -> Self {
         Self {
             source,
+            rules_page: rules_page.map(Into::into),
             state: Mutex::default(),
             bell: Notify::new(),
             outside: Mutex::default(),

@@ -76,6 +76,9 @@ pub trait Source: Send + Sync + 'static {
         levels: Vec<RuleLevel>,
     ) -> Answer<CheckResult>;
 
+    /// Returns the address of the page about the rules, without a section; nothing where there is none.
+    fn rules_page(&self) -> Answer<String>;
+
     /// Returns what lies beside the skill at `path`, and what is at these paths from its directory.
     fn facts(&self, path: AbsPath, looks: Vec<String>) -> Answer<Facts>;
 
@@ -122,6 +125,10 @@ impl Source for Nothing {
     }
 
     fn check(&self, _: AbsPath, _: Vec<String>, _: Vec<RuleLevel>) -> Answer<CheckResult> {
+        none()
+    }
+
+    fn rules_page(&self) -> Answer<String> {
         none()
     }
 

@@ -150,8 +150,14 @@ pub(crate) fn text_edit(document: &Document, edit: &Edit, encoding: Encoding) ->
     TextEdit::new(range(document, edit.span, encoding), edit.text.clone())
 }
 
-/// Returns a finding as a diagnostic; what to do about it is the last line of its message.
-pub(crate) fn diagnostic(document: &Document, finding: &Finding, encoding: Encoding) -> Diagnostic {
+/// Returns a finding as a diagnostic that leads to its section of the page about the rules; what to do
+/// about it is the last line of its message.
+pub(crate) fn diagnostic(
+    document: &Document,
+    finding: &Finding,
+    rules_page: Option<&str>,
+    encoding: Encoding,
+) -> Diagnostic {
     let found = &finding.diagnostic;
     let message = match &found.help {
         Some(help) => format!("{}\nhelp: {help}", found.message),
@@ -162,7 +168,9 @@ pub(crate) fn diagnostic(document: &Document, finding: &Finding, encoding: Encod
         range: range(document, found.span, encoding),
         severity: Some(severity(found.severity)),
         code: Some(NumberOrString::String(finding.rule.id.to_owned())),
-        code_description: finding.rule.page().parse().ok().map(|href| CodeDescription { href }),
+        code_description: rules_page
+            .and_then(|it| finding.rule.address(it).parse().ok())
+            .map(|href| CodeDescription { href }),
         source: Some(SOURCE.to_owned()),
         message,
         related_information: (!related.is_empty()).then_some(related),

@@ -7,16 +7,20 @@
 mod github;
 mod human;
 mod mend;
+mod rule;
 mod sarif;
 mod source;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use skills_protocol::method::SkillsCheck;
-use skills_protocol::wire::{CheckFinding, CheckParams, CheckResult, Severity};
+use skills_protocol::method::{RulesDescribe, SkillsCheck};
+use skills_protocol::wire::{
+    CheckFinding, CheckParams, CheckResult, RuleDescription, RulesDescribeParams, Severity,
+};
 
 use crate::blocking::PATIENCE;
 use crate::cli::Cx;
@@ -41,6 +45,9 @@ pub struct CheckArgs {
     /// Check again whenever something changes, until interrupted
     #[arg(long, conflicts_with = "fix")]
     watch: bool,
+    /// Say what a rule finds, why that matters and what to do, and check nothing; `yaml/*` is a family
+    #[arg(long, value_name = "RULE", conflicts_with_all = ["paths", "fix", "format", "watch"])]
+    explain: Option<String>,
 }
 
 /// How findings are printed.
@@ -64,6 +71,9 @@ const PAUSE: Duration = Duration::from_millis(700);
 const MOST_PASSES: usize = 5;
 
 pub(super) fn run(cx: &Cx<'_>, args: &CheckArgs) -> Result<Exit, CommandError> {
+    if let Some(rule) = &args.explain {
+        return explain(cx, rule);
+    }
     let mut place = Place::of(cx.global, None)?;
     let mut params = CheckParams { fix_all: args.fix, ..CheckParams::default() };
     if place.wants_several_profiles() {
@@ -93,6 +103,30 @@ pub(super) fn run(cx: &Cx<'_>, args: &CheckArgs) -> Result<Exit, CommandError> {
     Ok(if is_bad { Exit::Findings } else { Exit::Fine })
 }
 
+/// Prints what there is to say about a rule, or about a family of them.
+fn explain(cx: &Cx<'_>, rule: &str) -> Result<Exit, CommandError> {
+    let params = RulesDescribeParams { rules: vec![rule.to_owned()] };
+    let mut link = link(cx)?;
+    let text = if cx.global.json {
+        format!("{}\n", link.call_text::<RulesDescribe>(&params)?)
+    } else {
+        rule::render(&link.call::<RulesDescribe>(&params)?.rules, cx.terminal)
+    };
+    cx.terminal.print(&text)?;
+    Ok(Exit::Fine)
+}
+
+/// Returns what there is to say about the rules that have found something.
+fn described(cx: &Cx<'_>, result: &CheckResult) -> Result<Vec<RuleDescription>, CommandError> {
+    let findings = result.files.iter().flat_map(|it| &it.findings);
+    let rules: BTreeSet<&str> = findings.map(|it| &*it.code).collect();
+    if rules.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rules = rules.into_iter().map(ToOwned::to_owned).collect();
+    Ok(link(cx)?.call::<RulesDescribe>(&RulesDescribeParams { rules })?.rules)
+}
+
 /// Asks the daemon that runs, else a server within this process.
 fn link(cx: &Cx<'_>) -> Result<Link, CommandError> {
     if !cx.global.no_daemon
@@ -119,7 +153,7 @@ fn print(
     let text = match format {
         Format::Human => human::render(result, n_fixed, &place.cwd, cx.terminal),
         Format::Json => format!("{}\n", serde_json::to_string(result).unwrap_or_default()),
-        Format::Sarif => sarif::render(result, &place.cwd),
+        Format::Sarif => sarif::render(result, &described(cx, result)?, &place.cwd),
         Format::Github => github::render(result, &place.cwd),
     };
     cx.terminal.print(&text)?;

@@ -30,6 +30,7 @@ pub use load::{By, Files, Loaded, Loading, load};
 pub use metadata::{Message, Metadata, Status};
 pub use substitute::Variables;
 pub use tool::{Tool, tool};
+pub use xml::file_url;
 
 #[cfg(test)]
 mod tests;

@@ -68,7 +68,7 @@ pub(crate) use body::{decoded, path_of};
 
 pub use finding::{Edit, Finding, Fix, Offer, Related, Tag, apply};
 pub use levels::{Level, Levels, is_glob};
-pub use page::page;
+pub use page::{example, page, section};
 pub use rule::Rule;
 pub use settle::{Settled, settle};
 pub use subject::Subject;

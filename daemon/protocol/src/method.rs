@@ -18,15 +18,16 @@ use crate::wire::{
     PermissionPendingParams, PermissionPendingResult, PermissionReplyParams, PermissionReplyResult,
     PermissionRequestParams, PermissionRequestResult, PermissionRevokeParams,
     PermissionRevokeResult, ReadParams, ReadResult, ReferencesParams, ReferencesResult,
-    ResourcesParams, ResourcesResult, RunParams, RunResult, SearchParams, SearchResult,
-    SessionAgentEndParams, SessionAgentEndResult, SessionCloseParams, SessionCloseResult,
-    SessionCompactedParams, SessionCompactedResult, SessionGetParams, SessionInvokedParams,
-    SessionInvokedResult, SessionListParams, SessionListResult, SessionOpenParams, SessionResult,
-    SessionTouchParams, SessionTouchResult, ShutdownParams, ShutdownResult, SnapshotParams,
-    SnapshotResult, StatusParams, StatusResult, SubscribeParams, SubscribeResult, SyncParams,
-    SyncResult, ToolParams, ToolResult, TrustGetParams, TrustGetResult, TrustSetParams,
-    TrustSetResult, UnsubscribeParams, UnsubscribeResult, WorktreeCloseParams, WorktreeCloseResult,
-    WorktreeListParams, WorktreeListResult, WorktreeOpenParams, WorktreeOpenResult,
+    ResourcesParams, ResourcesResult, RulesDescribeParams, RulesDescribeResult, RunParams,
+    RunResult, SearchParams, SearchResult, SessionAgentEndParams, SessionAgentEndResult,
+    SessionCloseParams, SessionCloseResult, SessionCompactedParams, SessionCompactedResult,
+    SessionGetParams, SessionInvokedParams, SessionInvokedResult, SessionListParams,
+    SessionListResult, SessionOpenParams, SessionResult, SessionTouchParams, SessionTouchResult,
+    ShutdownParams, ShutdownResult, SnapshotParams, SnapshotResult, StatusParams, StatusResult,
+    SubscribeParams, SubscribeResult, SyncParams, SyncResult, ToolParams, ToolResult,
+    TrustGetParams, TrustGetResult, TrustSetParams, TrustSetResult, UnsubscribeParams,
+    UnsubscribeResult, WorktreeCloseParams, WorktreeCloseResult, WorktreeListParams,
+    WorktreeListResult, WorktreeOpenParams, WorktreeOpenResult,
 };
 
 /// A row of the table: what the reference says about one method.
@@ -92,6 +93,7 @@ pub mod names {
         SKILLS_RESOURCES = "skills/resources",
         SKILLS_READ = "skills/read",
         SKILLS_CHECK = "skills/check",
+        RULES_DESCRIBE = "rules/describe",
         SKILLS_REFERENCES = "skills/references",
         INDEX_SNAPSHOT = "index/snapshot",
         PATHS_MATCH = "paths/match",
@@ -197,6 +199,8 @@ requests! {
     "Reads a file beneath a skill's directory, or a part of it; a path that leads outside is refused. Where the user is asked before the skill is loaded, it is asked before its first file is read, unless the session's agent has loaded it or the user has said so before in the same session, or without one on the same connection.";
     SkillsCheck, SKILLS_CHECK, CheckParams => CheckResult, "1.0", AGAIN,
     "Checks skills on the disk by the rules of docs/rules.md: what is wrong where, which agents mind, and how it can be mended. Without a profile the agents in wide use count, with one that agent alone.";
+    RulesDescribe, RULES_DESCRIBE, RulesDescribeParams => RulesDescribeResult, "1.0", AGAIN,
+    "Says of rules what they find, why that matters, to which agents, and what to do: as docs/rules.md does.";
     SkillsReferences, SKILLS_REFERENCES, ReferencesParams => ReferencesResult, "1.0", AGAIN,
     "Finds where skills are named: in `skills:` and `allowed-tools`, behind `/` or `$`, and in code beside the word \"skill\", in every SKILL.md, command, agent and `CLAUDE.md` or its like of the worktree. Only names of skills that there are count, so that paths, URLs and variables are none.";
     IndexSnapshot, INDEX_SNAPSHOT, SnapshotParams => SnapshotResult, "1.0", AGAIN,
@@ -381,6 +385,9 @@ mod tests {
             skills/check
               (paths profiles levels fixAll cwd profile session agent freshness additionalDirs environment pathEncoding)
               {clock health checked files}
+            rules/describe
+              (rules)
+              {rules}
             skills/references
               (name limit cwd profile session agent freshness additionalDirs environment pathEncoding)
               {clock health references truncated}

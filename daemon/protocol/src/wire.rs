@@ -20,6 +20,7 @@ mod install;
 mod load;
 mod permission;
 mod position;
+mod rules;
 mod server;
 mod session;
 mod skills;
@@ -59,6 +60,7 @@ pub use permission::{
     PermissionRequestResult, PermissionRevokeParams, PermissionRevokeResult, Reply,
 };
 pub use position::{Diagnostic, FieldRanges, Position, Range, Severity};
+pub use rules::{RuleDescription, RuleReference, RulesDescribeParams, RulesDescribeResult};
 pub use server::{
     Actions, CancelParams, ClientInfo, ConfigState, ConfigStatus, InitializeParams,
     InitializeResult, LayerRebuilds, Rebuilds, ServerCapabilities, ServerInfo, ShutdownParams,

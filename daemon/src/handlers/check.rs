@@ -17,7 +17,9 @@ use tokio::task::spawn_blocking;
 
 use crate::answer::{Answer, Outcome};
 use crate::from_wire::absolute;
+use crate::handlers::rules::unknown_rule;
 use crate::peer::Peer;
+use crate::rules_page;
 use crate::service::Service;
 use crate::to_wire;
 
@@ -43,7 +45,9 @@ pub(crate) async fn check(
     let task = Task { paths, views, levels, read_limit, settles: params.fix_all };
     let work = move || {
         let checked = inspect(&task)?;
-        let files = checked.iter().filter(|it| !it.findings.is_empty()).map(to_wire::checked_file);
+        let page = rules_page::address();
+        let found = checked.iter().filter(|it| !it.findings.is_empty());
+        let files = found.map(|it| to_wire::checked_file(it, page.as_deref()));
         let skills = checked.iter().filter(|it| !is_instructions(&it.path));
         Ok((skills.count() as u64, files.collect()))
     };
@@ -103,8 +107,7 @@ pub(super) async fn active(
 fn level(row: RuleLevel) -> Result<LevelRow, RpcError> {
     let RuleLevel { rule, level, glob } = row;
     if !skills_core::rules::is_known(&rule) {
-        let message = format!("there is no rule `{rule}`");
-        return Err(RpcError::invalid_params(message).with_hint("The reference has all rules."));
+        return Err(unknown_rule(&rule));
     }
     match Level::read(&level) {
         Some(level) => Ok(LevelRow { rule, level, glob }),

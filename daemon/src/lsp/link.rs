@@ -37,8 +37,10 @@ use skills_protocol::wire::{
 use tokio::net::UnixStream;
 use tokio::sync::OnceCell;
 use tokio::task::{AbortHandle, spawn_blocking};
+use tokio::time::timeout;
 
 use crate::local::Own;
+use crate::rules_page;
 use crate::serve::boot_id;
 use crate::server::Server;
 
@@ -50,6 +52,9 @@ const REST: Duration = Duration::from_secs(5);
 
 /// How long the last word to the daemon may take.
 const LAST_WORD: Duration = Duration::from_millis(500);
+
+/// How long the page about the rules may take, which is there before the first finding.
+const MOST_FOR_PAGE: Duration = Duration::from_secs(1);
 
 /// Who answers.
 pub(crate) enum Reach {
@@ -118,7 +123,7 @@ impl Link {
                     let _ = caller.call::<SessionClose>(&params).await;
                 }
             };
-            let _ = tokio::time::timeout(LAST_WORD, closing).await;
+            let _ = timeout(LAST_WORD, closing).await;
         }
         if let Some(Some(own)) = self.0.own.get().cloned() {
             // It waits for its thread.
@@ -333,6 +338,12 @@ impl Source for Link {
             path_encoding: encoding,
             ..CheckParams::default()
         })
+    }
+
+    fn rules_page(&self) -> Answer<String> {
+        // A home that does not answer keeps no editor waiting.
+        let put = timeout(MOST_FOR_PAGE, spawn_blocking(rules_page::put));
+        Box::pin(async move { put.await.ok()?.ok()? })
     }
 
     fn facts(&self, path: AbsPath, looks: Vec<String>) -> Answer<Facts> {

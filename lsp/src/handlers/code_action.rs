@@ -103,11 +103,15 @@ fn found(
         let asked = from_proto::span(document, range, settings.encoding);
         let here = findings.iter().filter(|it| touch(it.diagnostic.span, asked));
         for finding in here {
-            let quick = |title: &str| CodeAction {
-                title: title.to_owned(),
-                kind: Some(CodeActionKind::QUICKFIX),
-                diagnostics: Some(vec![to_proto::diagnostic(document, finding, settings.encoding)]),
-                ..CodeAction::default()
+            let quick = |title: &str| {
+                let page = scene.rules_page.as_deref();
+                let mended = to_proto::diagnostic(document, finding, page, settings.encoding);
+                CodeAction {
+                    title: title.to_owned(),
+                    kind: Some(CodeActionKind::QUICKFIX),
+                    diagnostics: Some(vec![mended]),
+                    ..CodeAction::default()
+                }
             };
             let edited = |fix: &Fix| {
                 let edit = Some(edit(document, &fix.edits, settings));

@@ -58,7 +58,8 @@ pub(crate) fn diagnostics(
     encoding: Encoding,
 ) -> Vec<Diagnostic> {
     let findings = rules::shown(document.findings(scene));
-    findings.iter().map(|finding| to_proto::diagnostic(document, finding, encoding)).collect()
+    let page = scene.rules_page.as_deref();
+    findings.iter().map(|it| to_proto::diagnostic(document, it, page, encoding)).collect()
 }
 
 #[cfg(test)]

@@ -193,7 +193,11 @@ fn diagnostic(document: &Document, finding: &CheckFinding, encoding: Encoding) -
             Severity::Hint => DiagnosticSeverity::HINT,
         }),
         code: Some(NumberOrString::String(finding.code.clone())),
-        code_description: finding.href.parse().ok().map(|href| CodeDescription { href }),
+        code_description: finding
+            .href
+            .as_deref()
+            .and_then(|it| it.parse().ok())
+            .map(|href| CodeDescription { href }),
         source: Some(to_proto::SOURCE.to_owned()),
         message: match &finding.help {
             Some(help) => format!("{}\nhelp: {help}", finding.message),

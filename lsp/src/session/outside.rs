@@ -90,7 +90,8 @@ impl Session {
     /// Calls `with` on what is known around a text. What it could not be told is fetched.
     pub(crate) fn with_scene<R>(&self, document: &Document, with: impl FnOnce(&Scene) -> R) -> R {
         let buffers = self.buffers();
-        let scene = self.outside().world.scene(document.path(), &buffers);
+        let mut scene = self.outside().world.scene(document.path(), &buffers);
+        scene.rules_page.clone_from(&self.rules_page);
         let result = with(&scene);
         let is_wanting = scene.is_answered && !scene.needs.borrow().is_empty();
         if is_wanting && self.outside().world.want(&scene) {

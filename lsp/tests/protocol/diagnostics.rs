@@ -1,12 +1,14 @@
 //! Diagnostics: sent unasked or asked for, never both.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use skills_lsp::Ending;
 
 use crate::editor::{Editor, URI, changed, framed, list, message, part, shown, whole};
+use crate::told::{RULES_PAGE, Told};
 
 const BROKEN: &str = "---\nname: pdf\ndescription: Use when: needed\n---\nb\n";
 const SOUND: &str = "---\nname: pdf\ndescription: Use when needed\n---\nb\n";
@@ -58,6 +60,20 @@ async fn diagnostics_follow_the_text() {
     "#]],
     )
     .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_finding_leads_to_its_section_where_there_is_a_page() {
+    let mut editor = Editor::connect_over(64 * 1024, Arc::new(Told::default()) as _);
+    editor.initialize_in(&["/w"], json!({})).await;
+    editor.open(1, BROKEN).await;
+    let finding = &editor.published().await["diagnostics"][0];
+    let section = format!("{RULES_PAGE}#yamlunquoted-colon");
+    assert_eq!(finding["codeDescription"], json!({"href": section}));
+    let mut editor = Editor::with(json!({})).await;
+    editor.open(1, BROKEN).await;
+    let finding = &editor.published().await["diagnostics"][0];
+    assert_eq!(finding.get("codeDescription"), None, "{finding}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -98,7 +98,14 @@ impl Told {
     }
 }
 
+/// Where the page about the rules is.
+pub(crate) const RULES_PAGE: &str = "file:///cache/rules.md";
+
 impl Source for Told {
+    fn rules_page(&self) -> Answer<String> {
+        Box::pin(std::future::ready(Some(RULES_PAGE.to_owned())))
+    }
+
     fn follow(&self, _: &AbsPath, _: &[String], bell: Bell) -> Box<dyn Any + Send> {
         lock(&self.bells).push(bell);
         Box::new(())

@@ -188,6 +188,81 @@ fn all_fixes_come_as_edits_of_the_file_as_it_is() {
     assert!(result["files"][0].get("fixAll").is_none(), "{result}");
 }
 
+/// Checks that a link to a section of the rules has its file, and that the section is there.
+#[track_caller]
+fn leads_somewhere(address: &Value) {
+    let (file, anchor) = address.as_str().and_then(|it| it.split_once('#')).expect("a section");
+    if let Some(path) = file.strip_prefix("file://") {
+        let page = fs::read_to_string(path).expect("the page is there");
+        assert!(page.contains(&format!("(#{anchor})")), "{address}");
+    }
+}
+
+#[test]
+fn findings_lead_to_the_page_where_there_is_one() {
+    let mut live = Live::start();
+    let top = live.home.worktree("w", TREE);
+    let hrefs = |live: &mut Live| -> Vec<Value> {
+        let result = live.wire.call("skills/check", &json!({"cwd": top}));
+        let files = result["files"].as_array().expect("a list").clone();
+        let findings = files.iter().flat_map(|it| it["findings"].as_array().expect("a list"));
+        findings.map(|it| it["href"].clone()).collect()
+    };
+    for href in hrefs(&mut live).iter().filter(|it| !it.is_null()) {
+        leads_somewhere(href);
+    }
+    // Who serves an editor puts it there.
+    let mut lsp = skillsd(&live.home, &["lsp"]);
+    lsp.stdin(std::process::Stdio::null());
+    lsp.output().expect("our program can be run");
+    let hrefs = hrefs(&mut live);
+    assert!(hrefs.len() > 4);
+    let cache = live.home.cache_dir().join("skillsd");
+    for href in &hrefs {
+        leads_somewhere(href);
+        let begins = format!("file://{}/rules-", cache.display());
+        let is_named = option_env!("SKILLSD_RULES_PAGE").is_some();
+        assert!(is_named || href.as_str().is_some_and(|it| it.starts_with(&begins)), "{href}");
+    }
+}
+
+#[test]
+fn a_rule_is_explained() {
+    let mut live = Live::start();
+    let top = live.home.worktree("w", TREE);
+    let output = run(&live.home, &top, &["check", "--explain", "yaml/unquoted-colon"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stdout(&output);
+    assert!(text.starts_with("error[yaml/unquoted-colon]\n\n  A value without quotes"), "{text}");
+    assert!(text.contains("  what to do  Put the whole value in quotes.\n"), "{text}");
+    assert!(text.contains("\nFound in\n\n    ---\n    name: pdf\n"), "{text}");
+    let family = stdout(&run(&live.home, &top, &["check", "--explain", "hooks/*"]));
+    assert!(family.matches("[hooks/").count() > 4, "{family}");
+    let asked = json!({"rules": ["yaml/unquoted-colon"]});
+    let answered = live.wire.call("rules/describe", &asked);
+    let printed = run_json(&live.home, &top, &["check", "--explain", "yaml/unquoted-colon"]);
+    assert_eq!(printed, answered);
+    assert_eq!(answered["rules"].as_array().map(Vec::len), Some(1));
+    let all = live.wire.call("rules/describe", &json!({}));
+    assert!(all["rules"].as_array().is_some_and(|it| it.len() > 80), "all of them");
+    for (name, meant) in
+        [("yaml/unquoted-colons", "yaml/unquoted-colon"), ("unquoted-colon", "yaml/unquoted-colon")]
+    {
+        let output = run(&live.home, &top, &["check", "--explain", name]);
+        assert_eq!(output.status.code(), Some(2), "{name}");
+        let said = format!("there is no rule `{name}`; did you mean `{meant}`?");
+        assert!(stderr(&output).contains(&said), "{}", stderr(&output));
+    }
+    let both = run(&live.home, &top, &["check", "--explain", "yaml/*", "--fix"]);
+    assert_eq!(both.status.code(), Some(2));
+
+    let home = Home::new();
+    let top = home.worktree("w", TREE);
+    let output = run(&home, &top, &["check", "--explain", "yaml/*"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(listener(&home.socket()), None, "it starts no daemon");
+}
+
 #[test]
 fn a_log_for_code_scanning_has_what_its_schema_wants() {
     let home = Home::new();
@@ -213,6 +288,19 @@ fn a_log_for_code_scanning_has_what_its_schema_wants() {
     let run = &log["runs"][0];
     assert!(run["tool"]["driver"]["name"].is_string());
     let rules = run["tool"]["driver"]["rules"].as_array().expect("a list");
+    for rule in rules {
+        let said = |key: &str, form: &str| rule[key][form].as_str().unwrap_or_default().to_owned();
+        for key in ["shortDescription", "fullDescription", "help"] {
+            assert!(!said(key, "text").is_empty(), "{key}: {rule}");
+        }
+        assert!(said("help", "markdown").contains("Found in"), "{rule}");
+        let level = said("defaultConfiguration", "level");
+        assert!(["error", "warning", "note"].contains(&&*level), "{rule}");
+        // No link is better than a dead one.
+        if let Some(address) = rule.get("helpUri") {
+            leads_somewhere(address);
+        }
+    }
     let results = run["results"].as_array().expect("a list");
     assert!(results.len() > 4);
     for result in results {

@@ -73,6 +73,7 @@ fn example(method: &str) -> Option<Value> {
         "events/subscribe" => json!({"kinds": ["skills/changed"], "cwd": null}),
         "events/unsubscribe" => json!({"subscription": "1"}),
         "skills/check" => json!({"paths": [], "cwd": null}),
+        "rules/describe" => json!({"rules": ["yaml/unquoted-colon"]}),
         "index/snapshot" => json!({"profiles": ["agentskills"], "cwd": null}),
         "paths/match" => json!({"patterns": ["*.md"], "limit": 2, "cwd": null}),
         "skills/read" => json!({"name": "commit", "relative": "references/style.md", "cwd": null}),
@@ -317,6 +318,9 @@ fn asked(name: &str, wire: &mut Wire, home: &Home, mut params: Value) -> Value {
 fn page() -> String {
     let home = Home::new();
     home.worktree("w", WORKTREE);
+    // As where an editor has been served.
+    let rules = format!("//- /skillsd/rules-{}.md\n# Rules\n", env!("CARGO_PKG_VERSION"));
+    lay_out(&home.cache_dir(), &rules);
     let start = || Daemon::start(&home, env!("CARGO_BIN_EXE_test-skillsd"));
     let mut daemon = start();
     let wire_sources = rust_sources().into_iter().filter(|source| {

@@ -5,25 +5,27 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use skills_protocol::path::decode;
-use skills_protocol::wire::{CheckFinding, CheckFix, CheckResult, CheckedFile, Range, Severity};
+use skills_protocol::wire::{
+    CheckFinding, CheckFix, CheckResult, CheckedFile, Range, RuleDescription, Severity,
+};
 
 use crate::cli::link::VERSION;
 use crate::cli::text::address_path;
 
 /// Returns the log, with one run.
-pub(super) fn render(result: &CheckResult, cwd: &Path) -> String {
-    let findings = || result.files.iter().flat_map(|it| &it.findings);
-    let pages: BTreeMap<&str, &str> = findings().map(|it| (&*it.code, &*it.href)).collect();
-    let rules: Vec<Value> =
-        pages.iter().map(|(code, href)| json!({"id": code, "helpUri": href})).collect();
-    let index: BTreeMap<&str, usize> = pages.keys().enumerate().map(|(at, it)| (*it, at)).collect();
+pub(super) fn render(result: &CheckResult, rules: &[RuleDescription], cwd: &Path) -> String {
+    let index: BTreeMap<&str, usize> =
+        rules.iter().enumerate().map(|(at, it)| (&*it.rule, at)).collect();
+    let rules: Vec<Value> = rules.iter().map(rule).collect();
     let results: Vec<Value> = result
         .files
         .iter()
         .flat_map(|file| {
             let location = artifact(file, cwd);
             let index = &index;
-            file.findings.iter().map(move |it| self::result(it, &location, index[&*it.code]))
+            file.findings
+                .iter()
+                .map(move |it| self::result(it, &location, index.get(&*it.code).copied()))
         })
         .collect();
     let mut base = address_path(cwd);
@@ -41,25 +43,48 @@ pub(super) fn render(result: &CheckResult, cwd: &Path) -> String {
     format!("{}\n", serde_json::to_string_pretty(&log).unwrap_or_default())
 }
 
-fn result(finding: &CheckFinding, location: &Value, rule: usize) -> Value {
+/// Returns what whoever shows a finding may show of its rule.
+fn rule(rule: &RuleDescription) -> Value {
+    let family = rule.rule.split('/').next().unwrap_or_default();
+    let mut described = json!({
+        "id": rule.rule,
+        "shortDescription": {"text": rule.what},
+        "fullDescription": {"text": format!("{} {}", rule.what, rule.why)},
+        "help": {"text": rule.repair, "markdown": rule.markdown},
+        "defaultConfiguration": {"level": level(rule.severity)},
+        "properties": {"tags": [family]},
+    });
+    if let Some(href) = &rule.href {
+        described["helpUri"] = href.as_str().into();
+    }
+    described
+}
+
+fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info | Severity::Hint => "note",
+    }
+}
+
+fn result(finding: &CheckFinding, location: &Value, rule: Option<usize>) -> Value {
     let message = match &finding.help {
         Some(help) => format!("{}. {help}", finding.message),
         None => finding.message.clone(),
     };
-    let level = match finding.severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-        Severity::Info | Severity::Hint => "note",
-    };
     let mut result = json!({
         "ruleId": finding.code,
-        "ruleIndex": rule,
-        "level": level,
+        "level": level(finding.severity),
         "message": {"text": message},
         "locations": [{
             "physicalLocation": {"artifactLocation": location, "region": region(finding.range)},
         }],
     });
+    // A daemon of another version may have a rule that nobody describes.
+    if let Some(rule) = rule {
+        result["ruleIndex"] = rule.into();
+    }
     let fixes: Vec<Value> = finding.fixes.iter().map(|it| fix(it, location)).collect();
     if !fixes.is_empty() {
         result["fixes"] = fixes.into();

@@ -20,7 +20,7 @@ pub(super) fn escape_html(text: &str) -> String {
 }
 
 /// Returns an absolute path as a `file://` URL, as JavaScript's `pathToFileURL` writes it.
-pub(super) fn file_url(path: &str) -> String {
+pub fn file_url(path: &str) -> String {
     let mut url = String::from("file://");
     for byte in path.bytes() {
         let is_kept = byte.is_ascii_alphanumeric() || b"/-_.!~*'();:@&=+$,[]|^".contains(&byte);

@@ -1,4 +1,4 @@
-//! The reference of all rules, as Markdown.
+//! The reference of all rules, as Markdown, and what of it is said of one.
 
 use std::fmt::Write;
 
@@ -43,9 +43,63 @@ pub fn page() -> String {
             family = rule.family();
             put(&mut page, format_args!("\n## {family}\n"));
         }
-        section(&mut page, rule);
+        put(&mut page, format_args!("\n### {}\n\n{}", rule.id, section(rule)));
     }
     page
+}
+
+/// Returns what there is to say about one rule, without a heading.
+pub fn section(rule: &Rule) -> String {
+    let mut page = format!("{}\n", rule.what);
+    for sentence in sentences(rule.why) {
+        put(&mut page, format_args!("{sentence}\n"));
+    }
+    let agents: Vec<&str> = rule.agents.iter().map(|it| it.name()).collect();
+    let about = if agents.is_empty() { "all".to_owned() } else { agents.join(", ") };
+    let fix = if rule.fixable { " A fix is offered where there is one right answer." } else { "" };
+    put(&mut page, format_args!("\n- Severity: {}\n- Agents: {about}\n", severity(rule.severity)));
+    put(&mut page, format_args!("- What to do: {}{fix}\n- Since: {}\n", rule.repair, rule.since));
+    for source in rule.sources {
+        let title = source.title;
+        match source.address {
+            "" => put(&mut page, format_args!("- Source: {title}, {}\n", source.version)),
+            address => {
+                put(
+                    &mut page,
+                    format_args!("- Source: [{title}]({address}), {}\n", source.version),
+                );
+            }
+        }
+    }
+    for (label, text) in [("Found in", rule.failing), ("Not in", rule.passing)] {
+        match described(text) {
+            Some(description) => put(&mut page, format_args!("\n{label}: {description}.\n")),
+            None => {
+                put(&mut page, format_args!("\n{label}:\n\n````text\n{}````\n", example(text)));
+            }
+        }
+    }
+    page
+}
+
+/// Returns a text of a rule as it is shown: what is very long in it is cut, what cannot be seen is
+/// spelled out, and one that cannot be shown is described.
+pub fn example(text: &str) -> String {
+    if let Some(description) = described(text) {
+        return format!("{description}.\n");
+    }
+    let mut example = String::new();
+    for line in text.lines() {
+        let shown: String = line.chars().take(100).map(visible).collect();
+        let more = if line.chars().count() > 100 { "…" } else { "" };
+        put(&mut example, format_args!("{shown}{more}\n"));
+    }
+    example
+}
+
+/// Returns the description that stands in a row in the place of a text.
+fn described(text: &str) -> Option<&str> {
+    text.strip_prefix('(')?.strip_suffix(')')
 }
 
 fn put(page: &mut String, text: std::fmt::Arguments<'_>) {
@@ -62,50 +116,12 @@ fn severity(severity: Severity) -> &'static str {
     }
 }
 
-fn section(page: &mut String, rule: &Rule) {
-    put(page, format_args!("\n### {}\n\n{}\n", rule.id, rule.what));
-    for sentence in sentences(rule.why) {
-        put(page, format_args!("{sentence}\n"));
-    }
-    let agents: Vec<&str> = rule.agents.iter().map(|it| it.name()).collect();
-    let about = if agents.is_empty() { "all".to_owned() } else { agents.join(", ") };
-    let fix = if rule.fixable { " A fix is offered where there is one right answer." } else { "" };
-    put(page, format_args!("\n- Severity: {}\n- Agents: {about}\n", severity(rule.severity)));
-    put(page, format_args!("- What to do: {}{fix}\n- Since: {}\n", rule.repair, rule.since));
-    for source in rule.sources {
-        let title = source.title;
-        match source.address {
-            "" => put(page, format_args!("- Source: {title}, {}\n", source.version)),
-            address => {
-                put(page, format_args!("- Source: [{title}]({address}), {}\n", source.version));
-            }
-        }
-    }
-    example(page, "Found in", rule.failing);
-    example(page, "Not in", rule.passing);
-}
-
 fn sentences(text: &str) -> Vec<String> {
     let mut sentences: Vec<String> = text.split(". ").map(|it| format!("{it}.")).collect();
     if let Some(last) = sentences.last_mut() {
         last.pop();
     }
     sentences
-}
-
-/// Shows a text; what is very long in it is cut, and what cannot be seen is spelled out.
-fn example(page: &mut String, label: &str, text: &str) {
-    if let Some(description) = text.strip_prefix('(').and_then(|it| it.strip_suffix(')')) {
-        put(page, format_args!("\n{label}: {description}.\n"));
-        return;
-    }
-    put(page, format_args!("\n{label}:\n\n````text\n"));
-    for line in text.lines() {
-        let shown: String = line.chars().take(100).map(visible).collect();
-        let more = if line.chars().count() > 100 { "…" } else { "" };
-        put(page, format_args!("{shown}{more}\n"));
-    }
-    page.push_str("````\n");
 }
 
 fn visible(letter: char) -> String {

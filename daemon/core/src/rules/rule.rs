@@ -91,11 +91,8 @@ impl Rule {
         self.id.split_once('/').map_or(self.id, |(family, _)| family)
     }
 
-    /// Returns the address of its section: of the page as a package installs it, or where the
-    /// builder of this program says that it is.
-    pub fn page(&self) -> String {
-        let page =
-            option_env!("SKILLSD_RULES_PAGE").unwrap_or("file:///usr/share/doc/skillsd/rules.md");
+    /// Returns the address of its section on the reference page, which is at `page`.
+    pub fn address(&self, page: &str) -> String {
         format!("{page}#{}", self.anchor())
     }
 

@@ -90,8 +90,8 @@ pub struct FixAll {
 pub struct CheckFinding {
     /// The rule's stable name.
     pub code: String,
-    /// The page about the rule.
-    pub href: String,
+    /// The page about the rule; null where there is none on this machine.
+    pub href: Option<String>,
     /// How bad it is.
     pub severity: Severity,
     /// A sentence for a person.
