@@ -237,6 +237,10 @@ fn settle(value: &mut Value, home: &Home) {
                     "id" if value.as_str().is_some_and(|it| it.contains('-')) => {
                         *value = json!("18c0-1");
                     }
+                    // A path has a slash; what has none names a file by where it lies on the disk.
+                    "file" if value.as_str().is_some_and(|it| !it.contains('/')) => {
+                        *value = json!("fe00:a281fe");
+                    }
                     "pid" => *value = json!(4711),
                     "uptime" => *value = json!(3600),
                     "created" | "used" | "at" | "expires" if value.is_u64() => {
