@@ -9,7 +9,7 @@ use std::sync::Arc;
 use skills_core::command;
 use skills_core::path::AbsPath;
 use skills_core::references::{
-    Bases, Reference, has_names, has_paths, link_at, linked, links, steps,
+    Bases, Link, Reference, has_names, has_paths, linked, links, links_at, steps,
 };
 use skills_core::text::Span;
 use tower_lsp::ls_types::{Location, Range, Uri};
@@ -243,10 +243,8 @@ fn linked_at<'a>(
     offset: usize,
     overlaid: &'a Overlaid,
 ) -> Option<(Span, &'a Skill)> {
-    let links = links(document.text(), document.parsed());
-    let link = link_at(&links, offset)?;
     let bases = overlaid.bases(document.path()?);
-    bases.starts(link.start).iter().find_map(|base| {
+    let meant = |link: &Link, base: &AbsPath| {
         let target = base.towards(&link.path);
         let passed = steps(link, document.text(), base);
         let named = passed.iter().rev().find_map(|it| {
@@ -257,7 +255,9 @@ fn linked_at<'a>(
         });
         // Its own file is named without its directory.
         named.or_else(|| overlaid.at(&target).map(|it| (link.span, it)))
-    })
+    };
+    let links = links_at(links(document.text(), document.parsed()), offset);
+    links.iter().find_map(|link| bases.starts(link.start).iter().find_map(|it| meant(link, it)))
 }
 
 /// Whether skills may be named or led to in a file.

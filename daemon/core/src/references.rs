@@ -20,7 +20,7 @@ use crate::rules::Body;
 use crate::text::Span;
 
 pub use bases::{Bases, Step, steps};
-pub use link::{Link, Start, Way, link_at, links};
+pub use link::{Link, Start, Way, links, links_at};
 pub use moves::{Move, Moves, relative};
 pub use rename::{Renaming, edits, problem};
 
@@ -171,14 +171,23 @@ const fn is_letter(letter: char) -> bool {
     matches!(letter, 'a'..='z' | '0'..='9' | '-' | '_' | 'A'..='Z')
 }
 
-/// Whether a text can be a skill's name, with the plugin it is from.
-fn is_name(text: &str) -> bool {
+/// Whether a text can be a skill's name as the standard has it, with the plugin it is from.
+pub(crate) fn is_name(text: &str) -> bool {
     let parts = || text.split(':');
     text.starts_with(|it: char| it.is_ascii_lowercase())
         && parts().count() <= 3
         && parts().all(|it| {
             !it.is_empty() && it.chars().all(|it| matches!(it, 'a'..='z' | '0'..='9' | '-' | '_'))
         })
+}
+
+/// Whether a text can be a name that somebody has given a skill all the same.
+fn may_be_name(text: &str, form: Form) -> bool {
+    let may_be_blank = matches!(form, Form::Listed | Form::Mentioned);
+    let is_letter =
+        |it: char| it.is_alphanumeric() || matches!(it, '-' | '_') || it == ' ' && may_be_blank;
+    let is_part = |it: &str| it.starts_with(char::is_alphanumeric) && it.chars().all(is_letter);
+    text.split(':').count() <= 3 && text.split(':').all(is_part)
 }
 
 fn in_frontmatter(text: &str, document: &Document, found: &mut Vec<Reference>) {
@@ -266,7 +275,8 @@ fn in_prose(text: &str, prose: Span, found: &mut Vec<Reference>) {
 }
 
 fn add(name: &str, start: usize, form: Form, found: &mut Vec<Reference>) {
-    if is_name(name) {
+    // Prose is full of what looks like other names.
+    if is_name(name) || form != Form::Spoken && may_be_name(name, form) {
         let span = Span::new(start, start + name.len());
         found.push(Reference { name: name.to_owned(), span, form });
     }
@@ -399,6 +409,16 @@ mod tests {
                 spoken release-notes
                 spoken pdf
                 mentioned x-ray
+            "#]],
+        );
+        check(
+            "---\nskills: [PDF Tools, формы]\n---\nThe `PDF Tools` skill, `/Upper`, skill `формы`; not /Upper, nor the `a/b` skill or skill `x.py`.\n",
+            &expect![[r#"
+                listed PDF Tools
+                listed формы
+                mentioned PDF Tools
+                called Upper
+                mentioned формы
             "#]],
         );
         check(

@@ -18,9 +18,10 @@ pub(crate) async fn definition(
         return texts.location(&meant?.path).await;
     }
     let links = skills_core::references::links(document.text(), document.parsed());
-    let link = skills_core::references::link_at(&links, offset)?;
     let overlaid = texts.session.place(document).unwrap_or_default();
-    for target in overlaid.bases(document.path()?).targets(link) {
+    let bases = overlaid.bases(document.path()?);
+    let links = skills_core::references::links_at(links, offset);
+    for target in links.iter().flat_map(|it| bases.targets(it)) {
         if overlaid.at(&target).is_some() {
             return texts.location(&target).await;
         }

@@ -10,6 +10,7 @@ pub(crate) mod client;
 mod encodings;
 mod fixes;
 mod moving;
+mod odd;
 mod renaming;
 mod settings;
 mod socket;

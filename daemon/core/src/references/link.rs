@@ -97,11 +97,12 @@ pub fn links(text: &str, document: &Document) -> Vec<Link> {
     links
 }
 
-/// Returns what leads to a file at an offset.
-pub fn link_at(links: &[Link], offset: usize) -> Option<&Link> {
-    let at = |it: &&Link| it.span.start <= offset && offset <= it.span.end;
-    // Of a command in backticks rather the word.
-    links.iter().filter(at).min_by_key(|it| it.span.len())
+/// Returns what may lead to a file at an offset: of a command in backticks first the word, then the
+/// whole, which may be a path with blanks.
+pub fn links_at(mut links: Vec<Link>, offset: usize) -> Vec<Link> {
+    links.retain(|it| it.span.start <= offset && offset <= it.span.end);
+    links.sort_by_key(|it| it.span.len());
+    links
 }
 
 impl Link {

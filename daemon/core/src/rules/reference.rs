@@ -10,7 +10,7 @@ use super::{Finding, found};
 use crate::catalog::{CLAUDE_SKILLS, COMMON_MARK};
 use crate::diagnostic::Severity;
 use crate::likeness;
-use crate::references::{Form, Link, Reference, Start, Way, links, outside_prose};
+use crate::references::{Form, Link, Reference, Start, Way, is_name, links, outside_prose};
 use crate::text::Span;
 
 pub(super) static RULES: [Rule; 2] = [Rule::new(
@@ -112,6 +112,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     // Prose and what plugins bring is not told: too much of it means something else.
     for Reference { name, span, form } in outside_prose(cx.text, cx.document, cx.body()) {
         if name.len() < SHORT
+            || !is_name(&name)
             || name.contains([':', '_'])
             || neighbours.iter().any(|it| it.name == name || it.path.parent_name() == Some(&*name))
         {

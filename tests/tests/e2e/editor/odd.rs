@@ -1,0 +1,160 @@
+//! Renaming where files, names and texts are odd: links to skills, two worktrees, buffers that are not
+//! saved, CRLF, columns in UTF-16, and names that no skill should have.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use skills_testkit::Home;
+
+use super::client::{Editor, able, uri};
+use super::renaming::{apply, read};
+use crate::support::run;
+
+fn skill(name: &str, body: &str) -> String {
+    format!("---\nname: {name}\ndescription: Reads it. Use when asked to.\n---\n{body}")
+}
+
+fn write(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().expect("it lies somewhere")).expect("it can be made");
+    fs::write(path, text).expect("it can be written");
+}
+
+/// Returns the edits of one file, as range and text, and the version they are of.
+fn edits_of(edit: &Value, path: &Path) -> (Value, Vec<(Value, String)>) {
+    let operations = edit["documentChanges"].as_array().expect("a list");
+    let own = operations.iter().find(|it| it["textDocument"]["uri"] == json!(uri(path)));
+    let own = own.unwrap_or_else(|| panic!("no edit of {}: {edit}", path.display()));
+    let edits = own["edits"].as_array().expect("a list").iter();
+    let edits =
+        edits.map(|it| (it["range"].clone(), it["newText"].as_str().expect("a text").to_owned()));
+    (own["textDocument"]["version"].clone(), edits.collect())
+}
+
+fn range(line: u32, start: u32, end: u32) -> Value {
+    json!({"start": {"line": line, "character": start}, "end": {"line": line, "character": end}})
+}
+
+#[test]
+fn an_edit_is_of_the_buffer_with_its_version_and_columns() {
+    let home = Home::new();
+    let tree = format!(
+        "//- /.claude/skills/pdf/SKILL.md\n{}//- /CLAUDE.md\nNothing.\n",
+        skill("pdf", "b\n")
+    );
+    let top = home.worktree("w", &tree);
+    let mut editor = Editor::start(&home, &[], &[&top], able());
+    let (pdf, claude) = (top.join(".claude/skills/pdf/SKILL.md"), top.join("CLAUDE.md"));
+    editor.open(&pdf);
+    editor.open(&claude);
+    let typed = "One.\r\n🦀技 `/pdf`, 🦀 @.claude/skills/pdf/SKILL.md\r\n\r\n```sh\r\n./.claude/skills/pdf/x\r\n```\r\n";
+    editor.edit(&claude, typed);
+    editor.wait_for(&pdf, &["index/"], &[]);
+    let edit = editor.ask("textDocument/rename", &pdf, (1, 7), json!({"newName": "paper"}));
+    let (version, edits) = edits_of(&edit.expect("nothing is in the way"), &claude);
+    assert_eq!(version, json!(2));
+    let expected = [range(1, 6, 9), range(1, 31, 34), range(4, 17, 20)];
+    assert_eq!(edits, expected.map(|it| (it, "paper".to_owned())));
+    // A closed text is edited as the disk has it.
+    let params = json!({"textDocument": {"uri": uri(&claude)}});
+    editor.note("textDocument/didClose", params);
+    let edit = editor.ask("textDocument/rename", &pdf, (1, 7), json!({"newName": "paper"}));
+    assert!(!edit.expect("answered").to_string().contains("CLAUDE.md"));
+    run(&home, &top, &["stop"]);
+}
+
+#[test]
+fn a_skill_that_two_directories_share_is_renamed_in_both_and_one_behind_a_link_is_not() {
+    let home = Home::new();
+    let speaker = "See .claude/skills/pdf/x.md and [y](.agents/skills/pdf/y.md).\n";
+    let tree = format!(
+        "//- /.agents/skills/pdf/SKILL.md\n{}//- /CLAUDE.md\n{speaker}",
+        skill("pdf", "b\n")
+    );
+    // The whole directory is the other one.
+    let top = home.worktree("w", &tree);
+    fs::create_dir_all(top.join(".claude")).expect("it can be made");
+    symlink("../.agents/skills", top.join(".claude/skills")).expect("it can be linked");
+    let mut editor = Editor::start(&home, &[], &[&top], able());
+    let pdf = top.join(".agents/skills/pdf/SKILL.md");
+    editor.open(&pdf);
+    editor.wait_for(&pdf, &["yaml/"], &[]);
+    let edit = editor.ask("textDocument/rename", &pdf, (1, 7), json!({"newName": "paper"}));
+    let done = apply(&edit.expect("nothing is in the way"));
+    assert_eq!(read(&top, "CLAUDE.md"), speaker.replace("/pdf/", "/paper/"), "{done:?}");
+    assert_eq!(done.iter().filter(|it| it.starts_with("rename")).count(), 1, "{done:?}");
+    run(&home, &top, &["stop"]);
+
+    // The skill alone is linked: the link would lead nowhere.
+    let home = Home::new();
+    let top = home.worktree("w", &tree);
+    fs::create_dir_all(top.join(".claude/skills")).expect("it can be made");
+    symlink("../../.agents/skills/pdf", top.join(".claude/skills/pdf")).expect("it can be linked");
+    let mut editor = Editor::start(&home, &[], &[&top], able());
+    let pdf = top.join(".agents/skills/pdf/SKILL.md");
+    editor.open(&pdf);
+    editor.wait_for(&pdf, &["yaml/"], &[]);
+    let refused = editor.ask("textDocument/rename", &pdf, (1, 7), json!({"newName": "paper"}));
+    let why = refused.expect_err("the link would lead nowhere");
+    assert!(why.contains(".claude/skills/pdf` is a link"), "{why}");
+    run(&home, &top, &["stop"]);
+}
+
+#[test]
+fn another_worktree_and_what_is_said_in_all_of_them_keep_their_names() {
+    let home = Home::new();
+    let tree = |name: &str| {
+        let body = skill("deploy", "b\n");
+        format!(
+            "//- /.claude/skills/deploy/SKILL.md\n{body}//- /AGENTS.md\nUse `/deploy` in {name}.\n"
+        )
+    };
+    let (one, two) = (home.worktree("one", &tree("one")), home.worktree("two", &tree("two")));
+    let told = home.path().join(".claude/CLAUDE.md");
+    let said =
+        format!("Say `/deploy` at last; see {}/.claude/skills/deploy/SKILL.md.\n", one.display());
+    write(&told, &said);
+    let mut editor = Editor::start(&home, &[], &[&one, &two], able());
+    let skill = one.join(".claude/skills/deploy/SKILL.md");
+    editor.open(&skill);
+    editor.wait_for(&skill, &["yaml/"], &[]);
+    let edit = editor.ask("textDocument/rename", &skill, (1, 7), json!({"newName": "ship"}));
+    apply(&edit.expect("nothing is in the way"));
+    assert_eq!(read(&one, "AGENTS.md"), "Use `/ship` in one.\n");
+    assert_eq!(read(&two, "AGENTS.md"), "Use `/deploy` in two.\n");
+    // A path means one file wherever it stands.
+    let now = fs::read_to_string(&told).expect("it is there");
+    assert_eq!(now, said.replace("skills/deploy", "skills/ship"));
+    run(&home, &one, &["stop"]);
+}
+
+#[test]
+fn names_that_no_skill_should_have_are_found_and_mended() {
+    for (dir, name, written) in [
+        ("PDF Tools", "PDF Tools", "PDF%20Tools"),
+        ("формы", "формы", "формы"),
+        ("Upper", "Upper", "Upper"),
+    ] {
+        let home = Home::new();
+        let top = home.worktree("w", "//- /README.md\nb\n");
+        let file = top.join(".claude/skills").join(dir).join("SKILL.md");
+        write(&file, &skill(name, "See [x](x.md).\n"));
+        let claude = top.join("CLAUDE.md");
+        let text = format!(
+            "The `{name}` skill, [it](.claude/skills/{written}/SKILL.md), [b](<.claude/skills/{dir}/x.md>), `.claude/skills/{dir}/x.md`.\n"
+        );
+        write(&claude, &text);
+        let mut editor = Editor::start(&home, &[], &[&top], able());
+        editor.open(&claude);
+        editor.wait_for(&claude, &["yaml/"], &[]);
+        let at = Editor::place(&claude, "`.claude/skills/");
+        let at = (at.0, at.1 + 18);
+        let edit = editor.ask("textDocument/rename", &claude, at, json!({"newName": "forms"}));
+        let edit = edit.unwrap_or_else(|why| panic!("{name}: {why}"));
+        let (_, edits) = edits_of(&edit, &claude);
+        assert_eq!(edits.len(), 4, "{name}: {edits:?}");
+        assert!(edits.iter().all(|(_, text)| text == "forms"), "{edits:?}");
+        run(&home, &top, &["stop"]);
+    }
+}
