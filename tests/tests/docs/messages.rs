@@ -39,7 +39,10 @@ fn explained(page: &str) -> Vec<String> {
 
 /// Returns the words that stand right after `before` in a text, up to the next quote.
 fn words_after(text: &str, before: &str) -> BTreeSet<String> {
-    let found = text.split(before).skip(1).filter_map(|rest| rest.trim_start().split('"').nth(1));
+    // In the first line that is not empty: a quote further down is another statement's.
+    let line = |rest: &str| rest.trim_start().lines().next().unwrap_or_default().to_owned();
+    let lines: Vec<String> = text.split(before).skip(1).map(line).collect();
+    let found = lines.iter().filter_map(|it| it.split('"').nth(1));
     let is_code =
         |it: &&str| !it.is_empty() && it.chars().all(|c| c.is_ascii_lowercase() || c == '-');
     found.filter(is_code).map(str::to_owned).collect()
