@@ -135,14 +135,8 @@ impl Known {
         let mut skills: BTreeMap<&AbsPath, Skill> =
             self.skills.iter().map(|it| (&it.path, it.clone())).collect();
         for Buffer { path, record } in buffers {
-            let own = || {
-                // A command is called by its file.
-                let stem = path.file_stem().filter(|_| !path.ends_with("SKILL.md"));
-                let name = stem.and_then(|it| it.to_str()).or_else(|| path.parent_name());
-                name.unwrap_or_default().to_owned()
-            };
             let (written, description) = said(record);
-            let name = written.unwrap_or_else(own);
+            let name = written.unwrap_or_else(|| called(path));
             let file = skills.get(path).and_then(|it| it.file);
             skills.insert(path, Skill { path: path.clone(), file, name, description });
         }
@@ -172,10 +166,17 @@ fn follow(skills: &mut BTreeMap<&AbsPath, Skill>, buffers: &[Buffer]) {
         // One that is open itself says what its own text does.
         if buffers.iter().all(|it| it.path != skill.path) {
             let (name, description) = said(&buffer.record);
-            skill.name = name.unwrap_or_else(|| std::mem::take(&mut skill.name));
+            skill.name = name.unwrap_or_else(|| called(&skill.path));
             skill.description = description;
         }
     }
+}
+
+/// Returns what a skill is called that gives itself no name: its directory, a command its file.
+fn called(path: &AbsPath) -> String {
+    let stem = path.file_stem().filter(|_| !path.ends_with("SKILL.md"));
+    let name = stem.and_then(|it| it.to_str()).or_else(|| path.parent_name());
+    name.unwrap_or_default().to_owned()
 }
 
 /// Returns the name that a file gives itself, if it does, and its description.

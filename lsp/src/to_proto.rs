@@ -199,7 +199,6 @@ fn related(related: &Related) -> Option<DiagnosticRelatedInformation> {
     Some(DiagnosticRelatedInformation { location, message: related.message.clone() })
 }
 
-/// Returns the fixes as the client hands them back when it asks for actions.
 /// Returns what a diagnostic tells programs of whose agents it is about.
 pub(crate) fn about(profiles: &[String]) -> serde_json::Map<String, serde_json::Value> {
     let mut data = serde_json::Map::new();
@@ -209,6 +208,7 @@ pub(crate) fn about(profiles: &[String]) -> serde_json::Map<String, serde_json::
     data
 }
 
+/// Returns the fixes as the client hands them back when it asks for actions.
 fn data(document: &Document, finding: &Finding, encoding: Encoding) -> Option<serde_json::Value> {
     let fix = |it: &Fix| {
         let edits: Vec<_> = it.edits.iter().map(|it| text_edit(document, it, encoding)).collect();

@@ -38,8 +38,8 @@ pub trait HintSource: Send {
 /// Tells whether there is nothing to hear, without waiting.
 pub trait Still: Send + Sync {
     /// Returns whether the inbox has had all hints of what was finished before, and whoever waits
-    /// on it has been woken for them. Nothing was mounted either: where something was, all hints
-    /// are lost from then on.
+    /// on it has been woken for them. Nothing was mounted either: where something was, the inbox
+    /// has that as well.
     fn is_still(&self) -> bool;
 }
 
@@ -79,6 +79,8 @@ pub struct Hints {
     pub replaced: BTreeSet<PathBuf>,
     /// Hints were lost: everything may have changed, every watch may be lost.
     pub lost: bool,
+    /// Something was mounted or unmounted.
+    pub mounted: bool,
     /// The latest cookie that came by.
     pub cookie: Option<u64>,
 }
@@ -130,6 +132,11 @@ impl Inbox {
     /// Hints were lost.
     pub fn lost(&self) {
         self.wake_after(|shared| shared.hints.lost = true);
+    }
+
+    /// Something was mounted or unmounted.
+    pub fn mounted(&self) {
+        self.wake_after(|shared| shared.hints.mounted = true);
     }
 
     /// A cookie came by.

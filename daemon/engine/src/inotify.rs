@@ -210,7 +210,7 @@ impl Still for Ear {
         let Events { inotify, mounts, .. } = &mut *events;
         if mounts.have_changed() {
             // The word is given once: it is for all who ask from now on.
-            self.inbox.lost();
+            self.inbox.mounted();
             return false;
         }
         ioctl_fionread(inotify.as_fd()).is_ok_and(|it| it == 0)

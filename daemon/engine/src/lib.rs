@@ -290,13 +290,15 @@ impl Engine {
         let view = match freshness {
             Freshness::Cached => self.cached(key)?,
             Freshness::Synced if self.rest.holds() => {
-                // What is provided from elsewhere goes by the clock as well, and of several views
-                // of a worktree the status tells the one that was asked for last.
-                self.cached(key).filter(|it| !it.uses.any() && it.asked().is_latest())?
+                // What is provided from elsewhere goes by the time as well.
+                self.cached(key).filter(|it| !it.uses.any())?
             }
             Freshness::Synced | Freshness::Verified => return None,
         };
-        view.asked().now();
+        if view.asked().now() {
+            // The status tells of the view that was asked for last.
+            self.turns.fetch_add(1, Ordering::Release);
+        }
         Some(view)
     }
 

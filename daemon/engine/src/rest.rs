@@ -7,7 +7,7 @@
 //! event is counted by then; one that is counted meanwhile was not finished before, and may wait.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{SendError, Sender};
 use std::time::{Duration, Instant};
 
@@ -67,21 +67,29 @@ pub(crate) struct Asked {
     first: Instant,
     /// In nanoseconds since the first time.
     last: AtomicU64,
-    /// Whether no other view of its worktree has been asked for since.
-    is_latest: AtomicBool,
+    /// What tells it from the other views of its worktree.
+    number: u64,
+    /// The number of the one of them that was asked for last.
+    latest: Latest,
 }
 
-impl Default for Asked {
-    fn default() -> Self {
-        Self { first: Instant::now(), last: AtomicU64::new(0), is_latest: AtomicBool::new(false) }
-    }
-}
+/// Which view of a worktree was asked for last; shared by all of them.
+pub(crate) type Latest = Arc<AtomicU64>;
 
 impl Asked {
-    /// It is asked for now.
-    pub(crate) fn now(&self) {
+    /// Returns that of a view which is asked for just now, in a worktree with this latest one.
+    pub(crate) fn new(latest: &Latest) -> Self {
+        static NUMBERS: AtomicU64 = AtomicU64::new(1);
+        let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
+        let latest = Arc::clone(latest);
+        Self { first: Instant::now(), last: AtomicU64::new(0), number, latest }
+    }
+
+    /// It is asked for now. Returns whether it was another one of its worktree before.
+    pub(crate) fn now(&self) -> bool {
         let since = u64::try_from(self.first.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.last.fetch_max(since, Ordering::Relaxed);
+        !self.is_latest() && self.latest.swap(self.number, Ordering::Relaxed) != self.number
     }
 
     /// Returns when that was.
@@ -89,11 +97,8 @@ impl Asked {
         self.first + Duration::from_nanos(self.last.load(Ordering::Relaxed))
     }
 
+    /// Whether no other view of its worktree has been asked for since.
     pub(crate) fn is_latest(&self) -> bool {
-        self.is_latest.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn set_latest(&self, is_latest: bool) {
-        self.is_latest.store(is_latest, Ordering::Relaxed);
+        self.latest.load(Ordering::Relaxed) == self.number
     }
 }

@@ -33,6 +33,7 @@ use crate::hints::Inbox;
 use crate::holds::Holds;
 use crate::mcp::{PromptAnswer, PromptError};
 use crate::provide::{Providers, Provision, Uses};
+use crate::rest::Latest;
 use crate::status::{Rebuilds, Status};
 use crate::view::{View, ViewKey};
 
@@ -195,7 +196,7 @@ pub(crate) struct Worktree {
     /// When it was opened last, in the order of all that were.
     opened: u64,
     /// The view that was asked for last.
-    latest: Option<Arc<ViewKey>>,
+    latest: Latest,
 }
 
 /// Cookies on their way, and who waits for them.
@@ -334,8 +335,7 @@ impl Engine {
         }
         self.place_cookie();
         let hints = self.inbox.take();
-        if hints.lost {
-            // It may have been a mount that whoever asked has seen ([`crate::hints::Still`]).
+        if hints.mounted {
             self.ground.follow_mounts();
         }
         let mut done = Vec::new();
@@ -452,7 +452,6 @@ impl Engine {
             Waiter::View { request, pin } => {
                 let Request { key, site, reply, .. } = request;
                 let view = if let Some(held) = self.views.get(&key) {
-                    held.asked.now();
                     let view = Arc::clone(&held.view);
                     self.providers.want(&view.uses);
                     view
@@ -466,14 +465,7 @@ impl Engine {
                 if pin {
                     self.pin(&view.resolution.worktree);
                 }
-                let worktree = self.worktrees.get_mut(&view.resolution.worktree);
-                let latest = worktree.and_then(|it| it.latest.replace(Arc::clone(&view.key)));
-                let is_another = latest.as_ref().is_none_or(|it| *it != view.key);
-                if is_another && let Some(before) = latest.and_then(|it| self.views.get(&it)) {
-                    before.asked.set_latest(false);
-                }
-                view.asked().set_latest(true);
-                if is_another || view.uses.any() {
+                if view.asked().now() || view.uses.any() {
                     self.outdate_status();
                 }
                 self.date_status();

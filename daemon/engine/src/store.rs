@@ -58,6 +58,9 @@ pub enum StoreError {
     /// The thread has ended.
     #[error("the store has ended")]
     Ended,
+    /// The disk that it is on has not answered in time.
+    #[error("the disk that it is on does not answer")]
+    Silent,
 }
 
 impl From<rusqlite::Error> for StoreError {
@@ -126,13 +129,16 @@ impl Store {
         }
     }
 
-    /// Whether anything is kept already, as far as the disk tells.
-    pub(crate) async fn is_there(&self) -> bool {
+    /// Whether anything is kept already.
+    ///
+    /// # Errors
+    /// The disk does not tell.
+    pub(crate) async fn is_there(&self) -> Result<bool, StoreError> {
         let Some(path) = self.shared.path.clone().filter(|_| self.shared.jobs.get().is_none())
         else {
-            return self.shared.jobs.get().is_some();
+            return Ok(self.shared.jobs.get().is_some());
         };
-        self.shared.reach.look(move || path.exists()).await.unwrap_or(false)
+        self.shared.reach.look(move || path.exists()).await.ok_or(StoreError::Silent)
     }
 
     /// Returns the files by whose change it shows that another process has written.

@@ -113,12 +113,14 @@ async fn what_is_written_beside_the_skills_wakes_nobody() {
 
     wakes_nobody(|| beside.iter().for_each(|it| write_again_and_again(it)));
 
-    // As above, others may make something beside.
+    // Nor does asking, by whichever agent. As above, others may make something beside.
     let end = Instant::now() + Duration::from_mins(1);
     loop {
+        assert_eq!(described_by(&engine, &top, "codex").await, ["First."]);
         let before = waits(ENGINE);
         for _ in 0..100 {
             assert_eq!(described(&engine, &top).await, ["First."]);
+            assert_eq!(described_by(&engine, &top, "codex").await, ["First."]);
         }
         if waits(ENGINE) == before {
             break;

@@ -27,6 +27,9 @@ use crate::{from_proto, to_proto};
 /// The kind of the action that applies every fix which is the only right one.
 pub(crate) const FIX_ALL: CodeActionKind = CodeActionKind::new("source.fixAll.skillsd");
 
+/// Up to this many bytes a text is short, and checked in less than a millisecond.
+const SHORT: usize = 64 * 1024;
+
 /// What can be done in a range of a skill.
 #[derive(Default)]
 struct Found {
@@ -138,7 +141,9 @@ fn found(
             }
         }
     }
-    if wanted(&FIX_ALL) {
+    // It takes some checks of the whole text, and lamps ask for all there is with each step.
+    let is_cheap = context.only.is_some() || document.text().len() <= SHORT;
+    if wanted(&FIX_ALL) && is_cheap {
         let again = |text: &str| document.with_text(text).findings(scene);
         let settled = rules::settle(document.text(), findings, again);
         if !settled.edits.is_empty() {

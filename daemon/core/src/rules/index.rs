@@ -299,8 +299,11 @@ fn duplicates(cx: &Cx<'_>, span: Span, rankings: &[Ranking], out: &mut Vec<Findi
     };
     for other in cx.surroundings.neighbours() {
         // Comparing paths takes longest, and there are many.
-        let twin = other.name == *name.text && !name.text.is_empty() && !cx.is_itself(other);
-        if twin && beside(&other.path) == beside(path) && !(told(&other.path) || told(path)) {
+        let twin = other.name == *name.text
+            && !name.text.is_empty()
+            && beside(&other.path) == beside(path)
+            && !cx.is_itself(other);
+        if twin && !(told(&other.path) || told(path)) {
             let dir = other.path.parent_name().unwrap_or_default();
             let message =
                 format!("the skill in `{dir}` beside it is called `{}` as well", other.name);

@@ -14,6 +14,7 @@ use crate::ladder::{Reading, Verdict, read_as};
 use crate::parse::{Document, Entry, Frontmatter};
 use crate::path::AbsPath;
 use crate::profile::Profile;
+use crate::resolve::FileId;
 use crate::skill::SkillRecord;
 use crate::text::Span;
 
@@ -53,6 +54,8 @@ pub(super) struct Cx<'a> {
     pub(super) readings: Vec<(&'a Profile, Reading)>,
     pub(super) surroundings: &'a dyn Surroundings,
     body: OnceCell<Body>,
+    /// Which file it is, where that is known: looking for it takes long where there are many.
+    file: OnceCell<Option<FileId>>,
 }
 
 impl<'a> Cx<'a> {
@@ -84,6 +87,7 @@ impl<'a> Cx<'a> {
             readings: concerned.into_iter().map(read).collect(),
             surroundings,
             body: OnceCell::new(),
+            file: OnceCell::new(),
         }
     }
 
@@ -117,11 +121,11 @@ impl<'a> Cx<'a> {
 
     /// Whether a neighbour is the file itself, by its path or by another way to it.
     pub(super) fn is_itself(&self, other: &Neighbour) -> bool {
-        if self.path == Some(&other.path) {
-            return true;
-        }
-        let own = || self.surroundings.neighbours().iter().find(|it| self.path == Some(&it.path));
-        other.file.is_some() && own().is_some_and(|it| it.file == other.file)
+        let own = self.file.get_or_init(|| {
+            let own = self.surroundings.neighbours().iter();
+            own.into_iter().find(|it| self.path == Some(&it.path))?.file
+        });
+        (own.is_some() && *own == other.file) || self.path == Some(&other.path)
     }
 
     /// Returns whether the file concerns that agent.

@@ -134,8 +134,7 @@ impl Engine {
             let views = self.views.values().filter(|it| it.view.resolution.worktree == *top);
             let mut skills = BTreeMap::new();
             // One view stands for the worktree: the one used last.
-            let latest = worktree.latest.as_ref().and_then(|it| self.views.get(it));
-            let latest = latest.filter(|it| it.view.resolution.worktree == *top);
+            let latest = views.clone().find(|it| it.asked.is_latest());
             if let Some(held) = latest.or_else(|| views.clone().max_by_key(|it| it.asked.last())) {
                 for state in State::ALL {
                     skills.insert(state, held.view.resolution.count(state));

@@ -101,7 +101,11 @@ impl Engine {
             self.postponed.insert(key);
             return view;
         }
-        let asked = before.map(|it| Arc::clone(&it.asked)).unwrap_or_default();
+        let top = &resolution.worktree;
+        let asked = before.filter(|it| it.view.resolution.worktree == *top);
+        let worktree = self.worktrees.entry(top.clone()).or_default();
+        let new = || Arc::new(Asked::new(&worktree.latest));
+        let asked = asked.map_or_else(new, |it| Arc::clone(&it.asked));
         self.unused |= before.is_some_and(|it| it.depends != depends);
         let before = before.map(|it| Arc::clone(&it.view));
         let same = before

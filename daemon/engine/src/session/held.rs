@@ -228,8 +228,13 @@ impl Sessions {
     /// another daemon would still hear them for, and returns them, the one used last first. That is
     /// no use of them. Where nothing is kept yet nothing is made.
     pub async fn wake(&self) -> Vec<Arc<Session>> {
-        if !self.store.is_there().await {
-            return Vec::new();
+        match self.store.is_there().await {
+            Ok(true) => {}
+            Ok(false) => return Vec::new(),
+            Err(error) => {
+                tracing::warn!(%error, "sessions are not read");
+                return Vec::new();
+            }
         }
         let since = now().saturating_sub(millis(HEARD));
         let ids = self.store.ask(move |it| store::automatic(it, since, MOST_AWAKE)).await;

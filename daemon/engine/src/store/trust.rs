@@ -155,7 +155,7 @@ impl Store {
     /// Reads every directory of which something was said, by path. Where nothing is kept yet the
     /// file is not made for it.
     pub async fn trusts(&self) -> Result<Said, StoreError> {
-        if !self.is_there().await {
+        if !self.is_there().await? {
             return Ok(Said::default());
         }
         let elsewhere = Arc::clone(&self.shared.elsewhere);

@@ -52,7 +52,7 @@ impl Store {
 
     /// Returns how often each skill was used, by its SKILL.md.
     pub async fn usage(&self) -> Result<BTreeMap<PathBuf, Usage>, StoreError> {
-        if !self.is_there().await {
+        if !self.is_there().await? {
             // Nothing is made for a question.
             return Ok(BTreeMap::new());
         }
