@@ -13,6 +13,7 @@
 
 mod glob;
 mod pattern;
+mod probe;
 mod trie;
 
 use std::path::{Component, Path};
@@ -21,6 +22,7 @@ use crate::activate::pattern::Pattern;
 use crate::activate::trie::{Builder, Trie};
 
 pub use crate::activate::pattern::PatternError;
+pub use crate::activate::probe::{matches_all, overruling};
 
 /// The patterns of many skills, compiled.
 #[derive(Debug)]
@@ -66,8 +68,8 @@ pub struct Refused {
 /// Says why a pattern can never match; nothing where it can.
 ///
 /// # Errors
-/// It is a comment, ends in a backslash, has a bracket that is not closed, or stands for too many
-/// patterns.
+/// It is a comment, ends in a backslash, has a bracket that is not closed, stands for too many
+/// patterns, or wants a name that no path has, as `./a` does.
 pub fn check(pattern: &str) -> Result<(), PatternError> {
     pattern::read(pattern).map(drop)
 }

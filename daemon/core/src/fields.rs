@@ -12,7 +12,7 @@ mod split;
 
 use serde_json::{Map, Value as Json};
 
-use crate::catalog::{self, Agent, Coercion, Field, Known, Separators};
+use crate::catalog::{self, Agent, Coercion, Field, Known, Separators, Shape};
 use crate::ladder::{Kind, Library};
 use crate::parse::{Entry, Frontmatter, ScalarStyle, Value, ValueKind};
 use crate::text::Span;
@@ -110,14 +110,32 @@ impl<'a> Fields<'a> {
     /// Returns our own reading of a field, the most understanding one; nothing when the field
     /// is missing.
     pub fn read(&self, field: &Field) -> Option<Outcome> {
-        Some(self.coerce(&self.entry(field)?.value, field.shape.coercion()))
+        Some(self.outcome(field, self.entry(field)?, field.shape.coercion()))
     }
 
     /// Returns what `agent` makes of a field; nothing when the field is missing or the agent
     /// does not read it.
     pub fn read_as(&self, field: &Field, agent: Agent) -> Option<Outcome> {
         let reader = field.reader(agent)?;
-        Some(self.coerce(&self.entry(field)?.value, reader.reads))
+        Some(self.outcome(field, self.entry(field)?, reader.reads))
+    }
+
+    /// Reads a field's value. What the catalog lists in a map of texts as anything is left out of
+    /// it, and no fault there.
+    fn outcome(&self, field: &Field, entry: &Entry, coercion: Coercion) -> Outcome {
+        let mut outcome = self.coerce(&entry.value, coercion);
+        if coercion == Coercion::TextMap && !outcome.faults.is_empty() {
+            let is_open =
+                |name: &str| field.keys.iter().any(|it| it.name == name && it.shape == Shape::Any);
+            let entries = self.frontmatter.resolve(&entry.value).entries().unwrap_or_default();
+            let open: Vec<Span> = entries
+                .iter()
+                .filter(|it| is_open(&it.key.text))
+                .flat_map(|it| [it.key.span, it.value.span])
+                .collect();
+            outcome.faults.retain(|it| !open.contains(&it.span));
+        }
+        outcome
     }
 
     /// Returns a field's text by our own reading.

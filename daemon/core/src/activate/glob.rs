@@ -62,6 +62,24 @@ impl Glob {
         Ok(Self { prefix, tokens: tokens.into() })
     }
 
+    /// Returns a name of this form, with `fill` where a star stands; nothing where none is found.
+    pub(super) fn sample(&self, fill: &str) -> Option<String> {
+        let mut name = String::from_utf8_lossy(&self.prefix).into_owned();
+        for token in &self.tokens {
+            match token {
+                Token::Text(text) => name.push_str(&String::from_utf8_lossy(text)),
+                Token::Star => name.push_str(fill),
+                Token::One => name.push('x'),
+                Token::Class { negated: false, ranges } => name.push(ranges.first()?.0),
+                Token::Class { negated: true, ranges } => {
+                    let is_out = |c: &char| !ranges.iter().any(|(a, b)| (*a..=*b).contains(c));
+                    name.push(['x', 'X', '0', '-', 'é'].into_iter().find(is_out)?);
+                }
+            }
+        }
+        self.matches(name.as_bytes()).then_some(name)
+    }
+
     /// Returns whether a name is of this form. Takes time in the product of both lengths at most.
     pub(super) fn matches(&self, name: &[u8]) -> bool {
         let Some(mut rest) = name.strip_prefix(&*self.prefix) else { return false };

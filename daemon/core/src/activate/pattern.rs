@@ -46,6 +46,8 @@ pub enum PatternError {
     Bracket,
     /// Its braces stand for more patterns than are taken.
     Braces,
+    /// It has `.`, `..` or nothing between two slashes, which no path has.
+    Dots,
 }
 
 impl fmt::Display for PatternError {
@@ -56,6 +58,7 @@ impl fmt::Display for PatternError {
             Self::Backslash => f.write_str("ends with a backslash, which escapes nothing"),
             Self::Bracket => f.write_str("has a `[` that is not closed before the next slash"),
             Self::Braces => write!(f, "has braces that stand for more than {MOST} patterns"),
+            Self::Dots => f.write_str("wants a name that is `.`, `..` or empty, which no path has"),
         }
     }
 }
@@ -69,7 +72,19 @@ pub(super) fn read(text: &str) -> Result<Vec<Pattern>, PatternError> {
     }
     let mut expanded = Vec::new();
     expand(String::new(), text, &mut expanded)?;
-    expanded.iter().map(|it| plain(it)).collect()
+    let patterns: Vec<Pattern> = expanded.iter().map(|it| plain(it)).collect::<Result<_, _>>()?;
+    if patterns.iter().all(Pattern::is_nowhere) {
+        return Err(PatternError::Dots);
+    }
+    Ok(patterns)
+}
+
+impl Pattern {
+    /// Whether one of its names is none that a path relative to a directory has.
+    fn is_nowhere(&self) -> bool {
+        let is_step = |it: &Segment| matches!(it, Segment::Literal(name) if matches!(&**name, "" | "." | ".."));
+        self.segments.iter().any(is_step)
+    }
 }
 
 /// Appends what `head` and each meaning of `rest` are together.
@@ -229,6 +244,9 @@ mod tests {
             ("/", PatternError::Empty),
             ("a\\", PatternError::Backslash),
             ("a[b/c]", PatternError::Bracket),
+            (".", PatternError::Dots),
+            ("./src/a.ts", PatternError::Dots),
+            ("src//a.ts", PatternError::Dots),
         ] {
             assert_eq!(read(text), Err(error), "{text}");
         }

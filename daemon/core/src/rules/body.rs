@@ -196,7 +196,8 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let Some(place) = close.or_else(|| cx.is_command.then(|| cx.line(0))) else { return };
     let written = cx.document.body.slice(cx.text);
     if written.trim().is_empty() {
-        let dropped = cx.droppers(&["body/required"]);
+        // Some want an end of line behind the `---` that the file ends with.
+        let dropped = cx.droppers(&["body/required", "frontmatter/delimited"]);
         out.push(match dropped.as_slice() {
             [] => found("body/empty", place, "the body is empty"),
             them => {

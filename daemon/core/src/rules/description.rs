@@ -375,23 +375,32 @@ const WHEN: [&str; 40] = [
     "where",
 ];
 
-/// Returns `I can` and its like at the start of a sentence.
+/// Returns `I can`, `I read` and their like at the start of a sentence.
 fn first_person(text: &str) -> Option<&str> {
     const STARTS: [&str; 10] = [
         "I can", "I will", "I help", "I am", "I'm", "I'll", "We can", "We will", "We help",
         "My job",
     ];
-    let begins = |rest: &&str| {
-        STARTS.iter().any(|it| {
-            rest.strip_prefix(it).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
-        })
+    let known = |rest: &str| {
+        let is_whole = |it: &&str| {
+            rest.strip_prefix(*it).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+        };
+        STARTS.into_iter().find(is_whole).map(str::len)
     };
     let trimmed = text.trim_start();
-    let sentence = std::iter::once(trimmed)
+    let mut sentences = std::iter::once(trimmed)
         .chain(text.match_indices(". ").map(|(at, _)| text[at + 2..].trim_start()));
-    let rest = sentence.into_iter().find(begins)?;
-    let word = STARTS.iter().find(|it| rest.starts_with(**it))?;
-    Some(&rest[..word.len()])
+    sentences.find_map(|rest| Some(&rest[..known(rest).or_else(|| acting(rest))?]))
+}
+
+/// Returns how long `I read` and its like are at the start of a sentence.
+fn acting(sentence: &str) -> Option<usize> {
+    let rest = ["I ", "We "].into_iter().find_map(|it| sentence.strip_prefix(it))?;
+    let length = rest.bytes().take_while(u8::is_ascii_lowercase).count();
+    // These are words of users, which descriptions quote.
+    let is_users = matches!(&rest[..length], "want" | "need");
+    let is_word = length > 1 && !rest[length..].starts_with(char::is_alphanumeric);
+    (is_word && !is_users).then_some(sentence.len() - rest.len() + length)
 }
 
 /// Returns the first tag: `<name>`, `</name>` or `<name attribute="…">`.

@@ -286,12 +286,18 @@ fn unread(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<Findi
 
 fn types(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<Finding>) {
     let Some(fields) = cx.fields else { return };
+    let active = readers(cx, field);
+    // What an agent of the user's own makes of it is not known.
+    let is_known = |it: &&crate::profile::Profile| Agent::of_profile(&it.id).is_some();
+    if active.is_empty() && cx.profiles().iter().all(is_known) {
+        return;
+    }
     // The same fault is one finding, whoever else minds.
     let mut faults: BTreeMap<Span, (Fault, Vec<&crate::profile::Profile>)> = BTreeMap::new();
     for fault in fields.read(field).map(|it| it.faults).unwrap_or_default() {
         faults.entry(fault.span).or_insert((fault, Vec::new()));
     }
-    for profile in readers(cx, field) {
+    for profile in active {
         let Some(agent) = Agent::of_profile(&profile.id) else { continue };
         let outcome = fields.read_as(field, agent).unwrap_or_default();
         for fault in outcome.faults {

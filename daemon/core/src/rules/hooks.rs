@@ -60,7 +60,7 @@ pub(super) static RULES: [Rule; 7] = [
     rule(
         "hooks/missing-key",
         Severity::Error,
-        "A key that has to be there is missing.",
+        "A key that has to be there is missing or empty.",
         "The hook does not run.",
         "Add the key.",
         "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n---\nRead the file.\n",
@@ -195,6 +195,10 @@ fn handler(cx: &Cx<'_>, handler: &Handler, out: &mut Vec<Finding>) {
             let message = format!("a hook of type `{}` needs `{}`", known.name, key.name);
             let help = format!("Add `{}:`. {}", key.name, key.summary);
             out.push(found("hooks/missing-key", first, message).help(help));
+        } else if let Some(value) = handler.text(key.name).filter(|it| it.text.trim().is_empty()) {
+            let message = format!("the `{}` of a hook of type `{}` is empty", key.name, known.name);
+            let help = format!("Write it behind `{}:`. {}", key.name, key.summary);
+            out.push(found("hooks/missing-key", value.span, message).help(help));
         }
     }
     for (name, _) in &handler.settings {

@@ -43,6 +43,7 @@ impl Body {
         let mut body = Self::default();
         let mut fence: Option<Fence> = None;
         let mut paragraph: Option<Span> = None;
+        let mut in_list = false;
         let mut at = span.start;
         while at < span.end {
             let end = line_end(text, at).unwrap_or(span.end).min(span.end);
@@ -62,7 +63,11 @@ impl Body {
                 fence = Some(open);
             } else if line.slice(text).trim().is_empty() {
                 body.flush(text, paragraph.take());
+            } else if paragraph.is_none() && !in_list && indent(line.slice(text)) >= CODE {
+                // A block of code, without fences.
             } else {
+                in_list = begins_item(line.slice(text))
+                    || in_list && (paragraph.is_some() || indent(line.slice(text)) > 0);
                 let start = paragraph.map_or(line.start, |it| it.start);
                 paragraph = Some(Span::new(start, line.end));
             }
@@ -204,6 +209,30 @@ fn some(span: Span) -> Option<Span> {
     (!span.is_empty()).then_some(span)
 }
 
+/// How many blanks make code of a line behind an empty one.
+const CODE: usize = 4;
+
+/// Returns how far a line is indented; a tab goes to the next fourth column.
+fn indent(line: &str) -> usize {
+    let blanks = line.bytes().take_while(|it| matches!(it, b' ' | b'\t'));
+    blanks.fold(0, |at, it| if it == b'\t' { at + CODE - at % CODE } else { at + 1 })
+}
+
+/// Whether a line begins an item of a list, or a footnote: what is indented below belongs to it.
+fn begins_item(line: &str) -> bool {
+    let content = line.trim_start_matches(['>', ' ', '\t']);
+    let digits = content.bytes().take_while(u8::is_ascii_digit).count();
+    let behind = match content.strip_prefix(['-', '*', '+']) {
+        Some(behind) => behind,
+        None if digits > 0 => match content[digits..].strip_prefix(['.', ')']) {
+            Some(behind) => behind,
+            None => return false,
+        },
+        None => return content.starts_with("[^"),
+    };
+    behind.is_empty() || behind.starts_with([' ', '\t'])
+}
+
 fn opening(text: &str, line: Span, next: usize) -> Option<Fence> {
     let written = line.slice(text);
     let content = written.trim_start();
@@ -291,6 +320,19 @@ link "x y.md""#,
         check("[x](a(1).md)!", "prose \"[x\"\nlink \"a(1).md\"\nprose \"!\"");
         check("a ` b\n\nc ` d", "prose \"a \"\nprose \" b\"\nprose \"c \"\nprose \" d\"");
         check("\\`a é\\é", "prose \"\\\\`a é\\\\é\"");
+    }
+
+    #[test]
+    fn what_is_indented_is_code_but_below_an_item() {
+        check("a\n\n    [x](no.md)\n\n\t[y](no.md)\nb", "prose \"a\"\nprose \"b\"");
+        check("    [x](no.md)", "");
+        check("a\n    b", "prose \"a\\n    b\"");
+        check(
+            "- a\n\n    b\n\n      c\n\nd\n\n    [x](no.md)",
+            "prose \"- a\"\nprose \"    b\"\nprose \"      c\"\nprose \"d\"",
+        );
+        check("12) a\n\n    b", "prose \"12) a\"\nprose \"    b\"");
+        check("[^1]: a\n\n    b", "prose \"[^1]: a\"\nprose \"    b\"");
     }
 
     #[test]

@@ -219,7 +219,7 @@ fn written(cx: &Cx<'_>, span: Span, name: &str, out: &mut Vec<Finding>) {
     let length = name.chars().count();
     let is_bare = name.chars().all(|it| matches!(it, 'a'..='z' | '0'..='9' | '-'));
     if length > 64 {
-        push("name/length", &format!("the name is {length} characters long, 64 are allowed"));
+        push("name/length", &format!("the name is {length} characters long, and 64 is the most"));
     } else if !is_bare {
         push("name/charset", &format!("`{name}` holds other characters than `a-z`, `0-9` and `-`"));
     } else if !is_standard(name) {

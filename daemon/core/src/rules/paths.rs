@@ -1,10 +1,9 @@
 //! `paths/*`: the globs that say which files a skill is about.
 
-use globset::GlobBuilder;
-
 use super::rule::Rule;
 use super::subject::Cx;
 use super::{Finding, found};
+use crate::activate::{self, PatternError};
 use crate::catalog::{Agent, CLAUDE_SKILLS, GIT_IGNORE, PATHS, Source};
 use crate::diagnostic::Severity;
 use crate::fields::Item;
@@ -30,9 +29,9 @@ pub(super) static RULES: [Rule; 7] = [
     rule(
         "paths/glob",
         Severity::Error,
-        "The glob is malformed.",
-        "It matches nothing, and the skill never comes into sight.",
-        "Close the bracket or brace, or put a backslash before it.",
+        "The glob can never match.",
+        "It brings the skill into sight for no file at all.",
+        "Close the bracket or put a backslash before it, and write paths without `./`.",
         "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npaths: 'src/[a-z'\n---\nRead the file.\n",
     ),
     rule(
@@ -80,9 +79,9 @@ pub(super) static RULES: [Rule; 7] = [
     rule(
         "paths/negation",
         Severity::Warning,
-        "The negation can never apply.",
-        "`!` takes files out again that a glob before it has matched, and there is none.",
-        "Put it behind the glob that it restricts.",
+        "The negation takes nothing out, or everything.",
+        "`!` takes files out again that a glob before it has matched. It cannot where there is none, or where a directory that the file lies in is matched; and when it matches every file, nothing is left.",
+        "Put it behind the glob that it restricts, and let that one match files: `src/**/*.ts` in place of `src/`.",
         "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npaths: ['!src/gen/**']\n---\nRead the file.\n",
     ),
 ];
@@ -93,17 +92,16 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         return;
     }
     let globs = fields.list(&PATHS);
-    for (at, item) in globs.iter().enumerate() {
-        let before = globs[..at].iter().any(|it| !it.text.starts_with('!'));
-        out.extend(glob(cx, item, before));
-    }
+    out.extend((0..globs.len()).filter_map(|at| glob(cx, &globs, at)));
 }
 
 /// Each glob has at most one finding: what is malformed matches nothing as well.
-fn glob(cx: &Cx<'_>, item: &Item, has_positive: bool) -> Option<Finding> {
+fn glob(cx: &Cx<'_>, globs: &[Item], at: usize) -> Option<Finding> {
+    let item = &globs[at];
     let text = item.text.trim();
     let span = item.span;
-    if text.starts_with('!') && !has_positive {
+    let is_positive = |it: &Item| !it.text.starts_with('!');
+    if text.starts_with('!') && !globs[..at].iter().any(is_positive) {
         let message = format!("`{text}` takes files out, and no glob before it has put any in");
         return Some(found("paths/negation", span, message));
     }
@@ -111,12 +109,7 @@ fn glob(cx: &Cx<'_>, item: &Item, has_positive: bool) -> Option<Finding> {
     if let Some(better) = backslashes(glob) {
         let message = format!("`\\` separates no directories in `{text}`");
         let finding = found("paths/backslash", span, message);
-        let written = span.slice(cx.text);
-        let exact = written.contains(glob).then(|| written.replace(glob, &better));
-        return Some(match exact {
-            Some(better) => finding.fix("Write `/`", span, better),
-            None => finding,
-        });
+        return Some(rewritten(cx, finding, glob, &better));
     }
     if is_outside(glob) {
         let message =
@@ -136,21 +129,67 @@ fn glob(cx: &Cx<'_>, item: &Item, has_positive: bool) -> Option<Finding> {
             Some(_) | None => finding,
         });
     }
-    let relative = glob.trim_start_matches('/');
-    if let Err(error) = GlobBuilder::new(relative).literal_separator(true).build() {
-        let message = format!("`{text}` is no glob: {}", error.kind());
-        return Some(found("paths/glob", span, message));
+    if let Err(error) = activate::check(text) {
+        return Some(never(cx, item, glob, &error));
     }
-    if matches!(
-        relative,
-        "*" | "**" | "**/*" | "**/**" | "*.*" | "**/*.*" | "./**" | "./**/*" | "."
-    ) {
-        return Some(found("paths/everything", span, format!("`{text}` matches every file")));
+    let is_everything = activate::matches_all(glob);
+    if text.starts_with('!') {
+        return if is_everything && !globs[at..].iter().any(is_positive) {
+            let message = format!("`{text}` takes out all that the globs before it match");
+            Some(found("paths/negation", span, message))
+        } else {
+            overruled(globs, at)
+        };
     }
-    if text.starts_with('!') || cx.surroundings.matches(glob) != Some(0) {
+    if is_everything {
+        // What is taken out again makes it less than everything.
+        let is_all = globs[at..].iter().all(is_positive);
+        let message = format!("`{text}` matches every file");
+        return is_all.then(|| found("paths/everything", span, message));
+    }
+    if cx.surroundings.matches(glob) != Some(0) {
         return None;
     }
     Some(found("paths/nothing", span, format!("`{text}` matches no file of this worktree")))
+}
+
+/// A glob that matches no path that there could be.
+fn never(cx: &Cx<'_>, item: &Item, glob: &str, error: &PatternError) -> Finding {
+    let text = item.text.trim();
+    let finding = found("paths/glob", item.span, format!("`{text}` can never match: it {error}"));
+    if *error != PatternError::Dots {
+        return finding;
+    }
+    let rest = glob.trim_start_matches("./");
+    // Without a slash it would count at any depth.
+    let better = if rest.contains('/') { rest.to_owned() } else { format!("/{rest}") };
+    if glob == "." || activate::check(&better).is_err() || activate::matches_all(&better) {
+        return finding.help("Remove `paths` where the skill is about every file.");
+    }
+    rewritten(cx, finding, glob, &better)
+}
+
+/// A negation that another glob keeps from taking anything out.
+fn overruled(globs: &[Item], at: usize) -> Option<Finding> {
+    let texts: Vec<&str> = globs.iter().map(|it| it.text.trim()).collect();
+    let by = activate::overruling(&texts, at)?;
+    let (text, other) = (texts[at], texts[by]);
+    let why = if by < at {
+        format!("`{other}` matches the directory that it is about, with all that is in it")
+    } else {
+        format!("`{other}` behind it puts the same in again")
+    };
+    Some(found("paths/negation", globs[at].span, format!("`{text}` takes nothing out: {why}")))
+}
+
+/// Adds the fix that writes a glob otherwise, where it stands as it is.
+fn rewritten(cx: &Cx<'_>, finding: Finding, glob: &str, better: &str) -> Finding {
+    let span = finding.diagnostic.span;
+    let written = span.slice(cx.text);
+    if !written.contains(glob) {
+        return finding;
+    }
+    finding.fix(format!("Write `{better}`"), span, written.replacen(glob, better, 1))
 }
 
 /// Returns the glob with `/` where backslashes separate names.

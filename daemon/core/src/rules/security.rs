@@ -81,6 +81,18 @@ fn is_hidden(letter: char) -> bool {
         | '\u{FEFF}' | '\u{E0000}'..='\u{E007F}')
 }
 
+/// Whether a letter says how those beside it are joined: seen in emoji and in scripts that join
+/// their letters.
+fn is_joiner(letter: char) -> bool {
+    matches!(letter, '\u{200C}' | '\u{200D}')
+}
+
+/// Whether joiners stand between two letters of a script that does not join any.
+fn parts_a_word(before: char, joiners: &str) -> bool {
+    let is_latin = |it: char| it.is_ascii_digit() || it.is_alphabetic() && it < '\u{250}';
+    is_latin(before) && joiners.trim_start_matches(is_joiner).starts_with(is_latin)
+}
+
 fn hidden(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     // All of them begin with one of three bytes in UTF-8, which most texts have nowhere.
     if !cx.text.bytes().any(|it| matches!(it, 0xE2 | 0xEF | 0xF3)) {
@@ -89,13 +101,15 @@ fn hidden(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let mut letters = cx.text.char_indices().peekable();
     let mut before = ' ';
     while let Some((start, letter)) = letters.next() {
-        if !is_hidden(letter) {
+        let joins = is_joiner(letter) && parts_a_word(before, &cx.text[start..]);
+        if !is_hidden(letter) && !joins {
             before = letter;
             continue;
         }
+        let is_more = if joins { is_joiner } else { is_hidden };
         let mut end = start + letter.len_utf8();
         let mut count = 1;
-        while let Some((at, next)) = letters.next_if(|(_, it)| is_hidden(*it)) {
+        while let Some((at, next)) = letters.next_if(|(_, it)| is_more(*it)) {
             end = at + next.len_utf8();
             count += 1;
         }
@@ -218,13 +232,27 @@ fn is_made_up(key: &str) -> bool {
 
 fn pipes(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     static PIPE: LazyLock<Regex> = LazyLock::new(|| {
-        let pattern = r"(?:curl|wget)\b[^|;&\n]*\|\s*(?:sudo\s+)?(?:\S*/)?(?:ba|z|da|k)?sh\b|(?:ba|z)?sh\s+(?:-c\s+[\x22']?)?(?:<\(|\$\()\s*(?:curl|wget)\b";
-        Regex::new(pattern).expect("the pattern is regular")
+        let download = r"(?:curl|wget)\b";
+        let shell = r"(?:\S*/)?(?:ba|z|da|k)?sh\b";
+        // What stands before a program: `sudo -E`, `env`, `A=b`.
+        let before = r"(?:(?:sudo|env|exec|nohup|command)\s+(?:-\S+\s+)*|\w+=\S*\s+)*";
+        let piped = format!(r"{download}[^|;&\n]*(?:\|[^|;&\n]+)*\|\s*{before}{shell}");
+        let reads = r"(?:(?:ba|z|da|k)?sh\s+(?:-c\s+)?|\b(?:source|eval)\s+|(?:^|[\s;&|])\.\s+)";
+        let output = format!(r#"{reads}["']?(?:<\(|\$\()\s*{download}"#);
+        Regex::new(&format!("{piped}|{output}")).expect("the pattern is regular")
     });
-    let of_hooks = hooks::commands(cx).into_iter().map(|(command, span)| (span, command));
-    for (span, command) in commands(cx).into_iter().chain(of_hooks) {
+    let message = "this command runs what it downloads, before anybody has seen it";
+    for (span, written) in commands(cx) {
+        let Some(piped) = PIPE.find(written.slice(cx.text)) else { continue };
+        // Of a block the line that does it.
+        let is_inline = span.start <= written.start && written.end <= span.end;
+        let line = cx.line(written.start + piped.start());
+        let indent = line.len() - line.slice(cx.text).trim_start().len();
+        let line = Span::new(line.start + indent, line.end);
+        out.push(found("security/pipe-to-shell", if is_inline { span } else { line }, message));
+    }
+    for (command, span) in hooks::commands(cx) {
         if PIPE.is_match(&command) {
-            let message = "this command runs what it downloads, before anybody has seen it";
             out.push(found("security/pipe-to-shell", span, message));
         }
     }

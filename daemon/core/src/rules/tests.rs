@@ -10,5 +10,6 @@ mod mending;
 mod placing;
 mod silence;
 mod suppressing;
+mod telling;
 pub(crate) mod typing;
 pub(crate) mod world;

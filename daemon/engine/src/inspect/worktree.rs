@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use skills_core::activate::Matcher;
 use skills_core::path::AbsPath;
 
 use crate::ignored::{Links, Options, patterns, walk};
@@ -37,7 +38,7 @@ impl Worktree {
         self.files.get_or_init(|| files_below(top)).as_deref()
     }
 
-    /// Returns how many files a glob of `paths` matches: as a line of a `.gitignore` does.
+    /// Returns how many files a glob of `paths` matches, by what a touch is matched with.
     pub(super) fn matches(&self, glob: &str) -> Option<usize> {
         Some(self.matching(glob)?.count())
     }
@@ -58,10 +59,8 @@ impl Worktree {
 
     fn matching(&self, glob: &str) -> Option<impl Iterator<Item = &Path>> {
         let files = self.files()?;
-        let mut builder = GitignoreBuilder::new("");
-        builder.add_line(None, glob).ok()?;
-        let matcher = builder.build().ok()?;
-        let is_match = move |it: &&Path| matcher.matched_path_or_any_parents(it, false).is_ignore();
+        let matcher = Matcher::new([[glob]]);
+        let is_match = move |it: &&Path| !matcher.matches(it).is_empty();
         Some(files.iter().map(PathBuf::as_path).filter(is_match))
     }
 

@@ -123,7 +123,7 @@ fn currency(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
             if digits == 0
                 || written[..at].ends_with(['\\', '$'])
-                || !is_money(&rest[..digits], &rest[digits..])
+                || !(is_money(&rest[..digits], &rest[digits..]) || is_a_price(&written[..at]))
             {
                 continue;
             }
@@ -135,6 +135,20 @@ fn currency(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             out.push(finding.fix("Put a backslash before it", Span::empty(start), "\\"));
         }
     }
+}
+
+/// Whether the words before say that money is meant.
+fn is_a_price(before: &str) -> bool {
+    const WORDS: [&str; 14] = [
+        "costs", "cost", "price", "priced", "pay", "pays", "paid", "fee", "spend", "spends",
+        "charge", "charges", "worth", "budget",
+    ];
+    const BETWEEN: [&str; 12] =
+        ["is", "of", "at", "about", "only", "just", "a", "an", "than", "more", "less", "to"];
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    let word = line.split_whitespace().rev().find(|it| !BETWEEN.contains(it));
+    line.ends_with(' ')
+        && word.is_some_and(|it| WORDS.iter().any(|word| word.eq_ignore_ascii_case(it)))
 }
 
 fn is_money(digits: &str, behind: &str) -> bool {
@@ -183,20 +197,20 @@ fn glued(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     }
 }
 
-/// Returns the commands in the body that an agent runs by itself, each with what it is.
-pub(in crate::rules) fn commands(cx: &Cx<'_>) -> Vec<(Span, String)> {
+/// Returns the commands in the body that an agent runs by itself: where each is shown, and where it
+/// is written.
+pub(in crate::rules) fn commands(cx: &Cx<'_>) -> Vec<(Span, Span)> {
     let body = cx.body();
     let mut commands = Vec::new();
     for code in &body.codes {
         let before = &cx.text[..code.start];
         let Some(before) = before.strip_suffix("!`") else { continue };
         if before.is_empty() || before.ends_with(char::is_whitespace) {
-            commands
-                .push((Span::new(code.start - 2, code.end + 1), code.slice(cx.text).to_owned()));
+            commands.push((Span::new(code.start - 2, code.end + 1), *code));
         }
     }
     for fence in body.fences.iter().filter(|it| it.info.slice(cx.text) == "!") {
-        commands.push((fence.open, fence.content.slice(cx.text).to_owned()));
+        commands.push((fence.open, fence.content));
     }
     commands.sort_by_key(|(span, _)| *span);
     commands

@@ -39,6 +39,7 @@ fn links_that_are_no_files() {
     }
     silent("body/broken-link", &body("```md\n[x](no.md)\n```"));
     silent("body/broken-link", &body("Write `[x](no.md)` there."));
+    silent("body/broken-link", &body("Write:\n\n    [x](no.md)"));
 }
 
 #[test]
@@ -141,6 +142,8 @@ fn letters_that_are_seen() {
     for text in [
         "🏴\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F}",
         "👩\u{200D}💻",
+        "1\u{FE0F}\u{20E3}a\u{200D}💻",
+        "क्\u{200D}ष",
         "می\u{200C}خواهم",
         "a\u{200F}b",
         "é 漢字",
@@ -154,6 +157,8 @@ fn downloads_that_a_person_starts() {
     silent("security/pipe-to-shell", &body("```sh\ncurl -sSf https://a.b | sh\n```"));
     silent("security/pipe-to-shell", &body("Run `curl https://a.b | sh`."));
     silent("security/pipe-to-shell", &body("!`curl https://a.b | jq .sh`"));
+    silent("security/pipe-to-shell", &body("!`curl https://a.b || sh fall-back.sh`"));
+    silent("security/pipe-to-shell", &body("!`env A=b curl https://a.b | tee a`"));
 }
 
 #[test]
@@ -184,7 +189,12 @@ fn globs_that_are_well() {
         "src/**/*.rs",
         "\"*.{ts,tsx}\"",
         "docs/",
-        "[\"src/**\", \"!src/gen/**\"]",
+        "[\"src/**/*.rs\", \"!src/gen/**\"]",
+        "[\"src/**\", \"!**/*.md\"]",
+        "[\"**\", \"!*.md\"]",
+        "\"src/{a\"",
+        "\"src/a}.ts\"",
+        "\"*.*\"",
         "/src/a.rs",
         "\"[ab].c\"",
         "\"**/*.md\"",

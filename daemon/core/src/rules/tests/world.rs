@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use crate::activate::Matcher;
 use crate::parse::parse;
 use crate::path::AbsPath;
 use crate::profile;
@@ -198,10 +199,9 @@ impl Surroundings for World {
     }
 
     fn matches(&self, glob: &str) -> Option<usize> {
-        let glob = globset::GlobBuilder::new(glob).literal_separator(true).build().ok()?;
-        let matcher = glob.compile_matcher();
+        let matcher = Matcher::new([[glob]]);
         let inside = self.files.keys().filter_map(|it| it.strip_prefix("/w").ok());
-        Some(inside.filter(|it| matcher.is_match(it)).count())
+        Some(inside.filter(|it| !matcher.matches(it).is_empty()).count())
     }
 
     fn neighbours(&self) -> &[Neighbour] {
