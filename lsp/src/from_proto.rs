@@ -233,10 +233,13 @@ pub(crate) fn is_command(uri: &Uri) -> bool {
     command::is_command(Path::new(&*String::from_utf8_lossy(&path)))
 }
 
-/// Returns whether something may be wrong with a text: with a skill, a command, or instructions that
-/// speak of skills.
+/// Returns whether something may be wrong with a text: with a skill, also one whose file's name is
+/// in the wrong case, a command, or instructions that speak of skills.
 pub(crate) fn is_checked(uri: &Uri) -> bool {
-    is_skill(uri) || uri.to_file_path().is_some_and(|it| is_instructions(&it))
+    let path = uri.path().decode().to_bytes();
+    let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+    let is_meant = name.eq_ignore_ascii_case(SKILL_FILE.as_bytes());
+    is_meant || is_skill(uri) || uri.to_file_path().is_some_and(|it| is_instructions(&it))
 }
 
 /// Returns the name of the directory that is a skill's own, where its address tells.
@@ -384,5 +387,8 @@ mod tests {
         ] {
             assert_eq!(is_skill(&uri.parse().unwrap()), expected, "{uri}");
         }
+        // What is wrong with it is its name.
+        assert!(is_checked(&"file:///w/skill.md".parse().unwrap()));
+        assert!(!is_checked(&"file:///w/skills.md".parse().unwrap()));
     }
 }

@@ -132,6 +132,10 @@ impl Surroundings for Scene {
         self.facts()?.link_target.as_ref()
     }
 
+    fn file_target(&self) -> Option<&AbsPath> {
+        self.facts()?.file_target.as_ref()
+    }
+
     fn is_top(&self) -> bool {
         self.facts().is_some_and(|it| it.is_top)
     }

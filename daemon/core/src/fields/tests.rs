@@ -482,8 +482,8 @@ fn maps_keep_what_is_text() {
               namespace: x
               openclaw: {"a": 1}
               empty:
-              ours: {namespace=<x>}; "{\"a\": 1}" is a map, not a text; "empty" is nothing, not a text
-              agentskills: {namespace=<x>}; "{\"a\": 1}" is a map, not a text; "empty" is nothing, not a text
+              ours: {namespace=<x>}; "empty" is nothing, not a text
+              agentskills: {namespace=<x>}; "empty" is nothing, not a text
               opencode-agent-skills: {namespace=<x>}; "{\"a\": 1}" is a map, not a string; "empty" is nothing, not a string
               codex: {}
             metadata: { short-description: [a], version: 1 }

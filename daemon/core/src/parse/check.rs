@@ -60,6 +60,16 @@ fn repeated(entries: &[Entry]) -> Vec<(usize, usize)> {
 pub(super) fn plain_values(text: &str, entries: &[Entry], diagnostics: &mut Vec<Diagnostic>) {
     for entry in entries.iter().filter(|entry| !entry.recovered) {
         let value = &entry.value;
+        let is_prose = || PROSE.iter().any(|field| field.key == entry.key.text);
+        if value.is_null() && value.span.is_empty() && is_prose() {
+            let behind = &text[entry.key.span.end..];
+            let colon = behind.len() - behind.trim_start_matches([' ', '\t', '"', '\'']).len();
+            let cut = behind[colon..].starts_with(':').then_some(entry.key.span.end + colon + 1);
+            let comment = cut.and_then(|it| comment_behind(text, it));
+            diagnostics.extend(
+                comment.filter(|it| is_glued(it.slice(text))).map(problem::comment_cuts_value),
+            );
+        }
         let ValueKind::Scalar { style: ScalarStyle::Plain, text: read } = &value.kind else {
             continue;
         };
@@ -67,14 +77,10 @@ pub(super) fn plain_values(text: &str, entries: &[Entry], diagnostics: &mut Vec<
             let span = Span::new(value.span.start, value.span.start + 1);
             diagnostics.push(problem::surprising_start(span, "!"));
         }
-        if let Some(comment) = comment_behind(text, value.span.end) {
-            let prose = PROSE.iter().any(|field| field.key == entry.key.text);
-            // `# a remark` is one; `#1234` or `#tag` was meant as part of the sentence.
-            let remark = &comment.slice(text)[1..];
-            let glued = !remark.is_empty() && !remark.starts_with([' ', '\t', '#']);
-            if prose || (glued && read.contains(' ')) {
-                diagnostics.push(problem::comment_cuts_value(comment));
-            }
+        if let Some(comment) = comment_behind(text, value.span.end)
+            && (is_prose() || (is_glued(comment.slice(text)) && read.contains(' ')))
+        {
+            diagnostics.push(problem::comment_cuts_value(comment));
         }
     }
 }
@@ -94,6 +100,12 @@ pub(super) fn unused_anchors(
             diagnostics.push(problem::surprising_start(span, "&"));
         }
     }
+}
+
+/// Whether a comment was meant as part of a sentence: `#1234` or `#tag`, and not `# a remark`.
+fn is_glued(comment: &str) -> bool {
+    let remark = &comment[1..];
+    !remark.is_empty() && !remark.starts_with([' ', '\t', '#'])
 }
 
 fn comment_behind(text: &str, end: usize) -> Option<Span> {
@@ -174,6 +186,20 @@ mod tests {
             comment 4:20 "#c"
             Warning yaml/comment-cuts-value 3:8 "#tag": ` #` starts a comment and ends the value
             Warning yaml/comment-cuts-value 4:20 "#c": ` #` starts a comment and ends the value
+        "##]],
+        );
+    }
+
+    #[test]
+    fn a_comment_that_cuts_all_of_a_sentence_is_reported() {
+        check(
+            "description: #5 of the list\nwhen_to_use: # later\n",
+            expect![[r##"
+            description = null ""
+            when_to_use = null ""
+            comment 2:14 "#5 of the list"
+            comment 3:14 "# later"
+            Warning yaml/comment-cuts-value 2:14 "#5 of the list": ` #` starts a comment and ends the value
         "##]],
         );
     }

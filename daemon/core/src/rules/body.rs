@@ -103,7 +103,8 @@ pub(super) static RULES: [Rule; 14] = [
         "Run `chmod +x` on the file, or name its interpreter: `python scripts/read.py`.",
         "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRun:\n\n```sh\n./scripts/read.sh a.pdf\n```\n//- /w/pdf/scripts/read.sh\n#!/bin/sh\n",
         LINKED,
-    ),
+    )
+    .choosable(),
     rule(
         "body/unreferenced-file",
         Severity::Hint,

@@ -24,6 +24,7 @@ pub(super) static RULES: [Rule; 9] = [
         "It is all that a model sees before it chooses a skill. Most agents drop a skill without one.",
         "Add a `description:` that says what the skill does and when to use it.",
     )
+    .choosable()
     .whole_file()
     .sources(&[&SPECIFICATION, &CODEX, &GEMINI, &OPENCODE])
     .texts("---\nname: pdf\n---\nRead the file.\n", WELL),

@@ -33,6 +33,7 @@ pub(super) static RULES: [Rule; 9] = [
         "What it says has no effect. What describes a skill for people belongs under `metadata`, which every reader takes.",
         "Remove it, or move it under `metadata`.",
     )
+    .choosable()
     .sources(&[&SPECIFICATION, &CORPUS])
     .texts("---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npriority: high\n---\nRead the file.\n", WELL),
     Rule::new(
@@ -55,6 +56,7 @@ pub(super) static RULES: [Rule; 9] = [
         "The standard has `metadata` for it. Claude Code asks the user before it runs a skill with keys that it does not know.",
         "Move it under `metadata`.",
     )
+    .choosable()
     .sources(&[&SPECIFICATION, &CORPUS])
     .texts("---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nauthor: me\n---\nRead the file.\n", WELL),
     Rule::new(
@@ -115,6 +117,7 @@ pub(super) static RULES: [Rule; 9] = [
         "One of them has no effect, or nobody can start the skill.",
         "Change one of them.",
     )
+    .choosable()
     .agents(&[Agent::ClaudeCode])
     .sources(&[&CLAUDE_SKILLS])
     .texts(

@@ -85,8 +85,8 @@ pub(super) static RULES: [Rule; 9] = [
     rule(
         "index/link",
         Severity::Information,
-        "A symbolic link leads out of the directory of skills.",
-        "Some agents do not follow it, and another machine may not have what it leads to.",
+        "A symbolic link leads out of the directory of skills, or the SKILL.md is one.",
+        "Some agents do not follow it, and another machine may not have what it leads to. A SKILL.md that is a link does not exist for Codex, which is an error.",
         "Copy the skill, or check that every agent in use follows links.",
         "//- /w/.claude/skills/pdf -> /opt/pdf\n//- /w/.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
     ),
@@ -119,6 +119,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         out.push(found("index/git-ignored", span, "git ignores this skill"));
     }
     link(cx, span, out);
+    linked_file(cx, span, out);
     let rankings = cx.surroundings.rankings();
     precedence(cx, span, rankings, out);
     budget(cx, span, rankings, out);
@@ -241,6 +242,25 @@ fn link(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
     };
     let finding = found("index/link", span, message).about(&refusing);
     out.push(finding.related(target, "where the skill really is"));
+}
+
+/// A SKILL.md that is a link itself, which some agents pass over wherever it leads.
+fn linked_file(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
+    let (Some(path), Some(target)) = (cx.path, cx.surroundings.file_target()) else { return };
+    let passes = |profile: &Profile| {
+        let root = depth_below_root(profile, path);
+        root.is_some_and(|(_, rule, _)| !rule.walk.file_links) && !is_met(cx, profile, path)
+    };
+    let passing = cx.those(|it, _| passes(it));
+    if passing.is_empty() {
+        return;
+    }
+    let who = act(&passing, "drops", "drop");
+    let message =
+        format!("{who} this skill: the file is a symbolic link to `{}`", target.display());
+    let finding = found("index/link", span, message).severity(Severity::Error).about(&passing);
+    let finding = finding.help("Put a copy in its place, or link the directory.");
+    out.push(finding.related(target, "the file that is linked"));
 }
 
 fn precedence(cx: &Cx<'_>, span: Span, rankings: &[Ranking], out: &mut Vec<Finding>) {

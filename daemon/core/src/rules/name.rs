@@ -72,6 +72,7 @@ pub(super) static RULES: [Rule; 9] = [
         "Give the skill a shorter name.",
         "---\nname: a-name-that-goes-on-and-on-until-nobody-wants-to-read-it-any-more-at-all\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
     )
+    .fixable()
     .sources(&[&SPECIFICATION, &CODEX]),
     warning(
         "name/directory",
@@ -79,7 +80,8 @@ pub(super) static RULES: [Rule; 9] = [
         "The standard wants them to be the same. Claude Code invokes the skill by its directory's name, the others by this one.",
         "Rename one of them.",
         "---\nname: pdf-reader\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
-    ),
+    )
+    .choosable(),
     Rule::new(
         "name/reserved",
         Severity::Information,

@@ -12,7 +12,10 @@ What `skillsd check` and the language server find in a `SKILL.md`.
 This page is made from the table of rules; `cargo tidy` writes it again.
 
 How grave a finding is follows from what the agents of the active profiles do with the file: an **error** makes one of them drop the skill or the field, a **warning** works otherwise than it is written, **information** and **hints** are worth knowing.
-The severity below is that of a finding that no agent minds more.
+The severity below is the usual one, and each finding has its own: graver where an active agent drops the skill or the field for it, milder where none of them does.
+So most faults of YAML are warnings where every active agent reads the file all the same, however it does so.
+
+A fix that is the one right answer is made by `skillsd check --fix`; where there are several, or one that is more than an edit of the text, an editor offers them to choose from.
 
 A comment suppresses a finding: `# skillsd-ignore: rule` in the frontmatter, at the end of a line or on the line above a key, and `<!-- skillsd-ignore rule -->` in the body, for its line or for the next one.
 Several rules stand behind each other, and `family/*` is a family.
@@ -25,7 +28,11 @@ pub fn page() -> String {
     let rules = super::rules();
     page.push_str("| Rule | | Fix | What it finds |\n|---|---|---|---|\n");
     for rule in rules {
-        let fix = if rule.fixable { "yes" } else { "" };
+        let fix = match (rule.fixable, rule.choosable) {
+            (true, _) => "yes",
+            (false, true) => "to choose",
+            (false, false) => "",
+        };
         let severity = severity(rule.severity);
         put(
             &mut page,
@@ -56,7 +63,11 @@ pub fn section(rule: &Rule) -> String {
     }
     let agents: Vec<&str> = rule.agents.iter().map(|it| it.name()).collect();
     let about = if agents.is_empty() { "all".to_owned() } else { agents.join(", ") };
-    let fix = if rule.fixable { " A fix is offered where there is one right answer." } else { "" };
+    let fix = match (rule.fixable, rule.choosable) {
+        (true, _) => " A fix is offered where there is one right answer.",
+        (false, true) => " An editor offers what can be done, to choose from.",
+        (false, false) => "",
+    };
     put(&mut page, format_args!("\n- Severity: {}\n- Agents: {about}\n", severity(rule.severity)));
     put(&mut page, format_args!("- What to do: {}{fix}\n- Since: {}\n", rule.repair, rule.since));
     for source in rule.sources {

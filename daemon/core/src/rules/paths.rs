@@ -160,10 +160,15 @@ fn never(cx: &Cx<'_>, item: &Item, glob: &str, error: &PatternError) -> Finding 
     if *error != PatternError::Dots {
         return finding;
     }
-    let rest = glob.trim_start_matches("./");
-    // Without a slash it would count at any depth.
-    let better = if rest.contains('/') { rest.to_owned() } else { format!("/{rest}") };
-    if glob == "." || activate::check(&better).is_err() || activate::matches_all(&better) {
+    if glob.contains(['{', '\\']) {
+        return finding;
+    }
+    let names: Vec<&str> = glob.split('/').filter(|it| !matches!(*it, "" | ".")).collect();
+    // Without a slash before the end it would count at any depth.
+    let start = if names.len() == 1 { "/" } else { "" };
+    let end = if glob.ends_with('/') { "/" } else { "" };
+    let better = format!("{start}{}{end}", names.join("/"));
+    if names.is_empty() || activate::matches_all(&better) {
         return finding.help("Remove `paths` where the skill is about every file.");
     }
     rewritten(cx, finding, glob, &better)

@@ -11,7 +11,8 @@ use crate::diagnostic::Severity;
 pub struct Rule {
     /// A stable name, `family/kebab-name`.
     pub id: &'static str,
-    /// How much a finding matters, where no agent of the active profiles does worse.
+    /// How much a finding usually matters: each has a severity of its own, by what the agents of the
+    /// active profiles do about it.
     pub severity: Severity,
     /// What it finds, in a sentence.
     pub what: &'static str,
@@ -21,6 +22,9 @@ pub struct Rule {
     pub repair: &'static str,
     /// Whether most findings come with a fix that can be applied as it is.
     pub fixable: bool,
+    /// Whether there are fixes of which somebody has to choose one, or that are more than an edit
+    /// of the text.
+    pub choosable: bool,
     /// Whether it is about the file as a whole: a comment anywhere in the file suppresses it.
     pub whole_file: bool,
     /// The agents it is about; all of them when empty.
@@ -51,6 +55,7 @@ impl Rule {
             why,
             repair,
             fixable: false,
+            choosable: false,
             whole_file: false,
             agents: &[],
             sources: &[],
@@ -62,6 +67,11 @@ impl Rule {
 
     pub(super) const fn fixable(mut self) -> Self {
         self.fixable = true;
+        self
+    }
+
+    pub(super) const fn choosable(mut self) -> Self {
+        self.choosable = true;
         self
     }
 

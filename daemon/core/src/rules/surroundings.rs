@@ -48,6 +48,8 @@ pub struct Facts {
     pub files: Option<Vec<String>>,
     /// Where the skill really is, when it was reached by a link that leaves its root.
     pub link_target: Option<AbsPath>,
+    /// Where the SKILL.md itself really is, when it is a symbolic link.
+    pub file_target: Option<AbsPath>,
     /// Whether the skill's directory is the top of a worktree.
     pub is_top: bool,
     /// Whether git ignores the file.
@@ -98,6 +100,11 @@ pub trait Surroundings {
 
     /// Returns where the skill really is, when it was reached by a link that leaves its root.
     fn link_target(&self) -> Option<&AbsPath> {
+        None
+    }
+
+    /// Returns where the SKILL.md itself really is, when it is a symbolic link.
+    fn file_target(&self) -> Option<&AbsPath> {
         None
     }
 

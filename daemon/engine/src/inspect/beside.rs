@@ -29,6 +29,7 @@ pub(super) struct Beside<'a> {
     rankings: &'a [Ranking],
     files: OnceCell<Option<Vec<String>>>,
     link: OnceCell<Option<AbsPath>>,
+    file_target: OnceCell<Option<AbsPath>>,
     fault: Option<&'a Fault>,
 }
 
@@ -40,8 +41,17 @@ impl<'a> Beside<'a> {
         rankings: &'a [Ranking],
     ) -> Self {
         let dir = path.parent().unwrap_or_else(|| path.clone());
-        let (files, link) = (OnceCell::new(), OnceCell::new());
-        Self { dir, path, worktree, neighbours, rankings, files, link, fault: None }
+        Self {
+            dir,
+            path,
+            worktree,
+            neighbours,
+            rankings,
+            files: OnceCell::new(),
+            link: OnceCell::new(),
+            file_target: OnceCell::new(),
+            fault: None,
+        }
     }
 
     /// Says why the file itself cannot be read.
@@ -108,6 +118,15 @@ impl Surroundings for Beside<'_> {
         self.link.get_or_init(find).as_ref()
     }
 
+    fn file_target(&self) -> Option<&AbsPath> {
+        let find = || {
+            let is_link = fs::symlink_metadata(&**self.path).ok()?.is_symlink();
+            let target = is_link.then(|| self.path.canonicalize().ok()).flatten()?;
+            AbsPath::new(&target).ok()
+        };
+        self.file_target.get_or_init(find).as_ref()
+    }
+
     fn fault(&self) -> Option<&Fault> {
         self.fault
     }
@@ -126,6 +145,7 @@ pub fn facts(path: &AbsPath, looks: &[String]) -> Facts {
         looks: looks.iter().map(|it| (it.clone(), beside.look(it))).collect(),
         files: beside.files().map(<[String]>::to_vec),
         link_target: beside.link_target().cloned(),
+        file_target: beside.file_target().cloned(),
         is_top: beside.is_top(),
         is_git_ignored: beside.is_git_ignored(),
     }

@@ -30,7 +30,8 @@ pub struct RuleDescription {
     pub rule: String,
     /// The page about it; null where there is none on this machine.
     pub href: Option<String>,
-    /// How bad a finding is that no agent of the active profiles minds more.
+    /// How bad a finding usually is; each has a severity of its own, by what the agents of the active
+    /// profiles do about it.
     pub severity: Severity,
     /// What it finds, in a sentence.
     pub what: String,

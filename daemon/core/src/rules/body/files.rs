@@ -23,6 +23,9 @@ const FOR_PEOPLE: [&str; 10] = [
     "agents/openai",
 ];
 
+/// How alike a path has to be to one that there is.
+const ALIKE: f64 = 0.8;
+
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     for link in &cx.body().links {
         self::link(cx, *link, out);
@@ -153,7 +156,9 @@ fn backslashes(cx: &Cx<'_>, id: &'static str, span: Span, out: &mut Vec<Finding>
 
 /// Adds the file that was probably meant.
 fn meant(cx: &Cx<'_>, finding: Finding, span: Span, path: &str, normal: &str) -> Finding {
-    const ALIKE: f64 = 0.8;
+    if let Some(beside) = normal.strip_prefix("../") {
+        return another_skill(cx, finding, span, beside);
+    }
     let files = cx.surroundings.files().unwrap_or_default();
     let alike = likeness::nearest(normal, files.iter().map(String::as_str), ALIKE);
     let [meant] = alike[..] else { return finding };
@@ -161,6 +166,23 @@ fn meant(cx: &Cx<'_>, finding: Finding, span: Span, path: &str, normal: &str) ->
     let Some(at) = written.find(path) else { return finding };
     let span = Span::new(span.start + at, span.start + at + path.len());
     finding.meant(span, meant)
+}
+
+/// Adds the skill beside this one that was probably meant, where the same file is there.
+fn another_skill(cx: &Cx<'_>, finding: Finding, span: Span, beside: &str) -> Finding {
+    let (dir, rest) = beside.split_once('/').unwrap_or((beside, ""));
+    let names = cx.surroundings.neighbours().iter().filter_map(|it| it.path.parent_name());
+    let [meant] = likeness::nearest(dir, names, ALIKE)[..] else { return finding };
+    let path = format!("../{meant}/{rest}");
+    let is_there =
+        matches!(cx.surroundings.look(path.trim_end_matches('/')), Some(it) if it != Look::Missing);
+    match span.slice(cx.text).find(&format!("../{dir}")) {
+        Some(at) if is_there => {
+            let start = span.start + at + "../".len();
+            finding.meant(Span::new(start, start + dir.len()), meant)
+        }
+        Some(_) | None => finding,
+    }
 }
 
 /// Looks at scripts that a block of code runs by their path.

@@ -46,6 +46,15 @@ fn each_rule_finds_its_failing_text_and_nothing_in_the_other() {
         {
             wrong.push(format!("{} has no fix", rule.id));
         }
+        let own: Vec<_> = found.iter().filter(|it| it.rule.id == rule.id).collect();
+        let is_offered = |it: &Finding| !it.fixes.is_empty() || !it.offers.is_empty();
+        if own.iter().any(|it| is_offered(it)) && !rule.fixable && !rule.choosable {
+            wrong.push(format!("{} has a fix, and its row says nothing of it", rule.id));
+        }
+        let chooses = own.iter().any(|it| is_offered(it) && !is_mended(it));
+        if rule.choosable && !chooses {
+            wrong.push(format!("{} has nothing to choose from", rule.id));
+        }
         let found = World::new(rule.passing).check_with(&all_profiles());
         let gravest: Vec<_> = found
             .iter()

@@ -44,14 +44,15 @@ fn silent(id: &str, found: &[Finding]) {
 
 #[test]
 fn a_glob_that_no_path_matches_is_told_as_such() {
-    for (glob, better) in [("./src/a.ts", "src/a.ts"), ("./a.ts", "/a.ts")] {
+    for (glob, better) in [("./src/a.ts", "src/a.ts"), ("./a.ts", "/a.ts"), ("src//a/", "src/a/")] {
         let text = front(&format!("paths: {glob}"));
         let finding = finds("paths/glob", &text, glob, "can never match");
         let fix = finding.only_fix().expect("it has one");
         assert_eq!(apply(&text, &fix.edits), front(&format!("paths: {better}")));
     }
-    for glob in [".", "./**", "/", "src//a.ts", "'#a'"] {
-        finds("paths/glob", &front(&format!("paths: {glob}")), glob, "can never match");
+    for glob in [".", "./**", "/", "'#a'"] {
+        let place = glob.trim_matches('\'');
+        finds("paths/glob", &front(&format!("paths: {glob}")), place, "can never match");
     }
 }
 
@@ -143,4 +144,42 @@ fn a_hook_with_an_empty_command_is_told() {
     let hooks =
         "hooks:\n  PreToolUse:\n    - hooks:\n        - type: command\n          command: \"\"";
     finds("hooks/missing-key", &front(hooks), "\"\"", "is empty");
+}
+
+#[test]
+fn a_description_that_begins_as_a_comment_is_quoted() {
+    let text = described("#5 of the list. Use when asked");
+    let place = "#5 of the list. Use when asked";
+    let finding = finds("yaml/comment-cuts-value", &text, place, "starts a comment");
+    let fix = finding.only_fix().expect("it has one");
+    let mended = apply(&text, &fix.edits);
+    assert!(World::new(&mended).check().is_empty(), "{mended}");
+}
+
+#[test]
+fn a_linked_file_is_told_where_an_agent_passes_it_over() {
+    let text = described("Reads. Use when asked");
+    for dir in [".agents", ".codex"] {
+        let found =
+            World::new(&format!("//- /w/{dir}/skills/pdf/SKILL.md <- /w/a.md\n{text}")).check();
+        let told: Vec<_> = found.iter().filter(|it| it.rule.id == "index/link").collect();
+        let [finding] = told[..] else { panic!("not one of {found:#?}") };
+        assert_eq!(finding.diagnostic.severity, Severity::Error);
+        assert!(finding.diagnostic.message.contains("Codex drops this skill"), "{finding:#?}");
+    }
+    // Claude Code follows it.
+    let claude = format!("//- /w/.claude/skills/pdf/SKILL.md <- /w/a.md\n{text}");
+    silent("index/link", &World::new(&claude).check());
+}
+
+#[test]
+fn a_link_to_a_skill_whose_name_is_misspelled_is_mended() {
+    let text = "---\nname: pdf\ndescription: Reads. Use when asked\n---\nSee [git](../git-helpr/SKILL.md).\n";
+    let other = "---\nname: git-helper\ndescription: Helps. Use when asked\n---\nHelp.\n";
+    let fixture =
+        format!("//- /w/skills/pdf/SKILL.md\n{text}//- /w/skills/git-helper/SKILL.md\n{other}");
+    let found = World::new(&fixture).check();
+    let finding = found.iter().find(|it| it.rule.id == "body/broken-link").expect("it is found");
+    let fix = finding.only_fix().expect("it has one");
+    assert_eq!(apply(text, &fix.edits), text.replace("helpr", "helper"));
 }

@@ -1,8 +1,8 @@
 //! A disk written as text, as the surroundings of a skill.
 //!
 //! `//- /path` starts a file; the first SKILL.md or command is the one that is checked, or the first of
-//! all where it is instructions. Behind a path `+x`
-//! makes the file executable, `fifo` a pipe, `->` a link, and `budget` puts many skills beside it.
+//! all where it is instructions. Behind a path `+x` makes the file executable, `fifo` a pipe, `->` a
+//! link, `<-` a link to the file that is named, and `budget` puts many skills beside it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -29,6 +29,7 @@ pub(crate) struct World {
     rankings: Vec<Ranking>,
     ignored: bool,
     link: Option<AbsPath>,
+    file_target: Option<AbsPath>,
     fault: Option<Fault>,
 }
 
@@ -42,11 +43,11 @@ impl World {
         };
         let mut files = BTreeMap::new();
         let (mut executable, mut order, mut tree) = (Vec::new(), Vec::new(), String::new());
-        let (mut link, mut fault) = (None, None);
+        let (mut link, mut file_target, mut fault) = (None, None, None);
         for part in whole.split("//- ").skip(1) {
             let (head, text) = part.split_once('\n').unwrap_or((part, ""));
             // A path may hold a blank; what else stands in the line begins with a mark or is known.
-            let at = [" ->", " +x", " budget", " fifo"].iter().find_map(|it| head.find(it));
+            let at = [" ->", " <-", " +x", " budget", " fifo"].iter().find_map(|it| head.find(it));
             let (path, rest) = head.split_at(at.unwrap_or(head.len()));
             let path = PathBuf::from(path);
             let mut words = rest.split_whitespace();
@@ -54,6 +55,12 @@ impl World {
                 Some("->") => {
                     link = words.next().map(|it| AbsPath::new(Path::new(it)).unwrap());
                     continue;
+                }
+                Some("<-") => {
+                    let target = AbsPath::new(Path::new(words.next().unwrap())).unwrap();
+                    let shown = target.display();
+                    let _ = write!(tree, "//- {} -> {shown}\n//- {shown}\n{text}", path.display());
+                    file_target = Some(target);
                 }
                 Some("fifo") => {
                     let detail = "named pipe".to_owned();
@@ -74,6 +81,7 @@ impl World {
             }
             // The tree's own heads have no blanks in their paths.
             if !path.to_string_lossy().contains(' ') {
+                // What is there already stays.
                 let _ = write!(tree, "//- {}\n{text}", path.display());
             }
             order.push(path.clone());
@@ -113,7 +121,18 @@ impl World {
             Ranking::of(&site, &resolve(&site, &tree))
         });
         let rankings = rankings.collect();
-        Self { files, executable, skill, beside, neighbours, rankings, ignored, link, fault }
+        Self {
+            files,
+            executable,
+            skill,
+            beside,
+            neighbours,
+            rankings,
+            ignored,
+            link,
+            file_target,
+            fault,
+        }
     }
 
     pub(crate) fn text(&self) -> String {
@@ -218,6 +237,10 @@ impl Surroundings for World {
 
     fn link_target(&self) -> Option<&AbsPath> {
         self.link.as_ref()
+    }
+
+    fn file_target(&self) -> Option<&AbsPath> {
+        self.file_target.as_ref()
     }
 
     fn fault(&self) -> Option<&Fault> {

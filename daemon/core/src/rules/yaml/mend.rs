@@ -54,6 +54,10 @@ fn quoting(
     let at_entry = |it: &&Entry| cx.lines_of(it).contains(at.start);
     let Some(entry) = frontmatter.entries.iter().find(at_entry) else { return finding };
     let value = &entry.value;
+    if let Some(comment) = comment.filter(|_| value.is_null()) {
+        let text = quote::quoted(comment.slice(cx.text).trim_end());
+        return finding.fix("Quote the value", comment, text);
+    }
     // An anchor or a tag at which the text begins is a part of what was meant.
     let line = cx.line(value.span.start);
     let begins = if line.contains(at.start) { at.start } else { value.span.start };
