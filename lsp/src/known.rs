@@ -212,15 +212,6 @@ impl Overlaid {
         path.ancestors().find_map(|it| self.at(&it.child("SKILL.md")))
     }
 
-    /// Returns all ways to the file of the skill at a path, the path itself first.
-    pub(crate) fn ways<'a>(&'a self, path: &'a AbsPath) -> Vec<&'a AbsPath> {
-        let skill = self.at(path);
-        let is_another =
-            |it: &&'a Skill| it.path != *path && skill.is_some_and(|skill| it.is_file_of(skill));
-        let others = self.skills.iter().filter(is_another).map(|it| &it.path);
-        std::iter::once(path).chain(others).collect()
-    }
-
     /// Returns the skills that some agent calls by a name, each with that agent.
     pub(crate) fn called<'a>(
         &'a self,
@@ -234,7 +225,8 @@ impl Overlaid {
 
     /// Returns where the paths of a text start.
     pub(crate) fn bases(&self, text: &AbsPath) -> Bases {
-        Bases::of(text, self.top.as_ref(), self.home.as_ref())
+        let skill = self.around(text).and_then(|it| it.path.parent());
+        Bases::of(text, self.top.as_ref(), self.home.as_ref()).of_skill(skill)
     }
 
     /// Returns what each profile makes of the skill at a path.

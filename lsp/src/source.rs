@@ -9,6 +9,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use skills_core::path::AbsPath;
+use skills_core::references::Entry;
 use skills_core::rules::Facts;
 use skills_protocol::wire::{CheckResult, PathMatches, RuleLevel, SkillReference, SnapshotResult};
 
@@ -82,6 +83,9 @@ pub trait Source: Send + Sync + 'static {
     /// Returns what lies beside the skill at `path`, and what is at these paths from its directory.
     fn facts(&self, path: AbsPath, looks: Vec<String>) -> Answer<Facts>;
 
+    /// Returns what is at each of these paths, in their order; nothing for one where nothing is.
+    fn entries(&self, paths: Vec<AbsPath>) -> Answer<Vec<Option<Entry>>>;
+
     /// Returns the texts that a search is for: those in which skills may be led to.
     fn texts(&self, search: Search) -> Answer<Vec<AbsPath>>;
 
@@ -133,6 +137,10 @@ impl Source for Nothing {
     }
 
     fn facts(&self, _: AbsPath, _: Vec<String>) -> Answer<Facts> {
+        none()
+    }
+
+    fn entries(&self, _: Vec<AbsPath>) -> Answer<Vec<Option<Entry>>> {
         none()
     }
 

@@ -3,7 +3,7 @@
 //! What handlers of several files work on: where a skill is named, what it means, and the texts
 //! themselves with their lines.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use skills_core::command;
@@ -11,6 +11,7 @@ use skills_core::path::AbsPath;
 use skills_core::references::{
     Bases, Link, Reference, has_names, has_paths, linked, links, links_at, steps,
 };
+use skills_core::resolve::FileId;
 use skills_core::text::Span;
 use tower_lsp::ls_types::{Location, Range, Uri};
 
@@ -26,9 +27,20 @@ pub(crate) struct Texts<'a> {
     pub(crate) session: &'a Session,
 }
 
+/// Which file a text is, by whatever path it is reached.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Identity {
+    File(FileId),
+    /// It is not on the disk, or nobody can say.
+    Path(AbsPath),
+}
+
 /// A file that names a skill.
 pub(crate) struct Speaker {
     pub(crate) path: AbsPath,
+    pub(crate) identity: Identity,
+    /// Whether it is the skill's own file.
+    pub(crate) is_own: bool,
     pub(crate) document: Arc<Document>,
     /// Whether the editor has it open.
     pub(crate) is_open: bool,
@@ -40,23 +52,17 @@ pub(crate) struct Speaker {
 
 impl Speaker {
     /// Looks for a skill in a text with the eyes of its own place; nothing for one without a path.
-    fn new(
-        document: &Arc<Document>,
-        meant: &Meant,
-        eyes: &Overlaid,
-        is_open: bool,
-    ) -> Option<Self> {
-        let path = document.path()?.clone();
+    fn new(document: Arc<Document>, text: Found, meant: &Meant, eyes: &Overlaid) -> Self {
+        let Found { path, identity, is_own, is_open } = text;
         let mut references = Vec::new();
         if meant.is_spoken_of_in(&path) {
             references.extend_from_slice(document.references());
             references.retain(|it| meant.is_named(&it.name, eyes));
         }
-        let dirs = meant.directories();
         let links = linked(document.text(), document.parsed(), &eyes.bases(&path), |it| {
-            dirs.contains(it).then_some(&*meant.skill.name)
+            meant.directories.contains(it).then_some(&*meant.skill.name)
         });
-        Some(Self { path, document: Arc::clone(document), is_open, references, links })
+        Self { path, identity, is_own, document, is_open, references, links }
     }
 
     /// Returns where it speaks of the skill, in the order of the text.
@@ -64,6 +70,8 @@ impl Speaker {
         let Self { document, references, links, .. } = self;
         let mut spans: Vec<Span> = references.iter().chain(links).map(|it| it.span).collect();
         spans.sort();
+        // A name that is a path as well is found as both.
+        spans.dedup_by(|it, before| it.start < before.end);
         spans.into_iter().map(move |it| {
             let range = to_proto::range(document, it, encoding);
             Location::new(document.uri().clone(), range)
@@ -71,23 +79,26 @@ impl Speaker {
     }
 }
 
+/// A text that is looked at, by one of the ways to it.
+struct Found {
+    path: AbsPath,
+    identity: Identity,
+    is_own: bool,
+    is_open: bool,
+}
+
 /// A skill with the names by which it may be spoken of.
 pub(crate) struct Meant {
     pub(crate) skill: Skill,
     /// What is seen from where it was found.
     pub(crate) overlaid: Arc<Overlaid>,
+    /// All ways to its file, the one by which it was found first.
+    pub(crate) ways: Vec<AbsPath>,
+    /// The directories that lead to it; none for a command.
+    pub(crate) directories: Vec<AbsPath>,
 }
 
 impl Meant {
-    /// Returns the directories that lead to the skill; none for a command.
-    pub(crate) fn directories(&self) -> Vec<AbsPath> {
-        if command::is_command(&self.skill.path) {
-            return Vec::new();
-        }
-        let ways = self.overlaid.ways(&self.skill.path);
-        ways.into_iter().filter_map(AbsPath::parent).collect()
-    }
-
     /// Whether a name in a text at a path may mean this skill. What a user tells every agent is said
     /// in all worktrees: a name there is not one worktree's.
     fn is_spoken_of_in(&self, text: &AbsPath) -> bool {
@@ -123,24 +134,75 @@ impl Texts<'_> {
         let overlaid = self.session.place(document)?;
         if let Some(reference) = skills_core::references::at(document.references(), offset) {
             let skill = overlaid.meant(&reference.name)?.clone();
-            return Some((Meant { skill, overlaid }, reference.span));
+            return Some((self.meant(skill, overlaid), reference.span));
         }
         let own = document.path()?;
         if let Some((span, skill)) = linked_at(document, offset, &overlaid) {
             let skill = skill.clone();
-            return Some((Meant { skill, overlaid }, span));
+            return Some((self.meant(skill, overlaid), span));
         }
         let entry = document.parsed().frontmatter.as_ref()?.get("name")?;
         let is_there = entry.span.start <= offset && offset <= entry.span.end;
         let skill = overlaid.at(own).filter(|_| is_there)?.clone();
-        Some((Meant { skill, overlaid }, entry.value.span))
+        Some((self.meant(skill, overlaid), entry.value.span))
+    }
+
+    /// Returns a skill with all ways to it, from wherever it is seen.
+    pub(crate) fn meant(self, skill: Skill, overlaid: Arc<Overlaid>) -> Meant {
+        let mut ways = vec![skill.path.clone()];
+        for (_, place) in self.session.all_places() {
+            for other in place.skills.iter().filter(|it| it.is_file_of(&skill)) {
+                if !ways.contains(&other.path) {
+                    ways.push(other.path.clone());
+                }
+            }
+        }
+        let is_command = command::is_command(&skill.path);
+        let dirs = ways.iter().filter(|_| !is_command).filter_map(AbsPath::parent);
+        Meant { directories: dirs.collect(), skill, overlaid, ways }
+    }
+
+    /// Returns the same skill with the ways to it that the disk alone knows: of a file that no agent
+    /// sees and the editor has open, nobody has said yet which one it is.
+    pub(crate) async fn identified(self, meant: &Meant) -> Meant {
+        let (mut skill, overlaid) = (meant.skill.clone(), Arc::clone(&meant.overlaid));
+        if skill.file.is_none() {
+            let entries = self.session.source().entries(vec![skill.path.clone()]).await;
+            skill.file = entries.and_then(|it| it.first().copied().flatten()?.id);
+        }
+        self.meant(skill, overlaid)
+    }
+
+    /// Returns each of these texts by one path: by one at which it is open, else by one that is
+    /// `preferred`, else by the first.
+    pub(crate) async fn each_once(
+        self,
+        paths: BTreeSet<AbsPath>,
+        preferred: impl Fn(&AbsPath) -> bool,
+    ) -> BTreeMap<Identity, AbsPath> {
+        let paths: Vec<AbsPath> = paths.into_iter().collect();
+        let entries = self.session.source().entries(paths.clone()).await.unwrap_or_default();
+        let ids = entries.into_iter().map(|it| it?.id).chain(std::iter::repeat(None));
+        let rank = |it: &AbsPath| (self.session.document_at(it).is_none(), !preferred(it));
+        let mut each: BTreeMap<Identity, AbsPath> = BTreeMap::new();
+        for (path, id) in paths.into_iter().zip(ids) {
+            let identity = id.map_or_else(|| Identity::Path(path.clone()), Identity::File);
+            match each.get_mut(&identity) {
+                Some(kept) if rank(kept) <= rank(&path) => {}
+                Some(kept) => *kept = path,
+                None => {
+                    each.insert(identity, path);
+                }
+            }
+        }
+        each
     }
 
     /// Returns the skill that a text is.
     pub(crate) fn meant_by(self, document: &Document) -> Option<Meant> {
         let overlaid = self.session.place(document)?;
         let skill = overlaid.at(document.path()?)?.clone();
-        Some(Meant { skill, overlaid })
+        Some(self.meant(skill, overlaid))
     }
 
     /// Returns where the skill that a text is is named elsewhere.
@@ -155,15 +217,15 @@ impl Texts<'_> {
                 found
             }
         };
-        let open = self.session.documents();
-        let is_closed = |it: &&Arc<Document>| !open.iter().any(|open| open.path() == it.path());
-        let closed = closed.iter().filter(is_closed).map(|it| self.speaker(it, &meant, false));
-        let open = open.iter().filter(|it| it.path().is_some_and(is_text));
-        let open = open.map(|it| self.speaker(it, &meant, true));
-        let speakers = closed.chain(open).flatten();
-        let mut others: Vec<_> = speakers.filter(|it| it.path != meant.skill.path).collect();
-        others.sort_by(|a, b| a.path.cmp(&b.path));
-        Some(others.iter().flat_map(|it| it.locations(encoding)).collect())
+        let paths = closed.iter().filter_map(|it| it.path().cloned()).collect();
+        let mut speakers = Vec::new();
+        for text in self.found(paths, &meant).await.into_iter().filter(|it| !it.is_own) {
+            let read = || closed.iter().find(|it| it.path() == Some(&text.path)).cloned();
+            if let Some(document) = self.session.document_at(&text.path).or_else(read) {
+                speakers.push(self.speaker(document, text, &meant));
+            }
+        }
+        Some(speakers.iter().flat_map(|it| it.locations(encoding)).collect())
     }
 
     /// Returns the texts that name a skill or lead into its directory, as they are on the disk;
@@ -184,18 +246,33 @@ impl Texts<'_> {
     /// Returns the files that name a skill or lead into its directory, sorted by path; none where
     /// nobody can say what the closed ones are.
     pub(crate) async fn speakers(self, meant: &Meant) -> Option<Vec<Speaker>> {
-        let mut paths = self.naming(meant, &[None]).await?;
+        let paths = self.naming(meant, &[None]).await?;
+        let mut speakers = Vec::new();
+        for text in self.found(paths, meant).await {
+            if let Some((document, _)) = self.document(&text.path).await {
+                speakers.push(self.speaker(document, text, meant));
+            }
+        }
+        Some(speakers)
+    }
+
+    /// Returns these texts, the open ones and the skill's own, each once, sorted by path.
+    async fn found(self, mut paths: BTreeSet<AbsPath>, meant: &Meant) -> Vec<Found> {
         // What is typed but not saved counts as well.
         let open = self.session.documents();
         let speaking = open.iter().filter_map(|it| it.path()).filter(|it| is_text(it));
         paths.extend(speaking.cloned());
         paths.insert(meant.skill.path.clone());
-        let mut speakers = Vec::new();
-        for path in paths {
-            let Some((document, is_open)) = self.document(&path).await else { continue };
-            speakers.extend(self.speaker(&document, meant, is_open));
-        }
-        Some(speakers)
+        let each = self.each_once(paths, |it| *it == meant.skill.path).await;
+        let found = |(identity, path): (Identity, AbsPath)| {
+            let is_own = meant.ways.contains(&path)
+                || meant.skill.file.is_some_and(|it| identity == Identity::File(it));
+            let is_open = self.session.document_at(&path).is_some();
+            Found { path, identity, is_own, is_open }
+        };
+        let mut found: Vec<Found> = each.into_iter().map(found).collect();
+        found.sort_by(|a, b| a.path.cmp(&b.path));
+        found
     }
 
     /// Returns the files on the disk that name one of these skills, or any where none is said, in
@@ -214,9 +291,9 @@ impl Texts<'_> {
     /// Looks for a skill in a text. The same name means another skill in another folder, so each
     /// text is read from the place that it belongs to; one that belongs to none, from where the
     /// skill was found.
-    fn speaker(self, document: &Arc<Document>, meant: &Meant, is_open: bool) -> Option<Speaker> {
-        let own = self.session.place(document);
-        Speaker::new(document, meant, own.as_ref().unwrap_or(&meant.overlaid), is_open)
+    fn speaker(self, document: Arc<Document>, text: Found, meant: &Meant) -> Speaker {
+        let own = self.session.place(&document);
+        Speaker::new(document, text, meant, own.as_ref().unwrap_or(&meant.overlaid))
     }
 
     /// Returns where the paths of a text that speaks of a skill start.

@@ -22,7 +22,7 @@ use crate::text::Span;
 pub use bases::{Bases, Step, steps};
 pub use link::{Link, Start, Way, links, links_at};
 pub use moves::{Move, Moves, relative};
-pub use rename::{Renaming, edits, problem};
+pub use rename::{Access, Entry, Renaming, bound, edits, problem};
 
 /// A place where a skill may be named.
 #[derive(Clone, PartialEq, Eq, Debug)]

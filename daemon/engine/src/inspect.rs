@@ -32,7 +32,7 @@ use crate::ignored::{Options, walk};
 use crate::view::View;
 use beside::Beside;
 
-pub use beside::{facts, make_executable};
+pub use beside::{entry, facts, make_executable};
 pub use spoken::{Search, Spoken, home, names, search, spoken};
 pub use walks::Walks;
 pub use worktree::Worktree;

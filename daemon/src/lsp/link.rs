@@ -19,6 +19,7 @@ use skills_client::pages::{Paged, Pages};
 use skills_client::spawn::StartOptions;
 use skills_client::subscription::{Heard, Subscription};
 use skills_core::path::AbsPath;
+use skills_core::references::Entry;
 use skills_core::rules::{DEFAULT_PROFILES, Facts};
 use skills_core::text::decode;
 use skills_engine::disk::{Disk as _, RealDisk};
@@ -348,6 +349,11 @@ impl Source for Link {
 
     fn facts(&self, path: AbsPath, looks: Vec<String>) -> Answer<Facts> {
         Box::pin(async move { spawn_blocking(move || inspect::facts(&path, &looks)).await.ok() })
+    }
+
+    fn entries(&self, paths: Vec<AbsPath>) -> Answer<Vec<Option<Entry>>> {
+        let look = move || paths.iter().map(|it| inspect::entry(it)).collect();
+        Box::pin(async move { spawn_blocking(look).await.ok() })
     }
 
     fn texts(&self, search: Search) -> Answer<Vec<AbsPath>> {

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use skills_core::path::AbsPath;
-use skills_core::references::{Renaming, edits, problem};
+use skills_core::references::{Access, Entry, Renaming, bound, edits, problem};
 use skills_core::resolve::is_built_in;
 use skills_core::rules::Edit;
 use tower_lsp::jsonrpc::{Error, ErrorCode};
@@ -58,18 +58,18 @@ pub(crate) async fn renamed(
     new: &str,
     texts: Texts<'_>,
 ) -> Result<WorkspaceEdit, Error> {
+    let meant = &texts.identified(meant).await;
     let renaming = allowed(meant, new, texts)?;
-    if moves(&renaming)
-        && let Some(link) = link_to(meant, texts).await
-    {
-        return Err(refusal(format!(
-            "`{}` is a link to the skill's directory and would lead nowhere; rename both by hand",
-            link.display()
-        )));
+    let unknown = || refusal("what names the skill cannot be found out now; try again");
+    if moves(&renaming) {
+        let (ways, target) = accesses(&renaming, meant, texts).await.ok_or_else(unknown)?;
+        if let Some(why) = bound(&renaming, &ways, target) {
+            return Err(refusal(why));
+        }
     }
-    let Some(mut operations) = text_edits(&renaming, meant, texts).await else {
-        return Err(refusal("what names the skill cannot be found out now; try again"));
-    };
+    let (mut operations, own) = text_edits(&renaming, meant, texts).await.ok_or_else(unknown)?;
+    // By the way by which the editor has it open, since all lead to the same directory.
+    let renaming = Renaming { path: &own, new };
     let directories = renaming.directories().filter(|_| moves(&renaming));
     if directories.is_none() && !texts.session.settings().renames_files {
         return Ok(plain(operations));
@@ -88,16 +88,26 @@ pub(crate) async fn renamed(
     })
 }
 
-/// Returns a link that leads to the skill's directory by its name: no edit can make it lead elsewhere.
-async fn link_to(meant: &Meant, texts: Texts<'_>) -> Option<AbsPath> {
-    for way in meant.overlaid.ways(&meant.skill.path) {
-        let facts = texts.session.source().facts(way.clone(), Vec::new());
-        let is_other = *way != meant.skill.path;
-        if is_other && facts.await.is_some_and(|it| it.link_target.is_some()) {
-            return way.parent();
-        }
-    }
-    None
+/// Returns what the disk has of all ways to a skill, and of where its directory would be; nothing
+/// where nobody can say.
+async fn accesses(
+    renaming: &Renaming<'_>,
+    meant: &Meant,
+    texts: Texts<'_>,
+) -> Option<(Vec<Access>, Option<Entry>)> {
+    let (_, target) = renaming.directories()?;
+    let directories = meant.ways.iter().filter_map(AbsPath::parent);
+    let asked = meant.ways.iter().cloned().chain(directories).chain([target]);
+    let entries = texts.session.source().entries(asked.collect()).await?;
+    let (files, rest) = entries.split_at_checked(meant.ways.len())?;
+    let (target, directories) = rest.split_last()?;
+    let access = |(path, (file, directory)): (&AbsPath, (&Option<Entry>, &Option<Entry>))| Access {
+        path: path.clone(),
+        file: *file,
+        directory: *directory,
+    };
+    let entries = files.iter().zip(directories);
+    Some((meant.ways.iter().zip(entries).map(access).collect(), *target))
 }
 
 /// Returns what it is to give a skill and its directory another name, or why it cannot have it.
@@ -111,7 +121,7 @@ pub(crate) fn allowed<'a>(
     if moves(&renaming) {
         can_move(texts.session.settings())?;
     }
-    if let Some(why) = in_the_way(&renaming, texts) {
+    if let Some(why) = in_the_way(&renaming, meant, texts) {
         return Err(refusal(why));
     }
     let is_open = |dir: &Path| texts.session.folders().iter().any(|it| it.starts_with(dir));
@@ -123,7 +133,11 @@ pub(crate) fn allowed<'a>(
 }
 
 /// Returns what is in the way of a name wherever the skill is seen from.
-pub(super) fn in_the_way(renaming: &Renaming<'_>, texts: Texts<'_>) -> Option<String> {
+pub(super) fn in_the_way(
+    renaming: &Renaming<'_>,
+    meant: &Meant,
+    texts: Texts<'_>,
+) -> Option<String> {
     let places = texts.session.places_seeing(renaming.path);
     let mut seeing = places.iter().flat_map(|(_, it)| it.places(renaming.path));
     if let Some((ranking, _)) = seeing.find(|(it, _)| it.profile.reserves(renaming.new)) {
@@ -133,12 +147,10 @@ pub(super) fn in_the_way(renaming: &Renaming<'_>, texts: Texts<'_>) -> Option<St
         ));
     }
     let mut called = places.iter().flat_map(|(_, it)| it.called(renaming.new));
-    let ways = places.iter().flat_map(|(_, it)| it.ways(renaming.path));
-    let ways: Vec<_> = ways.collect();
     let others = places.iter().flat_map(|(_, it)| &it.skills);
-    let others = others.filter(|it| !ways.contains(&&it.path));
+    let others = others.filter(|it| !meant.ways.contains(&it.path));
     problem(renaming, others.map(|it| (it.name.as_str(), &it.path))).or_else(|| {
-        let (agent, path) = called.find(|(_, it)| !ways.contains(it))?;
+        let (agent, path) = called.find(|(_, it)| !meant.ways.contains(it))?;
         let new = renaming.new;
         Some(if is_built_in(path) {
             format!("{agent} has a skill `{new}` of its own")
@@ -148,17 +160,19 @@ pub(super) fn in_the_way(renaming: &Renaming<'_>, texts: Texts<'_>) -> Option<St
     })
 }
 
-/// Returns the operation that edits a text; none where nothing changes in it.
+/// Returns the operation that edits a text; none where nothing changes in it. What is found twice,
+/// as a name that is a path as well, is edited once.
 pub(super) fn operation(
     document: &Document,
     is_open: bool,
-    edits: &mut [Edit],
+    mut edits: Vec<Edit>,
     encoding: Encoding,
 ) -> Option<DocumentChangeOperation> {
     if edits.is_empty() {
         return None;
     }
     edits.sort_by_key(|it| it.span);
+    edits.dedup_by(|it, before| it.span.start < before.span.end);
     let edit = |it: &Edit| OneOf::Left(to_proto::text_edit(document, it, encoding));
     let text_document = OptionalVersionedTextDocumentIdentifier {
         uri: document.uri().clone(),
@@ -168,23 +182,29 @@ pub(super) fn operation(
     Some(DocumentChangeOperation::Edit(TextDocumentEdit { text_document, edits }))
 }
 
+/// Returns what changes in all texts, and the path by which the skill's own is edited.
 async fn text_edits(
     renaming: &Renaming<'_>,
     meant: &Meant,
     texts: Texts<'_>,
-) -> Option<Vec<DocumentChangeOperation>> {
+) -> Option<(Vec<DocumentChangeOperation>, AbsPath)> {
     let encoding = texts.session.settings().encoding;
-    let moves = renaming.moves(&meant.directories());
+    let moves = renaming.moves(&meant.directories);
     let mut operations = Vec::new();
+    let mut own = renaming.path.clone();
     for speaker in texts.speakers(meant).await? {
-        let Speaker { path, document, is_open, references, .. } = &speaker;
+        let Speaker { path, is_own, document, is_open, references, .. } = &speaker;
+        if *is_own {
+            own.clone_from(path);
+        }
         let (text, parsed) = (document.text(), document.parsed());
-        let mut found = edits(renaming, path, text, parsed, references);
+        let at = if *is_own { renaming.path } else { path };
+        let mut found = edits(renaming, at, text, parsed, references);
         let bases = texts.bases(&speaker, meant);
         found.extend(moves.edits(path, &bases, text, parsed, |_| false));
-        operations.extend(operation(document, *is_open, &mut found, encoding));
+        operations.extend(operation(document, *is_open, found, encoding));
     }
-    Some(operations)
+    Some((operations, own))
 }
 
 /// Whether the skill's directory gets another name too.

@@ -20,10 +20,11 @@ use super::rename::{in_the_way, operation};
 use crate::document::Document;
 use crate::known::Overlaid;
 use crate::source::Search;
-use crate::texts::{Meant, Texts, is_text};
+use crate::texts::{Identity, Texts, is_text};
 
-/// A text that is edited, and what was found in it so far.
+/// A text that is edited, by the path at which it was first met, and what was found in it so far.
 struct Edited {
+    path: AbsPath,
     document: Arc<Document>,
     is_open: bool,
     edits: Vec<Edit>,
@@ -45,13 +46,16 @@ pub(crate) async fn will_rename_files(
     if moves.all().is_empty() {
         return None;
     }
-    let mut edited: BTreeMap<AbsPath, Edited> = BTreeMap::new();
+    let mut edited: BTreeMap<Identity, Edited> = BTreeMap::new();
     name(&moves, texts, &mut edited).await?;
+    let moves = by_all_ways(moves, &places, texts).await;
     lead(&moves, &places, texts, &mut edited).await?;
     let encoding = texts.session.settings().encoding;
+    let mut edited: Vec<Edited> = edited.into_values().collect();
+    edited.sort_by(|a, b| a.path.cmp(&b.path));
     let operations: Vec<DocumentChangeOperation> = edited
-        .into_values()
-        .filter_map(|mut it| operation(&it.document, it.is_open, &mut it.edits, encoding))
+        .into_iter()
+        .filter_map(|it| operation(&it.document, it.is_open, it.edits, encoding))
         .collect();
     (!operations.is_empty()).then(|| WorkspaceEdit {
         document_changes: Some(DocumentChanges::Operations(operations)),
@@ -75,11 +79,55 @@ fn possible(moves: &Moves, places: &[(AbsPath, Arc<Overlaid>)]) -> Moves {
     Moves::new(moves.all().iter().filter(|it| !is_taken(it)).cloned())
 }
 
+/// Adds what moves as seen by the other ways to the skills that have a part in it: where the parent
+/// of what is renamed is reached by several paths, it is renamed by all of them.
+async fn by_all_ways(moves: Moves, places: &[(AbsPath, Arc<Overlaid>)], texts: Texts<'_>) -> Moves {
+    let mut all: Vec<Move> = moves.all().to_vec();
+    for it in moves.all().iter().filter(|it| it.old.parent() == it.new.parent()) {
+        let (Some(dir), Some(name)) = (it.old.parent(), it.new.file_name()) else { continue };
+        for other in other_ways(&it.old, places) {
+            let Some(parent) = other.parent() else { continue };
+            let asked = vec![it.old.clone(), other.clone(), dir.clone(), parent.clone()];
+            let entries = texts.session.source().entries(asked).await.unwrap_or_default();
+            let [Some(one), Some(two), Some(dir), Some(parent_entry)] = entries[..] else {
+                continue;
+            };
+            // A link of its own stays where it is, and so does what a link is renamed of.
+            let is_same = one.id == two.id && dir.id == parent_entry.id && dir.id.is_some();
+            let new = parent.child(name);
+            if is_same && !one.is_link && !two.is_link && moves.moved(&other).is_none() {
+                all.push(Move { old: other, new });
+            }
+        }
+    }
+    Moves::new(all)
+}
+
+/// Returns what else may lead to a path, as the ways to skills in it and around it tell.
+fn other_ways(path: &AbsPath, places: &[(AbsPath, Arc<Overlaid>)]) -> BTreeSet<AbsPath> {
+    let skills = || places.iter().flat_map(|(_, it)| &it.skills);
+    let mut others = BTreeSet::new();
+    for skill in skills() {
+        let Some(dir) = skill.path.parent() else { continue };
+        for way in skills().filter(|it| it.path != skill.path && it.is_file_of(skill)) {
+            let Some(way_dir) = way.path.parent() else { continue };
+            if let Ok(rest) = path.strip_prefix(&*dir) {
+                others.insert(way_dir.child(rest));
+            } else if let Ok(rest) = dir.strip_prefix(&**path) {
+                let n_up = rest.components().count();
+                others.extend(way_dir.ancestors().nth(n_up).filter(|_| way_dir.ends_with(rest)));
+            }
+        }
+    }
+    others.retain(|it| it != path && it.file_name() == path.file_name());
+    others
+}
+
 /// Gives the skills whose directories are renamed their new names.
 async fn name(
     moves: &Moves,
     texts: Texts<'_>,
-    edited: &mut BTreeMap<AbsPath, Edited>,
+    edited: &mut BTreeMap<Identity, Edited>,
 ) -> Option<()> {
     for Move { old, new } in moves.all() {
         let skill = old.child("SKILL.md");
@@ -88,18 +136,20 @@ async fn name(
         let seen = texts.session.places_seeing(&skill).into_iter().next();
         let found = seen.and_then(|(_, overlaid)| {
             let skill = overlaid.at(&skill)?.clone();
-            Some(Meant { skill, overlaid })
+            Some(texts.meant(skill, overlaid))
         });
         let renaming = Renaming { path: &skill, new: name };
-        let Some(meant) = found.filter(|_| in_the_way(&renaming, texts).is_none()) else {
+        let Some(meant) = found.filter(|it| in_the_way(&renaming, it, texts).is_none()) else {
             continue;
         };
         for speaker in texts.speakers(&meant).await? {
             let (text, parsed) = (speaker.document.text(), speaker.document.parsed());
-            let found = edits(&renaming, &speaker.path, text, parsed, &speaker.references);
-            let (document, is_open) = (speaker.document, speaker.is_open);
-            let edited = edited.entry(speaker.path);
-            edited.or_insert(Edited { document, is_open, edits: Vec::new() }).edits.extend(found);
+            let at = if speaker.is_own { &skill } else { &speaker.path };
+            let found = edits(&renaming, at, text, parsed, &speaker.references);
+            let (path, document, is_open) = (speaker.path, speaker.document, speaker.is_open);
+            let edited = edited.entry(speaker.identity);
+            let edited = edited.or_insert(Edited { path, document, is_open, edits: Vec::new() });
+            edited.edits.extend(found);
         }
     }
     Some(())
@@ -110,7 +160,7 @@ async fn lead(
     moves: &Moves,
     places: &[(AbsPath, Arc<Overlaid>)],
     texts: Texts<'_>,
-    edited: &mut BTreeMap<AbsPath, Edited>,
+    edited: &mut BTreeMap<Identity, Edited>,
 ) -> Option<()> {
     let mut paths: BTreeMap<AbsPath, Bases> = BTreeMap::new();
     for (_, overlaid) in places {
@@ -131,11 +181,21 @@ async fn lead(
             paths.entry(path.clone()).or_insert_with(|| place.bases(path));
         }
     }
-    for (path, bases) in paths {
-        let Some((document, is_open)) = texts.document(&path).await else { continue };
+    let known = paths.keys().cloned().collect();
+    for (identity, path) in texts.each_once(known, |it| moves.moved(it).is_some()).await {
+        let before = edited.get(&identity).map(|it| (it.path.clone(), Arc::clone(&it.document)));
+        let (path, document, is_open) = if let Some((path, document)) = before {
+            (path, document, false)
+        } else {
+            let Some((document, is_open)) = texts.document(&path).await else { continue };
+            (path, document, is_open)
+        };
+        let place = || texts.session.place(&document).unwrap_or_default().bases(&path);
+        let bases = paths.get(&path).cloned().unwrap_or_else(place);
         let found = led(moves, &path, &bases, &document, texts).await;
-        let edited = edited.entry(path);
-        edited.or_insert(Edited { document, is_open, edits: Vec::new() }).edits.extend(found);
+        let edited = edited.entry(identity);
+        let edited = edited.or_insert(Edited { path, document, is_open, edits: Vec::new() });
+        edited.edits.extend(found);
     }
     Some(())
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use skills_core::path::AbsPath;
+use skills_core::references::Entry;
 use skills_core::rules::{Facts, Look};
 use skills_lsp::{Answer, Bell, Extent, Nothing, Search, Source};
 use skills_protocol::wire::{CheckResult, PathMatches, RuleLevel, SkillReference, SnapshotResult};
@@ -176,6 +177,21 @@ impl Source for Told {
         };
         let looks = looks.into_iter().map(look).collect();
         Box::pin(std::future::ready(Some(Facts { looks, ..Facts::default() })))
+    }
+
+    fn entries(&self, paths: Vec<AbsPath>) -> Answer<Vec<Option<Entry>>> {
+        let dir = |place: &str, dir: &str| format!("{place}/.claude/skills/{dir}");
+        let dirs: Vec<String> = self
+            .places
+            .iter()
+            .flat_map(|(place, skills)| skills.iter().map(|it| dir(place, it.0)))
+            .collect();
+        let entry = |it: AbsPath| {
+            // Each is what it is by no other way.
+            let is_there = dirs.iter().any(|dir| it.starts_with(dir));
+            is_there.then_some(Entry { id: None, is_link: false })
+        };
+        Box::pin(std::future::ready(Some(paths.into_iter().map(entry).collect())))
     }
 
     fn texts(&self, _: Search) -> Answer<Vec<AbsPath>> {

@@ -14,3 +14,4 @@ mod odd;
 mod renaming;
 mod settings;
 mod socket;
+mod ways;

@@ -13,6 +13,8 @@ use crate::text::Span;
 pub struct Bases {
     /// The directory of the text.
     pub text: AbsPath,
+    /// The directory of the skill that the text is of, where it is of one.
+    pub skill: Option<AbsPath>,
     /// The top of the worktree around it.
     pub top: Option<AbsPath>,
     /// The user's home directory.
@@ -34,7 +36,13 @@ impl Bases {
     pub fn of(path: &AbsPath, top: Option<&AbsPath>, home: Option<&AbsPath>) -> Self {
         let text = path.parent().unwrap_or_else(|| path.clone());
         let top = top.filter(|it| text.starts_with(it)).cloned();
-        Self { text, top, home: home.cloned() }
+        Self { text, skill: None, top, home: home.cloned() }
+    }
+
+    /// Says of which skill the text is, by that skill's directory.
+    #[must_use]
+    pub fn of_skill(self, skill: Option<AbsPath>) -> Self {
+        Self { skill, ..self }
     }
 
     /// Returns where a path may start, the likeliest first.
@@ -44,7 +52,7 @@ impl Bases {
             Start::Text if self.top.as_ref() == Some(&self.text) => [text, None],
             Start::Text => [text, self.top.clone()],
             Start::Top => [self.top.clone(), None],
-            Start::Skill => [text, None],
+            Start::Skill => [self.skill.clone().or(text), None],
             Start::Home => [self.home.clone(), None],
             Start::Root => [Some(self.text.towards("/")), self.top.clone()],
         };

@@ -64,6 +64,8 @@ impl Moves {
             || bases.clone(),
             |it| Bases::of(&it, bases.top.as_ref(), bases.home.as_ref()),
         );
+        let skill = bases.skill.as_ref().map(|it| self.moved(it).unwrap_or_else(|| it.clone()));
+        let after = after.of_skill(skill);
         let written = Written { text, bases, after, moves: self };
         let mut edits: Vec<Edit> = Vec::new();
         for link in links(text, document) {
@@ -98,17 +100,17 @@ impl Written<'_> {
             let named = self.named(link, &steps);
             let written = replaced(self.text, link.names, &named);
             let then = self.moves.moved(&target).unwrap_or_else(|| target.clone());
-            let base = self.then(base);
+            let base = self.then(link, base);
             if base.towards(decoded(&written)) == then {
                 return named;
             }
             return self.anew(link, &base, &then).into_iter().collect();
         }
         // Nothing that moves is named; but what starts at the text's directory goes with it.
-        for base in starts.iter().filter(|it| self.then(it) != **it) {
+        for base in starts.iter().filter(|it| self.then(link, it) != **it) {
             let target = base.towards(&link.path);
             let then = self.moves.moved(&target).unwrap_or_else(|| target.clone());
-            let base = self.then(base);
+            let base = self.then(link, base);
             if base.towards(&link.path) != then && is_there(&target) {
                 return self.anew(link, &base, &then).into_iter().collect();
             }
@@ -120,9 +122,17 @@ impl Written<'_> {
         self.moves.0.iter().any(|it| it.old == *path)
     }
 
-    /// Returns where paths start then that start at `base` now.
-    fn then(&self, base: &AbsPath) -> AbsPath {
-        if *base == self.bases.text { self.after.text.clone() } else { base.clone() }
+    /// Returns where a path starts then that starts at `base` now. One directory may be several of
+    /// those that paths start at, and only the text's own and its skill's go anywhere.
+    fn then(&self, link: &Link, base: &AbsPath) -> AbsPath {
+        // Agents run commands at the top, wherever they have read them.
+        let is_run = matches!(link.way, Way::Bare | Way::Word);
+        match link.start {
+            Start::Text if is_run && self.after.top.as_ref() == Some(base) => base.clone(),
+            Start::Text if *base == self.bases.text => self.after.text.clone(),
+            Start::Skill => self.after.skill.as_ref().unwrap_or(&self.after.text).clone(),
+            Start::Text | Start::Top | Start::Home | Start::Root => base.clone(),
+        }
     }
 
     /// Returns the path with other names where what it passes is renamed in its place.
@@ -336,6 +346,50 @@ mod tests {
             "[a](./references/a.md), [b](references/b.md)\n",
             "[a](./docs/deep/a.md), [b](references/b.md)\n",
         );
+    }
+
+    /// Moves the text alone, from one place to another, and reads it from the worktree `/w`.
+    #[track_caller]
+    fn check_text(old: &str, new: &str, text: &str, expected: &str) {
+        let moves = Moves::new([Move { old: at(old), new: at(new) }]);
+        let bases = Bases::of(&at(old), Some(&at("/w")), Some(&at("/w")));
+        let edits = moves.edits(&at(old), &bases, text, &parse(text), |_| true);
+        assert_eq!(apply(text, &edits), expected);
+    }
+
+    #[test]
+    fn a_text_that_leaves_the_top_keeps_what_starts_there() {
+        for kept in [
+            "`$CLAUDE_PROJECT_DIR/.claude/skills/pdf/x.sh` and ~/.claude/skills/pdf/x.sh\n",
+            "/.claude/skills/pdf/x.sh and `.claude/skills/pdf/x.sh`\n",
+            "```sh\npython .claude/skills/pdf/x.py\n```\n",
+        ] {
+            check_text("/w/CLAUDE.md", "/w/.claude/CLAUDE.md", kept, kept);
+        }
+        // Whoever follows a link or an import reads it from the text.
+        check_text(
+            "/w/CLAUDE.md",
+            "/w/.claude/CLAUDE.md",
+            "@.claude/skills/pdf/SKILL.md [x](.claude/skills/pdf/x.md)\n",
+            "@skills/pdf/SKILL.md [x](skills/pdf/x.md)\n",
+        );
+        // Nothing of the worktree is read from its top elsewhere.
+        check_text("/w/CLAUDE.md", "/v/CLAUDE.md", "See `a/x.py`.\n", "See `../w/a/x.py`.\n");
+    }
+
+    #[test]
+    fn a_path_from_a_skill_starts_at_its_directory_in_each_of_its_texts() {
+        let path = at("/w/.claude/skills/pdf/references/a.md");
+        let skill = at("/w/.claude/skills/pdf");
+        let bases = Bases::of(&path, Some(&at("/w")), None).of_skill(Some(skill.clone()));
+        let text = "Run `${CLAUDE_SKILL_DIR}/scripts/x.py`.\n";
+        let edits = |old: &str, new: &str| {
+            let moves = Moves::new([Move { old: skill.child(old), new: skill.child(new) }]);
+            apply(text, &moves.edits(&path, &bases, text, &parse(text), |_| true))
+        };
+        assert_eq!(edits("scripts", "bin"), "Run `${CLAUDE_SKILL_DIR}/bin/x.py`.\n");
+        assert_eq!(edits("references/a.md", "a.md"), text);
+        assert_eq!(edits("references", "docs/deep"), text);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 use super::{Move, Moves, Reference};
 use crate::parse::Document;
 use crate::path::AbsPath;
+use crate::resolve::FileId;
 use crate::rules::Edit;
 use crate::text::Span;
 
@@ -37,6 +38,63 @@ impl Renaming<'_> {
         let new = old.parent()?.child(self.new);
         Some((old, new))
     }
+}
+
+/// What is at a path on the disk.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Entry {
+    /// Which file or directory it leads to; none for a link that leads nowhere.
+    pub id: Option<FileId>,
+    /// Whether it is a link itself.
+    pub is_link: bool,
+}
+
+/// One of the ways to a skill's file, as the disk has it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Access {
+    /// The SKILL.md by this way.
+    pub path: AbsPath,
+    /// What the file itself is; none where there is none.
+    pub file: Option<Entry>,
+    /// What its directory is.
+    pub directory: Option<Entry>,
+}
+
+/// Returns why a skill's directory cannot be moved on the disk: a sentence for a person.
+///
+/// `ways` are all that lead to its file, its own among them; `target` is what is there already
+/// where the directory would be.
+pub fn bound(renaming: &Renaming<'_>, ways: &[Access], target: Option<Entry>) -> Option<String> {
+    let (old, new) = renaming.directories()?;
+    let own = ways.iter().find(|it| it.path == *renaming.path).and_then(|it| it.directory);
+    let Some(own) = own else {
+        return Some(format!("`{}` is not on the disk; save the skill first", old.display()));
+    };
+    for Access { path, file, directory } in ways {
+        let dir = path.parent()?;
+        let Some(directory) = directory else { continue };
+        if directory.is_link {
+            return Some(format!(
+                "`{}` is a link to the skill's directory and would lead nowhere; rename both by hand",
+                dir.display()
+            ));
+        }
+        if file.is_some_and(|it| it.is_link) {
+            return Some(format!(
+                "`{}` is a link to the skill's file, which lies in another directory; rename both by hand",
+                path.display()
+            ));
+        }
+        if directory.id != own.id {
+            return Some(format!(
+                "`{}` is the skill's file as well, and its directory would keep the old name; rename both by hand",
+                path.display()
+            ));
+        }
+    }
+    // Where case does not count, it may be found under its new name already.
+    let is_taken = |it: Entry| it.is_link || it.id != own.id;
+    target.is_some_and(is_taken).then(|| format!("`{}` is there already", new.display()))
 }
 
 /// Returns why a skill cannot be called that: a sentence for a person.
@@ -118,6 +176,7 @@ pub fn edits(
 #[cfg(test)]
 mod tests {
     use std::path::Path;
+    use std::slice;
 
     use expect_test::{Expect, expect};
 
@@ -209,5 +268,44 @@ mod tests {
                 )),
             );
         }
+    }
+
+    #[test]
+    fn a_directory_that_others_lead_to_by_name_is_not_moved() {
+        let entry = |inode| Entry { id: Some(FileId { device: 1, inode }), is_link: false };
+        let link = |inode| Entry { is_link: true, ..entry(inode) };
+        let skill = path("/w/a/pdf/SKILL.md");
+        let way = |at: &str, file: Entry, directory: Entry| Access {
+            path: path(at),
+            file: Some(file),
+            directory: Some(directory),
+        };
+        let own = way("/w/a/pdf/SKILL.md", entry(1), entry(2));
+        let found = |ways: &[Access], target| {
+            bound(&Renaming { path: &skill, new: "paper" }, ways, target).unwrap_or_default()
+        };
+        let with = |other: Access| found(&[own.clone(), other], None);
+
+        assert_eq!(found(slice::from_ref(&own), None), "");
+        assert_eq!(with(way("/w/b/pdf/SKILL.md", entry(1), entry(2))), "", "its parent is a link");
+        for other in ["/w/b/pdf/SKILL.md", "/w/a/alias/SKILL.md"] {
+            assert!(with(way(other, entry(1), link(2))).contains("is a link to the skill's dir"));
+        }
+        assert!(found(&[way("/w/a/pdf/SKILL.md", entry(1), link(2))], None).contains("is a link"));
+        let linked = with(way("/w/b/pdf/SKILL.md", link(1), entry(3)));
+        assert!(linked.contains("is a link to the skill's file"), "{linked}");
+        let shared = with(way("/w/b/pdf/SKILL.md", entry(1), entry(3)));
+        assert!(shared.contains("is the skill's file as well"), "{shared}");
+
+        for taken in [entry(3), link(2), Entry { id: None, is_link: true }] {
+            assert_eq!(found(slice::from_ref(&own), Some(taken)), "`/w/a/paper` is there already");
+        }
+        assert_eq!(
+            found(slice::from_ref(&own), Some(entry(2))),
+            "",
+            "itself, where case does not count"
+        );
+        let gone = Access { file: None, directory: None, ..own.clone() };
+        assert!(found(&[gone], None).contains("save the skill first"));
     }
 }

@@ -3,12 +3,13 @@
 use std::cell::OnceCell;
 use std::fs;
 use std::io::{self, Read as _};
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
 use skills_core::path::AbsPath;
 use skills_core::ranking::Ranking;
-use skills_core::resolve::Fault;
+use skills_core::references::Entry;
+use skills_core::resolve::{Fault, FileId};
 use skills_core::rules::{ENOUGH, Facts, Look, Neighbour, Surroundings};
 
 use super::worktree::Worktree;
@@ -149,6 +150,14 @@ pub fn facts(path: &AbsPath, looks: &[String]) -> Facts {
         is_top: beside.is_top(),
         is_git_ignored: beside.is_git_ignored(),
     }
+}
+
+/// Returns what is at a path, whether or not it is a link; nothing where nothing is. Blocks on the
+/// disk.
+pub fn entry(path: &Path) -> Option<Entry> {
+    let is_link = fs::symlink_metadata(path).ok()?.is_symlink();
+    let id = |it: fs::Metadata| FileId { device: it.dev(), inode: it.ino() };
+    Some(Entry { id: fs::metadata(path).ok().map(id), is_link })
 }
 
 /// Makes a script of the skill at `path` executable for whoever may read it.

@@ -37,6 +37,8 @@ struct Sought<'a, F> {
     is_meant: F,
     /// The skills that are meant, by their directories.
     directories: HashMap<AbsPath, &'a str>,
+    /// The directories of all skills that are seen.
+    skills: HashSet<AbsPath>,
     top: Option<&'a AbsPath>,
     home: Option<AbsPath>,
 }
@@ -49,9 +51,11 @@ pub fn spoken(
     is_meant: impl Fn(&str) -> bool,
 ) -> Vec<Spoken> {
     let mut directories: HashMap<AbsPath, &str> = HashMap::new();
+    let mut seen = HashSet::new();
     let candidates = || views.iter().flat_map(|it| &it.resolution.candidates);
     for candidate in candidates() {
         let own = candidate.path.parent().filter(|_| !command::is_command(&candidate.path));
+        seen.extend(own.clone());
         let dir_name = own.as_ref().and_then(|it| it.file_name()?.to_str());
         let is_own = is_meant(&candidate.name) || dir_name.is_some_and(&is_meant);
         if let Some(own) = own.filter(|_| is_own) {
@@ -61,7 +65,7 @@ pub fn spoken(
     let home = home(views);
     let skills = candidates().map(|it| it.path.clone());
     let paths = texts(worktree, skills, home.as_ref());
-    let sought = Sought { is_meant, directories, top: worktree.top(), home };
+    let sought = Sought { is_meant, directories, skills: seen, top: worktree.top(), home };
     paths.into_iter().filter_map(|path| of_file(path, &sought)).collect()
 }
 
@@ -174,7 +178,8 @@ fn of_file<F: Fn(&str) -> bool>(path: AbsPath, sought: &Sought<'_, F>) -> Option
         found = references(&decoded.text, &document);
         found.retain(|it| (sought.is_meant)(&it.name));
     }
-    let bases = Bases::of(&path, sought.top, sought.home.as_ref());
+    let skill = path.ancestors().skip(1).find(|it| sought.skills.contains(it));
+    let bases = Bases::of(&path, sought.top, sought.home.as_ref()).of_skill(skill);
     let skill_in = |it: &AbsPath| sought.directories.get(it).copied();
     found.extend(linked(&decoded.text, &document, &bases, skill_in));
     found.sort_by_key(|it| it.span);

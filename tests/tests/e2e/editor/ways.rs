@@ -1,0 +1,187 @@
+//! Renaming where a file is reached in several ways: each file is edited once, and nothing is renamed
+//! that a link, another file or a directory has by its name.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use skills_testkit::Home;
+
+use super::client::{Editor, able, uri};
+use super::renaming::{apply, read};
+use crate::support::run;
+
+const PDF: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nI am `/pdf`, at .claude/skills/pdf/x.md and .agents/skills/pdf/x.md.\n";
+
+/// The same, called `paper`.
+fn paper() -> String {
+    PDF.replace("name: pdf", "name: paper").replace("/pdf", "/paper")
+}
+
+/// Lays out a worktree with the skill, and with what `more` says.
+fn begin(home: &Home, more: &str) -> PathBuf {
+    home.worktree("w", &format!("//- /.claude/skills/pdf/SKILL.md\n{PDF}{more}"))
+}
+
+fn link(target: &str, at: &Path) {
+    fs::create_dir_all(at.parent().expect("it lies somewhere")).expect("it can be made");
+    symlink(target, at).expect("it can be linked");
+}
+
+/// Starts an editor with these files open, the first of which is a skill.
+#[track_caller]
+fn start(home: &Home, top: &Path, open: &[&str]) -> Editor {
+    let mut editor = Editor::start(home, &[], &[top], able());
+    for file in open {
+        editor.open(&top.join(file));
+    }
+    editor.wait_for(&top.join(open[0]), &["yaml/"], &[]);
+    editor
+}
+
+#[track_caller]
+fn rename(editor: &mut Editor, file: &Path, new: &str) -> Result<Value, String> {
+    editor.ask("textDocument/rename", file, (1, 7), json!({"newName": new}))
+}
+
+#[test]
+fn a_skill_that_is_reached_in_two_ways_is_edited_once_by_the_way_that_is_open() {
+    for (file, other) in [
+        (".claude/skills/pdf/SKILL.md", None),
+        (".agents/skills/pdf/SKILL.md", None),
+        (".claude/skills/pdf/SKILL.md", Some(".agents/skills/pdf/SKILL.md")),
+        (".agents/skills/pdf/SKILL.md", Some(".claude/skills/pdf/SKILL.md")),
+    ] {
+        let home = Home::new();
+        let top = begin(&home, "");
+        link("../.claude/skills", &top.join(".agents/skills"));
+        let open: Vec<&str> = std::iter::once(file).chain(other).collect();
+        let mut editor = start(&home, &top, &open);
+        let edit = rename(&mut editor, &top.join(file), "paper").expect("nothing is in the way");
+        let done = apply(&edit);
+        assert_eq!(done, [format!("edit {file} 1"), "rename pdf paper".to_owned()]);
+        assert_eq!(read(&top, ".claude/skills/paper/SKILL.md"), paper());
+        let old = edit["documentChanges"][1]["oldUri"].as_str().expect("an address");
+        assert_eq!(old, uri(top.join(file).parent().expect("its directory")));
+        run(&home, &top, &["stop"]);
+    }
+}
+
+#[test]
+fn instructions_that_are_a_link_to_others_are_edited_and_found_once() {
+    let home = Home::new();
+    let top = begin(&home, "//- /AGENTS.md\nUse `/pdf`.\n");
+    link("AGENTS.md", &top.join("CLAUDE.md"));
+    let skill = ".claude/skills/pdf/SKILL.md";
+    let mut editor = start(&home, &top, &[skill, "CLAUDE.md"]);
+    let params = json!({"textDocument": {"uri": uri(&top.join(skill))}});
+    let lenses = editor.request("textDocument/codeLens", params).expect("answered");
+    assert_eq!(lenses[0]["command"]["title"], "used by 1", "{lenses}");
+    let context = json!({"context": {"includeDeclaration": false}});
+    let found = editor.ask("textDocument/references", &top.join("CLAUDE.md"), (0, 6), context);
+    let found = found.expect("answered");
+    let spoken = found.as_array().expect("a list").iter().filter(|it| {
+        let file = it["uri"].as_str().expect("an address");
+        file.ends_with("/CLAUDE.md") || file.ends_with("/AGENTS.md")
+    });
+    assert_eq!(spoken.count(), 1, "{found}");
+    let edit = rename(&mut editor, &top.join(skill), "paper").expect("nothing is in the way");
+    let done = apply(&edit);
+    assert!(done.contains(&"edit CLAUDE.md 1".to_owned()), "{done:?}");
+    assert_eq!(read(&top, "AGENTS.md"), "Use `/paper`.\n", "{done:?}");
+    run(&home, &top, &["stop"]);
+}
+
+#[test]
+fn what_a_link_or_another_file_has_by_its_name_is_not_renamed() {
+    type Lay = fn(&Path);
+    let own = ".claude/skills/pdf/SKILL.md";
+    let cases: [(Lay, &str, &str); 6] = [
+        (
+            |top| link("../../.claude/skills/pdf", &top.join(".agents/skills/pdf")),
+            ".agents/skills/pdf/SKILL.md",
+            ".agents/skills/pdf` is a link to the skill's directory",
+        ),
+        (
+            |top| link("pdf", &top.join(".claude/skills/alias")),
+            own,
+            ".claude/skills/alias` is a link to the skill's directory",
+        ),
+        (
+            |top| {
+                link(
+                    "../../../.claude/skills/pdf/SKILL.md",
+                    &top.join(".agents/skills/pdf/SKILL.md"),
+                );
+            },
+            own,
+            ".agents/skills/pdf/SKILL.md` is a link to the skill's file",
+        ),
+        (
+            |top| {
+                let other = top.join(".agents/skills/pdf");
+                fs::create_dir_all(&other).expect("it can be made");
+                let file = top.join(".claude/skills/pdf/SKILL.md");
+                fs::hard_link(file, other.join("SKILL.md")).expect("it can be linked");
+            },
+            own,
+            ".agents/skills/pdf/SKILL.md` is the skill's file as well",
+        ),
+        (
+            |top| {
+                let other = top.join(".claude/skills/paper");
+                fs::create_dir_all(&other).expect("it can be made");
+                fs::write(other.join("notes.md"), "b\n").expect("it can be written");
+            },
+            own,
+            ".claude/skills/paper` is there already",
+        ),
+        (
+            |top| fs::create_dir_all(top.join(".claude/skills/paper")).expect("it can be made"),
+            own,
+            ".claude/skills/paper` is there already",
+        ),
+    ];
+    for (lay, file, why) in cases {
+        let home = Home::new();
+        let top = begin(&home, "");
+        lay(&top);
+        let mut editor = start(&home, &top, &[file]);
+        let refused = rename(&mut editor, &top.join(file), "paper").expect_err(why);
+        assert!(refused.contains(why), "{refused}");
+        run(&home, &top, &["stop"]);
+    }
+}
+
+#[test]
+fn a_name_that_is_a_path_as_well_is_edited_once() {
+    let home = Home::new();
+    home.lay_out(&format!(
+        "//- /home/.claude/skills/pdf/SKILL.md\n{PDF}//- /home/.claude/skills/notes/SKILL.md\n---\nname: notes\ndescription: Writes notes. Use when asked to.\n---\nUse /pdf now\n"
+    ));
+    let top = home.path().join(".claude/skills");
+    fs::create_dir_all(top.join(".git")).expect("it can be made");
+    fs::write(top.join(".git/HEAD"), "ref: refs/heads/main\n").expect("it can be written");
+    let mut editor = start(&home, &top, &["pdf/SKILL.md"]);
+    let edit = rename(&mut editor, &top.join("pdf/SKILL.md"), "paper");
+    apply(&edit.expect("nothing is in the way"));
+    assert!(read(&top, "notes/SKILL.md").ends_with("Use /paper now\n"));
+    run(&home, &top, &["stop"]);
+}
+
+#[test]
+fn what_an_editor_renames_is_followed_by_all_ways_to_it() {
+    let home = Home::new();
+    let top = begin(&home, "//- /CLAUDE.md\nRun `.agents/skills/pdf/run.py`.\n");
+    link("../.claude/skills", &top.join(".agents/skills"));
+    let mut editor = start(&home, &top, &[".agents/skills/pdf/SKILL.md"]);
+    let dir = |name: &str| uri(&top.join(".claude/skills").join(name));
+    let files = json!({"files": [{"oldUri": dir("pdf"), "newUri": dir("paper")}]});
+    let edit = editor.request("workspace/willRenameFiles", files).expect("answered");
+    let done = apply(&edit);
+    assert_eq!(done, ["edit .agents/skills/pdf/SKILL.md 1", "edit CLAUDE.md null"]);
+    assert_eq!(read(&top, "CLAUDE.md"), "Run `.agents/skills/paper/run.py`.\n");
+    assert_eq!(read(&top, ".claude/skills/pdf/SKILL.md"), paper());
+    run(&home, &top, &["stop"]);
+}
