@@ -141,6 +141,7 @@ pub fn parse(text: &str) -> Document {
 
 fn read(text: &str, fence: &fence::Fence, diagnostics: &mut Vec<Diagnostic>) -> Frontmatter {
     let content = bounded(text, fence.content, diagnostics);
+    let content = fence::without_end_mark(text, content);
     let mut notes = notes::Notes::default();
     let (mut entries, strict) = match events::read(text, content, &mut notes) {
         Ok(root) => entries_of(root, diagnostics),

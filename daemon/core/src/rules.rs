@@ -24,6 +24,8 @@ mod quote;
 
 mod suppress;
 
+mod proof;
+
 mod levels;
 
 mod settle;
@@ -128,26 +130,7 @@ pub fn check(
         settings.levels.apply(subject.path, &mut found);
         return found;
     }
-    if subject.path.is_some_and(|it| is_instructions(it)) {
-        // What else they say is the user's own business.
-        reference::check_links(&cx, &mut found);
-    } else {
-        yaml::check(&cx, &mut found);
-        if cx.is_command {
-            command::check(&cx, &mut found);
-        } else {
-            name::check(&cx, &mut found);
-            index::check(&cx, &mut found);
-        }
-        description::check(&cx, &mut found);
-        field::check(&cx, &mut found);
-        tools::check(&cx, &mut found);
-        paths::check(&cx, &mut found);
-        hooks::check(&cx, &mut found);
-        body::check(&cx, &mut found);
-        security::check(&cx, &mut found);
-    }
-    reference::check(&cx, &mut found);
+    found.extend(found_in(&cx));
     let suppressions = suppress::suppressions(&cx);
     suppress::apply(&suppressions, &mut found);
     for (name, span) in suppress::unknown(&suppressions) {
@@ -161,7 +144,34 @@ pub fn check(
         cx.attribute(finding);
     }
     settings.levels.apply(subject.path, &mut found);
+    proof::keep_proven(&cx, settings, &mut found);
     found.sort_by_key(|it| (it.diagnostic.span, it.diagnostic.severity));
+    found
+}
+
+/// Returns what the rules find, whoever wants to see it.
+fn found_in(cx: &Cx<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    if cx.path.is_some_and(|it| is_instructions(it)) {
+        // What else they say is the user's own business.
+        reference::check_links(cx, &mut found);
+    } else {
+        yaml::check(cx, &mut found);
+        if cx.is_command {
+            command::check(cx, &mut found);
+        } else {
+            name::check(cx, &mut found);
+            index::check(cx, &mut found);
+        }
+        description::check(cx, &mut found);
+        field::check(cx, &mut found);
+        tools::check(cx, &mut found);
+        paths::check(cx, &mut found);
+        hooks::check(cx, &mut found);
+        body::check(cx, &mut found);
+        security::check(cx, &mut found);
+    }
+    reference::check(cx, &mut found);
     found
 }
 

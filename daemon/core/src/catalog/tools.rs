@@ -19,14 +19,20 @@ pub struct Tool {
     pub pattern: &'static str,
     /// The name it has now, when this one is an older one.
     pub now: Option<&'static str>,
+    /// Whether the newer one does more than this one did, so that who allows it allows more.
+    pub outgrown: bool,
 }
 
 const fn claude(name: &'static str, summary: &'static str) -> Tool {
-    Tool { name, agent: Agent::ClaudeCode, summary, pattern: "", now: None }
+    Tool { name, agent: Agent::ClaudeCode, summary, pattern: "", now: None, outgrown: false }
 }
 
 const fn former(name: &'static str, now: &'static str, summary: &'static str) -> Tool {
     Tool { now: Some(now), ..claude(name, summary) }
+}
+
+const fn outgrown(name: &'static str, now: &'static str, summary: &'static str) -> Tool {
+    Tool { outgrown: true, ..former(name, now, summary) }
 }
 
 const fn taking(pattern: &'static str, tool: &Tool) -> Tool {
@@ -34,7 +40,7 @@ const fn taking(pattern: &'static str, tool: &Tool) -> Tool {
 }
 
 const fn of(agent: Agent, name: &'static str, summary: &'static str) -> Tool {
-    Tool { name, agent, summary, pattern: "", now: None }
+    Tool { name, agent, summary, pattern: "", now: None, outgrown: false }
 }
 
 const COMMAND: &str = "the beginning of a command, for example `git status:*` or `npm run *`";
@@ -51,10 +57,10 @@ static TOOLS: [Tool; 88] = [
     taking(FILES, &claude("Write", "Writes a file.")),
     former("MultiEdit", "Edit", "Made several replacements in one file."),
     taking(FILES, &claude("NotebookEdit", "Edits a cell of a Jupyter notebook.")),
-    former("NotebookRead", "Read", "Read a Jupyter notebook."),
+    outgrown("NotebookRead", "Read", "Read a Jupyter notebook."),
     taking(FILES, &claude("Glob", "Finds files by a pattern.")),
     taking(FILES, &claude("Grep", "Searches in files.")),
-    former("LS", "Glob", "Listed a directory."),
+    outgrown("LS", "Glob", "Listed a directory."),
     taking("`domain:` and a host name", &claude("WebFetch", "Fetches a page.")),
     claude("WebSearch", "Searches the web."),
     taking("the type of an agent", &claude("Agent", "Runs a subagent.")),
@@ -67,7 +73,7 @@ static TOOLS: [Tool; 88] = [
     claude("TaskOutput", "Reads the output of a task in the background."),
     claude("TaskStop", "Ends a task in the background."),
     claude("TodoWrite", "Writes the list of things to do."),
-    former("TodoRead", "TodoWrite", "Read the list of things to do."),
+    outgrown("TodoRead", "TodoWrite", "Read the list of things to do."),
     taking("the name of a skill, and ` *` for its arguments", &claude("Skill", "Loads a skill.")),
     former("SlashCommand", "Skill", "Ran a command."),
     claude("AskUserQuestion", "Asks the user to choose."),

@@ -101,12 +101,13 @@ pub(super) fn misplaced_keys(text: &str, piece: &[Line]) -> Vec<usize> {
     if rest.is_empty() || rest.starts_with(['|', '>', '"', '\'', '[', '{', '#']) {
         return Vec::new();
     }
-    let is_key =
-        |line: &Line| split_key(text, *line).is_some_and(|head| is_field(head.key.slice(text)));
-    let keys = piece.iter().enumerate().skip(1).filter(|(_, line)| is_key(line));
-    let mut indent = None;
-    let level = keys.filter(|(_, line)| *indent.get_or_insert(line.indent) == line.indent);
-    level.map(|(index, _)| index).collect()
+    let key = |line: &Line| split_key(text, *line).map(|head| head.key.slice(text));
+    let known = piece[1..].iter().find(|line| key(line).is_some_and(is_field));
+    let Some(indent) = known.map(|line| line.indent) else { return Vec::new() };
+    // What stands beside a field is a key as well, if it is one word.
+    let is_beside = |line: &Line| line.indent == indent && key(line).is_some_and(is_word);
+    let keys = piece.iter().enumerate().skip(1).filter(|(_, line)| is_beside(line));
+    keys.map(|(index, _)| index).collect()
 }
 
 /// Returns whether a line without a colon is a sentence that continues the text above it.

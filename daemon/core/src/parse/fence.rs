@@ -4,8 +4,9 @@
 //! closes, blanks after the dashes do not matter. Where that finds nothing, what was evidently
 //! meant is taken and said in a diagnostic. This file looks at lines only and knows no YAML.
 
+use crate::catalog::{Known, recognise};
 use crate::diagnostic::Diagnostic;
-use crate::parse::line::{Line, is_key, lines};
+use crate::parse::line::{Line, is_key, lines, split_key};
 use crate::text::Span;
 
 /// How the frontmatter starts.
@@ -148,15 +149,29 @@ fn close(text: &str, opening: Opening, open: Span, start: usize) -> Fence {
 /// Finds the line that ends the content.
 ///
 /// The first `---` wins. Another line that could be meant so is taken when no `---` follows, or
-/// when what follows it does not go on with keys: then the `---` is a rule in the body.
+/// when what follows it does not go on with keys: then the `---` is a rule in the body. A `...` right
+/// above the `---` ends a document that ends anyway, and dashes in a block are its text.
 fn closing_line(text: &str, start: usize) -> Option<(Closing, Line)> {
     let mut candidate: Option<(Closing, Line)> = None;
     let mut keys_go_on = None;
+    // What would close it in the text of a block, and how far the block's key is indented.
+    let mut in_text = None;
+    let mut block: Option<usize> = None;
     for line in lines(text, start) {
-        if candidate.is_some() && keys_go_on.is_none() && !line.is_blank() {
-            keys_go_on = Some(is_key(text, line));
+        let closing = closing_of(text, line);
+        if candidate.is_some() && keys_go_on.is_none() && !line.is_insignificant(text) {
+            let is_dots = matches!(candidate, Some((Closing::Dots, _)));
+            keys_go_on = Some(is_key(text, line) || (is_dots && closing == Some(Closing::Dashes)));
         }
-        match closing_of(text, line) {
+        if !line.is_blank() {
+            block = block.filter(|it| line.indent > *it);
+            if block.is_some() {
+                in_text = in_text.or(closing.map(|it| (it, line)));
+                continue;
+            }
+            block = opens_block(text, line).then_some(line.indent);
+        }
+        match closing {
             Some(Closing::Dashes) => {
                 let exact = (Closing::Dashes, line);
                 return Some(if keys_go_on == Some(false) {
@@ -169,7 +184,28 @@ fn closing_line(text: &str, start: usize) -> Option<(Closing, Line)> {
             _ => {}
         }
     }
-    candidate
+    candidate.or(in_text)
+}
+
+/// Whether a line ends with the header of a block of text, `|` or `>` behind a key or a dash.
+fn opens_block(text: &str, line: Line) -> bool {
+    let content = line.content(text);
+    let content = content.split_once(" #").map_or(content, |(it, _)| it.trim_end());
+    let Some((before, header)) = content.rsplit_once([' ', '\t']) else { return false };
+    let is_header = |it: &str| it.chars().all(|it| "+-123456789".contains(it));
+    header.strip_prefix(['|', '>']).is_some_and(is_header)
+        && before.trim_end().ends_with([':', '-'])
+}
+
+/// Returns the content without a last line of `...`, which ends it as the `---` below does.
+pub(super) fn without_end_mark(text: &str, content: Span) -> Span {
+    let significant = |it: &Line| !it.is_insignificant(text);
+    match lines(&text[..content.end], content.start).filter(significant).last() {
+        Some(line) if closing_of(text, line) == Some(Closing::Dots) => {
+            Span::new(content.start, line.first)
+        }
+        Some(_) | None => content,
+    }
 }
 
 fn closing_of(text: &str, line: Line) -> Option<Closing> {
@@ -193,6 +229,7 @@ fn unclosed_end(text: &str, start: usize) -> usize {
     let mut blank = None;
     let mut comment = false;
     let mut heading = false;
+    let mut headings = Headings { text, start, next: None, last_field: None };
     // Where what is no key begins, and whether it is more than blank lines and comments.
     let mut tail = None;
     let mut has_prose = false;
@@ -204,6 +241,9 @@ fn unclosed_end(text: &str, start: usize) -> usize {
             tail = tail.or(blank);
             comment = false;
         } else if line.is_comment(text) {
+            if headings.is_one(line) {
+                return tail.unwrap_or(line.first);
+            }
             tail = tail.or(Some(line.first));
             comment = true;
         } else if !heading
@@ -219,6 +259,52 @@ fn unclosed_end(text: &str, start: usize) -> usize {
         }
     }
     tail.filter(|_| has_prose).or(blank).unwrap_or(text.len())
+}
+
+/// Which of the lines that begin with `#` are headings of a body, and no comments.
+struct Headings<'t> {
+    text: &'t str,
+    /// Where the frontmatter begins.
+    start: usize,
+    /// The first line behind the last one asked about that is neither blank nor a comment.
+    next: Option<Line>,
+    /// Where the last key stands that is a field, once that has been asked.
+    last_field: Option<usize>,
+}
+
+impl Headings<'_> {
+    /// A heading has a text below it that is no YAML; behind a blank line also one that looks like a
+    /// key, unless fields follow.
+    fn is_one(&mut self, line: Line) -> bool {
+        let text = self.text;
+        if line.indent > 0 || !line.content(text).trim_start_matches('#').starts_with(' ') {
+            return false;
+        }
+        if self.next.is_none_or(|it| it.first <= line.first) {
+            self.next = lines(text, line.next).find(|it| !it.is_insignificant(text));
+        }
+        let Some(next) = self.next.filter(|it| it.indent == 0) else { return false };
+        let content = next.content(text);
+        let is_field = |it: &str| matches!(recognise(it), Known::Field(_) | Known::Misspelled(_));
+        if !may_be_yaml(text, next) {
+            let first = content.split([' ', ':']).next().unwrap_or_default();
+            let may_be_typed = content.starts_with(char::is_alphanumeric) && !content.contains(' ');
+            return !may_be_typed && !is_field(first) && closing_of(text, next).is_none();
+        }
+        let is_apart = text[line.next..].starts_with(['\n', '\r']);
+        if !is_apart || !is_key(text, next) {
+            return false;
+        }
+        let start = self.start;
+        let last = *self.last_field.get_or_insert_with(|| {
+            let is_known = |it: &Line| {
+                let key = split_key(text, *it).map(|it| it.key.slice(text));
+                it.indent == 0 && key.is_some_and(is_field)
+            };
+            lines(text, start).filter(is_known).last().map_or(start, |it| it.first)
+        });
+        last < line.first
+    }
 }
 
 /// Whether a line below keys begins a text of its own. One word may be a key that is being typed, and

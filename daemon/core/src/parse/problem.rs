@@ -110,7 +110,7 @@ pub(super) fn misplaced_key(span: Span, key: &str) -> Diagnostic {
         span,
         format!("`{key}` is indented deeper than the keys above"),
     )
-    .with_help("Indent all keys alike.")
+    .with_help("Indent all keys alike, or write the key that it belongs to on the line above.")
 }
 
 /// A frontmatter that is not made of keys.

@@ -97,10 +97,12 @@ impl Recovery<'_, '_> {
             entries.extend(self.entry(piece, error, level));
             return;
         }
+        let before = self.diagnostics.len();
         let mut start = 0;
         for end in misplaced.into_iter().chain([piece.len()]) {
             let part = &piece[start..end];
-            if start > 0 {
+            // Those beside it stand where they do for the same reason.
+            if start > 0 && self.diagnostics.len() == before {
                 let key = split_key(self.text, part[0]).map_or(part[0].span(), |head| head.key);
                 self.diagnostics.push(problem::misplaced_key(key, key.slice(self.text)));
             }

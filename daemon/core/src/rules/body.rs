@@ -165,11 +165,10 @@ pub(super) static RULES: [Rule; 14] = [
         Severity::Hint,
         "An amount of money looks like an argument.",
         "`$5` is the sixth argument to Claude Code and the fifth to opencode: with arguments, it is replaced.",
-        "Write `\\$5`, or `5 USD`.",
+        "Write `5 USD`, or `\\$5` where Claude Code alone reads the skill.",
         "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nargument-hint: file\n---\nRead $ARGUMENTS, which costs $5 a page.\n",
         "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nargument-hint: file\n---\nRead $ARGUMENTS, which costs 5 USD a page.\n",
     )
-    .fixable()
     .sources(&[&CLAUDE_SKILLS, &OPENCODE]),
     rule(
         "body/code-argument",

@@ -70,7 +70,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     if let Some(entry) = cx.entry(NAME.key) {
         let message = format!("the command is called `/{name}`, by its file");
         let finding = found("command/name-field", entry.key.span, message);
-        out.push(finding.tag(Tag::Unnecessary).fix("Remove it", cx.lines_of(entry), ""));
+        out.push(finding.tag(Tag::Unnecessary).fix("Remove it", cx.removal(entry), ""));
     }
     shadowed(cx, &name, top, out);
 }

@@ -193,12 +193,15 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
 
 /// Returns the edit that puts a description behind the name, for its author to write.
 fn draft(cx: &Cx<'_>, frontmatter: &Frontmatter) -> Fix {
-    let at = match frontmatter.get(NAME.key) {
-        Some(name) => cx.lines_of(name).end,
-        None => frontmatter.content.start,
+    let line = format!("description: {DRAFT}");
+    let edits = match frontmatter.get(NAME.key).filter(|_| !cx.is_in_braces()) {
+        Some(name) => {
+            let span = Span::empty(cx.lines_of(name).end);
+            vec![Edit { span, text: format!("{line}{}", cx.line_break()) }]
+        }
+        None => cx.put_first(&line).into_iter().collect(),
     };
-    let text = format!("description: {DRAFT}{}", cx.line_break());
-    Fix { title: "Add a description".to_owned(), edits: vec![Edit { span: Span::empty(at), text }] }
+    Fix { title: "Add a description".to_owned(), edits }
 }
 
 fn missing(cx: &Cx<'_>, id: &'static str, span: Span, what: &str) -> Finding {

@@ -22,6 +22,9 @@ use crate::text::Span;
 
 const WELL: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";
 
+/// Keys that are like a field and words of their own all the same.
+const WORDS: [&str; 4] = ["mode", "module", "models", "modes"];
+
 /// How alike a key has to be to one that there is.
 const ALIKE: f64 = 0.8;
 
@@ -167,13 +170,7 @@ fn unknown(cx: &Cx<'_>, entry: &Entry) -> Option<Finding> {
     if key.is_empty() || key.contains([' ', '\n']) || entry.key.span.is_empty() {
         return None;
     }
-    let keys = fields().iter().filter(|it| it.standing == Standing::Read).map(|it| it.key);
-    let normal = key.replace('_', "-").to_lowercase();
-    let near = likeness::nearest(&normal, keys.clone(), ALIKE).first().copied().or_else(|| {
-        keys.clone()
-            .find(|it| it.replace(['-', '_'], "") == key.to_lowercase().replace(['-', '_'], ""))
-    });
-    if let Some(field) = near.and_then(catalog::find).filter(|it| is_slip(key, it.key)) {
+    if let Some(field) = meant(key) {
         return Some(misspelled(cx, field, entry));
     }
     let message = format!("no agent reads `{key}`");
@@ -181,14 +178,43 @@ fn unknown(cx: &Cx<'_>, entry: &Entry) -> Option<Finding> {
     Some(elsewhere(cx, finding, entry))
 }
 
-/// Adds the two ways to part with a key that nobody reads: another place, or none.
+/// Returns the field that a key is meant as which is none itself.
+pub(super) fn meant(key: &str) -> Option<&'static Field> {
+    match catalog::recognise(key) {
+        Known::Field(_) => return None,
+        Known::Misspelled(field) => return Some(field),
+        Known::Unknown => {}
+    }
+    let keys = fields().iter().filter(|it| it.standing == Standing::Read).map(|it| it.key);
+    let normal = key.replace('_', "-").to_lowercase();
+    let near = likeness::nearest(&normal, keys.clone(), ALIKE).first().copied().or_else(|| {
+        let letters = |it: &str| it.to_lowercase().replace(['-', '_'], "");
+        keys.clone().find(|it| letters(it) == letters(key) || is_swapped(key, it))
+    });
+    near.and_then(catalog::find).filter(|it| is_slip(key, it.key))
+}
+
+/// Whether two words differ by two letters that have changed places. In a short word that is one
+/// that nobody means; any other letter makes it another word.
+fn is_swapped(word: &str, meant: &str) -> bool {
+    let (word, meant) = (word.as_bytes(), meant.as_bytes());
+    let Some(at) = word.iter().zip(meant).position(|(a, b)| a != b) else { return false };
+    word.len() == meant.len()
+        && word.get(at + 1) == meant.get(at)
+        && word.get(at) == meant.get(at + 1)
+        && word.get(at + 2..) == meant.get(at + 2..)
+}
+
+/// Adds the two ways to part with a key that nobody reads: another place, or none. What is said
+/// nowhere else is not removed unasked.
 fn elsewhere(cx: &Cx<'_>, finding: Finding, entry: &Entry) -> Finding {
-    let lines = cx.lines_of(entry);
-    let finding = match under_metadata(cx, entry) {
-        Some(edits) => finding.fix_all("Move it under `metadata`", edits),
-        None => finding,
-    };
-    finding.fix("Remove it", lines, "")
+    let removed = cx.removal(entry);
+    match under_metadata(cx, entry) {
+        Some(edits) => {
+            finding.fix_all("Move it under `metadata`", edits).fix("Remove it", removed, "")
+        }
+        None => finding.draft("Remove it", removed, ""),
+    }
 }
 
 /// Returns the edits that move a text of one line into `metadata`.
@@ -196,6 +222,9 @@ fn under_metadata(cx: &Cx<'_>, entry: &Entry) -> Option<Vec<Edit>> {
     let ValueKind::Scalar { style, text } = &entry.value.kind else { return None };
     let written = entry.value.span.slice(cx.text);
     if written.contains(['\n', '\r']) || entry.recovered || entry.value.span.is_empty() {
+        return None;
+    }
+    if cx.is_in_braces() {
         return None;
     }
     // `metadata` holds texts: what a reader takes for something else is quoted.
@@ -225,7 +254,27 @@ fn under_metadata(cx: &Cx<'_>, entry: &Entry) -> Option<Vec<Edit>> {
 /// Whether a key that is like another was probably meant as it: short words are alike by chance,
 /// and a plural is another word.
 fn is_slip(key: &str, meant: &str) -> bool {
-    meant.len() > 4 && key.strip_suffix('s') != Some(meant)
+    (meant.len() > 4 && key.strip_suffix('s') != Some(meant)) || is_swapped(key, meant)
+}
+
+/// Whether the value of a misspelled key is one that its field takes, and the key no word of its
+/// own: then nothing else can be meant, and it can be renamed unasked.
+fn is_certain(cx: &Cx<'_>, field: &'static Field, entry: &Entry) -> bool {
+    let key = entry.key.text.as_str();
+    let is_word = WORDS.contains(&key) || field.key.strip_prefix(key).is_some();
+    let Some(fields) = cx.fields.filter(|_| !is_word || field.misspellings.contains(&key)) else {
+        return false;
+    };
+    let mut readings = field.readers.iter().map(|it| fields.coerce(&entry.value, it.reads));
+    readings.any(|it| {
+        let is_known = match &it.value {
+            Some(Reading::Choice(item)) => {
+                field.value(&item.text).is_some() || item.text.starts_with("claude-")
+            }
+            value => value.is_some(),
+        };
+        it.faults.is_empty() && is_known
+    })
 }
 
 fn misspelled(cx: &Cx<'_>, field: &'static Field, entry: &Entry) -> Finding {
@@ -240,7 +289,8 @@ fn misspelled(cx: &Cx<'_>, field: &'static Field, entry: &Entry) -> Finding {
     if cx.entry(meant).is_some() {
         return finding.help(format!("`{meant}` is there as well; remove one of them."));
     }
-    finding.fix(format!("Rename it to `{meant}`"), entry.key.span, meant)
+    let finding = finding.fix(format!("Rename it to `{meant}`"), entry.key.span, meant);
+    if is_certain(cx, field, entry) { finding } else { finding.unsure() }
 }
 
 fn known(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<Finding>) {
@@ -409,14 +459,13 @@ fn contradictions(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             let finding = found("field/contradiction", entry.key.span, message);
             let finding = finding.help("Add `context: fork`, or remove the field.");
             let finding = finding.tag(Tag::Unnecessary);
-            let lines = cx.lines_of(entry);
-            let finding = if fields.entry(&CONTEXT).is_none() {
-                let text = format!("context: fork{}", cx.line_break());
-                finding.fix("Add `context: fork`", Span::empty(lines.start), text)
+            let removed = cx.removal(entry);
+            out.push(if fields.entry(&CONTEXT).is_none() {
+                let edits = vec![cx.put_before(entry, "context: fork")];
+                finding.fix_all("Add `context: fork`", edits).fix("Remove it", removed, "")
             } else {
-                finding
-            };
-            out.push(finding.fix("Remove it", lines, ""));
+                finding.draft("Remove it", removed, "")
+            });
         }
     }
     let by_model = fields.switch(&DISABLE_MODEL_INVOCATION) != Some(true);

@@ -39,7 +39,7 @@ pub struct Fix {
 /// something to be written.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Offer {
-    /// An edit that says too little as it is.
+    /// An edit that says too little as it is, or that another one may be meant in place of.
     Draft(Fix),
     /// To make a file executable; its path from the skill's directory.
     MakeExecutable(String),
@@ -143,8 +143,25 @@ impl Finding {
         self
     }
 
+    /// Adds a fix of one edit that is for a person to choose.
+    pub(super) fn draft(
+        self,
+        title: impl Into<String>,
+        span: Span,
+        text: impl Into<String>,
+    ) -> Self {
+        let edits = vec![Edit { span, text: text.into() }];
+        self.offer(Offer::Draft(Fix { title: title.into(), edits }))
+    }
+
     pub(super) fn offer(mut self, offer: Offer) -> Self {
         self.offers.push(offer);
+        self
+    }
+
+    /// Turns fixes that are no right answers into ways to choose from.
+    pub(super) fn unsure(mut self) -> Self {
+        self.offers.extend(self.fixes.drain(..).map(Offer::Draft));
         self
     }
 

@@ -42,6 +42,7 @@ impl Body {
     pub(crate) fn new(text: &str, span: Span) -> Self {
         let mut body = Self::default();
         let mut fence: Option<Fence> = None;
+        let mut items = Items::default();
         let mut paragraph: Option<Span> = None;
         let mut in_list = false;
         let mut at = span.start;
@@ -50,6 +51,17 @@ impl Body {
             let line = Span::new(at, end);
             let next = after_line_end(text, end).min(span.end).max(end);
             body.lines.push(line);
+            if let Some(open) = &mut fence
+                && items.ends_before(text, line)
+                && !is_closed_below(text, Span::new(at, span.end), open)
+            {
+                open.closed = true;
+                open.content.end = at;
+                body.fences.extend(fence.take());
+            }
+            if fence.is_none() {
+                items.take(text, line);
+            }
             if let Some(open) = &mut fence {
                 if closes(line.slice(text), open.mark.slice(text)) {
                     open.closed = true;
@@ -60,14 +72,15 @@ impl Body {
                 }
             } else if let Some(open) = opening(text, line, next) {
                 body.flush(text, paragraph.take());
+                items.leave(columns(line.slice(text)));
                 fence = Some(open);
             } else if line.slice(text).trim().is_empty() {
                 body.flush(text, paragraph.take());
-            } else if paragraph.is_none() && !in_list && indent(line.slice(text)) >= CODE {
+            } else if paragraph.is_none() && !in_list && columns(line.slice(text)) >= CODE {
                 // A block of code, without fences.
             } else {
                 in_list = begins_item(line.slice(text))
-                    || in_list && (paragraph.is_some() || indent(line.slice(text)) > 0);
+                    || in_list && (paragraph.is_some() || columns(line.slice(text)) > 0);
                 let start = paragraph.map_or(line.start, |it| it.start);
                 paragraph = Some(Span::new(start, line.end));
             }
@@ -212,12 +225,6 @@ fn some(span: Span) -> Option<Span> {
 /// How many blanks make code of a line behind an empty one.
 const CODE: usize = 4;
 
-/// Returns how far a line is indented; a tab goes to the next fourth column.
-fn indent(line: &str) -> usize {
-    let blanks = line.bytes().take_while(|it| matches!(it, b' ' | b'\t'));
-    blanks.fold(0, |at, it| if it == b'\t' { at + CODE - at % CODE } else { at + 1 })
-}
-
 /// Whether a line begins an item of a list, or a footnote: what is indented below belongs to it.
 fn begins_item(line: &str) -> bool {
     let content = line.trim_start_matches(['>', ' ', '\t']);
@@ -231,6 +238,81 @@ fn begins_item(line: &str) -> bool {
         None => return content.starts_with("[^"),
     };
     behind.is_empty() || behind.starts_with([' ', '\t'])
+}
+
+/// The items of lists that a line lies in, each by the column at which its text begins.
+#[derive(Default)]
+struct Items(Vec<usize>);
+
+impl Items {
+    /// Whether the innermost item is over at a line: it is less indented than the item's text.
+    fn ends_before(&self, text: &str, line: Span) -> bool {
+        let written = line.slice(text);
+        !written.trim().is_empty() && self.0.last().is_some_and(|it| columns(written) < *it)
+    }
+
+    /// Leaves the items that a line of so many columns is not in.
+    fn leave(&mut self, columns: usize) {
+        self.0.retain(|it| *it <= columns);
+    }
+
+    /// Takes the items that begin in a line, behind those that it lies in.
+    fn take(&mut self, text: &str, line: Span) {
+        let written = line.slice(text);
+        let mut rest = written.trim_start();
+        let mut column = columns(written);
+        if rest.is_empty() {
+            return;
+        }
+        self.leave(column);
+        // One line may begin several: `- - x`.
+        while let Some(length) = marker(rest) {
+            let behind = &rest[length..];
+            let blanks = columns(behind);
+            if behind.trim().is_empty() {
+                self.0.push(column + length + 1);
+                return;
+            }
+            // From five blanks on they are code in an item that begins at the first.
+            column += length + if blanks > 4 { 1 } else { blanks };
+            self.0.push(column);
+            rest = behind.trim_start();
+        }
+    }
+}
+
+/// Returns the length of the mark with which an item begins.
+fn marker(text: &str) -> Option<usize> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let mark = text.as_bytes().get(digits)?;
+    let is_mark = match digits {
+        0 => matches!(mark, b'-' | b'*' | b'+'),
+        _ => digits < 10 && matches!(mark, b'.' | b')'),
+    };
+    if !is_mark {
+        return None;
+    }
+    let behind = &text[digits + 1..];
+    (behind.is_empty() || behind.starts_with([' ', '\t'])).then_some(digits + 1)
+}
+
+/// Returns how far a line is indented; a tab reaches to the next multiple of four.
+fn columns(line: &str) -> usize {
+    let blanks = line.bytes().take_while(|it| matches!(it, b' ' | b'\t'));
+    blanks.fold(0, |column, it| if it == b'\t' { column / 4 * 4 + 4 } else { column + 1 })
+}
+
+/// Whether the next line that looks like a fence closes the open one and is indented as that is.
+///
+/// Then the lines between are code whose author has not indented them, whatever CommonMark says.
+fn is_closed_below(text: &str, rest: Span, open: &Fence) -> bool {
+    let mark = open.mark.slice(text);
+    let start = text[..open.open.start].rfind(['\n', '\r']).map_or(0, |it| it + 1);
+    let indent = columns(&text[start..open.open.start]);
+    let is_fence =
+        |it: &&str| it.trim_start().starts_with("```") || it.trim_start().starts_with("~~~");
+    let next = rest.slice(text).lines().find(is_fence);
+    next.is_some_and(|it| closes(it, mark) && columns(it) == indent && indent > 0)
 }
 
 fn opening(text: &str, line: Span, next: usize) -> Option<Fence> {
@@ -333,6 +415,24 @@ link "x y.md""#,
         );
         check("12) a\n\n    b", "prose \"12) a\"\nprose \"    b\"");
         check("[^1]: a\n\n    b", "prose \"[^1]: a\"\nprose \"    b\"");
+    }
+
+    #[test]
+    fn a_fence_in_an_item_ends_with_the_item() {
+        check(
+            "- a\n\n  ```\n  x\n\nb [c](d)",
+            "prose \"- a\"\nclosed fence \"\" \"  x\\n\\n\"\nprose \"b [c\"\nlink \"d\"",
+        );
+        // Code that is not indented is code where its fence is closed as it was opened.
+        check(
+            "1. a\n   ```\nx\n   ```\nb",
+            "prose \"1. a\"\nclosed fence \"\" \"x\\n\"\nprose \"b\"",
+        );
+        check("- a\n\n```\n  x\nb\n```\n", "prose \"- a\"\nclosed fence \"\" \"  x\\nb\\n\"");
+        check(
+            "- a\n  - b\n    ```\n    x\n",
+            "prose \"- a\\n  - b\"\nopen fence \"\" \"    x\\n\"",
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::audience::act;
 use super::rule::Rule;
 use super::subject::Cx;
-use super::{Finding, Offer, found, quote};
+use super::{Finding, Offer, field, found, quote};
 use crate::catalog::{
     AUTHORING, Agent, CLAUDE_SKILLS, CODEX, NAME, OPENCODE, PLUGIN, SPECIFICATION, Source,
 };
@@ -149,7 +149,7 @@ fn is_blank(value: &Value) -> bool {
 
 fn missing(cx: &Cx<'_>, entry: Option<&Entry>) -> Option<Finding> {
     // A misspelled key has a finding of its own, which says the same.
-    let near = |it: &Entry| matches!(crate::catalog::recognise(&it.key.text), crate::catalog::Known::Misspelled(field) if field.key == NAME.key);
+    let near = |it: &Entry| field::meant(&it.key.text).is_some_and(|it| it.key == NAME.key);
     if entry.is_none() && cx.frontmatter()?.entries.iter().any(near) {
         return None;
     }
@@ -178,9 +178,8 @@ fn missing(cx: &Cx<'_>, entry: Option<&Entry>) -> Option<Finding> {
         let span = Span::new(entry.key.span.start, cx.line(entry.key.span.end).end);
         return Some(finding.fix(title, span, format!("name: {directory}")));
     }
-    let at = cx.frontmatter()?.content.start;
-    let text = format!("name: {directory}{}", cx.line_break());
-    Some(finding.fix(title, Span::empty(at), text))
+    let edits = cx.put_first(&format!("name: {directory}")).into_iter().collect();
+    Some(finding.fix_all(title, edits))
 }
 
 fn not_text(cx: &Cx<'_>, entry: &Entry, what: Kind) -> Finding {

@@ -106,15 +106,15 @@ fn glob(cx: &Cx<'_>, globs: &[Item], at: usize) -> Option<Finding> {
         return Some(found("paths/negation", span, message));
     }
     let glob = text.strip_prefix('!').unwrap_or(text);
-    if let Some(better) = backslashes(glob) {
-        let message = format!("`\\` separates no directories in `{text}`");
-        let finding = found("paths/backslash", span, message);
-        return Some(rewritten(cx, finding, glob, &better));
-    }
     if is_outside(glob) {
         let message =
             format!("`{text}` is compared with paths inside the worktree and matches none");
         return Some(found("paths/absolute", span, message));
+    }
+    if let Some(better) = backslashes(glob) {
+        let message = format!("`\\` separates no directories in `{text}`");
+        let finding = found("paths/backslash", span, message);
+        return Some(rewritten(cx, finding, glob, &better));
     }
     if let Some((what, inner)) = odd_braces(glob) {
         let finding = found("paths/braces", span, format!("{what} in `{text}`"));
@@ -204,7 +204,8 @@ fn backslashes(glob: &str) -> Option<String> {
             && at > 0
             && !glob[..at].ends_with('/')
     });
-    separates.then(|| glob.replace('\\', "/"))
+    // Where a backslash escapes itself, two of them are one.
+    separates.then(|| glob.replace("\\\\", "\\").replace('\\', "/"))
 }
 
 fn is_outside(glob: &str) -> bool {

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::path::Path;
 
 use super::audience;
-use super::finding::Finding;
+use super::finding::{Edit, Finding};
 use super::markdown::Body;
 use super::surroundings::{Neighbour, Surroundings};
 use crate::catalog::Agent;
@@ -189,5 +189,55 @@ impl<'a> Cx<'a> {
             self.line(entry.span.start).start,
             crate::text::after_line_end(self.text, last.end),
         )
+    }
+
+    /// Returns where the inside of a frontmatter begins that is one map in braces.
+    fn braces(&self) -> Option<usize> {
+        let frontmatter = self.frontmatter()?;
+        let first = frontmatter.entries.first()?.span.start;
+        let before = Span::new(frontmatter.content.start, first).slice(self.text);
+        let written = before.trim_end();
+        // A comment above may hold one.
+        let is_brace = written.rsplit('\n').next().is_some_and(|it| it.trim() == "{");
+        is_brace.then(|| frontmatter.content.start + written.len())
+    }
+
+    /// Returns the edit that puts a line of `key: value` first in the frontmatter.
+    pub(super) fn put_first(&self, line: &str) -> Option<Edit> {
+        let start = self.frontmatter()?.content.start;
+        Some(match self.braces() {
+            Some(at) => Edit { span: Span::empty(at), text: format!("{line}, ") },
+            None => Edit { span: Span::empty(start), text: format!("{line}{}", self.line_break()) },
+        })
+    }
+
+    /// Returns the edit that puts a line of `key: value` before an entry of the top level.
+    pub(super) fn put_before(&self, entry: &Entry, line: &str) -> Edit {
+        if self.braces().is_some() {
+            return Edit { span: Span::empty(entry.span.start), text: format!("{line}, ") };
+        }
+        let start = self.line(entry.span.start).start;
+        Edit { span: Span::empty(start), text: format!("{line}{}", self.line_break()) }
+    }
+
+    /// Returns what goes with an entry of the top level that is removed: its lines or, in braces,
+    /// the comma beside it.
+    pub(super) fn removal(&self, entry: &Entry) -> Span {
+        let entries = self.frontmatter().map(|it| it.entries.as_slice()).unwrap_or_default();
+        if self.braces().is_none() {
+            return self.lines_of(entry);
+        }
+        let before = entries.iter().rev().find(|it| it.span.end <= entry.span.start);
+        let next = entries.iter().find(|it| it.span.start >= entry.span.end);
+        match (before, next) {
+            (Some(before), _) => Span::new(before.span.end, entry.span.end),
+            (None, Some(next)) => Span::new(entry.span.start, next.span.start),
+            (None, None) => entry.span,
+        }
+    }
+
+    /// Whether the frontmatter is one map in braces.
+    pub(super) fn is_in_braces(&self) -> bool {
+        self.braces().is_some()
     }
 }

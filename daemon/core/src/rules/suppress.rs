@@ -1,12 +1,13 @@
 //! Findings that an author does not want to see: comments in the text.
 //!
-//! `# skillsd-ignore: rule` in the frontmatter counts for the key it stands behind, or for the
-//! next one when it stands alone; `<!-- skillsd-ignore rule -->` in the body for its own line, or
+//! `# skillsd-ignore: rule` in the frontmatter counts for the key or item it stands behind, or for
+//! the next one when it stands alone; `<!-- skillsd-ignore rule -->` in the body for its own line, or
 //! for the next that is not blank. A rule about the file as a whole is silenced from anywhere in
 //! it. `family/*` stands for a family.
 
 use super::subject::Cx;
 use super::{Finding, find, table};
+use crate::parse::{Entry, Value, ValueKind};
 use crate::text::{Span, after_line_end};
 
 /// The word that begins a suppression.
@@ -67,17 +68,45 @@ pub(super) fn unknown(suppressions: &[Suppression]) -> impl Iterator<Item = &(St
 
 fn in_frontmatter(cx: &Cx<'_>, comment: Span) -> Option<Suppression> {
     let rules = rules(cx, comment, "#", "")?;
-    let entries = &cx.frontmatter()?.entries;
     let line = cx.line(comment.start);
     let alone = Span::new(line.start, comment.start).slice(cx.text).trim().is_empty();
-    let inside = entries.iter().map(|it| cx.lines_of(it)).find(|it| it.contains(comment.start));
-    let scope = if alone && inside.is_none() {
-        let next = entries.iter().find(|it| it.span.start > comment.start);
-        next.map_or(line, |it| cx.lines_of(it))
+    let mut nodes = Vec::new();
+    keys_of(&cx.frontmatter()?.entries, &mut nodes);
+    let scope = if alone {
+        // Of those that begin in the next line the first is the outermost.
+        nodes.iter().copied().find(|it| it.start > comment.start)
     } else {
-        inside.unwrap_or(line)
+        nodes.iter().rev().copied().find(|it| line.contains(it.start))
     };
-    Some(Suppression { rules, scope: Span::new(scope.start, scope.end) })
+    let scope = scope.map_or(line, |it| Span::new(cx.line(it.start).start, it.end));
+    let end = cx.line(scope.end).end;
+    Some(Suppression { rules, scope: Span::new(scope.start, after_line_end(cx.text, end)) })
+}
+
+/// Collects the keys and items that have lines of their own, in the order of the text, each with its
+/// value.
+fn keys_of(entries: &[Entry], nodes: &mut Vec<Span>) {
+    for entry in entries {
+        nodes.push(entry.span);
+        values_of(&entry.value, nodes);
+    }
+}
+
+fn values_of(value: &Value, nodes: &mut Vec<Span>) {
+    match &value.kind {
+        ValueKind::Mapping { flow: false, entries } => keys_of(entries, nodes),
+        ValueKind::Sequence { flow: false, items } => {
+            for item in items {
+                nodes.push(item.span);
+                values_of(item, nodes);
+            }
+        }
+        ValueKind::Mapping { flow: true, .. }
+        | ValueKind::Sequence { flow: true, .. }
+        | ValueKind::Null
+        | ValueKind::Scalar { .. }
+        | ValueKind::Alias { .. } => {}
+    }
 }
 
 fn in_body(cx: &Cx<'_>, comment: Span) -> Option<Suppression> {

@@ -96,14 +96,42 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         return;
     }
     for field in [&ALLOWED_TOOLS, &DISALLOWED_TOOLS] {
-        for item in fields.list(field) {
-            out.extend(tool(cx, &item));
+        let items = fields.list(field);
+        for item in &items {
+            let finding = several(cx, field, item).or_else(|| tool(cx, item, &items));
+            out.extend(finding);
         }
     }
     separators(cx, &ALLOWED_TOOLS, out);
 }
 
-fn tool(cx: &Cx<'_>, item: &Item) -> Option<Finding> {
+/// An item in which several tools are written: no agent splits the items of a list, nor at `;`.
+fn several(cx: &Cx<'_>, field: &'static Field, item: &Item) -> Option<Finding> {
+    let text = item.text.trim();
+    let names: Vec<&str> = text.split([' ', ',', ';', '|']).filter(|it| !it.is_empty()).collect();
+    let is_tool = |it: &&str| find_tool(Agent::ClaudeCode, it).is_some();
+    if names.len() < 2 || !names.iter().all(is_tool) {
+        return None;
+    }
+    let message = format!("`{text}` is one tool to agents, and there is none of that name");
+    let finding = found("tools/unknown", item.span, message).severity(Severity::Warning);
+    let finding = finding.help("Separate the tools as the other ones are.");
+    if item.span.slice(cx.text).trim_matches(['"', '\'']) != text {
+        return Some(finding);
+    }
+    let value = &cx.entry(field.key)?.value.kind;
+    let separator = match value {
+        ValueKind::Sequence { flow: true, .. } => ", ".to_owned(),
+        ValueKind::Sequence { flow: false, .. } => {
+            let indent = Span::new(cx.line(item.span.start).start, item.span.start);
+            format!("{}{}", cx.line_break(), indent.slice(cx.text))
+        }
+        _ => " ".to_owned(),
+    };
+    Some(finding.fix("Separate them", item.span, names.join(&separator)))
+}
+
+fn tool(cx: &Cx<'_>, item: &Item, all: &[Item]) -> Option<Finding> {
     let text = item.text.trim();
     if let Some(finding) = pattern(cx, item) {
         return Some(finding);
@@ -118,13 +146,24 @@ fn tool(cx: &Cx<'_>, item: &Item) -> Option<Finding> {
     if name == "*" || find_tool(Agent::ClaudeCode, name).is_some_and(|it| it.now.is_none()) {
         return None;
     }
-    if let Some(now) = find_tool(Agent::ClaudeCode, name).and_then(|it| it.now) {
+    let is_there = |name: &str| all.iter().any(|it| it.text.trim() == name);
+    let twice = |name: &str| format!("`{name}` is there as well; remove this one.");
+    let former = find_tool(Agent::ClaudeCode, name);
+    if let Some((former, now)) = former.and_then(|it| Some((it, it.now?))) {
         // The founding name of subagents is understood by every version.
         if name == "Task" {
             return None;
         }
         let finding = found("tools/renamed", span, format!("`{name}` is called `{now}` now"));
-        return Some(finding.fix(format!("Rename it to `{now}`"), span, now));
+        if is_there(now) {
+            return Some(finding.help(twice(now)));
+        }
+        let title = format!("Rename it to `{now}`");
+        return Some(if former.outgrown {
+            finding.draft(title, span, now)
+        } else {
+            finding.fix(title, span, now)
+        });
     }
     let other = tools().iter().find(|it| it.name == name && it.agent != Agent::ClaudeCode);
     let names: Vec<&str> =
@@ -137,7 +176,11 @@ fn tool(cx: &Cx<'_>, item: &Item) -> Option<Finding> {
         (Some(near), None) if is_word || folded.is_some() => {
             let message = format!("there is no tool `{name}`; did you mean `{near}`?");
             let finding = found("tools/unknown", span, message).severity(Severity::Warning);
-            Some(finding.fix(format!("Write `{near}`"), span, near))
+            Some(if is_there(near) {
+                finding.help(twice(near))
+            } else {
+                finding.fix(format!("Write `{near}`"), span, near)
+            })
         }
         (_, Some(other)) if cx.concerns(Agent::ClaudeCode) => {
             let message = format!(
@@ -183,6 +226,11 @@ fn pattern(cx: &Cx<'_>, item: &Item) -> Option<Finding> {
     };
     let finding = found("tools/pattern", item.span, format!("{what} in `{text}`"));
     let last_line = !item.span.slice(cx.text).contains(['\n', ' ', ',', '"', '\'']);
+    // Without the parenthesis more is allowed than was begun to be said.
+    if let (true, Some(name)) = (last_line, text.strip_suffix('(')) {
+        let at = item.span.start + name.len();
+        return Some(finding.draft("Remove the parenthesis", Span::new(at, item.span.end), ""));
+    }
     if what.starts_with("`(` is never") && last_line {
         return Some(finding.fix("Close the parenthesis", Span::empty(item.span.end), ")"));
     }
@@ -190,7 +238,7 @@ fn pattern(cx: &Cx<'_>, item: &Item) -> Option<Finding> {
         (what.ends_with("are empty"), open, item.span.len() == text.len())
     {
         let span = Span::new(item.span.start + at, item.span.end);
-        return Some(finding.fix("Remove the parentheses", span, ""));
+        return Some(finding.draft("Remove the parentheses", span, ""));
     }
     Some(finding)
 }

@@ -296,10 +296,40 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     encoding::check(cx, out);
     let Some(frontmatter) = cx.frontmatter() else { return };
     aliases(frontmatter, &consequences, out);
+    sooner(cx, frontmatter, out);
     // What was read as text because YAML refused it has its finding.
     for entry in frontmatter.entries.iter().filter(|it| !it.recovered) {
         flow_value(cx, entry, out);
         ambiguous(cx, entry, out);
+    }
+}
+
+/// Lines that end the frontmatter for some agents, before the one that ends it for all.
+fn sooner(cx: &Cx<'_>, frontmatter: &Frontmatter, out: &mut Vec<Finding>) {
+    if cx.record.uniform || frontmatter.closing != Closing::Dashes {
+        return;
+    }
+    let mut ends: Vec<(usize, Vec<&Profile>)> = Vec::new();
+    for (profile, reading) in &cx.readings {
+        let Ok(fenced) = profile.fence.find(cx.text) else { continue };
+        let end = fenced.content.end;
+        if end >= frontmatter.content.end || reading.verdict == Verdict::Dropped {
+            continue;
+        }
+        match ends.iter_mut().find(|(it, _)| *it == end) {
+            Some((_, them)) => them.push(profile),
+            None => ends.push((end, vec![profile])),
+        }
+    }
+    for (end, them) in ends {
+        let Some(rule) = find("yaml/odd-closing") else { return };
+        let line = cx.line(end);
+        let blanks = line.len() - line.slice(cx.text).trim_start().len();
+        let span = Span::new(line.start + blanks, line.end);
+        let who = act(&them, "ends", "end");
+        let message = format!("{who} the frontmatter at this line; what follows is the body to it");
+        let finding = Finding::new(rule, span, message).severity(Severity::Warning);
+        out.push(finding.help("Begin the line with something else than dashes."));
     }
 }
 

@@ -112,10 +112,15 @@ fn in_code(cx: &Cx<'_>, out: &mut Vec<Finding>) {
 }
 
 /// Amounts of money, in a skill that takes arguments: without any, nothing is replaced.
+///
+/// The backslash before an amount is read by Claude Code alone: to opencode it is a letter, and what
+/// stands behind it an argument all the same.
 fn currency(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     if !takes_arguments(cx) {
         return;
     }
+    let escapes = cx.concerns(Agent::ClaudeCode);
+    let is_escape_to_all = !cx.concerns(Agent::OpenCode);
     for prose in &cx.body().prose {
         let written = prose.slice(cx.text);
         for (at, _) in written.match_indices('$') {
@@ -132,7 +137,16 @@ fn currency(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             let message =
                 format!("`{}` is an argument, not an amount of money", span.slice(cx.text));
             let finding = found("body/currency", span, message);
-            out.push(finding.fix("Put a backslash before it", Span::empty(start), "\\"));
+            let title = "Put a backslash before it";
+            out.push(match (escapes, is_escape_to_all) {
+                (true, true) => finding.fix(title, Span::empty(start), "\\"),
+                (true, false) => finding
+                    .help("Write the amount without `$`: opencode knows no escape.")
+                    .draft(title, Span::empty(start), "\\"),
+                (false, _) => {
+                    finding.help("Write the amount without `$`, for example as `5 dollars`.")
+                }
+            });
         }
     }
 }

@@ -1,7 +1,8 @@
 //! What fixes make of texts that a plain one would break, and what is told where there is none.
 
 use super::world::World;
-use crate::rules::apply;
+use crate::diagnostic::Severity;
+use crate::rules::{apply, settle};
 
 /// Checks a text and renders each finding, with what its only fix makes of the text.
 fn told(text: &str) -> Vec<String> {
@@ -146,4 +147,182 @@ fn a_carriage_return_alone_matters_where_an_agent_looks_for_lines() {
     // The line end is the one that the others are.
     let crlf = well.replace('\n', "\r\n");
     mends(&crlf.replacen("asked.\r\n", "asked.\r", 1), "yaml/lone-cr", &crlf);
+}
+
+/// Checks what `check --fix` makes of a frontmatter between the lines of dashes.
+#[track_caller]
+fn settles(lines: &str, expected: &str) {
+    let file = |lines: &str| format!("---\n{lines}---\nRead.\n");
+    let again = |text: &str| World::new("").with_text(text).check();
+    let text = file(lines);
+    let settled = settle(&text, again(&text), again);
+    assert_eq!(settled.text, file(expected), "{:#?}", told(&text));
+}
+
+/// Checks that no fix is made, and that a person can choose this one.
+#[track_caller]
+fn offers(lines: &str, title: &str) {
+    settles(lines, lines);
+    let text = format!("---\n{lines}---\nRead.\n");
+    let found = World::new(&text).check();
+    let mut offered = found.iter().flat_map(|it| &it.offers);
+    assert!(offered.any(|it| it.title() == title), "{title}: {found:#?}");
+}
+
+const HEAD: &str = "name: pdf\ndescription: Reads. Use when asked\n";
+
+fn head(lines: &str) -> String {
+    format!("{HEAD}{lines}")
+}
+
+#[test]
+fn in_braces_a_fix_leaves_the_rest_as_it_is() {
+    settles(
+        "{name: pdf, description: Use when asked, license: MIT, license: MIT}\n",
+        "{name: pdf, description: Use when asked, license: MIT}\n",
+    );
+    settles("{description: Use when asked}\n", "{name: pdf, description: Use when asked}\n");
+    settles(
+        "{name: pdf, description: Use when asked,\n license: MIT,\n license: MIT}\n",
+        "{name: pdf, description: Use when asked,\n license: MIT}\n",
+    );
+    offers("{priority: 1, name: pdf, description: Use when asked}\n", "Remove it");
+}
+
+#[test]
+fn what_could_be_meant_otherwise_is_for_a_person_to_choose() {
+    offers(&head("mode: agent\n"), "Rename it to `model`");
+    offers(&head("path: docs/x\n"), "Rename it to `paths`");
+    offers(&head("allowed-tools: TodoRead\n"), "Rename it to `TodoWrite`");
+    offers(&head("allowed-tools: Bash(\n"), "Remove the parenthesis");
+    offers(&head("allowed-tools: Bash()\n"), "Remove the parentheses");
+    offers(&head("keys: [a, b]\n"), "Remove it");
+    settles(&head("hook:\n  x: z\n"), &head("hook:\n  x: z\n"));
+    settles(&head("paths: C:\\\\x\\\\*.ts\n"), &head("paths: C:\\\\x\\\\*.ts\n"));
+    settles(&head("paths: src\\\\x\\\\*.ts\n"), &head("paths: src/x/*.ts\n"));
+    settles(&head("allowed-tools: LS Glob\n"), &head("allowed-tools: LS Glob\n"));
+    settles(&head("allowed-tools: Raed Read\n"), &head("allowed-tools: Raed Read\n"));
+    settles(&head("modle: opus\n"), &head("model: opus\n"));
+}
+
+#[test]
+fn an_amount_is_escaped_where_the_escape_is_known_to_all() {
+    let body = "Use $ARGUMENTS. It costs $5 a page.\n";
+    let skill = |path: &str| {
+        let text = format!("---\n{HEAD}argument-hint: file\n---\n{body}");
+        World::new(&format!("//- {path}\n{text}")).check()
+    };
+    let check = |path: &str, n_fixes: usize, n_offers: usize| {
+        let found = skill(path);
+        let finding = found.iter().find(|it| it.rule.id == "body/currency").expect("it is found");
+        assert_eq!((finding.fixes.len(), finding.offers.len()), (n_fixes, n_offers), "{path}");
+    };
+    check("/w/.claude/commands/pdf.md", 1, 0);
+    check("/w/.claude/skills/pdf/SKILL.md", 0, 1);
+    check("/w/.opencode/skills/pdf/SKILL.md", 0, 0);
+}
+
+#[test]
+fn what_an_alias_stands_for_stays() {
+    for lines in
+        ["xyz: &a 1\nlicense: *a\n", "foo: &a x\nlicense: *a\n", "foo: &a [x]\nallowed-tools: *a\n"]
+    {
+        let lines = head(lines);
+        settles(&lines, &lines);
+        let found = World::new(&format!("---\n{lines}---\nRead.\n")).check();
+        let unknown = found.iter().find(|it| it.rule.id == "field/unknown").expect("it is found");
+        assert!(unknown.fixes.is_empty() && unknown.offers.is_empty(), "{unknown:?}");
+    }
+}
+
+#[test]
+fn a_key_behind_a_tab_begins_in_the_first_column() {
+    settles(&head("\tfoo: bar\n"), &head("foo: bar\n"));
+    settles(&head("metadata:\n\ta: b\n"), &head("metadata:\n  a: b\n"));
+}
+
+#[test]
+fn swapped_letters_are_a_slip_in_a_short_word_too() {
+    settles("nmae: pdf\ndescription: Use when asked\n", "name: pdf\ndescription: Use when asked\n");
+    settles("naem: pdf\ndescription: Use when asked\n", "name: pdf\ndescription: Use when asked\n");
+    assert!(
+        !told("---\nnmae: pdf\ndescription: Use when asked\n---\nb\n")
+            .iter()
+            .any(|it| it.starts_with("name/"))
+    );
+}
+
+#[test]
+fn tools_that_are_written_as_one_are_separated() {
+    settles(&head("allowed-tools: [Read Write]\n"), &head("allowed-tools: [Read, Write]\n"));
+    settles(&head("allowed-tools: Read;Write\n"), &head("allowed-tools: Read Write\n"));
+    settles(
+        &head("allowed-tools:\n  - Read Write\n  - Grep\n"),
+        &head("allowed-tools:\n  - Read\n  - Write\n  - Grep\n"),
+    );
+}
+
+#[test]
+fn an_emptied_line_above_keys_is_one_finding() {
+    let text = format!("---\n{HEAD}\n  version: 1.0.0\n  author: x\n  category: z\n---\nRead.\n");
+    let found = World::new(&text).check();
+    let syntax: Vec<_> = found.iter().filter(|it| it.rule.family() == "yaml").collect();
+    assert_eq!(syntax.len(), 1, "{syntax:#?}");
+    assert_eq!(syntax[0].diagnostic.span.slice(&text), "version");
+    // What stands among them is no field, and a key all the same.
+    let text = text.replace("author", "colour");
+    let found = World::new(&text).check();
+    assert_eq!(found.iter().filter(|it| it.rule.family() == "yaml").count(), 1, "{found:#?}");
+}
+
+#[test]
+fn a_heading_below_the_keys_begins_the_body() {
+    let head = format!("---\n{HEAD}license: MIT\n");
+    for body in [
+        "# T\n```sh\nls\n```\n",
+        "# T\nuse it\n",
+        "# T\n\nNote: this is it.\n\nMore text.\n",
+        "\n# T\nUse it.\n",
+    ] {
+        mends(&format!("{head}{body}"), "yaml/unclosed-frontmatter", &format!("{head}---\n{body}"));
+    }
+    // Fields go on behind a comment.
+    let keys = "# Who may\n\nallowed-tools: Read\n";
+    mends(
+        &format!("{head}{keys}\nDo it.\n"),
+        "yaml/unclosed-frontmatter",
+        &format!("{head}{keys}---\n\nDo it.\n"),
+    );
+}
+
+#[test]
+fn dashes_in_a_block_of_text_end_it_for_those_who_look_so() {
+    let text = "---\nname: pdf\ndescription: |\n  Use when\n\n  ---\n  more\n---\nBody\n";
+    let found = World::new(text).check();
+    let closing: Vec<_> = found.iter().filter(|it| it.rule.family() == "yaml").collect();
+    assert_eq!(closing.len(), 1, "{closing:#?}");
+    assert_eq!(closing[0].diagnostic.severity, Severity::Warning);
+    assert!(closing[0].diagnostic.message.starts_with("Codex ends"), "{closing:#?}");
+    assert!(closing[0].fixes.is_empty());
+    assert_eq!(closing[0].diagnostic.span.slice(text), "---");
+}
+
+#[test]
+fn dots_above_the_dashes_end_nothing_that_does_not_end() {
+    let text = "---\nname: pdf\ndescription: Reads. Use when asked.\n...\n---\nBody\n";
+    assert_eq!(told(text), [""; 0]);
+    let broken = text.replace("Reads.", "Reads:");
+    assert!(
+        told(&broken).iter().all(|it| it.starts_with("yaml/unquoted-colon")),
+        "{:?}",
+        told(&broken)
+    );
+}
+
+#[test]
+fn a_block_of_code_in_an_item_ends_with_it() {
+    let text = format!("---\n{HEAD}---\n- a\n\n  ```\n  x\n\nText [a](nope.md)\n");
+    let told = told(&text);
+    assert!(told.iter().any(|it| it.starts_with("body/broken-link")), "{told:?}");
+    assert!(!told.iter().any(|it| it.starts_with("body/unclosed-fence")), "{told:?}");
 }

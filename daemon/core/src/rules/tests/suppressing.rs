@@ -28,6 +28,35 @@ fn a_comment_counts_for_its_key_or_for_the_next() {
 }
 
 #[test]
+fn a_comment_counts_for_one_item_of_many() {
+    let tools = |lines: &str| front(&format!("allowed-tools:\n{lines}"));
+    check(&tools("  - Raed # skillsd-ignore: tools/unknown\n  - Wirte\n"), &["tools/unknown"]);
+    check(&tools("  # skillsd-ignore: tools/unknown\n  - Raed\n  - Wirte\n"), &["tools/unknown"]);
+    check(&front("allowed-tools: # skillsd-ignore: tools/*\n  - Raed\n  - Wirte\n"), &[]);
+    check(&front("allowed-tools: [Raed, Wirte] # skillsd-ignore: tools/*\n"), &[]);
+    check(
+        &front("allowed-tools: [\n  Raed, # skillsd-ignore: tools/*\n  Wirte]\n"),
+        &["tools/unknown"],
+    );
+    check(
+        &front("paths:\n  - /etc/x # skillsd-ignore: paths/absolute\n  - /etc/y\n"),
+        &["paths/absolute"],
+    );
+    let group = |matcher: &str| {
+        format!(
+            "    - matcher: {matcher}\n      hooks:\n        - type: command\n          command: x\n"
+        )
+    };
+    let hooks = |groups: &[&str]| {
+        let groups: String = groups.iter().map(|it| group(it)).collect();
+        front(&format!("hooks:\n  PreToolUse:\n{groups}"))
+    };
+    check(&hooks(&["\"[a\"", "\"[b\""]), &["hooks/matcher"; 2]);
+    let ignored = "\"[a\" # skillsd-ignore: hooks/matcher";
+    check(&hooks(&[ignored, "\"[b\""]), &["hooks/matcher"]);
+}
+
+#[test]
 fn a_comment_in_the_body_counts_for_its_line_or_for_the_next() {
     let body = |text: &str| front("").replace("Read.\n", text);
     check(&body("[a](a.md)\n"), &["body/broken-link"]);

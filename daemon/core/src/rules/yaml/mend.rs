@@ -106,13 +106,15 @@ fn without_twin(cx: &Cx<'_>, frontmatter: &Frontmatter, finding: Finding) -> Fin
     if !same {
         return finding;
     }
-    finding.fix("Remove the second one", cx.lines_of(second), "")
+    finding.fix("Remove the second one", cx.removal(second), "")
 }
 
 /// Replaces the tabs that indent lines, two blanks for each.
 fn spaces(cx: &Cx<'_>, frontmatter: &Frontmatter) -> Vec<Edit> {
     let mut edits = Vec::new();
     let mut at = frontmatter.content.start;
+    // The last line without a tab.
+    let mut above = "";
     while at < frontmatter.content.end {
         let line = cx.line(at);
         let written = line.slice(cx.text);
@@ -120,7 +122,11 @@ fn spaces(cx: &Cx<'_>, frontmatter: &Frontmatter) -> Vec<Edit> {
         let indent = &written[..blanks];
         if indent.contains('\t') && blanks < written.len() {
             let span = Span::new(line.start, line.start + blanks);
-            edits.push(Edit { span, text: indent.replace('\t', "  ") });
+            let is_key = is_beside(above, &written[blanks..]);
+            let text = if is_key { String::new() } else { indent.replace('\t', "  ") };
+            edits.push(Edit { span, text });
+        } else if !written.trim().is_empty() {
+            above = written;
         }
         let next = after_line_end(cx.text, line.end);
         if next == at {
@@ -129,6 +135,14 @@ fn spaces(cx: &Cx<'_>, frontmatter: &Frontmatter) -> Vec<Edit> {
         at = next;
     }
     edits
+}
+
+/// Whether a line that is indented by a tab is a key like the one above, which holds its whole value.
+fn is_beside(above: &str, written: &str) -> bool {
+    let is_key = |it: &str| it.split_once(": ").is_some_and(|(key, _)| !key.contains([' ', '#']));
+    let value = above.split_once(": ").map_or("", |(_, it)| it.trim());
+    let is_whole = !value.is_empty() && !value.starts_with(['|', '>', '[', '{', '"', '\'', '&']);
+    is_key(written) && is_key(above) && is_whole && !above.starts_with([' ', '-'])
 }
 
 /// `name pdf` and `name:pdf`, where the key is one that there is.
