@@ -8,6 +8,7 @@ mod examples;
 mod families;
 mod mending;
 mod placing;
+mod proving;
 mod silence;
 mod suppressing;
 mod telling;

@@ -437,15 +437,14 @@ fn a_key_that_is_indented_by_mistake_is_a_key() {
     check(
         "name: a\n  description: b\n  tags: [c]\nx: y\n",
         expect![[r#"
-        name = "a"
-        description = "b"
-        tags = [c]
-          - "c"
-        x = "y"
-        not YAML 3:14 ":": `: ` inside a value without quotes
-        Error yaml/syntax 3:3 "description": `description` is indented deeper than the keys above
-        Error yaml/syntax 4:3 "tags": `tags` is indented deeper than the keys above
-    "#]],
+            name = "a"
+            description = "b"
+            tags = [c]
+              - "c"
+            x = "y"
+            not YAML 3:14 ":": `: ` inside a value without quotes
+            Error yaml/syntax 3:3 "description": `description` is indented deeper than the keys above
+        "#]],
     );
     check(
         " name: a\n description: b: c\n",

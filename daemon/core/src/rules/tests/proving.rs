@@ -1,0 +1,102 @@
+//! Frontmatters put together at random, and every fix that is offered for them.
+//!
+//! What a fix may touch is judged with another YAML library than the one that reads the texts.
+
+use proptest::prelude::*;
+use serde_yaml::{Mapping, Value};
+
+use super::world::World;
+use crate::parse::parse;
+use crate::rules::{Finding, Offer, apply};
+
+/// Entries, healthy and not, as they are written in a line of a block or in braces.
+const ENTRIES: [&str; 16] = [
+    "name: pdf",
+    "name: 123",
+    "description: Use when asked",
+    "license: MIT",
+    "license: MIT",
+    "priority: 1",
+    "xyz: &a 1",
+    "author: *a",
+    "allowed-tools: [Raed, Read Write]",
+    "allowed_tools: [Read]",
+    "mode: agent",
+    "effort: hihg",
+    "agent: Explore",
+    "paths: [\"page{1..3}.pdf\", src]",
+    "metadata: {a: 1.10, b: yes}",
+    "argument-hint: [file]",
+];
+
+fn document() -> impl Strategy<Value = String> {
+    let entries = proptest::collection::vec(proptest::sample::select(&ENTRIES[..]), 1..7);
+    (entries, 0..4_u8).prop_map(|(entries, form)| {
+        let content = match form {
+            0 => format!("{{{}}}\n", entries.join(", ")),
+            1 => format!("{{\n  {}\n}}\n", entries.join(",\n  ")),
+            2 => format!("{}\n", entries.join(" # a remark\n")),
+            _ => format!("{}\n", entries.join("\n")),
+        };
+        format!("---\n{content}---\nRead.\n")
+    })
+}
+
+/// Returns the fields of a text as the other library reads them; nothing where it refuses them.
+fn fields(text: &str) -> Option<Mapping> {
+    let content = text.strip_prefix("---\n")?.split_once("---\n")?.0;
+    match serde_yaml::from_str(content).ok()? {
+        Value::Mapping(fields) => Some(fields),
+        Value::Null => Some(Mapping::new()),
+        _ => None,
+    }
+}
+
+/// Returns the key of the entry on which a finding lies, or behind which.
+fn key_of(text: &str, finding: &Finding) -> Option<String> {
+    let frontmatter = parse(text).frontmatter?;
+    let at = finding.diagnostic.span;
+    let entry = frontmatter.entries.iter().rfind(|it| it.span.start <= at.start)?;
+    Some(entry.key.text.clone())
+}
+
+proptest! {
+    // Each of them is checked again after every fix.
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_frontmatters_keep_what_a_fix_is_not_about(text in document()) {
+        let found = World::new("").with_text(&text).check();
+        for finding in &found {
+            let drafts = finding.offers.iter().filter_map(|it| match it {
+                Offer::Draft(fix) => Some(fix),
+                _ => None,
+            });
+            for fix in finding.fixes.iter().chain(drafts) {
+                let mended = apply(&text, &fix.edits);
+                let after = World::new("").with_text(&mended).check();
+                let count = |all: &[Finding]| {
+                    all.iter().filter(|it| it.rule.id == finding.rule.id).count()
+                };
+                // Of a key that is there twice one is left.
+                let most = count(&found) - usize::from(finding.only_fix().is_some());
+                prop_assert!(count(&after) <= most, "{}: {mended}", fix.title);
+                let Some(before) = fields(&text) else { continue };
+                let Some(now) = fields(&mended) else {
+                    return Err(TestCaseError::fail(format!("{}: {mended}", fix.title)));
+                };
+                let key = key_of(&text, finding);
+                for (name, value) in &before {
+                    let name = name.as_str().unwrap_or_default();
+                    let is_its_own = key.as_deref() == Some(name);
+                    let is_grown = name == "metadata" && fix.title.starts_with("Move");
+                    prop_assert!(
+                        is_its_own || is_grown || now.get(name) == Some(value),
+                        "{} changes {name}: {mended}", fix.title
+                    );
+                }
+                prop_assert!(now.len() <= before.len() + 1, "{}: {mended}", fix.title);
+            }
+        }
+    }
+}
