@@ -328,7 +328,7 @@ fn sooner(cx: &Cx<'_>, frontmatter: &Frontmatter, out: &mut Vec<Finding>) {
         let span = Span::new(line.start + blanks, line.end);
         let who = act(&them, "ends", "end");
         let message = format!("{who} the frontmatter at this line; what follows is the body to it");
-        let finding = Finding::new(rule, span, message).severity(Severity::Warning);
+        let finding = Finding::new(rule, span, message).severity(Severity::Warning).about(&them);
         out.push(finding.help("Begin the line with something else than dashes."));
     }
 }
