@@ -17,6 +17,7 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::ladder::Verdict;
 use crate::parse::{Closing, Entry, Frontmatter, Opening, ScalarStyle, ValueKind};
 use crate::profile::Profile;
+use crate::text::Span;
 
 const READERS: &[&crate::catalog::Source] = &[&YAML, &OPENCODE, &CODEX, &GEMINI, &PLUGIN, &CORPUS];
 
