@@ -6,11 +6,24 @@
 /// Returns those of `among` that are at least as like to `name` as `bar` says, from 0 for nothing
 /// in common to 1 for the same; the most alike first, then by the alphabet, each once.
 pub fn nearest<'a>(name: &str, among: impl IntoIterator<Item = &'a str>, bar: f64) -> Vec<&'a str> {
-    let scored = among.into_iter().map(|it| (strsim::normalized_damerau_levenshtein(it, name), it));
+    let length = letters(name);
+    // What is much longer or shorter is not alike, whatever it says; long names cost their square.
+    let may_be = |it: &&str| {
+        let other = letters(it);
+        length.min(other) >= bar * length.max(other)
+    };
+    let scored = among
+        .into_iter()
+        .filter(may_be)
+        .map(|it| (strsim::normalized_damerau_levenshtein(it, name), it));
     let mut alike: Vec<_> = scored.filter(|(score, _)| *score >= bar).collect();
     alike.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
     alike.dedup();
     alike.into_iter().map(|(_, it)| it).collect()
+}
+
+fn letters(name: &str) -> f64 {
+    f64::from(u32::try_from(name.chars().count()).unwrap_or(u32::MAX))
 }
 
 #[cfg(test)]

@@ -86,8 +86,63 @@ pub struct Position {
 /// methods that count characters take it again, and it has to be the same text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LineIndex {
-    /// Per line its bytes without the line end. Never empty: an empty text has one empty line.
-    lines: Vec<Span>,
+    /// Never empty: an empty text has one empty line.
+    lines: Vec<Line>,
+}
+
+/// One line of a text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Line {
+    /// Its bytes without the line end.
+    span: Span,
+    /// Of a long line what was counted after each [`STRIDE`] bytes, so that of many places on it
+    /// none is counted from its start.
+    marks: Box<[Mark]>,
+}
+
+/// How many bytes lie between two marks of a line.
+const STRIDE: usize = 1024;
+
+/// What lies on a line before a place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Mark {
+    bytes: usize,
+    units: u32,
+    characters: u32,
+}
+
+impl Line {
+    fn new(text: &str, span: Span) -> Self {
+        let written = span.slice(text);
+        let mut mark = Mark::default();
+        let marks = (1..=written.len() / STRIDE).map(|index| {
+            let end = written.floor_char_boundary(index * STRIDE);
+            mark = mark.to(&written[mark.bytes..end]);
+            mark
+        });
+        Self { span, marks: marks.collect() }
+    }
+
+    /// Returns what lies before an offset.
+    fn before(&self, text: &str, offset: usize) -> Mark {
+        let end = text.floor_char_boundary(offset.min(self.span.end)).max(self.span.start);
+        let mark = match (end - self.span.start) / STRIDE {
+            0 => Mark::default(),
+            index => self.marks.get(index - 1).copied().unwrap_or_default(),
+        };
+        mark.to(Span::new(self.span.start + mark.bytes, end).slice(text))
+    }
+}
+
+impl Mark {
+    /// Returns what lies before the end of the text that begins here.
+    fn to(self, text: &str) -> Self {
+        Self {
+            bytes: self.bytes + text.len(),
+            units: self.units + text.chars().map(|it| it.len_utf16() as u32).sum::<u32>(),
+            characters: self.characters + text.chars().count() as u32,
+        }
+    }
 }
 
 impl LineIndex {
@@ -102,19 +157,19 @@ impl LineIndex {
     /// Reads the lines that the edit touches and moves those behind it. The result is that of
     /// [`LineIndex::new`].
     pub fn replace(&mut self, replaced: Span, text: &str) {
-        let Span { end: len_before, .. } = self.lines[self.lines.len() - 1];
+        let Span { end: len_before, .. } = self.lines[self.lines.len() - 1].span;
         let replaced = replaced.within(Span::new(0, len_before));
         // A `\r` before the edit and a `\n` that it puts behind become one line end, so that the
         // line that ends where the edit starts is read again.
         let first = self.line_of(replaced.start.saturating_sub(1));
         let next = self.line_of(replaced.end) + 1;
         let now = |before: usize| (before + text.len()).saturating_sub(len_before);
-        let stop = self.lines.get(next).map(|line| now(line.start));
-        let read = lines_between(text, self.lines[first].start, stop);
+        let stop = self.lines.get(next).map(|line| now(line.span.start));
+        let read = lines_between(text, self.lines[first].span.start, stop);
         let behind = first + read.len();
         self.lines.splice(first..next, read);
         for line in &mut self.lines[behind..] {
-            *line = Span::new(now(line.start), now(line.end));
+            line.span = Span::new(now(line.span.start), now(line.span.end));
         }
     }
 
@@ -130,35 +185,35 @@ impl LineIndex {
 
     /// Returns the bytes of a line, counted from zero, without its line end.
     pub fn line(&self, line: u32) -> Option<Span> {
-        self.lines.get(line as usize).copied()
+        self.lines.get(line as usize).map(|it| it.span)
     }
 
     /// Returns the line and the byte column of `offset`; beyond the end, those of the end.
     ///
     /// The bytes of a line end count as columns of the line they end.
     pub fn position(&self, offset: usize) -> Position {
-        let offset = offset.min(self.lines.last().map_or(0, |line| line.end));
+        let offset = offset.min(self.end());
         let line = self.line_of(offset);
-        let column = offset - self.lines[line].start;
+        let column = offset - self.lines[line].span.start;
         Position { line: line as u32, column: column as u32 }
     }
 
     /// Returns the offset of a position; a column past the line is the line's end.
     pub fn offset(&self, position: Position) -> usize {
         let Some(line) = self.line(position.line) else {
-            return self.lines.last().map_or(0, |line| line.end);
+            return self.end();
         };
         line.end.min(line.start.saturating_add(position.column as usize))
     }
 
     /// Returns the column of `offset` in UTF-16 units, from zero.
     pub fn utf16_column(&self, text: &str, offset: usize) -> u32 {
-        self.before_on_line(text, offset).chars().map(|it| it.len_utf16() as u32).sum()
+        self.lines[self.line_of(offset)].before(text, offset).units
     }
 
     /// Returns the column of `offset` in characters, from zero.
     pub fn char_column(&self, text: &str, offset: usize) -> u32 {
-        self.before_on_line(text, offset).chars().count() as u32
+        self.lines[self.line_of(offset)].before(text, offset).characters
     }
 
     /// Returns line and column for people: both from one, the column in characters.
@@ -172,7 +227,7 @@ impl LineIndex {
     /// end.
     pub fn utf16_offset(&self, text: &str, line: u32, column: u32) -> usize {
         let Some(span) = self.line(line) else {
-            return self.lines.last().map_or(0, |line| line.end);
+            return self.end();
         };
         let mut units = 0;
         for (at, character) in span.slice(text).char_indices() {
@@ -185,26 +240,25 @@ impl LineIndex {
     }
 
     fn line_of(&self, offset: usize) -> usize {
-        self.lines.partition_point(|line| line.start <= offset).saturating_sub(1)
+        self.lines.partition_point(|line| line.span.start <= offset).saturating_sub(1)
     }
 
-    fn before_on_line<'t>(&self, text: &'t str, offset: usize) -> &'t str {
-        let line = self.lines[self.line_of(offset)];
-        let end = text.floor_char_boundary(offset.min(line.end));
-        Span::new(line.start, end).slice(text)
+    /// Returns where the text ends.
+    fn end(&self) -> usize {
+        self.lines.last().map_or(0, |line| line.span.end)
     }
 }
 
 /// Returns the lines from the one that starts at `start` to the one that starts at `stop`, or to
 /// the last.
-fn lines_between(text: &str, mut start: usize, stop: Option<usize>) -> Vec<Span> {
+fn lines_between(text: &str, mut start: usize, stop: Option<usize>) -> Vec<Line> {
     let mut lines = Vec::new();
     while stop.is_none_or(|stop| start < stop) {
         let Some(end) = line_end(text, start) else {
-            lines.push(Span::new(start, text.len()));
+            lines.push(Line::new(text, Span::new(start, text.len())));
             break;
         };
-        lines.push(Span::new(start, end));
+        lines.push(Line::new(text, Span::new(start, end)));
         start = after_line_end(text, end);
     }
     lines

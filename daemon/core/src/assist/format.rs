@@ -51,11 +51,13 @@ struct Lines<'a> {
     plans: Vec<Plan>,
     /// Blanks within a line that become one, or none.
     gaps: Vec<Edit>,
+    line_break: &'static str,
 }
 
 fn formatted(text: &str, frontmatter: &Frontmatter) -> String {
     let mut lines = Lines::new(text, frontmatter.content);
     lines.entries(&frontmatter.entries, 0);
+    lines.gaps.sort_by_key(|it| it.span);
     lines.written()
 }
 
@@ -72,11 +74,12 @@ impl<'a> Lines<'a> {
             }
         }
         let plans = vec![Plan::default(); spans.len()];
-        Self { text, spans, plans, gaps: Vec::new() }
+        let line_break = if text.contains("\r\n") { "\r\n" } else { "\n" };
+        Self { text, spans, plans, gaps: Vec::new(), line_break }
     }
 
     fn line_of(&self, offset: usize) -> Option<usize> {
-        self.spans.iter().rposition(|it| it.start <= offset)
+        self.spans.partition_point(|it| it.start <= offset).checked_sub(1)
     }
 
     /// Returns whether nothing but blanks stands before a place in its line.
@@ -180,7 +183,7 @@ impl<'a> Lines<'a> {
             if source.trim().is_empty() && !carried {
                 // One blank line between keys is the author's, more are an accident.
                 if !blank && !self.rest_is_blank(line) {
-                    written.push_str(self.line_break());
+                    written.push_str(self.line_break);
                 }
                 blank = true;
                 continue;
@@ -197,13 +200,9 @@ impl<'a> Lines<'a> {
             let kept =
                 if carried || !last { moved.as_str() } else { moved.trim_end_matches([' ', '\t']) };
             written.push_str(kept);
-            written.push_str(if end.is_empty() { self.line_break() } else { end });
+            written.push_str(if end.is_empty() { self.line_break } else { end });
         }
         written
-    }
-
-    fn line_break(&self) -> &'static str {
-        if self.text.contains("\r\n") { "\r\n" } else { "\n" }
     }
 
     fn rest_is_blank(&self, line: usize) -> bool {
@@ -234,9 +233,10 @@ impl<'a> Lines<'a> {
 
     fn with_gaps(&self, span: Span) -> String {
         let mut line = span.slice(self.text).to_owned();
-        let mut gaps: Vec<&Edit> = self.gaps.iter().filter(|it| span.covers(it.span)).collect();
-        gaps.sort_by_key(|it| std::cmp::Reverse(it.span));
-        for gap in gaps {
+        let first = self.gaps.partition_point(|it| it.span.start < span.start);
+        let gaps = self.gaps[first..].iter().take_while(|it| it.span.start <= span.end);
+        let gaps: Vec<&Edit> = gaps.filter(|it| span.covers(it.span)).collect();
+        for gap in gaps.into_iter().rev() {
             let range = gap.span.start - span.start..gap.span.end - span.start;
             line.replace_range(range, &gap.text);
         }

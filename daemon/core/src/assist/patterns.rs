@@ -9,6 +9,9 @@ use crate::text::Span;
 const USUAL: [&str; 9] =
     ["git", "gh", "npm run", "npx", "python3", "node", "make", "cargo", "docker"];
 
+/// How many programs of the body are offered at most.
+const MOST: usize = 50;
+
 /// The parentheses of a tool in which a place lies.
 pub(super) struct Pattern<'t> {
     pub(super) tool: &'t str,
@@ -76,6 +79,9 @@ fn programs(text: &str, document: &Document) -> Vec<String> {
         if is_program && !line.starts_with([' ', '\t']) && !programs.iter().any(|it| it == program)
         {
             programs.push(program.to_owned());
+        }
+        if programs.len() == MOST {
+            break;
         }
     }
     programs

@@ -20,19 +20,24 @@ pub(super) struct Section {
 /// Returns the sections of a body, in its order. Headings are lines of `#`, outside of code.
 pub(super) fn sections(text: &str, document: &Document) -> Vec<Section> {
     let body = Body::new(text, document.body);
-    let in_code = |at: usize| body.fences.iter().any(|it| it.content.contains(at));
+    // Fences do not overlap and lie in the order of the text.
+    let in_code = |at: usize| {
+        let next = body.fences.partition_point(|it| it.content.end <= at);
+        body.fences.get(next).is_some_and(|it| it.content.contains(at))
+    };
     let mut sections: Vec<Section> = Vec::new();
+    // Those that the next heading may end, each below the one before it.
+    let mut open: Vec<usize> = Vec::new();
     let mut at = document.body.start;
     while at < document.body.end {
         let end = line_end(text, at).unwrap_or(document.body.end).min(document.body.end);
         if let Some((level, title)) = heading(text, Span::new(at, end)).filter(|_| !in_code(at)) {
             let heading = Span::new(at, end);
             let span = Span::new(at, document.body.end);
-            for open in &mut sections {
-                if open.span.end == document.body.end && open.level >= level {
-                    open.span.end = at;
-                }
+            while let Some(last) = open.pop_if(|it| sections[*it].level >= level) {
+                sections[last].span.end = at;
             }
+            open.push(sections.len());
             sections.push(Section { level, title, heading, span });
         }
         at = after_line_end(text, end).max(at + 1);

@@ -1,5 +1,7 @@
 //! Completion and hover on texts with a `|` where the cursor stands.
 
+mod hurting;
+
 use std::fmt::Write as _;
 use std::path::Path;
 

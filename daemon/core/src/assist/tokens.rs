@@ -1,5 +1,7 @@
 //! What stands out in a text beyond Markdown: keys, variables, and references that lead somewhere.
 
+use std::collections::HashSet;
+
 use crate::catalog::variables::find_variable;
 use crate::catalog::{self, Known};
 use crate::parse::{Document, Entry, Value, ValueKind};
@@ -82,7 +84,7 @@ fn variables(text: &str, document: &Document, tokens: &mut Vec<Token>) {
         .frontmatter
         .as_ref()
         .map(|it| crate::fields::Fields::new(it, text).list(&catalog::ARGUMENTS));
-    let named = named.unwrap_or_default();
+    let named: HashSet<String> = named.into_iter().flatten().map(|it| it.text).collect();
     let is_name = |it: char| it.is_ascii_alphanumeric() || it == '_';
     for (at, _) in written.match_indices('$') {
         if written[..at].ends_with('\\') {
@@ -94,7 +96,7 @@ fn variables(text: &str, document: &Document, tokens: &mut Vec<Token>) {
         let name = &inner[..inner.find(|it| !is_name(it)).unwrap_or(inner.len())];
         let closed = inner[name.len()..].starts_with('}');
         let known = find_variable(name).is_some_and(|it| it.braces == braces)
-            || (!braces && named.iter().any(|it| it.text == name))
+            || (!braces && named.contains(name))
             || (!braces && !name.is_empty() && name.bytes().all(|it| it.is_ascii_digit()));
         if known && (closed || !braces) {
             let start = body.start + at;

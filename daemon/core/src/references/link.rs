@@ -54,6 +54,9 @@ pub enum Start {
     Root,
 }
 
+/// The longest path that a file can have.
+const MAX_PATH: usize = 4096;
+
 /// What is written before a path, and where it starts then.
 const STARTS: [(&str, Start); 8] = [
     ("$CLAUDE_PROJECT_DIR/", Start::Top),
@@ -172,6 +175,9 @@ fn without_line(path: &str) -> &str {
 
 /// Reads a path where it stands; nothing for other words.
 fn read(text: &str, span: Span, way: Way) -> Option<Link> {
+    if span.len() > MAX_PATH {
+        return None;
+    }
     let written = span.slice(text);
     let (before, start) =
         STARTS.iter().find(|it| written.starts_with(it.0)).copied().unwrap_or(("", Start::Text));

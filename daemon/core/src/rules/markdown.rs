@@ -1,9 +1,17 @@
 //! The body of a skill, cut into what rules look at: prose, code, links and comments.
 //!
 //! Not a Markdown parser: it finds fences, inline code, links and HTML comments as CommonMark
-//! does in the texts that people write, in one pass over the lines, and never fails.
+//! does in the texts that people write, in one pass over the lines, and never fails. What opens and
+//! is not closed costs no second look: what closes is looked for once ([`Ahead`]).
+
+mod ahead;
+
+use ahead::{Ahead, Runs};
 
 use crate::text::{Span, after_line_end, line_end};
+
+/// How many parentheses may be open in the target of a link; CommonMark wants three at least.
+const MAX_DEPTH: usize = 32;
 
 /// A body, cut into its parts. All spans are of the whole text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -100,6 +108,7 @@ impl Body {
         let bytes = text.as_bytes();
         let start = self.definitions(text, paragraph);
         let (mut at, mut prose) = (start, start);
+        let mut ends = Ends::default();
         // Brackets that a link could close.
         let mut n_open = 0_usize;
         // All that begins something is one byte, so that the others need no look.
@@ -112,7 +121,7 @@ impl Body {
                     at += 1 + rest[1..].chars().next().map_or(0, char::len_utf8);
                     continue;
                 }
-                b'`' => Some(self.code(rest, at)),
+                b'`' => Some(self.code(text, paragraph, at, &mut ends)),
                 b'<' if rest.starts_with("<!--") => {
                     let length = rest.find("-->").map_or(rest.len(), |it| it + 3);
                     self.comments.push(Span::new(at, at + length));
@@ -120,7 +129,8 @@ impl Body {
                 }
                 b']' if n_open > 0 => {
                     n_open -= 1;
-                    rest.starts_with("](").then(|| self.link(rest, at)).flatten()
+                    let is_link = rest.starts_with("](");
+                    is_link.then(|| self.link(text, paragraph, at, &mut ends)).flatten()
                 }
                 b'[' => {
                     n_open += 1;
@@ -139,20 +149,15 @@ impl Body {
         self.prose.extend(some(Span::new(prose, paragraph.end)));
     }
 
-    /// Takes a span of code at the start of `rest`; of backticks without partners, these alone.
-    fn code(&mut self, rest: &str, at: usize) -> usize {
+    /// Takes a span of code at `at` and returns its length; of backticks without partners, these
+    /// alone.
+    fn code(&mut self, text: &str, paragraph: Span, at: usize, ends: &mut Ends) -> usize {
+        let rest = &text[at..paragraph.end];
         let ticks = rest.bytes().take_while(|it| *it == b'`').count();
-        let mut search = ticks;
-        while let Some(found) = rest[search..].find('`') {
-            let start = search + found;
-            let length = rest[start..].bytes().take_while(|it| *it == b'`').count();
-            if length == ticks {
-                self.codes.push(Span::new(at + ticks, at + start));
-                return start + ticks;
-            }
-            search = start + length;
-        }
-        ticks
+        let runs = ends.runs.get_or_insert_with(|| Runs::new(rest.as_bytes(), at));
+        let Some(close) = runs.next(ticks, at + ticks) else { return ticks };
+        self.codes.push(Span::new(at + ticks, close));
+        close + ticks - at
     }
 
     /// Takes the definitions that a paragraph begins with, `[label]: target`, and returns where the
@@ -168,30 +173,46 @@ impl Body {
         at
     }
 
-    fn link(&mut self, rest: &str, at: usize) -> Option<usize> {
-        let inner = &rest[2..];
-        let blanks = inner.len() - inner.trim_start_matches([' ', '\t']).len();
-        let (from, to) = if let Some(pointed) = inner[blanks..].strip_prefix('<') {
-            (blanks + 1, blanks + 1 + pointed.find(['>', '\n'])?)
+    /// Takes the target of a link whose `](` is at `at`, and returns how far it goes.
+    fn link(&mut self, text: &str, paragraph: Span, at: usize, ends: &mut Ends) -> Option<usize> {
+        let bytes = &text.as_bytes()[..paragraph.end];
+        let blanks = bytes[at + 2..].iter().take_while(|it| matches!(it, b' ' | b'\t')).count();
+        let start = at + 2 + blanks;
+        let target = if bytes[start..].starts_with(b"<") {
+            let is_end = |it: &u8| matches!(it, b'>' | b'\n');
+            Span::new(start + 1, ends.pointed.next(bytes, start + 1, is_end)?)
         } else {
-            let mut depth = 0_usize;
-            let end = inner.char_indices().skip(blanks).find(|(_, it)| match it {
-                '(' => {
-                    depth += 1;
-                    false
-                }
-                ')' if depth > 0 => {
-                    depth -= 1;
-                    false
-                }
-                _ => *it == ')' || it.is_whitespace(),
-            })?;
-            (blanks, end.0)
+            Span::new(start, start + bare(&text[start..paragraph.end])?)
         };
-        let close = to + inner[to..].find(')')?;
-        self.links.extend(some(Span::new(at + 2 + from, at + 2 + to)));
-        Some(2 + close + 1)
+        let close = ends.parentheses.next(bytes, target.end, |it| *it == b')')?;
+        self.links.extend(some(target));
+        Some(close + 1 - at)
     }
+}
+
+/// What closes something in a paragraph, looked for when something first opens.
+#[derive(Debug, Default)]
+struct Ends {
+    runs: Option<Runs>,
+    pointed: Ahead,
+    parentheses: Ahead,
+}
+
+/// Returns the length of a target that nothing is written around: up to a blank, or to the
+/// parenthesis that closes the link. Nothing where neither comes, or too much is open before.
+fn bare(text: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    for (at, letter) in text.char_indices() {
+        match letter {
+            '(' if depth == MAX_DEPTH => return None,
+            '(' => depth += 1,
+            ')' if depth > 0 => depth -= 1,
+            ')' => return Some(at),
+            it if it.is_whitespace() => return Some(at),
+            _ => {}
+        }
+    }
+    None
 }
 
 /// Returns the target of a line that defines one for links, as `[label]: target "title"`. Footnotes

@@ -5,6 +5,8 @@
 //! the text as it was. They replace what differs and nothing else. Ends in any case: after so many
 //! rounds, and of a very long text after fewer.
 
+use std::collections::BTreeMap;
+
 use super::finding::{Edit, Finding};
 use crate::text::Span;
 
@@ -56,22 +58,21 @@ pub fn settle(
 /// Returns the edits of the fixes that have one right answer and do not touch each other, in the
 /// order of the text, and how many fixes they are.
 fn chosen(text: &str, findings: &[Finding]) -> (Vec<Edit>, usize) {
-    let mut edits: Vec<Edit> = Vec::new();
+    // By where they start; since none touches another, by where they end as well.
+    let mut made: BTreeMap<usize, &Edit> = BTreeMap::new();
     let mut n_made = 0;
     for fix in findings.iter().filter_map(Finding::only_fix) {
         let touches = |it: &Edit| {
-            edits
-                .iter()
-                .any(|made| it.span.start <= made.span.end && made.span.start <= it.span.end)
+            let before = made.range(..=it.span.end).next_back();
+            before.is_some_and(|(_, made)| it.span.start <= made.span.end)
         };
         let fits = |it: &Edit| text.get(it.span.start..it.span.end).is_some();
         if fix.edits.iter().all(fits) && !fix.edits.iter().any(touches) {
-            edits.extend(fix.edits.iter().cloned());
+            made.extend(fix.edits.iter().map(|it| (it.span.start, it)));
             n_made += 1;
         }
     }
-    edits.sort_by_key(|it| (it.span.start, it.span.end));
-    (edits, n_made)
+    (made.into_values().cloned().collect(), n_made)
 }
 
 /// A text that is edited again and again, and knows what of it is as it was.

@@ -111,18 +111,25 @@ fn values_of(value: &Value, nodes: &mut Vec<Span>) {
 
 fn in_body(cx: &Cx<'_>, comment: Span) -> Option<Suppression> {
     let rules = rules(cx, comment, "<!--", "-->")?;
-    let line = cx.line(comment.start);
-    let before = Span::new(line.start, comment.start).slice(cx.text);
-    let behind = Span::new(comment.end, cx.line(comment.end).end).slice(cx.text);
-    let mut scope = Span::new(line.start, cx.line(comment.end).end + 1);
+    let body = cx.body();
+    // There may be many on one long line, so that it is not searched for its ends each time.
+    let line = |offset: usize| {
+        let next = body.lines.partition_point(|it| it.start <= offset);
+        body.lines[..next].last().copied().unwrap_or_else(|| cx.line(offset))
+    };
+    let (first, last) = (line(comment.start), line(comment.end));
+    let before = Span::new(first.start, comment.start).slice(cx.text);
+    let behind = Span::new(comment.end, last.end).slice(cx.text);
+    let mut scope = Span::new(first.start, last.end + 1);
     if before.trim().is_empty() && behind.trim().is_empty() {
-        let mut at = after_line_end(cx.text, cx.line(comment.end).end);
+        let mut at = after_line_end(cx.text, last.end);
         while at < cx.text.len() {
             let next = cx.line(at);
             scope.end = next.end + 1;
             if !next.slice(cx.text).trim().is_empty() {
                 // A block of code counts as one line.
-                let fence = cx.body().fences.iter().find(|it| next.covers(it.open));
+                let behind = body.fences.partition_point(|it| it.open.start < next.start);
+                let fence = body.fences.get(behind).filter(|it| next.covers(it.open));
                 scope.end = fence.map_or(scope.end, |it| scope.end.max(it.content.end + 1));
                 break;
             }

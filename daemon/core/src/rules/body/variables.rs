@@ -80,20 +80,17 @@ fn takes_arguments(cx: &Cx<'_>) -> bool {
 fn in_code(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let may_be_meant = cx.is_command || takes_arguments(cx);
     let fences = cx.body().fences.iter().filter(|it| it.info.slice(cx.text) != "!");
-    let mut places = fences.flat_map(|fence| {
-        let written = fence.content.slice(cx.text);
-        let numbers = written.match_indices('$').filter_map(move |(at, _)| {
-            let behind = written[at + 1..].trim_start_matches(|it: char| it.is_ascii_digit());
-            let end = written.len() - behind.len();
-            let is_argument = end - at == 2
-                && !written[..at].ends_with(['\\', '$'])
-                && !behind.starts_with(|it: char| it.is_ascii_alphanumeric() || it == '_');
-            let line = written[..at].rsplit('\n').next().unwrap_or_default();
-            let is_awks = line.contains("awk ");
-            (is_argument && (is_awks || !may_be_meant))
-                .then(|| Span::new(fence.content.start + at, fence.content.start + end))
-        });
-        numbers.collect::<Vec<_>>()
+    let lines = fences.flat_map(|fence| {
+        let mut at = fence.content.start;
+        fence.content.slice(cx.text).split_inclusive('\n').map(move |line| {
+            at += line.len();
+            (at - line.len(), line)
+        })
+    });
+    let mut places = lines.flat_map(|(start, line)| {
+        let from = if may_be_meant { line.find("awk ") } else { Some(0) };
+        let told = move |it: &Span| from.is_some_and(|from| from <= it.start);
+        numbers(line).filter(told).map(move |it| it.moved(start))
     });
     let Some(first) = places.next() else { return };
     let more = match places.count() {
@@ -109,6 +106,18 @@ fn in_code(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         first.slice(cx.text)
     );
     out.push(found("body/code-argument", first, message).about(&who));
+}
+
+/// Returns where `$` stands before one digit alone.
+fn numbers(line: &str) -> impl Iterator<Item = Span> {
+    line.match_indices('$').filter_map(|(at, _)| {
+        let behind = line[at + 1..].trim_start_matches(|it: char| it.is_ascii_digit());
+        let end = line.len() - behind.len();
+        let is_argument = end - at == 2
+            && !line[..at].ends_with(['\\', '$'])
+            && !behind.starts_with(|it: char| it.is_ascii_alphanumeric() || it == '_');
+        is_argument.then(|| Span::new(at, end))
+    })
 }
 
 /// Amounts of money, in a skill that takes arguments: without any, nothing is replaced.

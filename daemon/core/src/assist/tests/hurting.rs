@@ -1,0 +1,172 @@
+//! Texts made to hurt: of nothing but beginnings, or all in one line. All that is said of a text is
+//! asked of each; and of a megabyte of the worst, whose rest nobody may look at at every place: that
+//! would take hours.
+
+use std::path::Path;
+
+use crate::assist::{
+    Written, complete, complete_paths, format, hints, hover, lenses, refactorings, selection,
+    tokens,
+};
+use crate::parse::parse;
+use crate::path::AbsPath;
+use crate::references::{Bases, linked, links, references, typed};
+use crate::rules::{MAX_SHOWN, Settings, Surroundings, check, settle, shown};
+use crate::text::{LineIndex, Span};
+
+use super::with_subject;
+
+/// A directory with one file, of which nothing else is there.
+struct Bare(Vec<String>);
+
+impl Surroundings for Bare {
+    fn files(&self) -> Option<&[String]> {
+        Some(&self.0)
+    }
+}
+
+/// Returns bodies made to hurt: what is repeated, and what stands behind it.
+const BODIES: [(&str, &str); 36] = [
+    ("[a](", ""),
+    ("[a](", ")"),
+    ("[a](<", ""),
+    ("[a](<", ">"),
+    ("[a](<", " ) >"),
+    ("[a](b ", ""),
+    ("[a](b ", ")"),
+    ("[a]( ", ""),
+    ("[a](b.md) ", ""),
+    ("![", ""),
+    ("[", ""),
+    ("[[a]", "]("),
+    ("]", ""),
+    ("](", ")"),
+    ("<!--", ""),
+    ("<!-- skillsd-ignore body/long -->", ""),
+    ("<!-- skillsd-ignore a/b --> [x](y/z.md)\n", ""),
+    ("`a/b.md` ", ""),
+    ("`", ""),
+    ("\\`` ", "`"),
+    ("`` \\", ""),
+    ("$", ""),
+    ("$1 ", ""),
+    ("${CLAUDE_", ""),
+    ("/a-b ", ""),
+    ("a/", "b.md"),
+    ("../", "b.md"),
+    ("@a/b.md ", ""),
+    ("# a\n", ""),
+    ("###### a\n## b\n", ""),
+    ("```\n", ""),
+    ("> ", "x"),
+    ("- ", "x"),
+    ("!`x` ", ""),
+    ("```sh\nawk $1 ", "\n```\n"),
+    ("/home/x/y ", ""),
+];
+
+/// The same for values of the frontmatter.
+const VALUES: [(&str, &str); 14] = [
+    ("foo: ", "["),
+    ("foo: ", "{a: "),
+    ("foo: ", "\""),
+    ("foo: ", "a, "),
+    ("allowed-tools: ", "Read("),
+    ("allowed-tools: ", "Raed, "),
+    ("allowed-tools: [", "Skill(a), "),
+    ("paths: ", "{a,b}"),
+    ("paths:", "\n  - a*b"),
+    ("description: ", "I <a> "),
+    ("description: >\n  ", "word\n  "),
+    ("arguments: [", "a, "),
+    ("k: v\n", "k: v\n"),
+    ("hooks:\n  Stop:\n", "    - matcher: (a\n"),
+];
+
+fn bodies(length: usize) -> Vec<String> {
+    let whole = |head: &str, body: String| format!("---\nname: a\n{head}---\n{body}\n");
+    let of = |(part, end): (&str, &str)| whole("", part.repeat(length / part.len()) + end);
+    let mut bodies: Vec<String> = BODIES.into_iter().map(of).collect();
+    bodies.push(whole("arguments: [a]\n", "$a $5 ".repeat(length / 6)));
+    bodies.push(whole("", format!("```sh\n{}\n```\n", "awk {$1} $2 ".repeat(length / 12))));
+    let longest = length.isqrt();
+    bodies.push(whole("", (1..longest).map(|it| "`".repeat(it) + " ").collect()));
+    bodies
+}
+
+fn values(length: usize) -> impl Iterator<Item = String> {
+    VALUES.into_iter().map(move |(start, part)| {
+        format!("---\nname: a\n{start}{}\n---\nBody.\n", part.repeat(length / part.len()))
+    })
+}
+
+/// Asks all that is said of a text.
+fn ask(text: &str) {
+    let bare = Bare(vec!["references/a.md".to_owned()]);
+    let document = parse(text);
+    let path = AbsPath::new(Path::new("/w/a/SKILL.md")).unwrap();
+    let found = references(text, &document);
+    links(text, &document);
+    linked(text, &document, &Bases::of(&path, None, None), |_| None);
+    let spans: Vec<Span> = found.iter().map(|it| it.span).collect();
+    tokens(text, &document, &spans);
+    for at in [text.len() / 2, text.len() - 8, 12] {
+        hover(text, at);
+        complete(text, at, Written::Skill(None));
+        complete_paths(text, &document, at, &bare);
+        typed(text, &document, at);
+        selection(text, &document, at);
+    }
+    format(text, &document);
+    with_subject(text, |subject| {
+        let findings = check(subject, &Settings::default(), &bare);
+        hints(subject, &bare);
+        lenses(subject, &bare, None, &findings);
+        refactorings(subject, &bare, text.len() / 2);
+        settle(text, findings.clone(), |_| Vec::new());
+        assert!(shown(findings).len() <= MAX_SHOWN + 1);
+    });
+}
+
+#[test]
+fn all_is_said_of_bodies_made_to_hurt() {
+    for text in bodies(1 << 13) {
+        ask(&text);
+    }
+}
+
+#[test]
+fn all_is_said_of_values_made_to_hurt() {
+    for text in values(1 << 13) {
+        ask(&text);
+    }
+}
+
+#[test]
+fn a_megabyte_of_beginnings_is_read_once() {
+    for (part, end) in [("[a](", ""), ("[a](", ")"), ("[a](<", " ) >"), ("[a](b ", "")] {
+        let text = format!("{}{end}\n", part.repeat((1 << 20) / part.len()));
+        let document = parse(&text);
+        assert!(links(&text, &document).is_empty());
+        let found = references(&text, &document);
+        assert!(found.is_empty(), "{found:?}");
+    }
+}
+
+#[test]
+fn many_places_on_one_long_line_are_counted_from_near_them() {
+    let text = "$a é ".repeat((1 << 20) / 6);
+    let lines = LineIndex::new(&text);
+    let places = text.match_indices('$').map(|(at, _)| at);
+    assert!(places.enumerate().all(|(nth, at)| lines.utf16_column(&text, at) as usize == nth * 5));
+}
+
+#[test]
+fn many_suppressions_on_one_long_line_know_their_line() {
+    let part = "<!-- skillsd-ignore body/long -->";
+    let text = format!("---\nname: a\n---\n{}\n", part.repeat((1 << 18) / part.len()));
+    with_subject(&text, |subject| {
+        let findings = check(subject, &Settings::default(), &Bare(Vec::new()));
+        assert!(!findings.iter().any(|it| it.rule.id == "body/long"));
+    });
+}
