@@ -6,6 +6,7 @@
 
 mod link;
 pub(crate) mod served;
+mod vicinity;
 
 use std::process::ExitCode;
 use std::sync::Arc;

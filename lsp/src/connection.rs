@@ -5,11 +5,13 @@
 //! message that is not JSON, and at `exit` waits for a client that no longer reads.
 
 use std::future::poll_fn;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::BytesMut;
 use futures_util::future::BoxFuture;
 use futures_util::{SinkExt, StreamExt};
+use serde::Serialize;
 use serde_json::Value;
 use skills_protocol::frame::{Frame, FrameCodec, Framing};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
@@ -23,6 +25,7 @@ use tower_lsp::ls_types::notification::{Exit, Notification};
 use tower_lsp::ls_types::request::{Initialize, Request as _};
 
 use crate::session::Session;
+use crate::spelling::Spelling;
 
 /// The longest message taken; an editor sends whole texts, and texts of 50 MB are no skills.
 const MAX_MESSAGE: usize = 64 * 1024 * 1024;
@@ -69,18 +72,19 @@ where
     {
         let (notes, answers) = self.socket.split();
         let (outbox, posted) = mpsc::channel(OUTBOX);
-        let mut writer = tokio::spawn(write(self.output, posted, notes));
+        let spelling = Arc::<Spelling>::default();
+        let mut writer = tokio::spawn(write(self.output, posted, notes, Arc::clone(&spelling)));
         let mut tasks = JoinSet::new();
         for task in beside {
             tasks.spawn(task);
         }
-        let mut reader = Reader { service, answers, outbox, tasks };
+        let mut reader = Reader { service, answers, outbox, tasks, spelling };
         let stop = tokio::select! {
             stop = reader.read(self.input) => stop,
             // The client reads no more, so there is nothing left to do for it.
             _ = &mut writer => return,
         };
-        let Reader { service, answers, outbox, mut tasks } = reader;
+        let Reader { service, answers, outbox, mut tasks, .. } = reader;
         // The writer ends when all who could send something have gone.
         drop((service, answers, outbox));
         match stop {
@@ -106,6 +110,8 @@ struct Reader<S, A> {
     answers: A,
     outbox: mpsc::Sender<Response>,
     tasks: JoinSet<()>,
+    /// How the client spells addresses.
+    spelling: Arc<Spelling>,
 }
 
 impl<S, A> Reader<S, A>
@@ -120,7 +126,7 @@ where
             FramedRead::new(input, FrameCodec::new(Framing::ContentLength, MAX_MESSAGE));
         while let Some(frame) = frames.next().await {
             let message = match frame {
-                Ok(Frame::Message(bytes)) => parse(&bytes),
+                Ok(Frame::Message(bytes)) => parse(&bytes, &self.spelling),
                 Ok(Frame::TooLong { length }) => {
                     tracing::warn!(length, "skipped a message that is too long");
                     Incoming::Bad(Response::from_error(Id::Null, Error::invalid_request()))
@@ -183,14 +189,15 @@ enum Incoming {
     Bad(Response),
 }
 
-fn parse(bytes: &[u8]) -> Incoming {
-    let message: Value = match serde_json::from_slice(bytes) {
+fn parse(bytes: &[u8], spelling: &Spelling) -> Incoming {
+    let mut message: Value = match serde_json::from_slice(bytes) {
         Ok(message) => message,
         Err(error) => {
             tracing::warn!(%error, "received a message that is not JSON");
             return Incoming::Bad(Response::from_error(Id::Null, Error::parse_error()));
         }
     };
+    spelling.take_in(&mut message);
     let id = message.get("id").and_then(|id| serde_json::from_value(id.clone()).ok());
     let is_answer = message.get("method").is_none();
     let read = if is_answer {
@@ -214,14 +221,15 @@ async fn write(
     mut output: impl AsyncWrite + Unpin,
     mut posted: mpsc::Receiver<Response>,
     mut notes: impl futures_util::Stream<Item = Request> + Unpin,
+    spelling: Arc<Spelling>,
 ) {
     let mut buffer = BytesMut::new();
     loop {
         let message = tokio::select! {
             // Parts of an answer, and what is told of the work on it, come before it.
             biased;
-            Some(note) = notes.next() => serde_json::to_vec(&note),
-            Some(response) = posted.recv() => serde_json::to_vec(&response),
+            Some(note) = notes.next() => bytes(&note, &spelling),
+            Some(response) = posted.recv() => bytes(&response, &spelling),
             else => break,
         };
         let message = message.expect("a message is made of JSON values");
@@ -236,4 +244,14 @@ async fn write(
             return;
         }
     }
+}
+
+/// Returns a message as it goes to the client.
+fn bytes(message: &impl Serialize, spelling: &Spelling) -> serde_json::Result<Vec<u8>> {
+    if !spelling.is_own() {
+        return serde_json::to_vec(message);
+    }
+    let mut message = serde_json::to_value(message)?;
+    spelling.put_out(&mut message);
+    serde_json::to_vec(&message)
 }

@@ -60,9 +60,11 @@ async fn errands(session: &Arc<Session>, client: &Client) {
             stale = None;
             refresh(session, client).await;
         }
-        let next = match at_once {
-            Some(errand) => Some(errand),
-            None => session.next_errand().await,
+        let next = if at_once.is_some() {
+            at_once
+        } else {
+            watch(session);
+            session.next_errand().await
         };
         let Some(errand) = next else { return };
         let before = session.generation();
@@ -99,6 +101,19 @@ async fn errands(session: &Arc<Session>, client: &Client) {
             stale = stale.or_else(|| Some(Instant::now()));
         }
     }
+}
+
+/// Has what the open texts depend on watched, where that is not what is watched already.
+fn watch(session: &Arc<Session>) {
+    let Some(nearby) = session.nearby() else { return };
+    // Whoever rings must not keep the session.
+    let weak = Arc::downgrade(session);
+    let bell: Bell = Arc::new(move || {
+        if let Some(session) = weak.upgrade() {
+            session.doubt_seen();
+        }
+    });
+    session.take_watch(session.source().watch(nearby, bell));
 }
 
 /// Has the client ask anew for what follows from the disk, where it can be asked to.

@@ -51,8 +51,14 @@ impl Server {
 
     /// Returns all texts, once what is seen is known.
     async fn texts(&self) -> Texts<'_> {
-        let _ = timeout(PATIENCE, self.session.settled()).await;
+        self.known().await;
         Texts { session: &self.session }
+    }
+
+    /// Waits until what is seen is known: whoever asks too early would see too
+    /// little until the next change, and of links nobody can be told to ask anew.
+    async fn known(&self) {
+        let _ = timeout(PATIENCE, self.session.settled()).await;
     }
 
     /// Returns the way to the client.
@@ -125,8 +131,7 @@ impl LanguageServer for Server {
             // Never both ways: this client is sent them.
             return Err(Error::method_not_found());
         }
-        // Whoever asks too early would see too little until the next change.
-        let _ = timeout(PATIENCE, self.session.settled()).await;
+        self.known().await;
         let document = self.session.document(params.text_document.uri.as_str());
         let report = handlers::diagnostic::diagnostic(document.as_deref(), &params, &self.session);
         Ok(report.await.into())
@@ -202,6 +207,7 @@ impl LanguageServer for Server {
     ) -> Result<Option<SemanticTokensResult>> {
         let document = self.session.document(params.text_document.uri.as_str());
         let settings = self.session.settings();
+        self.known().await;
         let tokens = document.and_then(|it| {
             self.session.with_scene(&it, |scene| {
                 handlers::semantic_tokens::semantic_tokens(&it, None, scene, settings)
@@ -217,6 +223,7 @@ impl LanguageServer for Server {
         let document = self.session.document(params.text_document.uri.as_str());
         let settings = self.session.settings();
         let range = Some(params.range);
+        self.known().await;
         let tokens = document.and_then(|it| {
             self.session.with_scene(&it, |scene| {
                 handlers::semantic_tokens::semantic_tokens(&it, range, scene, settings)
@@ -279,6 +286,7 @@ impl LanguageServer for Server {
         let document = self.session.document(params.text_document.uri.as_str());
         let settings = self.session.settings();
         let Some(it) = document else { return Ok(None) };
+        self.known().await;
         let links = |scene: &Scene| handlers::document_link::document_link(&it, scene, settings);
         Ok(Some(self.session.in_scene(&it, links).await))
     }
@@ -287,7 +295,7 @@ impl LanguageServer for Server {
         &self,
         params: WorkspaceSymbolParams,
     ) -> Result<Option<WorkspaceSymbolResponse>> {
-        let _ = timeout(PATIENCE, self.session.settled()).await;
+        self.known().await;
         Ok(Some(handlers::workspace_symbol::symbol(&self.session, &params.query).into()))
     }
 

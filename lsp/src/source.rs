@@ -43,11 +43,34 @@ pub struct Search {
     pub below: Vec<AbsPath>,
 }
 
+/// Something on the disk that what is said of an open text depends on.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Nearby {
+    /// What is configured for a place, by its repository and by the user.
+    Configuration(AbsPath),
+    /// What is at a path, and whether it may be executed.
+    File(AbsPath),
+    /// What is in a directory, and not in those below.
+    Directory(AbsPath),
+    /// The directory of the worktree of a place where the files of a glob begin.
+    Glob {
+        /// The place.
+        place: AbsPath,
+        /// The directory, relative to the top of the worktree.
+        below: String,
+    },
+}
+
 /// Who answers for the disk. A place is the directory that an agent would work in.
 pub trait Source: Send + Sync + 'static {
     /// Rings whenever what these profiles see from a place may have changed, until what is
     /// returned is dropped. Must be called within a tokio runtime.
     fn follow(&self, place: &AbsPath, profiles: &[String], bell: Bell) -> Box<dyn Any + Send>;
+
+    /// Rings whenever one of these may be another one, until what is returned is dropped; once as
+    /// well when they are watched, since one may have changed before. Must be called within a tokio
+    /// runtime.
+    fn watch(&self, nearby: Vec<Nearby>, bell: Bell) -> Box<dyn Any + Send>;
 
     /// Returns what is seen from a place; not `fresh` where nothing has changed since.
     fn snapshot(
@@ -113,6 +136,10 @@ fn none<T: Send + 'static>() -> Answer<T> {
 
 impl Source for Nothing {
     fn follow(&self, _: &AbsPath, _: &[String], _: Bell) -> Box<dyn Any + Send> {
+        Box::new(())
+    }
+
+    fn watch(&self, _: Vec<Nearby>, _: Bell) -> Box<dyn Any + Send> {
         Box::new(())
     }
 

@@ -13,10 +13,13 @@ use skills_core::rules::{ENOUGH, Facts, Level};
 
 use crate::known::{Buffer, Known, Overlaid};
 use crate::scene::{Globbed, Needs, Scene};
-use crate::source::Extent;
+use crate::source::{Extent, Nearby};
 
 /// How many files a glob names to whoever hovers over it.
 const FEW: u32 = 5;
+
+/// How many things nearby are watched at most; of more a client is told at the next change of a text.
+const MOST_NEARBY: usize = 512;
 
 /// What the user asks of the editor's settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -211,6 +214,30 @@ impl World {
             }
         }
         is_new
+    }
+
+    /// Returns what there is on the disk that the index knows nothing of and what is said depends on:
+    /// how each place is configured and, where nobody else tells of files, these.
+    pub(crate) fn nearby(&self, with_files: bool) -> Vec<Nearby> {
+        let mut nearby = BTreeSet::new();
+        for place in &self.places {
+            nearby.insert(Nearby::Configuration(place.root.clone()));
+            for glob in place.globs.keys().filter(|_| with_files) {
+                let below = glob.trim_start_matches('!').split(['*', '?', '[', '{']).next();
+                let below = below.and_then(|it| it.rsplit_once('/')).map_or("", |(dir, _)| dir);
+                let (place, below) = (place.root.clone(), below.to_owned());
+                nearby.insert(Nearby::Glob { place, below });
+            }
+        }
+        for (path, beside) in self.facts.iter().filter(|_| with_files) {
+            let Some(dir) = path.parent() else { continue };
+            nearby.extend(beside.looks.iter().map(|it| Nearby::File(dir.towards(it))));
+            let files = beside.facts.iter().filter_map(|it| it.files.as_deref()).flatten();
+            let dirs = files.filter_map(|it| Some(dir.towards(it.rsplit_once('/')?.0)));
+            nearby.extend(dirs.map(Nearby::Directory));
+            nearby.insert(Nearby::Directory(dir));
+        }
+        nearby.into_iter().take(MOST_NEARBY).collect()
     }
 
     /// Says that everything known of a place may be out of date.

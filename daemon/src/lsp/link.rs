@@ -15,6 +15,7 @@ use std::time::Duration;
 use skills_client::ClientError;
 use skills_client::client::Client;
 use skills_client::connection::Connection;
+use skills_client::environment::config_file;
 use skills_client::pages::{Paged, Pages};
 use skills_client::spawn::StartOptions;
 use skills_client::subscription::{Heard, Subscription};
@@ -24,7 +25,7 @@ use skills_core::rules::{DEFAULT_PROFILES, Facts};
 use skills_core::text::decode;
 use skills_engine::disk::{Disk as _, RealDisk};
 use skills_engine::inspect;
-use skills_lsp::{Answer, Bell, Extent, Search, Source};
+use skills_lsp::{Answer, Bell, Extent, Nearby, Search, Source};
 use skills_protocol::method::{
     EventsEvent, EventsSubscribe, IndexSnapshot, Notification as _, PathsMatch, Request,
     SessionClose, SessionTouch, SkillsCheck, SkillsReferences,
@@ -36,11 +37,13 @@ use skills_protocol::wire::{
     SnapshotParams, SnapshotResult, SubscribeParams, TouchOp,
 };
 use tokio::net::UnixStream;
+use tokio::runtime::Handle;
 use tokio::sync::OnceCell;
 use tokio::task::{AbortHandle, spawn_blocking};
 use tokio::time::timeout;
 
 use crate::local::Own;
+use crate::lsp::vicinity;
 use crate::rules_page;
 use crate::serve::boot_id;
 use crate::server::Server;
@@ -63,8 +66,8 @@ pub(crate) enum Reach {
     Daemon(StartOptions),
     /// A server in this process, from the start.
     Own,
-    /// This server, since the process is the daemon.
-    Served(Arc<Server>),
+    /// This server, since the process is the daemon, on the daemon's own workers.
+    Served(Arc<Server>, Handle),
 }
 
 /// A source that speaks the protocol.
@@ -198,7 +201,7 @@ impl Inner {
             }
         }
         let stream = match &self.reach {
-            Reach::Served(server) => pair(server),
+            Reach::Served(server, daemon) => pair(server, daemon),
             Reach::Daemon(_) | Reach::Own => {
                 let start = || async {
                     let started = spawn_blocking(Own::start).await.map_err(io::Error::from);
@@ -227,11 +230,16 @@ impl Inner {
     }
 }
 
-/// Connects to a server of this process.
-fn pair(server: &Arc<Server>) -> io::Result<StdStream> {
+/// Connects to a server of this process, which answers on these workers.
+fn pair(server: &Arc<Server>, daemon: &Handle) -> io::Result<StdStream> {
     let (ours, theirs) = StdStream::pair()?;
     theirs.set_nonblocking(true)?;
-    tokio::spawn(server.serve_stream(UnixStream::from_std(theirs)?));
+    // The stream belongs to the workers that wait for it.
+    let theirs = {
+        let _entered = daemon.enter();
+        UnixStream::from_std(theirs)?
+    };
+    daemon.spawn(server.serve_stream(theirs));
     Ok(ours)
 }
 
@@ -272,6 +280,11 @@ impl Source for Link {
             }
             while following.join_next().await.is_some() {}
         });
+        Box::new(Follow(vec![task.abort_handle()]))
+    }
+
+    fn watch(&self, nearby: Vec<Nearby>, bell: Bell) -> Box<dyn Any + Send> {
+        let task = tokio::spawn(vicinity::heed(nearby, config_file(), bell));
         Box::new(Follow(vec![task.abort_handle()]))
     }
 

@@ -2,6 +2,9 @@
 //!
 //! Each connection has a server with texts of its own, over the daemon's snapshots. Who may come,
 //! and how many, is as on the first socket.
+//!
+//! What is said of a long text takes its time, and the daemon's workers are for all. So each
+//! connection has a thread of its own, with a runtime on it: an editor waits for its own texts alone.
 
 use std::fs;
 use std::io;
@@ -9,13 +12,17 @@ use std::os::unix::net::UnixListener as StdListener;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::thread;
 use std::time::Duration;
 
 use skills_lsp::Source;
 use skills_protocol::socket::SocketLocation;
 use tokio::net::{UnixListener, UnixStream};
+use tokio::runtime::{self, Handle};
+use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
 
 use super::link::{Link, Reach};
 use crate::server::{Open, Server, is_ours};
@@ -76,7 +83,8 @@ impl Place {
                         continue;
                     }
                     let open = Open::count(&service.open);
-                    tasks.spawn(one(stream, Arc::clone(&server), open));
+                    let closing = service.closing.clone();
+                    tasks.spawn(one(stream, Arc::clone(&server), closing, open));
                 }
                 Ok(_) => {}
                 Err(error) => {
@@ -93,11 +101,43 @@ impl Place {
     }
 }
 
-/// Serves one editor until it goes.
-async fn one(stream: UnixStream, server: Arc<Server>, open: Open) {
-    let link = Arc::new(Link::new(Reach::Served(server)));
-    let (input, output) = stream.into_split();
-    skills_lsp::serve(input, output, Arc::clone(&link) as Arc<dyn Source>).await;
-    link.close().await;
-    drop(open);
+/// Serves one editor until it goes, or the daemon does.
+async fn one(stream: UnixStream, server: Arc<Server>, closing: CancellationToken, open: Open) {
+    let daemon = Handle::current();
+    // Who waits is told by its end, also where that is a panic.
+    let (ending, ended) = oneshot::channel::<()>();
+    let serve = move || {
+        let _ending = ending;
+        if let Err(error) = alone(stream, server, daemon, &closing) {
+            tracing::warn!(%error, "failed to serve an editor");
+        }
+        drop(open);
+    };
+    match thread::Builder::new().name("editor".to_owned()).spawn(serve) {
+        Ok(_) => drop(ended.await),
+        Err(error) => tracing::warn!(%error, "there is no thread to serve an editor on"),
+    }
+}
+
+/// Serves one editor on this thread. What it asks of the daemon is answered by that one's workers.
+fn alone(
+    stream: UnixStream,
+    server: Arc<Server>,
+    daemon: Handle,
+    closing: &CancellationToken,
+) -> io::Result<()> {
+    let stream = stream.into_std()?;
+    let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+    let served = runtime.block_on(async {
+        let (input, output) = UnixStream::from_std(stream)?.into_split();
+        let link = Arc::new(Link::new(Reach::Served(server, daemon)));
+        let serving = skills_lsp::serve(input, output, Arc::clone(&link) as Arc<dyn Source>);
+        if closing.run_until_cancelled(serving).await.is_some() {
+            link.close().await;
+        }
+        Ok(())
+    });
+    // A look at the disk may hang, and then nobody waits for it.
+    runtime.shutdown_background();
+    served
 }

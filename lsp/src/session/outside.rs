@@ -5,6 +5,7 @@
 
 use std::any::Any;
 use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -21,6 +22,7 @@ use crate::options::Complaint;
 use crate::scene::{Globbed, Scene};
 use crate::session::lookout::Lookout;
 use crate::settings::Features;
+use crate::source::Nearby;
 use crate::world::{Fetch, Wishes, World};
 
 /// How long an answer waits for what it asks of the disk; then it says what is known.
@@ -39,6 +41,19 @@ pub(super) struct Outside {
     users: BTreeMap<AbsPath, Users>,
     /// Counts the times they were let go of.
     doubts: u64,
+    /// What of the disk is watched, and what ends that.
+    nearby: Vec<Nearby>,
+    watch: Watch,
+}
+
+/// Watches as long as it is there.
+#[derive(Default)]
+struct Watch(Option<Box<dyn Any + Send>>);
+
+impl fmt::Debug for Watch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Watch").field(&self.0.is_some()).finish()
+    }
 }
 
 /// The closed texts that name a skill.
@@ -218,6 +233,23 @@ impl Session {
         }
         outside.world.keep_places(|root| open.iter().any(|it| it.starts_with(root)));
         outside.forget_users();
+    }
+
+    /// Returns what of the disk is to be watched from now on; nothing where that is what is.
+    pub(crate) fn nearby(&self) -> Option<Vec<Nearby>> {
+        let with_files = !self.settings().registers_watchers;
+        let mut outside = self.outside();
+        let nearby = outside.world.nearby(with_files);
+        let is_new = nearby != outside.nearby;
+        outside.nearby.clone_from(&nearby);
+        is_new.then_some(nearby)
+    }
+
+    /// Keeps that watched, in the place of what was.
+    pub(crate) fn take_watch(&self, watch: Box<dyn Any + Send>) {
+        let before = self.outside().watch.0.replace(watch);
+        // Its end may do anything, and not under the lock.
+        drop(before);
     }
 
     /// Has something done with the source or the client.

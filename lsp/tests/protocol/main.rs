@@ -9,6 +9,8 @@ mod agreement;
 
 mod diagnostics;
 
+mod addresses;
+
 mod encodings;
 
 mod endings;

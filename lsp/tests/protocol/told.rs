@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use skills_core::path::AbsPath;
 use skills_core::references::Entry;
 use skills_core::rules::{Facts, Look};
-use skills_lsp::{Answer, Bell, Extent, Nothing, Search, Source};
+use skills_lsp::{Answer, Bell, Extent, Nearby, Nothing, Search, Source};
 use skills_protocol::wire::{CheckResult, PathMatches, RuleLevel, SkillReference, SnapshotResult};
 
 /// A source that knows what it was told.
@@ -39,6 +39,8 @@ pub(crate) struct Told {
     pub(crate) profiles: Mutex<Vec<String>>,
     /// Whoever follows a place.
     pub(crate) bells: Mutex<Vec<Bell>>,
+    /// What is watched.
+    pub(crate) nearby: Mutex<Vec<Nearby>>,
     /// Counts the snapshots, each of which differs from the one before.
     pub(crate) clock: Mutex<u64>,
 }
@@ -108,6 +110,12 @@ impl Source for Told {
     }
 
     fn follow(&self, _: &AbsPath, _: &[String], bell: Bell) -> Box<dyn Any + Send> {
+        lock(&self.bells).push(bell);
+        Box::new(())
+    }
+
+    fn watch(&self, nearby: Vec<Nearby>, bell: Bell) -> Box<dyn Any + Send> {
+        *lock(&self.nearby) = nearby;
         lock(&self.bells).push(bell);
         Box::new(())
     }

@@ -14,4 +14,5 @@ mod odd;
 mod renaming;
 mod settings;
 mod socket;
+mod vicinity;
 mod ways;

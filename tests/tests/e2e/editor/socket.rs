@@ -48,6 +48,11 @@ fn editors_connect_to_a_socket_and_see_their_own_texts() {
     one.save(&a, &text);
     two.edit(&a, &text);
     two.wait_for(&b, &["index/shad"], &["index/shadowing -> a"]);
+    // What one of them has to wait for is no work for the threads that serve all.
+    let pid = live.wire.call("server/status", &json!({}))["pid"].clone();
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).expect("it runs").flatten();
+    let names = tasks.filter_map(|it| fs::read_to_string(it.path().join("comm")).ok());
+    assert_eq!(names.filter(|it| it.trim() == "editor").count(), 2);
     drop((one, two));
     let shutdown = live.wire.call("server/shutdown", &json!({}));
     assert!(shutdown["pid"].is_u64());

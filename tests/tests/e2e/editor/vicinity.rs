@@ -1,0 +1,63 @@
+//! Editors that watch no files: what is said of a text follows the disk and the configuration all
+//! the same, without a word of theirs.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use serde_json::json;
+use skills_testkit::Home;
+
+use super::client::Editor;
+use crate::support::run;
+
+const TREE: &str = "//- /.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked.\npaths: src/*.zz\n---\nSee [it](scripts/x.sh).\n\n```sh\n./scripts/x.sh\n```\n";
+
+#[test]
+fn what_lies_beside_a_text_is_followed_for_editors_that_watch_nothing() {
+    for args in [&[][..], &["--no-daemon"]] {
+        let home = Home::new();
+        let top = home.worktree("w", TREE);
+        let dir = top.join(".claude/skills/pdf");
+        let skill = dir.join("SKILL.md");
+        let able = json!({"workspace": {"configuration": true}});
+        let mut editor = Editor::start(&home, args, &[&top], able);
+        editor.open(&skill);
+        editor.wait_for(&skill, &["body/broken"], &["body/broken-link"]);
+        editor.wait_for(&skill, &["paths/nothing"], &["paths/nothing"]);
+        fs::create_dir(top.join("src")).expect("it can be made");
+        fs::write(top.join("src/b.zz"), "").expect("it can be written");
+        editor.wait_for(&skill, &["paths/nothing"], &[]);
+        fs::create_dir(dir.join("scripts")).expect("it can be made");
+        let script = dir.join("scripts/x.sh");
+        fs::write(&script, "#!/bin/sh\n").expect("it can be written");
+        editor.wait_for(&skill, &["body/broken"], &[]);
+        editor.wait_for(&skill, &["body/not"], &["body/not-executable"]);
+        fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("it is ours");
+        editor.wait_for(&skill, &["body/not"], &[]);
+        fs::remove_file(&script).expect("it is there");
+        editor.wait_for(&skill, &["body/broken"], &["body/broken-link"]);
+        run(&home, &top, &["stop"]);
+    }
+}
+
+#[test]
+fn the_configuration_is_followed_in_editors_without_a_word_of_theirs() {
+    for args in [&[][..], &["--no-daemon"]] {
+        let home = Home::new();
+        let top = home.worktree("w", TREE);
+        let skill = top.join(".claude/skills/pdf/SKILL.md");
+        let user = home.config_dir().join("skillsd");
+        let mut editor = Editor::start(&home, args, &[&top], json!({}));
+        editor.open(&skill);
+        let broken = &["body/broken-link"];
+        editor.wait_for(&skill, &["body/broken"], broken);
+        fs::create_dir_all(&user).expect("it can be made");
+        for file in [top.join(".skillsd.toml"), user.join("config.toml")] {
+            fs::write(&file, "[check.rules]\n\"body/*\" = \"off\"\n").expect("it can be written");
+            editor.wait_for(&skill, &["body/broken"], &[]);
+            fs::remove_file(&file).expect("it is there");
+            editor.wait_for(&skill, &["body/broken"], broken);
+        }
+        run(&home, &top, &["stop"]);
+    }
+}
