@@ -4,6 +4,7 @@
 //! cancellation, the daemon's end. Nothing of it is read on a worker of the runtime.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::process::CommandExt;
@@ -35,6 +36,9 @@ const KEPT: [&str; 13] = [
     "XDG_RUNTIME_DIR",
 ];
 
+/// How long one argument may be, in bytes: Linux's own bound is 32 pages, its end included.
+const LONGEST: usize = 128 * 1024 - 1;
+
 /// How long output is waited for that somebody outside of the group holds open.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
@@ -49,6 +53,42 @@ pub(crate) struct Job {
     pub(crate) timeout: Duration,
     /// How much of each output is kept, in bytes.
     pub(crate) most: usize,
+}
+
+/// Why no program can be given a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unfit {
+    /// It holds a NUL character, which ends it there for every program.
+    Nul,
+    /// It is longer than the system takes: so many bytes, of so many at the most.
+    TooLong(usize, usize),
+}
+
+impl Unfit {
+    /// Returns why this text cannot be given as one argument, if it cannot.
+    pub(crate) fn of(text: &str) -> Option<Self> {
+        if text.contains('\0') {
+            return Some(Self::Nul);
+        }
+        (text.len() > LONGEST).then_some(Self::TooLong(text.len(), LONGEST))
+    }
+}
+
+impl fmt::Display for Unfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nul => write!(f, "has a NUL character, which no program can be given"),
+            Self::TooLong(length, most) => write!(
+                f,
+                "has {length} bytes, and the system gives a program {most} in one argument at the most"
+            ),
+        }
+    }
+}
+
+/// Whether a program could not be begun because its arguments are too long together.
+pub(crate) fn is_too_much(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::ArgumentListTooLong
 }
 
 /// What came of it.

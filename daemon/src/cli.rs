@@ -30,7 +30,7 @@ enum Command {
     /// Run the daemon in the foreground
     ///
     /// Commands start it by themselves. It ends at `skillsd stop`, SIGTERM or SIGINT, and answers
-    /// first what it was asked before.
+    /// first what it was asked before. Where one runs already, this names it and ends with 1.
     Serve(ServeArgs),
     /// Run the language server on standard input and output
     ///

@@ -8,8 +8,8 @@ use std::process::ExitCode;
 pub enum Exit {
     /// Everything is fine. Also when the reader of our output has gone.
     Fine = 0,
-    /// The answer is a finding: the skill is not active, or there is none of that name. Also when
-    /// the answer could not be written.
+    /// The answer is a finding: the skill is not active, there is none of that name, or a daemon
+    /// runs already that `serve` was to start. Also when the answer could not be written.
     Findings = 1,
     /// The command line cannot be acted on.
     Usage = 2,
@@ -17,7 +17,8 @@ pub enum Exit {
     NoDaemon = 3,
     /// Daemon and command line do not speak the same protocol.
     VersionMismatch = 4,
-    /// A permission, trust or configuration forbids it.
+    /// A permission, trust or configuration forbids it, or what is said cannot be kept: the state
+    /// directory may not be written, or is full.
     Denied = 5,
     /// A bug of ours.
     Bug = 70,

@@ -121,7 +121,8 @@ fn exit_of_code(code: i32) -> Exit {
         | code::UNTRUSTED
         | code::NOT_ALLOWED
         | code::OUTSIDE_SKILL
-        | code::NOT_INVOCABLE => Exit::Denied,
+        | code::NOT_INVOCABLE
+        | code::NOT_KEPT => Exit::Denied,
         code::SKILL_NOT_FOUND | code::TOO_LARGE | code::TIMED_OUT | code::REQUEST_CANCELLED => {
             Exit::Findings
         }
@@ -152,6 +153,7 @@ mod tests {
         check(rpc(code::INVALID_PARAMS), Exit::Usage);
         check(rpc(code::DENIED), Exit::Denied);
         check(rpc(code::UNTRUSTED), Exit::Denied);
+        check(rpc(code::NOT_KEPT), Exit::Denied);
         check(rpc(code::TOO_MANY_CONNECTIONS), Exit::NoDaemon);
         check(rpc(code::INTERNAL_ERROR), Exit::Bug);
         check(rpc(-1), Exit::Bug);

@@ -45,6 +45,8 @@ pub const NOT_INVOCABLE: i32 = -32009;
 /// `initialize`, `server/status` and `server/shutdown` are answered, and where even the places kept
 /// for these are taken, this is all that is said, without an id.
 pub const TOO_MANY_CONNECTIONS: i32 = -32010;
+/// What the user says cannot be kept: the state directory is full or may not be written.
+pub const NOT_KEPT: i32 = -32011;
 
 /// An error as it is on the wire.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -257,6 +259,13 @@ impl RpcError {
         error.data_mut().limit = Some(limit.into());
         error.with_hint(
             "End agents that are not needed, raise `limits.connections`, or run `skillsd stop`.",
+        )
+    }
+
+    /// What the user says cannot be kept.
+    pub fn not_kept(message: impl Into<String>) -> Self {
+        Self::new(NOT_KEPT, message).with_hint(
+            "Make room on the disk, or give yourself write permission to the state directory (`$XDG_STATE_HOME/skillsd`).",
         )
     }
 

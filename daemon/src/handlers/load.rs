@@ -31,7 +31,7 @@ use self::choose::{Choice, choose};
 use self::read::{Material, read};
 use crate::answer::{Answer, Outcome};
 use crate::blocking::blocking;
-use crate::child::{self, Job, Ran};
+use crate::child::{self, Job, Ran, Unfit};
 use crate::from_wire::format;
 use crate::gate::run::Commands;
 use crate::gate::{self, Asking};
@@ -123,7 +123,14 @@ pub(crate) async fn load(
     let mut results: ShellResults =
         params.shell_results.iter().map(|it| (it.id.clone(), it.output.clone())).collect();
     let mut loaded = asked.render(&results, Given::All);
-    if params.shell == Some(wire::Shell::Execute) && !loaded.commands.is_empty() {
+    let wants_run = params.shell == Some(wire::Shell::Execute);
+    if wants_run && !material.format.has_commands(format::by(params.by)) {
+        loaded.warnings.push(
+            "Nothing is run: this format has no commands. With `format: \"claude\"` those of the skill are run."
+                .to_owned(),
+        );
+    }
+    if wants_run && !loaded.commands.is_empty() {
         let candidate = &view.resolution.candidates[choice.candidate_idx];
         let (agent, session) = (agent.as_deref(), session.as_deref());
         let peer = &*peer;
@@ -237,7 +244,16 @@ impl Asked<'_> {
         let config = self.service.settings.user();
         let deadline = Instant::now() + Duration::from_secs(config.run_timeout);
         let mut warnings = Vec::new();
+        let too_long = |command: &str, why: String| {
+            let first = command.lines().next().unwrap_or_default();
+            let shown: String = first.chars().take(SHOWN).collect();
+            RpcError::invalid_params(format!("the command `{shown}` {why}"))
+                .with_hint("Send less in `args`: what is long or binary belongs into a file.")
+        };
         for command in &loaded.commands {
+            if let Some(unfit) = Unfit::of(&command.command) {
+                return Err(too_long(&command.command, unfit.to_string()));
+            }
             let dir = asking.candidate.dir();
             let job = Job {
                 program: BASH.into(),
@@ -249,6 +265,9 @@ impl Asked<'_> {
             };
             self.service.counters.count(|it| it.commands_run += 1);
             let ran = child::run(job).await.map_err(|error| {
+                if child::is_too_much(&error) {
+                    return too_long(&command.command, error.to_string());
+                }
                 RpcError::internal(format!("failed to run `{BASH}`: {error}"))
                     .with_hint("Check that it is installed and in the daemon's `PATH`.")
             })?;
@@ -329,6 +348,9 @@ fn invocation(candidate: &Candidate, params: &LoadParams, body: String) -> Invoc
     let (name, path) = (candidate.name.clone(), candidate.path.clone());
     Invocation { name, path, args: params.args.clone(), body }
 }
+
+/// How much of a command is shown, in characters.
+const SHOWN: usize = 60;
 
 /// The shell that commands are for where the skill names none.
 const BASH: &str = "bash";

@@ -188,10 +188,7 @@ pub(crate) async fn revoke(
     let store = service.sessions.store();
     let revoked = store.revoke(&view.resolution.worktree, grant).await;
     let revoked = revoked.map_err(|error| {
-        RpcError::internal(format!("the grant is not taken back, and still holds: {error}"))
-            .with_hint(
-                "Make room on the disk, or give yourself write permission to the state directory.",
-            )
+        RpcError::not_kept(format!("the grant is not taken back, and still holds: {error}"))
     })?;
     let health = to_wire::health(&service.health_of(&view));
     Answer::new(&PermissionRevokeResult { revoked, health })

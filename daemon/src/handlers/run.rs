@@ -15,7 +15,7 @@ use skills_protocol::wire::{Contextual, RunParams, RunResult};
 use crate::answer::{Answer, Outcome};
 use crate::beneath::Beneath;
 use crate::blocking::blocking;
-use crate::child::{self, Job};
+use crate::child::{self, Job, Unfit};
 use crate::from_wire::target;
 use crate::gate::run::Script;
 use crate::gate::{self, Asking};
@@ -25,12 +25,17 @@ use crate::peer::Peer;
 use crate::service::Service;
 use crate::to_wire;
 
+/// What to do with what does not fit the arguments of a program.
+const IN_A_FILE: &str = "Write what is long or binary to a file and name that file in `args`.";
+
 pub(crate) async fn run(service: Arc<Service>, peer: Arc<Peer>, mut params: RunParams) -> Outcome {
     let context = params.take_context();
     let (agent, session) = (context.agent.clone(), context.session.clone());
     let target = target(params.name.as_deref(), params.path.as_deref(), params.path_encoding)?;
     let relative = decode(&params.relative, params.path_encoding)
         .map_err(|error| RpcError::invalid_params(error.to_string()))?;
+    // Before anybody is asked whether it may run.
+    fit(&params)?;
     let view = service.view(&peer, context).await?;
     let candidate = &view.resolution.candidates[find(&view, &target)?];
     let (agent, session) = (agent.as_deref(), session.as_deref());
@@ -80,6 +85,11 @@ pub(crate) async fn run(service: Arc<Service>, peer: Arc<Peer>, mut params: RunP
     service.counters.count(|it| it.scripts_run += 1);
     let relative = &params.relative;
     let ran = child::run(job).await.map_err(|error| {
+        if child::is_too_much(&error) {
+            let message =
+                format!("the {} arguments of `args` are too long together", params.args.len());
+            return RpcError::invalid_params(message).with_hint(IN_A_FILE);
+        }
         RpcError::internal(format!("failed to run `{relative}`: {error}"))
             .with_hint("Check its first line: the program named there has to be installed.")
     })?;
@@ -97,6 +107,21 @@ pub(crate) async fn run(service: Arc<Service>, peer: Arc<Peer>, mut params: RunP
         stdout: ran.stdout,
         stderr: ran.stderr,
         truncated: ran.is_truncated,
+    })
+}
+
+/// Refuses what no program can be given.
+fn fit(params: &RunParams) -> Result<(), RpcError> {
+    if params.timeout_ms == Some(0) {
+        return Err(RpcError::invalid_params("`timeoutMs` is 0, in which nothing can run").with_hint(
+            "Say how many milliseconds it may take, or leave it out: `run.timeout` counts then.",
+        ));
+    }
+    let mut args = params.args.iter().enumerate();
+    let unfit = args.find_map(|(nth, it)| Some((nth, Unfit::of(it)?)));
+    unfit.map_or(Ok(()), |(nth, unfit)| {
+        let message = format!("argument {} of `args` {unfit}", nth + 1);
+        Err(RpcError::invalid_params(message).with_hint(IN_A_FILE))
     })
 }
 

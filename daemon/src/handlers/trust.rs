@@ -87,10 +87,7 @@ pub(crate) async fn set(
     };
     let kept = service.sessions.store().set_trust(&dir, trusted, contents).await;
     kept.map_err(|error| {
-        RpcError::internal(format!("what you say of `{}` is not kept: {error}", dir.display()))
-            .with_hint(
-                "Make room on the disk, or give yourself write permission to the state directory.",
-            )
+        RpcError::not_kept(format!("what you say of `{}` is not kept: {error}", dir.display()))
     })?;
     service.take_trust().await;
     let path_encoding = encoding_of([&*dir]);

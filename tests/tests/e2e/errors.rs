@@ -156,7 +156,26 @@ const PROVOCATIONS: &[(i32, Provocation)] = &[
     }),
     (code::NOT_INVOCABLE, |it| it.refused("skills/load", json!({"name": "hidden"}))),
     (code::TOO_MANY_CONNECTIONS, crowded),
+    (code::NOT_KEPT, not_kept),
 ];
+
+/// What is said of trust where the state directory cannot be one.
+fn not_kept(_: &mut Scene) -> Met {
+    let home = Home::new();
+    let top = home.worktree("w", SKILLS);
+    std::fs::write(home.state_dir().join("skillsd"), "").expect("written");
+    for no_daemon in [&[][..], &["--no-daemon"]] {
+        let output = crate::support::run(&home, &top, &[&["trust"], no_daemon].concat());
+        let said = crate::support::stderr(&output);
+        assert_eq!(output.status.code(), Some(5), "{said}");
+        assert!(said.contains("is not kept") && said.contains("state directory"), "{said}");
+    }
+    crate::support::run(&home, &top, &["stop"]);
+    let mut live = Live::start_in(home);
+    let params = json!({"dir": top, "trusted": true});
+    let error = live.wire.try_call("trust/set", &params).expect_err("it is refused");
+    Met { code: error.code, data: error.data, message: error.message }
+}
 
 /// A call that waits for the user is given up.
 fn cancelled(scene: &mut Scene) -> Met {
@@ -213,6 +232,41 @@ fn each_code_is_met_over_the_socket_and_says_what_to_do() {
     let tried: Vec<i32> = PROVOCATIONS.iter().map(|it| it.0).collect();
     let untried: Vec<_> = codes().into_iter().filter(|it| !tried.contains(&it.1)).collect();
     assert!(untried.is_empty(), "nobody gets {untried:?}");
+}
+
+#[test]
+fn what_no_program_can_be_given_is_named() {
+    let mut scene = Scene::new();
+    let long = "x".repeat(200_000);
+    for (args, expected) in [
+        (json!(["a", "b\0c"]), "argument 2 of `args` has a NUL character"),
+        (json!([long]), "argument 1 of `args` has 200000 bytes"),
+    ] {
+        let params = json!({"name": "own", "relative": "slow", "args": args});
+        let met = scene.refused("skills/run", params);
+        assert!(met.message.starts_with(expected), "{}", met.message);
+    }
+    let few = vec!["x".repeat(100_000); 9];
+    let met = scene.refused(
+        "skills/run",
+        json!({"name": "own", "relative": "slow", "args": few, "timeoutMs": 20}),
+    );
+    assert_eq!(met.code, i64::from(code::TIMED_OUT), "they fit: {}", met.message);
+    let met =
+        scene.refused("skills/run", json!({"name": "own", "relative": "slow", "timeoutMs": 0}));
+    assert_eq!(met.code, i64::from(code::INVALID_PARAMS), "{}", met.message);
+}
+
+#[test]
+fn who_wants_commands_run_is_told_where_a_format_has_none() {
+    let mut scene = Scene::new();
+    for (format, is_told) in [("agentskills", true), ("opencode", true), ("claude", false)] {
+        let params =
+            json!({"cwd": scene.top, "name": "good", "format": format, "shell": "execute"});
+        let loaded = scene.live.wire.call("skills/load", &params);
+        let warnings = loaded["warnings"].to_string();
+        assert_eq!(warnings.contains("this format has no commands"), is_told, "{warnings}");
+    }
 }
 
 #[test]

@@ -78,8 +78,11 @@ fn a_stale_socket_is_taken_over() {
 fn a_second_daemon_leaves_the_first_alone() {
     let live = Live::start();
     let output = run(&live.home, &live.home.work(), &["serve"]);
-    assert!(!output.status.success(), "{}", stdout(&output));
-    assert!(stderr(&output).contains(&live.daemon.pid().to_string()), "{}", stderr(&output));
+    assert_eq!(output.status.code(), Some(1), "{}", stdout(&output));
+    let (said, socket) = (stderr(&output), live.home.socket());
+    for named in [&format!("process {}", live.daemon.pid()), socket.to_str().expect("plain")] {
+        assert!(said.contains(named), "{named}: {said}");
+    }
     assert_eq!(listener(&live.home.socket()), Some(live.daemon.pid()));
 }
 

@@ -1,5 +1,6 @@
 //! The formats: whose way of writing is followed.
 
+use super::By;
 use super::catalog::CatalogFormat;
 
 /// How a loaded skill is written.
@@ -57,6 +58,11 @@ impl Format {
     /// Returns whether it is one of Claude Code's, with its substitutions and numbered errors.
     pub const fn is_claude(self) -> bool {
         matches!(self, Self::Claude | Self::ClaudeFounding)
+    }
+
+    /// Returns whether commands in a text are run in this format, where it is loaded by whom.
+    pub fn has_commands(self, by: By) -> bool {
+        self.is_claude() || (self.is_opencode() && by == By::User)
     }
 
     /// Returns whether it is one of opencode's.
