@@ -8,6 +8,7 @@ use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
 use skills_client::blocking::Stream;
@@ -22,6 +23,7 @@ use crate::serve::{LAST_WORK, boot_id, own_environment, sessions};
 use crate::server::Server;
 use crate::service::Service;
 use crate::settings::Settings;
+use crate::tidings;
 
 /// Returns a service over an engine of this process, which watches where there is a place for
 /// its cookies.
@@ -105,6 +107,9 @@ pub(crate) struct Own {
     engine: Engine,
     store: Store,
     server: Arc<Server>,
+    service: Arc<Service>,
+    /// Whether what others write is taken up.
+    is_followed: Arc<AtomicBool>,
     cookies: Option<PathBuf>,
 }
 
@@ -119,7 +124,7 @@ impl Own {
         let (engine, service) = service(boot_id, cookies.clone())?;
         let server = Server::over(&service);
         let store = service.sessions.store().clone();
-        Ok(Self { engine, store, server, cookies })
+        Ok(Self { engine, store, server, service, is_followed: Arc::default(), cookies })
     }
 
     /// Returns a new connection to it. Must be called within a runtime.
@@ -128,6 +133,9 @@ impl Own {
         theirs.set_nonblocking(true)?;
         let theirs = tokio::net::UnixStream::from_std(theirs)?;
         Handle::current().spawn(self.server.serve_stream(theirs));
+        if !self.is_followed.swap(true, Ordering::Relaxed) {
+            Handle::current().spawn(tidings::keep(Arc::clone(&self.service)));
+        }
         Ok(ours)
     }
 

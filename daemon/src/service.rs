@@ -18,18 +18,18 @@ use skills_engine::session::{Session, Sessions};
 use skills_engine::vigil::{Heard, Vigil};
 use skills_engine::{Engine, EngineError, Health, View, ViewKey};
 use skills_protocol::error::RpcError;
-use skills_protocol::wire::Context;
+use skills_protocol::wire::{Context, Event, EventKind};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::counters::Counters;
-use crate::events::Bus;
+use crate::events::{About, Bus};
 use crate::from_wire::{self, Asked};
 use crate::handlers;
 use crate::memory::Memory;
 use crate::peer::{Environment, Peer};
 use crate::requests::Requests;
-use crate::settings::{Settings, provision};
+use crate::settings::{Edit, Settings, provision};
 
 /// How long an answer waits for what is fetched or started for the first time.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -134,18 +134,29 @@ impl Service {
     /// Follows the user's configuration, and what others keep. Returns how far was heard of changes.
     pub(crate) async fn refresh_settings(&self) -> Heard {
         let heard = Vigil::of_process().hear();
-        if self.settings.refresh(heard).await {
+        if let Some(edit) = self.settings.refresh(heard).await {
             // In the queue before what is asked next.
             let config = self.settings.user();
             self.engine.set_read_limit(config.read_limit);
             self.engine.provide(provision(&config));
             self.follow_policy().await;
+            self.tell(edit);
         } else if self.trusts.get().is_none() {
             // The first call of all.
             self.follow_policy().await;
         }
         self.refresh_trusts(heard).await;
         heard
+    }
+
+    /// Tells all who follow anything that the user's configuration is another one: profiles and
+    /// rules are in it that no view tells of.
+    fn tell(&self, edit: Edit) {
+        let happened =
+            [(edit.config, EventKind::DiagnosticsChanged), (edit.health, EventKind::HealthChanged)];
+        for (_, kind) in happened.into_iter().filter(|it| it.0) {
+            self.bus.publish(About::default(), &Event::new(kind));
+        }
     }
 
     /// Returns the files that every call goes by and that others write as well.

@@ -51,6 +51,15 @@ pub(crate) struct Settings {
     repositories: Mutex<BTreeMap<AbsPath, Kept>>,
 }
 
+/// What reading the user's file again has changed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Edit {
+    /// What counts.
+    pub(crate) config: bool,
+    /// What is wrong with the file.
+    pub(crate) health: bool,
+}
+
 /// A file as it was last read.
 #[derive(Clone, Debug, Default)]
 struct Kept {
@@ -90,33 +99,32 @@ impl Settings {
         Arc::clone(&lock(&self.user).config)
     }
 
-    /// Reads the user's file again if it has changed. Returns whether it was read.
-    pub(crate) async fn refresh(&self, heard: Heard) -> bool {
-        let Some(path) = &self.user_file else { return false };
+    /// Reads the user's file again if it has changed. Returns what came of it; none where it was
+    /// not read.
+    pub(crate) async fn refresh(&self, heard: Heard) -> Option<Edit> {
+        let path = self.user_file.as_ref()?;
         if lock(&self.user).vouch.holds(heard) {
-            return false;
+            return None;
         }
         let kept = lock(&self.user).clone();
         let vouch = watch(path, &kept.reach);
         if kept.is_current(path).await {
             lock(&self.user).vouched(kept.stamp, vouch);
-            return false;
+            return None;
         }
         let (config, faults) = (Arc::clone(&kept.config), kept.faults.clone());
-        let read = read_elsewhere(path.clone(), Source::User, kept, Vec::new()).await;
-        let was_read = read.is_some();
-        if let Some(kept) = read {
-            if (&config, &faults) != (&kept.config, &kept.faults) {
-                tracing::info!(good = kept.faults.is_empty(), "the configuration has changed");
-                log::configure(&kept.config);
-                if config.profiles != kept.config.profiles {
-                    // They may name profiles that are there now, or are not any more.
-                    lock(&self.repositories).clear();
-                }
+        let kept = read_elsewhere(path.clone(), Source::User, kept, Vec::new()).await?;
+        let edit = Edit { config: config != kept.config, health: faults != kept.faults };
+        if edit.config || edit.health {
+            tracing::info!(good = kept.faults.is_empty(), "the configuration has changed");
+            log::configure(&kept.config);
+            if config.profiles != kept.config.profiles {
+                // They may name profiles that are there now, or are not any more.
+                lock(&self.repositories).clear();
             }
-            *lock(&self.user) = kept;
         }
-        was_read
+        *lock(&self.user) = kept;
+        Some(edit)
     }
 
     /// Returns what a worktree's own file decides, as the file is now.

@@ -138,10 +138,10 @@ async fn fetch(session: &Arc<Session>, client: &Client, fetch: Fetch) {
     let source = session.source();
     match fetch {
         Fetch::Snapshot { place, profiles, since, follow } => {
-            if follow {
+            if let Some(followed) = follow {
                 // First this, then the snapshot: what changes in between is told.
                 let bell = bell(session, &place);
-                session.take_follow(&place, source.follow(&place, &profiles, bell));
+                session.take_follow(&place, source.follow(&place, &followed, bell));
             }
             let answer = source.snapshot(place.clone(), profiles.clone(), since);
             let answer = shown(session, client, "Reading skills", answer).await;

@@ -27,6 +27,10 @@ pub(crate) struct Known {
     pub(crate) clock: String,
     /// The names of all profiles, the user's own among them.
     pub(crate) profiles: Vec<String>,
+    /// The profiles that count.
+    pub(crate) counting: Vec<String>,
+    /// What the user has made of profiles.
+    pub(crate) own_profiles: Option<String>,
     pub(crate) skills: Vec<Skill>,
     pub(crate) rankings: Vec<Ranking>,
     pub(crate) levels: Levels,
@@ -126,8 +130,17 @@ impl Known {
             Some(Skill { path, file, name: it.name, description: it.description })
         };
         let skills = snapshot.skills.into_iter().zip(&paths).filter_map(skill).collect();
-        let profiles = names(&profiles);
-        Self { clock: snapshot.clock, profiles, skills, rankings, levels, top, home }
+        Self {
+            clock: snapshot.clock,
+            profiles: names(&profiles),
+            counting: snapshot.profiles.into_iter().map(|it| it.profile).collect(),
+            own_profiles: snapshot.own_profiles,
+            skills,
+            rankings,
+            levels,
+            top,
+            home,
+        }
     }
 
     /// Returns what is known with these texts over it.

@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use skills_core::path::AbsPath;
-use skills_core::rules::{ENOUGH, Facts, Level};
+use skills_core::rules::{DEFAULT_PROFILES, ENOUGH, Facts, Level};
 
 use crate::known::{Buffer, Known, Overlaid};
 use crate::scene::{Globbed, Needs, Scene};
@@ -60,6 +60,8 @@ struct Place {
     unknown: BTreeSet<String>,
     /// Whether what is known may be out of date.
     is_due: bool,
+    /// Whether it is asked for whole then.
+    is_whole: bool,
     /// Whether it was asked about once, and what came of that is known.
     is_answered: bool,
     /// Whether a walk of before does not count any more.
@@ -72,6 +74,8 @@ struct Place {
     /// The last that was made, and of which texts.
     overlaid: Option<(Vec<Buffer>, Arc<Overlaid>)>,
     follow: Option<Box<dyn Any + Send>>,
+    /// The profiles that are followed.
+    followed: Vec<String>,
 }
 
 /// What lies beside one skill.
@@ -91,7 +95,8 @@ pub(crate) enum Fetch {
         place: AbsPath,
         profiles: Vec<String>,
         since: Option<String>,
-        follow: bool,
+        /// The profiles to follow; none where the place is followed already.
+        follow: Option<Vec<String>>,
     },
     Facts {
         path: AbsPath,
@@ -121,6 +126,7 @@ impl World {
                 known: None,
                 unknown: BTreeSet::new(),
                 is_due: true,
+                is_whole: true,
                 is_answered: false,
                 // A walk of before is another session's.
                 walks_anew: true,
@@ -130,6 +136,7 @@ impl World {
                 wanted_listings: BTreeSet::new(),
                 overlaid: None,
                 follow: None,
+                followed: Vec::new(),
             }),
         }
     }
@@ -333,15 +340,22 @@ impl World {
         let mut fetches = Vec::new();
         for place in &mut self.places {
             if std::mem::take(&mut place.is_due) {
-                // Whole, where it is not followed yet: it may be of other profiles. And where one is
-                // missing, since nothing else may have changed once the user has made it.
-                let is_whole = place.follow.is_none() || !place.unknown.is_empty();
+                // Whole, where what is known may be of other profiles.
+                let is_whole = std::mem::take(&mut place.is_whole);
                 let since = place.known.as_ref().filter(|_| !is_whole);
+                let profiles = place.profiles(&self.wishes);
+                if place.follow.is_none() {
+                    place.followed = match (&profiles[..], &place.known) {
+                        ([], Some(known)) => known.counting.clone(),
+                        ([], None) => DEFAULT_PROFILES.map(str::to_owned).to_vec(),
+                        (named, _) => named.to_vec(),
+                    };
+                }
                 fetches.push(Fetch::Snapshot {
                     place: place.root.clone(),
-                    profiles: place.profiles(&self.wishes),
+                    profiles,
                     since: since.map(|it| it.clock.clone()),
-                    follow: place.follow.is_none(),
+                    follow: place.follow.is_none().then(|| place.followed.clone()),
                 });
             }
             if !place.wanted_globs.is_empty() {
@@ -388,6 +402,12 @@ impl World {
                 place.unknown.retain(|it| !known.profiles.contains(it));
                 place.begin_anew();
             }
+            // What is followed is what others have made of the profiles, or are other ones.
+            let is_other =
+                place.known.as_ref().is_some_and(|it| it.own_profiles != known.own_profiles);
+            if is_other || self.wishes.profiles.is_empty() && place.followed != known.counting {
+                place.follow_anew();
+            }
             place.known = Some(Arc::new(known));
             place.overlaid = None;
             self.generation += 1;
@@ -430,6 +450,12 @@ impl Place {
 
     /// Has the place asked for whole and followed anew, because other profiles count.
     fn begin_anew(&mut self) {
+        self.follow_anew();
+        self.is_whole = true;
+    }
+
+    /// Has the place followed anew, because what is known is of other profiles than what is followed.
+    fn follow_anew(&mut self) {
         self.follow = None;
         self.is_due = true;
     }

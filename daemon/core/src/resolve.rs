@@ -94,6 +94,9 @@ pub struct Resolution {
     pub settings: Vec<Consulted>,
     /// What those files permit and deny, in the agent's order, then what our own say.
     pub permissions: Vec<Rule>,
+    /// A number for what the worktree's own configuration file says; none where there is none. By
+    /// it a change shows that no skill tells of.
+    pub own_file: Option<u64>,
     /// The catalogs by URL that those files name.
     pub urls: Vec<Named>,
     /// Where those files switch the agent's own skills off.
@@ -416,6 +419,7 @@ pub fn resolve(site: &Site, tree: &dyn Tree) -> Resolution {
         cwd_exists,
         settings: settings.consulted,
         permissions: settings.rules,
+        own_file: settings.own_file,
         urls: settings.urls,
         bundled_off: settings.bundled_off,
         trusted: settings.trusted,

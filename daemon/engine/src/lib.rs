@@ -153,7 +153,8 @@ pub struct Update {
     /// The candidates that came or changed and that the agent drops now, or that can just not be
     /// read: their indexes.
     pub invalid: Vec<usize>,
-    /// Whether what was found in any file changed.
+    /// Whether what was found in any file changed, or may have: the worktree's own configuration
+    /// file says something else.
     pub findings: bool,
     /// Whether what is not well changed.
     pub health: bool,

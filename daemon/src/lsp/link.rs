@@ -263,7 +263,11 @@ impl Source for Link {
         let encoding = encoding_of([&**place]);
         let session = self.0.session(place);
         let params = move |profile: String, place: &AbsPath| SubscribeParams {
-            kinds: vec![EventKind::SkillsChanged, EventKind::HealthChanged],
+            kinds: vec![
+                EventKind::SkillsChanged,
+                EventKind::DiagnosticsChanged,
+                EventKind::HealthChanged,
+            ],
             cwd: Some(encode(place, encoding)),
             path_encoding: encoding,
             profile: Some(profile),

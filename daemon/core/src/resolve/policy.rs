@@ -4,6 +4,8 @@
 //! agent's: it is read where it lies and watched, so that an edit of it is in the next list. What
 //! it can decide is the table of keys' to say, and is never more than to be stricter.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
 use super::settings::{About, Settings};
 use super::tree::{Place, Tree};
 use super::trust::Trusts;
@@ -68,6 +70,9 @@ fn of_repository(path: &AbsPath, tree: &dyn Tree, settings: &mut Settings) -> Ve
         // What cannot be read is told by whoever follows the file for its other keys.
         Some(Err(_)) => Vec::new(),
         Some(Ok(text)) => {
+            let mut hasher = DefaultHasher::new();
+            text.as_str().hash(&mut hasher);
+            settings.own_file = Some(hasher.finish());
             let config = config::read(text.as_str().as_bytes(), config::Source::Repository).config;
             let rules = config.permission_skill.iter();
             rules.map(|it| rule(it, Author::Repository, path)).collect()

@@ -135,6 +135,8 @@ pub(super) struct Settings {
     pub(super) trusted: Option<(bool, Source)>,
     /// The file that says which directories are trusted, where the agent has one.
     pub(super) trust_file: Option<AbsPath>,
+    /// A number for the text of the worktree's own file, where there is one.
+    pub(super) own_file: Option<u64>,
     pub(super) complete: bool,
 }
 

@@ -232,7 +232,10 @@ fn has_emptied(before: &Resolution, after: &Resolution) -> bool {
 /// Keeps the step from a view to the next, and says what it is.
 fn follow(before: &View, view: Arc<View>) -> Update {
     let mut changes = Changes::between(&before.resolution, &view.resolution);
-    let (skills, findings) = (changes.any(), changes.findings);
+    let own_file = |it: &View| it.resolution.own_file;
+    // What it says about rules makes findings, or takes them away.
+    let findings = changes.findings || own_file(before) != own_file(&view);
+    let skills = changes.any();
     let invalid = std::mem::take(&mut changes.invalid);
     view.journal().push(view.tick(), changes);
     let health = before.health != view.health;

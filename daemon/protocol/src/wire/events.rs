@@ -23,7 +23,7 @@ word_enum! {
         PermissionAsked = "permission/asked",
         /// A request was answered.
         PermissionReplied = "permission/replied",
-        /// The findings about a skill changed.
+        /// The findings about a skill changed, or the configuration has and they may have.
         DiagnosticsChanged = "diagnostics/changed",
         /// Something is unwell that was not, or well again.
         HealthChanged = "health/changed",
