@@ -198,7 +198,9 @@ pub(crate) fn put<P: Serialize>(
 fn lost(error: io::Error) -> ClientError {
     match error.kind() {
         // What a socket with a timeout reports, depending on the system.
-        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => ClientError::Silent { pid: None },
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+            ClientError::Silent { pid: None, waited: None }
+        }
         io::ErrorKind::BrokenPipe
         | io::ErrorKind::ConnectionReset
         | io::ErrorKind::UnexpectedEof => ClientError::Closed,

@@ -109,6 +109,17 @@ pub struct GlobalArgs {
     /// Index within this process in place of asking the daemon
     #[arg(long, global = true)]
     pub no_daemon: bool,
+    /// Give the daemon up that has not answered for so many seconds [default: 60]
+    ///
+    /// It says that it is there at once and is given up after 10 seconds where it does not. After 2
+    /// seconds without an answer a line on standard error says what is waited for.
+    #[arg(
+        long,
+        global = true,
+        value_name = "SECONDS",
+        value_parser = clap::value_parser!(u32).range(1..=86_400)
+    )]
+    pub timeout: Option<u32>,
     /// When to use colours
     #[arg(
         long,

@@ -19,6 +19,7 @@ use tokio::sync::Mutex;
 use crate::ClientError;
 use crate::connection::Connection;
 use crate::spawn::{StartOptions, connect, connect_or_start, pauses};
+use crate::stand_in::StandIn;
 
 /// Calls the daemon, whichever is running. Clones share the connection.
 ///
@@ -42,6 +43,7 @@ pub struct Client {
     way: Arc<Way>,
     info: Option<Arc<ClientInfo>>,
     patience: Option<Duration>,
+    stand_in: Option<Arc<StandIn>>,
     // A tokio lock: whoever connects holds it, and the others wait for that connection.
     connection: Arc<Mutex<Option<Connection>>>,
 }
@@ -54,6 +56,17 @@ enum Way {
     Find(SocketLocation),
     /// From whoever made the client.
     Given(Box<dyn Fn() -> io::Result<UnixStream> + Send + Sync>),
+}
+
+impl Way {
+    /// Returns where the daemon listens, where that is who is connected to.
+    fn location(&self) -> Option<&SocketLocation> {
+        match self {
+            Self::Start(options) => Some(&options.location),
+            Self::Find(location) => Some(location),
+            Self::Given(_) => None,
+        }
+    }
 }
 
 impl Client {
@@ -74,7 +87,8 @@ impl Client {
     }
 
     fn by(way: Way) -> Self {
-        Self { way: Arc::new(way), info: None, patience: None, connection: Arc::default() }
+        let (info, patience, stand_in) = (None, None, None);
+        Self { way: Arc::new(way), info, patience, stand_in, connection: Arc::default() }
     }
 
     /// Returns the client with a name, under which it introduces itself on each new connection.
@@ -90,6 +104,12 @@ impl Client {
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
         Self { patience: Some(patience), ..self }
+    }
+
+    /// Returns the client with somebody who answers once the daemon is there and answers nothing.
+    #[must_use]
+    pub fn with_stand_in(self, stand_in: Arc<StandIn>) -> Self {
+        Self { stand_in: Some(stand_in), ..self }
     }
 
     /// Calls a method. A connection that breaks is replaced, and a call that may be repeated is.
@@ -144,15 +164,22 @@ impl Client {
             return Ok(connection.clone());
         }
         let way = Arc::clone(&self.way);
+        let needed = self.stand_in.clone().filter(|it| it.is_needed());
+        let is_daemon = needed.is_none();
         // Starting a daemon waits on locks and a child.
-        let opened = tokio::task::spawn_blocking(move || match &*way {
-            Way::Start(options) => connect_or_start(options),
-            Way::Find(location) => connect(location),
-            Way::Given(connect) => connect().map_err(ClientError::Io),
+        let opened = tokio::task::spawn_blocking(move || match (needed, &*way) {
+            (Some(stand_in), _) => stand_in.connect().map_err(ClientError::Io),
+            (None, Way::Start(options)) => connect_or_start(options),
+            (None, Way::Find(location)) => connect(location),
+            (None, Way::Given(connect)) => connect().map_err(ClientError::Io),
         });
         let stream = opened.await.map_err(io::Error::from)??;
         stream.set_nonblocking(true)?;
         let connection = Connection::new(tokio::net::UnixStream::from_std(stream)?);
+        let location = self.way.location().filter(|_| is_daemon);
+        if let Some((stand_in, location)) = self.stand_in.clone().zip(location) {
+            tokio::spawn(stand_in.watch_over(connection.pulse(), location.clone()));
+        }
         if let Some(info) = &self.info {
             introduce(&connection, info).await?;
         }

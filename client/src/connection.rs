@@ -62,6 +62,7 @@ struct Shared {
     // Never held across an await.
     state: Mutex<State>,
     noted: Notify,
+    called: Notify,
 }
 
 #[derive(Default)]
@@ -86,6 +87,31 @@ impl Shared {
         state.waiting.clear();
         drop(state);
         self.noted.notify_waiters();
+        self.called.notify_one();
+    }
+}
+
+/// What shows whether the other side answers; keeps no connection open.
+pub(crate) struct Pulse(Arc<Shared>);
+
+impl Pulse {
+    /// Returns the call that has waited longest for its answer.
+    pub(crate) fn oldest_call(&self) -> Option<i64> {
+        self.0.state().waiting.keys().min().copied()
+    }
+
+    /// Waits until something is called, or the connection is closed.
+    pub(crate) async fn next_call(&self) {
+        self.0.called.notified().await;
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.0.state().closed
+    }
+
+    /// Gives the connection up: whoever waits is told that it is closed.
+    pub(crate) fn close(&self) {
+        self.0.close();
     }
 }
 
@@ -101,6 +127,7 @@ impl Connection {
             next_id: AtomicI64::new(1),
             state: Mutex::default(),
             noted: Notify::new(),
+            called: Notify::new(),
         });
         let reading = tokio::spawn(read(reader, Arc::clone(&shared)));
         let writing = Arc::clone(&shared);
@@ -135,6 +162,7 @@ impl Connection {
             }
             state.waiting.insert(id, sender);
         }
+        self.shared.called.notify_one();
         let mut guard = CancelOnDrop { connection: self, id, sent: false };
         self.outbox.send(message).await.map_err(|_| ClientError::Closed)?;
         guard.sent = true;
@@ -176,6 +204,11 @@ impl Connection {
             }
             noted.await;
         }
+    }
+
+    /// Returns what shows whether the other side answers.
+    pub(crate) fn pulse(&self) -> Pulse {
+        Pulse(Arc::clone(&self.shared))
     }
 
     /// Returns whether the other side has gone.

@@ -82,10 +82,12 @@ pub enum ClientError {
     #[error("the daemon closed the connection before it answered")]
     Closed,
     /// The daemon accepted the call and has not answered.
-    #[error("the daemon accepted the call and did not answer in time")]
+    #[error("the daemon{} accepted the call and did not answer {}", process(*.pid), within(*.waited))]
     Silent {
         /// Its process, where that is known.
         pid: Option<i32>,
+        /// How long was waited, where that is known.
+        waited: Option<Duration>,
     },
     /// A call took longer than the caller allows.
     #[error("`{method}` was not answered within {} s", .after.as_secs_f64())]
@@ -147,12 +149,12 @@ impl ClientError {
                 "Run `skillsd serve` to see it start in the foreground, or pass `--no-daemon`."
                     .into(),
             ),
-            Self::Silent { pid: Some(pid) } => Some(format!(
-                "Run `skillsd stop`, which ends process {pid} also when it hangs, or pass `--no-daemon`."
+            Self::Silent { pid: Some(pid), .. } => Some(format!(
+                "Run `skillsd stop`, which ends process {pid} also when it hangs, pass `--no-daemon`, or wait longer with `--timeout`."
             )),
-            Self::NoAnswer { .. } | Self::Silent { pid: None } => {
-                Some("Run `skillsd stop` and try again, or pass `--no-daemon`.".into())
-            }
+            Self::NoAnswer { .. } | Self::Silent { pid: None, .. } => Some(
+                "Run `skillsd stop` and try again, pass `--no-daemon`, or wait longer with `--timeout`.".into(),
+            ),
             Self::TimedOut { .. } => {
                 Some("Run `skillsd status` to see whether the daemon is well.".into())
             }
@@ -163,12 +165,17 @@ impl ClientError {
         }
     }
 
-    /// Returns the error with the process that it is about, where it is about one.
+    /// Returns the error with the process that it is about, and how long that was waited for, where
+    /// it is about one.
     #[cfg(feature = "cli")]
-    pub(crate) fn by_process(self, process: Option<rustix::process::Pid>) -> Self {
+    pub(crate) fn by_process(
+        self,
+        process: Option<rustix::process::Pid>,
+        waited: Option<Duration>,
+    ) -> Self {
         match self {
             Self::Silent { .. } => {
-                Self::Silent { pid: process.map(|it| it.as_raw_nonzero().get()) }
+                Self::Silent { pid: process.map(|it| it.as_raw_nonzero().get()), waited }
             }
             other => other,
         }
@@ -181,4 +188,12 @@ impl ClientError {
             Self::Closed | Self::Io(_) | Self::Frame(FrameError::Truncated | FrameError::Io(_))
         )
     }
+}
+
+fn process(pid: Option<i32>) -> String {
+    pid.map(|pid| format!(" (process {pid})")).unwrap_or_default()
+}
+
+fn within(waited: Option<Duration>) -> String {
+    waited.map_or_else(|| "in time".to_owned(), |it| format!("within {} s", it.as_secs_f64()))
 }

@@ -181,6 +181,12 @@ mod tests {
                   --no-daemon
                       Index within this process in place of asking the daemon
 
+                  --timeout <SECONDS>
+                      Give the daemon up that has not answered for so many seconds [default: 60]
+
+                      It says that it is there at once and is given up after 10 seconds where it does not. After
+                      2 seconds without an answer a line on standard error says what is waited for.
+
                   --color <WHEN>
                       When to use colours: auto, always, never
 

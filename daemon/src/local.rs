@@ -7,8 +7,8 @@ use std::io::{self, Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 
 use skills_client::blocking::Stream;
@@ -146,6 +146,31 @@ impl Own {
         if let Some(cookies) = self.cookies {
             // An empty directory that stays harms nobody.
             let _ = std::fs::remove_dir_all(cookies);
+        }
+    }
+}
+
+/// A server within this process that is started when it is needed.
+#[derive(Default)]
+pub(crate) struct Standby(OnceLock<Option<Own>>);
+
+impl Standby {
+    /// Returns a new connection to it, and starts it where it does not run. Waits. Must be called
+    /// within a runtime.
+    pub(crate) fn connect(&self) -> io::Result<UnixStream> {
+        let start = || {
+            let failed =
+                |error: &io::Error| tracing::error!(%error, "skills cannot be indexed here");
+            Own::start().inspect_err(failed).ok()
+        };
+        let own = self.0.get_or_init(start).as_ref();
+        own.ok_or_else(|| io::ErrorKind::NotConnected.into()).and_then(Own::connect)
+    }
+
+    /// Ends it, if it was started. Waits.
+    pub(crate) fn stop(&self) {
+        if let Some(Some(own)) = self.0.get() {
+            own.clone().stop();
         }
     }
 }

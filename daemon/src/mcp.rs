@@ -19,7 +19,6 @@ mod roots;
 mod server;
 mod tools;
 
-use std::io;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -30,11 +29,12 @@ use skills_client::cli::{self, GlobalArgs};
 use skills_client::client::Client;
 use skills_client::environment::{config_file, socket_location};
 use skills_client::spawn::StartOptions;
+use skills_client::stand_in::StandIn;
 use skills_core::config::Config;
 use skills_protocol::wire::Shell;
 use tokio::runtime;
 
-use crate::local::Own;
+use crate::local::Standby;
 use crate::log;
 use crate::settings::Settings;
 
@@ -83,29 +83,31 @@ pub(crate) fn run(global: &GlobalArgs, options: McpOptions) -> ExitCode {
             return Exit::Bug.into();
         }
     };
-    let own = global.no_daemon.then(Own::start).transpose();
-    let client = own.as_ref().map_err(io::Error::to_string).and_then(|own| match own {
-        Some(own) => {
-            let own = own.clone();
-            Ok(Client::over(move || own.connect()))
-        }
-        None => daemon().map_err(|error| error.to_string()),
-    });
+    let own = Arc::<Standby>::default();
+    let standby = Arc::clone(&own);
+    let client = if global.no_daemon {
+        Ok(Client::over(move || standby.connect()))
+    } else {
+        // What a daemon that hangs does not answer is answered here.
+        let stand_in = StandIn::new(move || {
+            tracing::warn!("the daemon does not answer; skills are indexed here");
+            standby.connect()
+        });
+        daemon().map(|it| it.with_stand_in(stand_in))
+    };
     let exit = match client {
         Ok(client) => {
             let client = client.named("skillsd-mcp", VERSION);
             runtime.block_on(serve(Desk::new(client, place, options.shell)))
         }
         Err(error) => {
-            log::print_error(&io::Error::other(error), None);
+            log::print_error(&error, error.hint().as_deref());
             Exit::NoDaemon
         }
     };
     // The thread that waits for input may wait for ever.
     runtime.shutdown_background();
-    if let Ok(Some(own)) = own {
-        own.stop();
-    }
+    own.stop();
     exit.into()
 }
 

@@ -140,7 +140,7 @@ impl Service {
             self.engine.set_read_limit(config.read_limit);
             self.engine.provide(provision(&config));
             self.follow_policy().await;
-            self.tell(edit);
+            self.tell_edit(edit);
         } else if self.trusts.get().is_none() {
             // The first call of all.
             self.follow_policy().await;
@@ -151,7 +151,7 @@ impl Service {
 
     /// Tells all who follow anything that the user's configuration is another one: profiles and
     /// rules are in it that no view tells of.
-    fn tell(&self, edit: Edit) {
+    fn tell_edit(&self, edit: Edit) {
         let happened =
             [(edit.config, EventKind::DiagnosticsChanged), (edit.health, EventKind::HealthChanged)];
         for (_, kind) in happened.into_iter().filter(|it| it.0) {

@@ -81,9 +81,26 @@ impl From<ClientError> for CommandError {
         if let ClientError::Rpc(rpc) = &error {
             causes.extend(rpc.data.as_ref().and_then(|data| data.detail.clone()));
         }
-        let hints = error.hint().into_iter().collect();
+        let hints = error.hint().map(|it| in_commands(&it)).into_iter().collect();
         Self { exit: exit_of(&error), message: error.to_string(), causes, hints }
     }
+}
+
+/// Methods that hints name, and what a person types in their place.
+const COMMANDS: [(&str, &str); 8] = [
+    ("`session/open`", "`skillsd session open`"),
+    ("`session/list`", "`skillsd session list`"),
+    ("`skills/list`", "`skillsd list`"),
+    ("`skills/explain`", "`skillsd explain`"),
+    ("`permission/pending`", "`skillsd permission pending`"),
+    ("`permission/revoke`", "`skillsd permission revoke`"),
+    ("`server/status`", "`skillsd status`"),
+    ("`trust/set`", "`skillsd trust`"),
+];
+
+/// Returns a hint for a person, who has commands and not methods.
+fn in_commands(hint: &str) -> String {
+    COMMANDS.iter().fold(hint.to_owned(), |text, (method, command)| text.replace(method, command))
 }
 
 fn exit_of(error: &ClientError) -> Exit {
@@ -157,6 +174,14 @@ mod tests {
         check(rpc(code::TOO_MANY_CONNECTIONS), Exit::NoDaemon);
         check(rpc(code::INTERNAL_ERROR), Exit::Bug);
         check(rpc(-1), Exit::Bug);
+    }
+
+    #[test]
+    fn a_hint_names_what_can_be_typed() {
+        let hint = "Open it with `session/open`; `session/list` names those that there are.";
+        let error = RpcError::new(code::INVALID_PARAMS, "m").with_hint(hint);
+        let expected = "Open it with `skillsd session open`; `skillsd session list` names those that there are.";
+        assert_eq!(CommandError::from(ClientError::Rpc(error)).hints(), [expected]);
     }
 
     #[test]

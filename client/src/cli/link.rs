@@ -3,6 +3,7 @@
 //! The introduction goes out together with the first call, so checking the versions costs no
 //! round trip. Nothing after this file knows which of the two servers answers.
 
+use std::os::unix::net::UnixStream;
 use std::rc::Rc;
 use std::thread;
 use std::time::Duration;
@@ -18,7 +19,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::CommandError;
 use crate::cli::terminal::Progress;
 use crate::cli::terminal::Terminal;
-use crate::cli::{Cx, Local, Notes};
+use crate::cli::{Cx, GlobalArgs, Local, Notes};
 use crate::pages::{Paged, Pages};
 use crate::spawn::{StartOptions, connect, connect_or_start, pauses};
 use crate::{ClientError, environment, peer};
@@ -41,10 +42,30 @@ pub(super) struct Link {
     fallback: Option<StartOptions>,
     // The daemon's process, where the connection tells.
     daemon: Option<Pid>,
-    // Whether an answer may wait for the user.
-    asks_user: bool,
+    limits: Limits,
+    // For setting limits, where a daemon is at the other end.
+    socket: Option<UnixStream>,
     // Where it is told that the server is of another version.
     notes: Notes,
+}
+
+/// How long a daemon may take to introduce itself, which takes it nothing.
+const INTRODUCTION: Duration = Duration::from_secs(10);
+
+/// How long is waited for a daemon.
+#[derive(Clone, Copy, Debug, Default)]
+struct Limits {
+    introduction: Option<Duration>,
+    /// None where an answer may wait for the user.
+    answer: Option<Duration>,
+}
+
+impl Limits {
+    fn of(global: &GlobalArgs) -> Self {
+        let wanted = global.timeout.map(|it| Duration::from_secs(it.into()));
+        let introduction = wanted.unwrap_or(INTRODUCTION);
+        Self { introduction: Some(introduction), answer: Some(wanted.unwrap_or(PATIENCE)) }
+    }
 }
 
 /// What most answers take their time for.
@@ -85,7 +106,10 @@ impl Link {
         let link = if cx.global.no_daemon {
             Self::local(cx.binary.local)?
         } else {
-            Self::daemon(StartOptions::new(environment::socket_location()?)?, false)?
+            Self::daemon(
+                StartOptions::new(environment::socket_location()?)?,
+                Limits::of(cx.global),
+            )?
         };
         Ok(Self { notes: Rc::clone(&cx.notes), ..link })
     }
@@ -94,23 +118,28 @@ impl Link {
     /// lets it.
     pub(super) fn open_for_the_user(cx: &Cx<'_>) -> Result<Self, ClientError> {
         let options = StartOptions::new(environment::socket_location()?)?;
-        Ok(Self { notes: Rc::clone(&cx.notes), ..Self::daemon(options, true)? })
+        let limits = Limits { answer: None, ..Limits::of(cx.global) };
+        Ok(Self { notes: Rc::clone(&cx.notes), ..Self::daemon(options, limits)? })
     }
 
-    fn daemon(options: StartOptions, asks_user: bool) -> Result<Self, ClientError> {
-        let _progress = Progress::begin("starting the daemon …");
+    fn daemon(options: StartOptions, limits: Limits) -> Result<Self, ClientError> {
+        let _progress = Progress::begin("starting the daemon …", None);
         let stream = connect_or_start(&options)?;
-        limit_patience(&stream, (!asks_user).then_some(PATIENCE))?;
-        let daemon = peer::of(&stream)?.and_then(|peer| peer.daemon());
-        Ok(Self { fallback: Some(options), daemon, asks_user, ..Self::over(Box::new(stream))? })
+        Ok(Self { fallback: Some(options), ..Self::over_socket(stream, limits)? })
     }
 
     /// Connects to the daemon that runs and waits so long for each answer; starts none.
     pub(super) fn open_running(patience: Duration) -> Result<Self, ClientError> {
         let stream = connect(&environment::socket_location()?)?;
-        limit_patience(&stream, Some(patience))?;
+        let limits = Limits { introduction: Some(patience), answer: Some(patience) };
+        Self::over_socket(stream, limits)
+    }
+
+    fn over_socket(stream: UnixStream, limits: Limits) -> Result<Self, ClientError> {
+        limit_patience(&stream, limits.introduction)?;
         let daemon = peer::of(&stream)?.and_then(|peer| peer.daemon());
-        Ok(Self { daemon, ..Self::over(Box::new(stream))? })
+        let socket = Some(stream.try_clone()?);
+        Ok(Self { daemon, limits, socket, ..Self::over(Box::new(stream))? })
     }
 
     /// Returns the daemon's process, where the connection tells.
@@ -138,7 +167,8 @@ impl Link {
             introduction: Introduction::Sent(sent),
             fallback: None,
             daemon: None,
-            asks_user: false,
+            limits: Limits::default(),
+            socket: None,
             notes: Notes::default(),
         })
     }
@@ -172,9 +202,11 @@ impl Link {
         &mut self,
         params: &M::Params,
     ) -> Result<Box<RawValue>, ClientError> {
-        let _progress = Progress::begin(if self.asks_user { ASKING } else { READING });
+        let asks_user = self.socket.is_some() && self.limits.answer.is_none();
+        let _progress =
+            Progress::begin(if asks_user { ASKING } else { READING }, self.waiting(asks_user));
         if !M::REPEATABLE {
-            return self.try_call_text::<M>(params);
+            return self.try_call_text::<M>(params).map_err(|error| self.named(error));
         }
         self.attempt(|link| link.try_call_text::<M>(params))
     }
@@ -208,12 +240,38 @@ impl Link {
             let broken = outcome.as_ref().is_err_and(ClientError::is_broken_connection);
             let options = self.fallback.as_ref().filter(|_| broken);
             let Some((options, pause)) = options.cloned().zip(pauses.next()) else {
-                return outcome.map_err(|error| error.by_process(self.daemon));
+                return outcome.map_err(|error| self.named(error));
             };
             thread::sleep(pause);
-            let next = Self::daemon(options, self.asks_user)?;
+            let next = Self::daemon(options, self.limits)?;
             *self = Self { notes: Rc::clone(&self.notes), ..next };
         }
+    }
+
+    /// Returns an error with what is known of the daemon that it is about.
+    fn named(&self, error: ClientError) -> ClientError {
+        error.by_process(self.daemon, self.limit())
+    }
+
+    /// Returns how long the answer is waited for that is due next.
+    fn limit(&self) -> Option<Duration> {
+        match self.introduction {
+            Introduction::Done(_) => self.limits.answer,
+            Introduction::Sent(_) | Introduction::Failed => self.limits.introduction,
+        }
+    }
+
+    /// Returns what is said when a daemon takes long; nothing where none is waited for, or it waits
+    /// for the user itself.
+    fn waiting(&self, asks_user: bool) -> Option<String> {
+        self.socket.as_ref().filter(|_| !asks_user)?;
+        let process = self.daemon.map(|it| format!(" (process {})", it.as_raw_nonzero()));
+        let limit = self.limit().map(|it| format!(", and is given up after {} s", it.as_secs()));
+        Some(format!(
+            "waiting for the daemon{}, which has not answered yet{}",
+            process.unwrap_or_default(),
+            limit.unwrap_or_default()
+        ))
     }
 
     fn introduce(&mut self) -> Result<(), ClientError> {
@@ -221,6 +279,9 @@ impl Link {
             Introduction::Sent(sent) => {
                 let result = self.connection.receive::<Initialize>(sent)?;
                 self.note_version(&result.server_info.version);
+                if let Some(socket) = &self.socket {
+                    limit_patience(socket, self.limits.answer)?;
+                }
                 Introduction::Done(Box::new(checked(result)?))
             }
             done => done,
@@ -294,14 +355,14 @@ mod tests {
     #[test]
     fn a_daemon_that_is_going_away_is_replaced() {
         let top = TempDir::new().expect("made");
-        let mut link = Link::daemon(stopping(&top), false).expect("accepted");
+        let mut link = Link::daemon(stopping(&top), Limits::default()).expect("accepted");
         assert_eq!(link.call::<ServerSync>(&SyncParams::default()).expect("answered").clock, "c");
     }
 
     #[test]
     fn what_may_not_be_repeated_is_not() {
         let top = TempDir::new().expect("made");
-        let mut link = Link::daemon(stopping(&top), false).expect("accepted");
+        let mut link = Link::daemon(stopping(&top), Limits::default()).expect("accepted");
         let error = link.call::<ServerShutdown>(&ShutdownParams {});
         assert!(matches!(error, Err(ClientError::Closed)), "{error:?}");
     }

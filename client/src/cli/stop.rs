@@ -81,7 +81,7 @@ fn end(cx: &Cx<'_>, process: Pid) -> Result<Exit, CommandError> {
         }
     }
     let Some(signal) = how else {
-        return Err(ClientError::Silent { pid: Some(pid) }.into());
+        return Err(ClientError::Silent { pid: Some(pid), waited: Some(PATIENCE) }.into());
     };
     if cx.global.json {
         let text = json!({"pid": pid, "signal": signal});

@@ -345,6 +345,8 @@ fn the_help_is_one_screen_each() {
                                        agentskills]
                   --json               Print the daemon's answer as one line of JSON
                   --no-daemon          Index within this process in place of asking the daemon
+                  --timeout <SECONDS>  Give the daemon up that has not answered for so many seconds [default:
+                                       60]
                   --color <WHEN>       When to use colours: auto, always, never [default: auto]
         "#]],
     );
@@ -372,6 +374,8 @@ fn the_help_is_one_screen_each() {
                                        agentskills]
                   --json               Print the daemon's answer as one line of JSON
                   --no-daemon          Index within this process in place of asking the daemon
+                  --timeout <SECONDS>  Give the daemon up that has not answered for so many seconds [default:
+                                       60]
                   --color <WHEN>       When to use colours: auto, always, never [default: auto]
         "#]],
     );
@@ -398,6 +402,8 @@ fn the_help_is_one_screen_each() {
                                        agentskills]
                   --json               Print the daemon's answer as one line of JSON
                   --no-daemon          Index within this process in place of asking the daemon
+                  --timeout <SECONDS>  Give the daemon up that has not answered for so many seconds [default:
+                                       60]
                   --color <WHEN>       When to use colours: auto, always, never [default: auto]
         "#]],
     );
@@ -420,6 +426,8 @@ fn the_help_is_one_screen_each() {
                                        agentskills]
                   --json               Print the daemon's answer as one line of JSON
                   --no-daemon          Index within this process in place of asking the daemon
+                  --timeout <SECONDS>  Give the daemon up that has not answered for so many seconds [default:
+                                       60]
                   --color <WHEN>       When to use colours: auto, always, never [default: auto]
         "#]],
     );
@@ -448,6 +456,8 @@ fn the_help_is_one_screen_each() {
                                        agentskills]
                   --json               Print the daemon's answer as one line of JSON
                   --no-daemon          Index within this process in place of asking the daemon
+                  --timeout <SECONDS>  Give the daemon up that has not answered for so many seconds [default:
+                                       60]
                   --color <WHEN>       When to use colours: auto, always, never [default: auto]
         "#]],
     );
@@ -473,6 +483,8 @@ fn the_help_is_one_screen_each() {
                                        agentskills]
                   --json               Print the daemon's answer as one line of JSON
                   --no-daemon          Index within this process in place of asking the daemon
+                  --timeout <SECONDS>  Give the daemon up that has not answered for so many seconds [default:
+                                       60]
                   --color <WHEN>       When to use colours: auto, always, never [default: auto]
         "#]],
     );
@@ -499,6 +511,8 @@ fn the_help_is_one_screen_each() {
                                        agentskills]
                   --json               Print the daemon's answer as one line of JSON
                   --no-daemon          Index within this process in place of asking the daemon
+                  --timeout <SECONDS>  Give the daemon up that has not answered for so many seconds [default:
+                                       60]
                   --color <WHEN>       When to use colours: auto, always, never [default: auto]
         "#]],
     );

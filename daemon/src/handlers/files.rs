@@ -2,7 +2,7 @@
 //!
 //! The index holds no files but SKILL.md, so these two read the disk, on the blocking pool.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use base64::Engine as _;
@@ -136,8 +136,25 @@ pub(crate) async fn read(
     })
 }
 
-fn relative(text: &str, encoding: Option<PathEncoding>) -> Result<PathBuf, RpcError> {
-    decode(text, encoding).map_err(|error| RpcError::invalid_params(error.to_string()))
+/// Reads the path of a file of a skill from its directory, in the shortest form: what is read and
+/// what is said to be read are one path then.
+pub(super) fn relative(text: &str, encoding: Option<PathEncoding>) -> Result<PathBuf, RpcError> {
+    let path =
+        decode(text, encoding).map_err(|error| RpcError::invalid_params(error.to_string()))?;
+    let mut shortest = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            // What leads out stays, and is refused.
+            Component::ParentDir
+                if matches!(shortest.components().next_back(), Some(Component::Normal(_))) =>
+            {
+                shortest.pop();
+            }
+            it => shortest.push(it),
+        }
+    }
+    Ok(shortest)
 }
 
 /// Returns the bytes in the form that fits them, and where in the file they end. A character

@@ -9,7 +9,6 @@ use skills_core::render::By;
 use skills_core::render::resources::is_script;
 use skills_engine::store::Content;
 use skills_protocol::error::RpcError;
-use skills_protocol::path::decode;
 use skills_protocol::wire::{Contextual, RunParams, RunResult};
 
 use crate::answer::{Answer, Outcome};
@@ -19,7 +18,7 @@ use crate::child::{self, Job, Unfit};
 use crate::from_wire::target;
 use crate::gate::run::Script;
 use crate::gate::{self, Asking};
-use crate::handlers::files::{directory_gone, refused};
+use crate::handlers::files::{directory_gone, refused, relative};
 use crate::handlers::get::find;
 use crate::peer::Peer;
 use crate::service::Service;
@@ -32,8 +31,7 @@ pub(crate) async fn run(service: Arc<Service>, peer: Arc<Peer>, mut params: RunP
     let context = params.take_context();
     let (agent, session) = (context.agent.clone(), context.session.clone());
     let target = target(params.name.as_deref(), params.path.as_deref(), params.path_encoding)?;
-    let relative = decode(&params.relative, params.path_encoding)
-        .map_err(|error| RpcError::invalid_params(error.to_string()))?;
+    let relative = relative(&params.relative, params.path_encoding)?;
     // Before anybody is asked whether it may run.
     fit(&params)?;
     let view = service.view(&peer, context).await?;

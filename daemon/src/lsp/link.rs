@@ -9,6 +9,7 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::io;
 use std::os::unix::net::UnixStream as StdStream;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -18,6 +19,7 @@ use skills_client::connection::Connection;
 use skills_client::environment::config_file;
 use skills_client::pages::{Paged, Pages};
 use skills_client::spawn::StartOptions;
+use skills_client::stand_in::StandIn;
 use skills_client::subscription::{Heard, Subscription};
 use skills_core::path::AbsPath;
 use skills_core::references::Entry;
@@ -42,7 +44,7 @@ use tokio::sync::OnceCell;
 use tokio::task::{AbortHandle, spawn_blocking};
 use tokio::time::timeout;
 
-use crate::local::Own;
+use crate::local::Standby;
 use crate::lsp::vicinity;
 use crate::rules_page;
 use crate::serve::boot_id;
@@ -76,8 +78,12 @@ pub(crate) struct Link(Arc<Inner>);
 struct Inner {
     reach: Reach,
     caller: OnceCell<Caller>,
-    /// The server in this process, once it is needed.
-    own: OnceCell<Option<Own>>,
+    /// The server in this process.
+    own: Arc<Standby>,
+    /// It answers where the daemon hangs.
+    stand_in: Arc<StandIn>,
+    /// Whether there was no daemon when one was wanted.
+    is_alone: AtomicBool,
     /// What the editor's sessions are called, before their number.
     name: String,
     /// What the editor calls its own conversations, where it has some.
@@ -104,10 +110,18 @@ impl Caller {
 
 impl Link {
     pub(crate) fn new(reach: Reach) -> Self {
+        let own = Arc::<Standby>::default();
+        let standby = Arc::clone(&own);
+        let stand_in = StandIn::new(move || {
+            tracing::warn!("the daemon does not answer; skills are indexed here");
+            standby.connect()
+        });
         Self(Arc::new(Inner {
             reach,
             caller: OnceCell::new(),
-            own: OnceCell::new(),
+            stand_in,
+            own,
+            is_alone: AtomicBool::new(false),
             name: format!("editor-{}", boot_id()),
             conversation: OnceLock::new(),
             sessions: Mutex::default(),
@@ -129,10 +143,9 @@ impl Link {
             };
             let _ = timeout(LAST_WORD, closing).await;
         }
-        if let Some(Some(own)) = self.0.own.get().cloned() {
-            // It waits for its thread.
-            let _ = spawn_blocking(|| own.stop()).await;
-        }
+        let own = Arc::clone(&self.0.own);
+        // It waits for its thread.
+        let _ = spawn_blocking(move || own.stop()).await;
     }
 
     /// Calls a method; what fails is logged, and nothing is known then.
@@ -190,32 +203,23 @@ impl Inner {
     /// is followed takes one of its own.
     async fn connect(&self) -> Caller {
         if let Reach::Daemon(options) = &self.reach
-            && self.own.get().is_none()
+            && !self.is_alone.load(Ordering::Relaxed)
         {
-            let client = Client::new(options.clone());
+            let client = Client::new(options.clone()).with_stand_in(Arc::clone(&self.stand_in));
             match client.connection().await {
                 Ok(_) => return Caller::Daemon(client),
                 Err(error) => {
                     tracing::info!(%error, "no daemon can be reached; skills are indexed here");
+                    self.is_alone.store(true, Ordering::Relaxed);
                 }
             }
         }
         let stream = match &self.reach {
             Reach::Served(server, daemon) => pair(server, daemon),
             Reach::Daemon(_) | Reach::Own => {
-                let start = || async {
-                    let started = spawn_blocking(Own::start).await.map_err(io::Error::from);
-                    started
-                        .and_then(|it| it)
-                        .inspect_err(
-                            |error| tracing::error!(%error, "skills cannot be indexed here"),
-                        )
-                        .ok()
-                };
-                let own = self.own.get_or_init(start).await;
-                own.as_ref()
-                    .ok_or_else(|| io::ErrorKind::NotConnected.into())
-                    .and_then(Own::connect)
+                let own = Arc::clone(&self.own);
+                let connected = spawn_blocking(move || own.connect()).await;
+                connected.map_err(io::Error::from).and_then(|it| it)
             }
         };
         let stream = stream.and_then(|it| {

@@ -76,4 +76,6 @@ mod snapshot;
 
 mod large;
 
+mod hung;
+
 mod editor;

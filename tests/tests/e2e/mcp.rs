@@ -1,7 +1,7 @@
 //! `skillsd mcp` with the client of the library: what an agent that speaks MCP sees and gets.
 
 mod asked;
-mod client;
+pub(crate) mod client;
 
 use std::fs;
 

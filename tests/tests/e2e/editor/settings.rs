@@ -200,16 +200,35 @@ fn a_profile_made_later_counts_in_an_editor() {
     editor.hear("window/showMessage");
     // What counts in its place is known by then.
     editor.wait_for(&skill, &["index/shadowed"], &[]);
-    std::thread::sleep(std::time::Duration::from_secs(1));
     let text = "[profiles.house]\nbase = \"opencode\"\nagent = \"our agent\"\nduplicates = \"first-wins\"\nroots_first = [{ base = \"project\", relative = \"house\" }]\n";
     fs::write(dir.join("config.toml"), text).expect("it can be written");
-    // No place is asked about because of a configuration alone; anything that is done asks.
-    wait_for("the profile to count", || {
-        editor.note("textDocument/didSave", json!({"textDocument": {"uri": uri(&skill)}}));
-        editor
-            .request("textDocument/foldingRange", json!({"textDocument": {"uri": uri(&skill)}}))
-            .expect("answered");
-        (editor.findings(&skill, &["index/shadowed"]) == ["index/shadowed -> pdf"]).then_some(())
-    });
+    // Nobody says so, and nothing else has changed.
+    editor.wait_for(&skill, &["index/shadowed"], &["index/shadowed -> pdf"]);
+    // What is there by its roots is followed from then on.
+    fs::remove_dir_all(top.join("house/pdf")).expect("it can be removed");
+    editor.wait_for(&skill, &["index/shadowed"], &[]);
+    run(&home, &top, &["stop"]);
+}
+
+#[test]
+fn an_edit_of_the_configuration_reaches_open_texts() {
+    let home = Home::new();
+    let tree = "//- /.agents/skills/report-writer/SKILL.md\n---\nname: report-writer\ndescription: Reads PDF files. Use when asked.\n---\nb\n\
+         //- /CLAUDE.md\nUse the `report-writr` skill.\n";
+    let top = home.worktree("w", tree);
+    let dir = home.config_dir().join("skillsd");
+    fs::create_dir_all(&dir).expect("it can be made");
+    for args in [&[][..], &["--no-daemon"]] {
+        let mut editor = Editor::start(&home, args, &[&top], able());
+        let doc = top.join("CLAUDE.md");
+        editor.open(&doc);
+        editor.wait_for(&doc, &["ref/"], &["ref/unknown"]);
+        for file in [dir.join("config.toml"), top.join(".skillsd.toml")] {
+            fs::write(&file, "[check.rules]\n\"ref/*\" = \"off\"\n").expect("it can be written");
+            editor.wait_for(&doc, &["ref/"], &[]);
+            fs::remove_file(&file).expect("it can be removed");
+            editor.wait_for(&doc, &["ref/"], &["ref/unknown"]);
+        }
+    }
     run(&home, &top, &["stop"]);
 }

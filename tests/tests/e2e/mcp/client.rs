@@ -29,7 +29,7 @@ use crate::support::exe;
 
 /// What a tool said.
 #[derive(Debug, PartialEq)]
-pub(super) enum Said {
+pub(crate) enum Said {
     Fine(String),
     Failed(String),
 }
@@ -102,7 +102,7 @@ impl ClientHandler for Ears {
 }
 
 /// An agent, and the server that it has started.
-pub(super) struct Agent {
+pub(crate) struct Agent {
     service: RunningService<RoleClient, Ears>,
     ears: Ears,
     child: Child,
@@ -110,19 +110,19 @@ pub(super) struct Agent {
 
 impl Agent {
     /// Starts a server in `cwd` and greets it.
-    pub(super) async fn start(home: &Home, cwd: &Path, args: &[&str]) -> Self {
+    pub(crate) async fn start(home: &Home, cwd: &Path, args: &[&str]) -> Self {
         Self::greet(home, cwd, args, Ears::default(), ClientLifecycleMode::Initialize).await
     }
 
     /// Starts a server and speaks the present revision, which has no greeting.
-    pub(super) async fn discover(home: &Home, cwd: &Path, args: &[&str]) -> Self {
+    pub(crate) async fn discover(home: &Home, cwd: &Path, args: &[&str]) -> Self {
         let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
         let mode = ClientLifecycleMode::Discover { preferred_versions };
         Self::greet(home, cwd, args, Ears::default(), mode).await
     }
 
     /// Starts a server with a client that can ask its user, who says this, the first one first.
-    pub(super) async fn answering(
+    pub(crate) async fn answering(
         home: &Home,
         cwd: &Path,
         is_present: bool,
@@ -142,7 +142,7 @@ impl Agent {
     }
 
     /// Starts a server, speaks the present revision and has roots.
-    pub(super) async fn discover_rooted(home: &Home, cwd: &Path, dirs: &[&Path]) -> Self {
+    pub(crate) async fn discover_rooted(home: &Home, cwd: &Path, dirs: &[&Path]) -> Self {
         let ears = Ears::default();
         *ears.roots.lock().expect("nobody panics under it") = Some(roots(dirs));
         let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
@@ -151,7 +151,7 @@ impl Agent {
     }
 
     /// Starts a server and has roots.
-    pub(super) async fn rooted(home: &Home, cwd: &Path, args: &[&str], dirs: &[&Path]) -> Self {
+    pub(crate) async fn rooted(home: &Home, cwd: &Path, args: &[&str], dirs: &[&Path]) -> Self {
         let ears = Ears::default();
         *ears.roots.lock().expect("nobody panics under it") = Some(roots(dirs));
         Self::greet(home, cwd, args, ears, ClientLifecycleMode::Initialize).await
@@ -177,29 +177,29 @@ impl Agent {
     }
 
     /// Returns what the server said of itself.
-    pub(super) fn info(&self) -> Value {
+    pub(crate) fn info(&self) -> Value {
         json!(self.service.peer_info().expect("it has said it").as_ref())
     }
 
-    pub(super) async fn tools(&self) -> Vec<Value> {
+    pub(crate) async fn tools(&self) -> Vec<Value> {
         list(&json!(self.service.list_all_tools().await.expect("tools are listed")))
     }
 
-    pub(super) async fn resources(&self) -> Vec<Value> {
+    pub(crate) async fn resources(&self) -> Vec<Value> {
         list(&json!(self.service.list_all_resources().await.expect("resources are listed")))
     }
 
-    pub(super) async fn prompts(&self) -> Vec<Value> {
+    pub(crate) async fn prompts(&self) -> Vec<Value> {
         list(&json!(self.service.list_all_prompts().await.expect("prompts are listed")))
     }
 
-    pub(super) async fn templates(&self) -> Vec<String> {
+    pub(crate) async fn templates(&self) -> Vec<String> {
         let listed = self.service.list_all_resource_templates().await.expect("they are listed");
         listed.into_iter().map(|it| it.uri_template).collect()
     }
 
     /// Calls a tool and returns what the model reads.
-    pub(super) async fn call(&self, tool: &'static str, arguments: Value) -> Said {
+    pub(crate) async fn call(&self, tool: &'static str, arguments: Value) -> Said {
         let result = self.service.call_tool(request(tool, &arguments)).await.expect("it answers");
         let texts = result.content.iter().filter_map(|it| it.as_text());
         let text: Vec<_> = texts.map(|it| it.text.clone()).collect();
@@ -208,18 +208,18 @@ impl Agent {
     }
 
     /// Calls a tool that is not there.
-    pub(super) async fn call_fails(&self, tool: &'static str, arguments: Value) -> String {
+    pub(crate) async fn call_fails(&self, tool: &'static str, arguments: Value) -> String {
         self.service.call_tool(request(tool, &arguments)).await.expect_err("no tool").to_string()
     }
 
-    pub(super) async fn read(&self, uri: &str) -> Result<Value, String> {
+    pub(crate) async fn read(&self, uri: &str) -> Result<Value, String> {
         let read = self.service.read_resource(ReadResourceRequestParams::new(uri)).await;
         let read = json!(read.map_err(|error| format!("{error:?}"))?);
         Ok(read["contents"][0].clone())
     }
 
     /// Returns the text of a prompt.
-    pub(super) async fn prompt(&self, name: &str, arguments: Value) -> Result<String, String> {
+    pub(crate) async fn prompt(&self, name: &str, arguments: Value) -> Result<String, String> {
         let arguments = arguments.as_object().cloned().expect("an object");
         let params = GetPromptRequestParams::new(name).with_arguments(arguments);
         let got = self.service.get_prompt(params).await.map_err(|error| format!("{error:?}"))?;
@@ -229,7 +229,7 @@ impl Agent {
     }
 
     /// Returns what is offered for an argument of a prompt, or of the address of a file.
-    pub(super) async fn offered(
+    pub(crate) async fn offered(
         &self,
         of: Reference,
         (name, value): (&str, &str),
@@ -243,7 +243,7 @@ impl Agent {
     }
 
     /// Forgets what was told until all that is known has been told.
-    pub(super) async fn quiet(&self) {
+    pub(crate) async fn quiet(&self) {
         // What was told before an answer is heard before it; what comes later is of the daemon's
         // own time, and a change that is waited for is told again.
         self.service.list_all_resource_templates().await.expect("it answers");
@@ -254,7 +254,7 @@ impl Agent {
     }
 
     /// Waits until the agent is told that all three lists have changed.
-    pub(super) async fn told(&self) {
+    pub(crate) async fn told(&self) {
         for heard in [&self.ears.tools, &self.ears.prompts, &self.ears.resources] {
             let told = timeout(DEADLINE, heard.0.acquire()).await;
             told.expect("it is told in time").expect("it is never closed").forget();
@@ -262,7 +262,7 @@ impl Agent {
     }
 
     /// Listens in the way of the present revision.
-    pub(super) async fn listen(&self) -> Listening {
+    pub(crate) async fn listen(&self) -> Listening {
         let filter = SubscriptionFilter::builder()
             .tools_list_changed()
             .prompts_list_changed()
@@ -273,13 +273,13 @@ impl Agent {
         Listening(subscription)
     }
 
-    pub(super) async fn set_roots(&self, dirs: &[&Path]) {
+    pub(crate) async fn set_roots(&self, dirs: &[&Path]) {
         *self.ears.roots.lock().expect("nobody panics under it") = Some(roots(dirs));
         self.service.notify_roots_list_changed().await.expect("it listens");
     }
 
     /// Goes, upon which the server ends in order.
-    pub(super) async fn end(mut self) {
+    pub(crate) async fn end(mut self) {
         let _ = self.service.close_with_timeout(Duration::from_millis(500)).await;
         drop(self.service);
         let status = timeout(DEADLINE, self.child.wait()).await.expect("it ends in time");
@@ -288,10 +288,10 @@ impl Agent {
 }
 
 /// What is heard in the way of the present revision.
-pub(super) struct Listening(Subscription);
+pub(crate) struct Listening(Subscription);
 
 impl Listening {
-    pub(super) async fn next(&mut self) {
+    pub(crate) async fn next(&mut self) {
         let heard = timeout(DEADLINE, self.0.next()).await.expect("it is told in time");
         assert!(matches!(heard, Ok(Some(_))), "it goes on: {heard:?}");
     }
@@ -311,7 +311,7 @@ fn roots(dirs: &[&Path]) -> Vec<Root> {
 }
 
 /// Gives a server `input`, waits until it has answered so often, and returns all that it printed.
-pub(super) fn talk(mut command: Command, input: &str, n_answers: usize) -> String {
+pub(crate) fn talk(mut command: Command, input: &str, n_answers: usize) -> String {
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

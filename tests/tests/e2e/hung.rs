@@ -1,0 +1,107 @@
+//! A daemon that is there and answers nothing: it is told of, given up, and stood in for.
+
+use std::fs;
+use std::path::PathBuf;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
+use skills_testkit::Home;
+use skills_testkit::fixture::write_skill;
+
+use crate::editor::client::{Editor, able};
+use crate::mcp::client::{Agent, Said};
+use crate::support::{Live, run, stderr};
+
+const TREE: &str = "//- /.agents/skills/report-writer/SKILL.md\n---\nname: report-writer\ndescription: Writes reports. Use when asked for one.\n---\nb\n\
+     //- /.agents/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nb\n\
+     //- /CLAUDE.md\nUse the `report-writr` skill.\n";
+
+/// A daemon that was stopped by a signal; it goes on at the end, so that it can be ended.
+struct Hung {
+    live: Live,
+    top: PathBuf,
+}
+
+impl Hung {
+    fn new() -> Self {
+        let live = Live::start();
+        let top = live.home.worktree("w", TREE);
+        Self { live, top }
+    }
+
+    fn pid(&self) -> Pid {
+        let pid = i32::try_from(self.live.daemon.pid()).expect("a process");
+        Pid::from_raw(pid).expect("a process")
+    }
+
+    fn hang(&self) {
+        kill_process(self.pid(), Signal::STOP).expect("our child");
+    }
+
+    fn home(&self) -> &Home {
+        &self.live.home
+    }
+}
+
+impl Drop for Hung {
+    fn drop(&mut self) {
+        // It fails for one that is gone.
+        let _ = kill_process(self.pid(), Signal::CONT);
+    }
+}
+
+#[test]
+fn a_command_says_whom_it_waits_for_and_gives_up() {
+    let hung = Hung::new();
+    hung.hang();
+    let pid = hung.live.daemon.pid();
+    let said = stderr(&run(hung.home(), &hung.top, &["list", "--timeout", "1"]));
+    assert!(!said.contains("note:"), "it is told before anybody would ask: {said}");
+    let output = run(hung.home(), &hung.top, &["list", "--timeout", "3"]);
+    assert_eq!(output.status.code(), Some(3));
+    let said = stderr(&output);
+    for expected in [
+        format!(
+            "note: waiting for the daemon (process {pid}), which has not answered yet, and is given up after 3 s"
+        ),
+        format!(
+            "error: the daemon (process {pid}) accepted the call and did not answer within 3 s"
+        ),
+        format!("`skillsd stop`, which ends process {pid}"),
+    ] {
+        assert!(said.contains(&expected), "{expected}: {said}");
+    }
+    let output = run(hung.home(), &hung.top, &["list", "--no-daemon"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+}
+
+#[test]
+fn an_editor_is_answered_though_the_daemon_hangs() {
+    let hung = Hung::new();
+    let mut editor = Editor::start(hung.home(), &[], &[&hung.top], able());
+    let doc = hung.top.join("CLAUDE.md");
+    editor.open(&doc);
+    editor.wait_for(&doc, &["ref/"], &["ref/unknown"]);
+    // It hangs in the middle, and what changes is seen all the same.
+    hung.hang();
+    write_skill(&hung.top.join(".agents/skills/report-writr"), "report-writr", "Use when asked.");
+    editor.save(&doc, "Use the `report-writr` skill.\n");
+    editor.wait_for(&doc, &["ref/"], &[]);
+    drop(editor);
+    // And from the start.
+    let other = hung.top.join("AGENTS.md");
+    fs::write(&other, "Use the `report-wrter` skill.\n").expect("it can be written");
+    let mut editor = Editor::start(hung.home(), &[], &[&hung.top], able());
+    editor.open(&other);
+    editor.wait_for(&other, &["ref/"], &["ref/unknown"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_over_mcp_is_answered_though_the_daemon_hangs() {
+    let hung = Hung::new();
+    hung.hang();
+    let agent = Agent::start(hung.home(), &hung.top, &[]).await;
+    let said = agent.call("skill", json!({"name": "pdf"})).await;
+    assert!(matches!(&said, Said::Fine(_)), "{said:?}");
+    agent.end().await;
+}
