@@ -41,7 +41,7 @@ pub(crate) struct Told {
     pub(crate) bells: Mutex<Vec<Bell>>,
     /// What is watched.
     pub(crate) nearby: Mutex<Vec<Nearby>>,
-    /// Counts the snapshots, each of which differs from the one before.
+    /// Counts the bells, each of which is rung for a change.
     pub(crate) clock: Mutex<u64>,
 }
 
@@ -52,6 +52,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 impl Told {
     /// Says that every place may have changed.
     pub(crate) fn ring(&self) {
+        *lock(&self.clock) += 1;
         for bell in lock(&self.bells).iter() {
             bell();
         }
@@ -87,10 +88,8 @@ impl Told {
             json!({"skill": turn, "name": name, "description": 7, "state": "active",
                 "reason": null, "turn": turn, "winner": null})
         });
-        let mut clock = lock(&self.clock);
-        *clock += 1;
         let snapshot = json!({
-            "clock": clock.to_string(),
+            "clock": lock(&self.clock).to_string(),
             "fresh": true,
             "worktree": place,
             "ownProfiles": *lock(&self.own),
@@ -120,13 +119,24 @@ impl Source for Told {
         Box::new(())
     }
 
-    fn snapshot(&self, at: AbsPath, by: Vec<String>, _: Option<String>) -> Answer<SnapshotResult> {
+    fn snapshot(
+        &self,
+        at: AbsPath,
+        by: Vec<String>,
+        since: Option<String>,
+    ) -> Answer<SnapshotResult> {
         // Nobody answers for a profile that there is not.
         let own = lock(&self.own).clone();
         let is_known =
             by.iter().all(|it| it == "claude-code" || it == "codex" || own.contains(&**it));
         *lock(&self.profiles) = by;
-        let (delay, answer) = (self.delay, self.view(&at).filter(|_| is_known));
+        let answer = self.view(&at).filter(|_| is_known).map(|mut it| {
+            // By its content, as the daemon's clock tells of all that is in it.
+            it.clock = serde_json::to_string(&it).expect("it is JSON");
+            it.fresh = since.as_ref() != Some(&it.clock);
+            it
+        });
+        let delay = self.delay;
         Box::pin(async move {
             tokio::time::sleep(delay).await;
             answer

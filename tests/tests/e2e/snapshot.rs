@@ -76,7 +76,8 @@ fn a_snapshot_says_who_wins_and_nothing_where_nothing_has_changed() {
 fn patterns_match_as_a_gitignore_does() {
     let mut live = Live::start();
     let top = live.home.worktree("w", TREE);
-    let params = json!({"cwd": top, "patterns": ["src/**", "*.rs", "no/such", "a{"], "limit": 1});
+    let params =
+        json!({"cwd": top, "patterns": ["src/**", "*.rs", "no/such", "a{", "["], "limit": 1});
     let result = live.wire.call("paths/match", &params);
     assert_eq!(
         result["matches"],
@@ -84,7 +85,8 @@ fn patterns_match_as_a_gitignore_does() {
             {"pattern": "src/**", "count": 2, "files": ["src/a.rs"]},
             {"pattern": "*.rs", "count": 2, "files": ["src/a.rs"]},
             {"pattern": "no/such", "count": 0, "files": []},
-            {"pattern": "a{", "count": null, "files": []},
+            {"pattern": "a{", "count": 0, "files": []},
+            {"pattern": "[", "count": null, "files": []},
         ])
     );
     fs::write(top.join("src/e.rs"), "").expect("written");

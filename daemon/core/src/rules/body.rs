@@ -169,6 +169,7 @@ pub(super) static RULES: [Rule; 14] = [
         "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nargument-hint: file\n---\nRead $ARGUMENTS, which costs $5 a page.\n",
         "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nargument-hint: file\n---\nRead $ARGUMENTS, which costs 5 USD a page.\n",
     )
+    .choosable()
     .sources(&[&CLAUDE_SKILLS, &OPENCODE]),
     rule(
         "body/code-argument",
