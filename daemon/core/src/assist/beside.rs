@@ -1,6 +1,7 @@
 //! Completion of paths: files of the skill in links and backticks, files of the worktree in globs.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use super::complete::{Completion, Item, Kind};
 use super::hints::files;
@@ -29,7 +30,13 @@ pub fn complete_paths(
         }
         Place::Elsewhere if offset >= document.body.start => {
             let word = path_at(text, document, offset)?;
-            (word, own_files(&text[word.start..offset], surroundings))
+            let mut items = own_files(&text[word.start..offset], surroundings);
+            if text[..word.start].ends_with("](") {
+                for item in &mut items {
+                    item.text = encoded(&item.text);
+                }
+            }
+            (word, items)
         }
         _ => return None,
     };
@@ -40,7 +47,7 @@ pub fn complete_paths(
 fn path_at(text: &str, document: &Document, offset: usize) -> Option<Span> {
     let start = text[..offset].rfind('\n').map_or(0, |it| it + 1).max(document.body.start);
     let before = &text[start..offset];
-    let is_path = |it: char| it.is_alphanumeric() || "/._-@+".contains(it);
+    let is_path = |it: char| it.is_alphanumeric() || "/._-@+%".contains(it);
     let stem = before.trim_end_matches(is_path);
     let in_link = stem.ends_with("](") || stem.ends_with("](<");
     // In backticks most words are no paths: one has to be begun.
@@ -55,10 +62,24 @@ fn path_at(text: &str, document: &Document, offset: usize) -> Option<Span> {
 
 fn own_files(typed: &str, surroundings: &dyn Surroundings) -> Vec<Item> {
     let dot = if typed.starts_with("./") { "./" } else { "" };
-    let typed = &typed[dot.len()..];
+    let typed = crate::rules::decoded(&typed[dot.len()..]);
     let known = surroundings.files().unwrap_or_default();
-    let begun = known.iter().filter(|it| it.starts_with(typed));
+    let begun = known.iter().filter(|it| it.starts_with(&*typed));
     begun.map(|it| path(&format!("{dot}{it}"), String::new())).collect()
+}
+
+/// Returns a path as it stands in a link: what would end it, or mean something else there, in `%` and
+/// two digits.
+fn encoded(path: &str) -> String {
+    let mut written = String::with_capacity(path.len());
+    for letter in path.chars() {
+        if letter.is_ascii_control() || " %#?()<>\\\"".contains(letter) {
+            let _ = write!(written, "%{:02X}", u32::from(letter));
+        } else {
+            written.push(letter);
+        }
+    }
+    written
 }
 
 /// Returns the directories below what is typed, and the kinds of files in them.
@@ -123,7 +144,8 @@ mod tests {
     fn check(marked: &str, expected: &Expect) {
         let at = marked.find('|').unwrap();
         let text = marked.replacen('|', "", 1);
-        let tree = Tree(["references/forms.md", "scripts/read.py"].map(str::to_owned).into());
+        let files = ["odd/a #1.md", "references/forms.md", "scripts/read.py"];
+        let tree = Tree(files.map(str::to_owned).into());
         let found = complete_paths(&text, &parse(&text), at, &tree);
         let shown = found.map_or("nothing".to_owned(), |it| {
             let items: Vec<_> = it.items.iter().map(|it| it.text.as_str()).collect();
@@ -135,7 +157,13 @@ mod tests {
     #[test]
     fn links_and_backticks_name_files_of_the_skill() {
         let body = |line: &str| format!("---\nname: a\n---\n{line}\n");
-        check(&body("See [x](|)."), &expect!["[] references/forms.md scripts/read.py"]);
+        check(
+            &body("See [x](|)."),
+            &expect!["[] odd/a%20%231.md references/forms.md scripts/read.py"],
+        );
+        check(&body("See [x](odd/a%20|)."), &expect!["[odd/a%20] odd/a%20%231.md"]);
+        check(&body("See [x](<odd|>)."), &expect!["[odd] odd/a #1.md"]);
+        check(&body("See `odd/|`."), &expect!["[odd/] odd/a #1.md"]);
         check(&body("See [x](ref|x.md)."), &expect!["[refx.md] references/forms.md"]);
         check(&body("Run `./scr|`."), &expect!["[./scr] ./scripts/read.py"]);
         check(&body("Run `|`."), &expect!["nothing"]);

@@ -10,7 +10,7 @@ use crate::catalog::tools::tools;
 use crate::catalog::variables::find_variable;
 use crate::catalog::{self, ALLOWED_TOOLS, DISALLOWED_TOOLS, Known, Shape};
 use crate::parse::{Document, parse};
-use crate::profile::Scope;
+use crate::profile::{self, Scope};
 use crate::render::catalog::{CatalogFormat, Listed, Room, catalog as listing};
 use crate::text::Span;
 
@@ -30,24 +30,42 @@ const BYTES_PER_TOKEN: usize = 4;
 pub fn hover(text: &str, offset: usize) -> Option<Hover> {
     let offset = text.floor_char_boundary(offset);
     let document = parse(text);
-    let (span, said) = match place(text, &document, offset) {
-        Place::Key { path, word, .. } => (word, key(&path, word.slice(text))?),
+    let found = match place(text, &document, offset) {
+        Place::Key { path, word, .. } => key(&path, word.slice(text)).map(|it| (word, it)),
         Place::Value { path, word, .. } => {
-            if let [key] = path[..]
-                && let Some((span, said)) = whole_value(text, &document, key)
-            {
-                (span, said)
-            } else {
-                (word, value(&path, word.slice(text))?)
-            }
+            let whole = match path[..] {
+                [key] => whole_value(text, &document, key),
+                _ => None,
+            };
+            whole.or_else(|| Some((word, value(&path, word.slice(text))?)))
         }
         Place::Variable { word } => {
             let name = word.slice(text).trim_matches(['$', '{', '}']);
-            (word, describe::variable(find_variable(name)?))
+            find_variable(name).map(|it| (word, describe::variable(it)))
         }
-        Place::Empty | Place::Elsewhere => return None,
+        Place::Empty => return None,
+        Place::Elsewhere => None,
     };
+    let (span, said) = found.or_else(|| continued(text, &document, offset))?;
     Some(Hover { span, text: said })
+}
+
+/// Returns what is to be said of a word in a value that goes on over more lines than its key's.
+fn continued(text: &str, document: &Document, offset: usize) -> Option<(Span, String)> {
+    let entries = &document.frontmatter.as_ref()?.entries;
+    let meets = |it: Span| it.start <= offset && offset <= it.end;
+    let entry = entries.iter().find(|it| meets(it.value.span))?;
+    let key = entry.key.text.as_str();
+    if let Some(found) = whole_value(text, document, key) {
+        return Some(found);
+    }
+    let ends = |it: char| it.is_whitespace() || matches!(it, ',' | '[' | ']' | '"' | '\'');
+    let within = entry.value.span;
+    let start =
+        text[within.start..offset].rfind(ends).map_or(within.start, |it| within.start + it + 1);
+    let end = text[offset..within.end].find(ends).map_or(within.end, |it| offset + it);
+    let word = Span::new(start, end);
+    Some((word, value(&[key], word.slice(text))?))
 }
 
 fn key(path: &[&str], name: &str) -> Option<String> {
@@ -83,15 +101,21 @@ fn value(path: &[&str], word: &str) -> Option<String> {
                 let name = word.split('(').next().unwrap_or_default();
                 let known = tools().iter().filter(|it| it.name == name).map(describe::tool);
                 let known: Vec<_> = known.collect();
+                if let Some((server, tool)) =
+                    name.strip_prefix("mcp__").and_then(|it| it.split_once("__"))
+                {
+                    return Some(format!("The tool `{tool}` of the MCP server `{server}`."));
+                }
                 return (!known.is_empty()).then(|| known.join("\n\n"));
             }
             let field = catalog::find(key)?;
             // Any word may be a name; what is to be said of it is what makes one.
             let is_name = field.key == catalog::NAME.key && !word.is_empty();
+            let is_answer = field.shape == Shape::Switch && matches!(word, "true" | "false");
             field
                 .value(word)
                 .map(describe::word)
-                .or_else(|| is_name.then(|| describe::field(field)))
+                .or_else(|| (is_name || is_answer).then(|| describe::field(field)))
         }
         _ => None,
     }
@@ -114,17 +138,21 @@ fn whole_value(text: &str, document: &Document, key: &str) -> Option<(Span, Stri
         }
     }
     let name = crate::fields::Fields::new(frontmatter, text).text(&catalog::NAME);
-    catalogs(&name.unwrap_or_else(|| "skill".to_owned()), written.trim(), &mut said);
+    let is_hidden = frontmatter
+        .get("disable-model-invocation")
+        .is_some_and(|it| it.value.as_str() == Some("true"));
+    catalogs(&name.unwrap_or_else(|| "skill".to_owned()), written.trim(), is_hidden, &mut said);
     Some((entry.value.span, said))
 }
 
-/// Adds how each agent lists the skill to its model, and what that costs.
-fn catalogs(name: &str, description: &str, said: &mut String) {
+/// Adds how each agent lists the skill to its model, and what that costs. `is_hidden`: the skill says
+/// that models are not to call it, which some agents heed.
+fn catalogs(name: &str, description: &str, is_hidden: bool, said: &mut String) {
     const LISTS: [(&str, CatalogFormat); 4] = [
-        ("Claude Code", CatalogFormat::Claude),
+        ("claude-code", CatalogFormat::Claude),
         ("opencode", CatalogFormat::Opencode),
-        ("Codex", CatalogFormat::Codex),
-        ("Gemini CLI", CatalogFormat::Gemini),
+        ("codex", CatalogFormat::Codex),
+        ("gemini-cli", CatalogFormat::Gemini),
     ];
     let path = Path::new("/").join(name).join("SKILL.md");
     let skill = Listed {
@@ -137,7 +165,14 @@ fn catalogs(name: &str, description: &str, said: &mut String) {
         is_bundled: false,
         n_uses: 0,
     };
-    for (agent, format) in LISTS {
+    for (profile, format) in LISTS {
+        let Some(profile) = profile::find(profile) else { continue };
+        let agent = &profile.agent;
+        if is_hidden && profile.hides_from_model {
+            let _ =
+                write!(said, "\n**{agent}** does not list it: `disable-model-invocation: true`.\n");
+            continue;
+        }
         let list = |skills: &[Listed<'_>]| listing(format, skills, &Room::default()).text;
         // What stands around the list is the same with two skills as with one.
         let (one, two) =

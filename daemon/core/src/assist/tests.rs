@@ -590,3 +590,45 @@ fn a_description_is_shown_as_each_agent_lists_it() {
     }
     assert!(said.contains("- pdf: Reads PDFs."), "{said}");
 }
+
+#[test]
+fn a_value_that_goes_on_is_told_of_in_each_of_its_lines() {
+    for text in [
+        "---\nname: pdf\ndescription: >\n  Reads| PDFs.\n---\n",
+        "---\nname: pdf\ndescription: |-\n  Reads PDFs.\n  Of| all kinds.\n---\n",
+        "---\nname: pdf\ndescription: Reads\n  PDFs| of all kinds.\n---\n",
+    ] {
+        let (text, offset) = marked(text);
+        let said = hover(&text, offset).unwrap_or_else(|| panic!("nothing is said: {text}")).text;
+        assert!(said.contains("**Codex**, "), "{said}");
+    }
+    for text in [
+        "---\nallowed-tools: [Read,\n  Wri|te]\n---\n",
+        "---\nallowed-tools: Read,\n  Wri|te\n---\n",
+        "---\nallowed-tools: >\n  Read, Wri|te\n---\n",
+    ] {
+        let (text, offset) = marked(text);
+        let found = hover(&text, offset).unwrap_or_else(|| panic!("nothing is said: {text}"));
+        assert_eq!(found.span.slice(&text), "Write", "{text}");
+    }
+}
+
+#[test]
+fn a_description_that_an_agent_hides_is_not_shown_in_its_list() {
+    let (text, offset) =
+        marked("---\nname: pdf\ndescription: Reads| PDFs.\ndisable-model-invocation: true\n---\n");
+    let said = hover(&text, offset).expect("there is something to say").text;
+    assert!(said.contains("**Claude Code** does not list it"), "{said}");
+    assert!(said.contains("**Codex**, "), "{said}");
+}
+
+#[test]
+fn answers_and_tools_of_servers_are_told_of() {
+    let said = |text: &str| {
+        let (text, offset) = marked(text);
+        hover(&text, offset).expect("there is something to say").text
+    };
+    assert!(said("---\nuser-invocable: fal|se\n---\n").contains("`user-invocable`"));
+    let tool = said("---\nallowed-tools: mcp__git|hub__list_issues\n---\n");
+    assert_eq!(tool, "The tool `list_issues` of the MCP server `github`.");
+}

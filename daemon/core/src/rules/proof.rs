@@ -20,9 +20,13 @@ const MOST_READ: usize = 64 * 1024;
 /// How much text all fixes of a file together are checked in, by all rules.
 const MOST_CHECKED: usize = 256 * 1024;
 
+/// How much text all fixes of a file together are read in. Beyond it none is offered: what is mended
+/// first makes room for the others.
+const MOST_PARSED: usize = 1024 * 1024;
+
 /// Takes the fixes back that do not hold what they promise. What was a choice stays one.
 pub(super) fn keep_proven(cx: &Cx<'_>, settings: &Settings<'_>, findings: &mut [Finding]) {
-    let mut proof = Proof { cx, settings, head: None, n_checked: 0 };
+    let mut proof = Proof { cx, settings, head: None, n_parsed: 0, n_checked: 0 };
     for finding in findings {
         let was_choice = finding.fixes.len() > 1;
         let mut fixes = std::mem::take(&mut finding.fixes);
@@ -48,6 +52,7 @@ struct Proof<'c, 'a> {
     settings: &'c Settings<'c>,
     /// What all rules find in the text up to the body.
     head: Option<Vec<Finding>>,
+    n_parsed: usize,
     n_checked: usize,
 }
 
@@ -65,6 +70,10 @@ impl Proof<'_, '_> {
         if text.len() > MOST_READ {
             // What mends a long file as a whole is worth more than its proof.
             return !in_head;
+        }
+        self.n_parsed += text.len();
+        if self.n_parsed > MOST_PARSED {
+            return false;
         }
         let mended = apply(text, &fix.edits);
         let after = parse(&mended);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use ignore::gitignore::Gitignore;
-use skills_core::activate::Matcher;
+use skills_core::activate::{self, Matcher};
 use skills_core::path::AbsPath;
 
 use crate::ignored::{Links, Options, patterns, walk};
@@ -59,6 +59,7 @@ impl Worktree {
 
     fn matching(&self, glob: &str) -> Option<impl Iterator<Item = &Path>> {
         let files = self.files()?;
+        activate::check(glob).ok()?;
         let matcher = Matcher::new([[glob]]);
         let is_match = move |it: &&Path| !matcher.matches(it).is_empty();
         Some(files.iter().map(PathBuf::as_path).filter(is_match))

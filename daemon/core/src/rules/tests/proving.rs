@@ -100,3 +100,14 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn of_very_many_fixes_in_a_long_text_those_are_offered_that_are_proven() {
+    let tools = vec!["Raed"; 9000].join(", ");
+    let text = format!(
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nallowed-tools: {tools}\n---\nb\n"
+    );
+    let found = World::new("").with_text(&text).check();
+    let n_fixed = found.iter().filter(|it| !it.fixes.is_empty()).count();
+    assert!(n_fixed > 0 && n_fixed < found.len(), "{n_fixed} of {}", found.len());
+}
