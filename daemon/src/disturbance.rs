@@ -10,6 +10,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
+use rustix::io::Errno;
 use tokio::io::unix::AsyncFd;
 
 /// What makes an entry of a directory another one.
@@ -60,16 +61,25 @@ impl Disturbance {
     /// Waits until something has happened since the last time. Returns whether more than writing
     /// has: what is watched may be another one now.
     pub(crate) async fn next(&mut self) -> io::Result<bool> {
-        let mut ready = self.0.readable_mut().await?;
-        let mut buffer = [MaybeUninit::uninit(); 4096];
-        let mut reader = Reader::new(ready.get_inner(), &mut buffer);
-        // What happened where does not matter; all of it is taken.
-        let mut is_more = false;
-        while let Ok(event) = reader.next() {
-            is_more |= event.events() != ReadFlags::MODIFY;
+        loop {
+            let mut ready = self.0.readable_mut().await?;
+            let mut buffer = [MaybeUninit::uninit(); 4096];
+            let mut reader = Reader::new(ready.get_inner(), &mut buffer);
+            let mut is_more = false;
+            // What happened where does not matter. What comes meanwhile may have no end, and is
+            // told the next time.
+            loop {
+                match reader.next() {
+                    Ok(event) => is_more |= event.events() != ReadFlags::MODIFY,
+                    Err(Errno::INTR) => continue,
+                    Err(Errno::AGAIN) => break ready.clear_ready(),
+                    Err(error) => return Err(error.into()),
+                }
+                if reader.is_buffer_empty() {
+                    return Ok(is_more);
+                }
+            }
         }
-        ready.clear_ready();
-        Ok(is_more)
     }
 }
 

@@ -132,7 +132,8 @@ impl Endpoint {
             let (listener, file) = listen(location.path())?;
             (listener, Some(file))
         };
-        let found = SocketFile::at(location.path()).ok();
+        // Ours is the one that we made, even where it is gone by now: that is to be noticed.
+        let found = made.clone().or_else(|| SocketFile::at(location.path()).ok());
         Ok(Self { listener: Some(listener), made, found, _lock: lock })
     }
 

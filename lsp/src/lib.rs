@@ -61,7 +61,7 @@ use crate::guard::Guard;
 use crate::server::Server;
 use crate::session::Session;
 
-pub use source::{Answer, Bell, Extent, Nearby, Nothing, Search, Source};
+pub use source::{Answer, Bell, Extent, Nearby, Nothing, Source};
 
 /// How a client took its leave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

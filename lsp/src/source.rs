@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use skills_core::path::AbsPath;
-use skills_core::references::Entry;
+use skills_core::references::{Entry, Search};
 use skills_core::rules::Facts;
 use skills_protocol::wire::{CheckResult, PathMatches, RuleLevel, SkillReference, SnapshotResult};
 
@@ -26,21 +26,6 @@ pub struct Extent {
     pub most: u32,
     /// Whether no walk of before counts.
     pub anew: bool,
-}
-
-/// Which texts are looked for.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Search {
-    /// The top of the worktree whose texts count.
-    pub top: Option<AbsPath>,
-    /// The user's home directory, for what every agent is told.
-    pub home: Option<AbsPath>,
-    /// The skills whose texts count.
-    pub skills: Vec<AbsPath>,
-    /// Words of which one has to be in a text; any text counts where there are none.
-    pub words: Vec<String>,
-    /// Directories all of whose texts count, whatever is in them.
-    pub below: Vec<AbsPath>,
 }
 
 /// Something on the disk that what is said of an open text depends on.

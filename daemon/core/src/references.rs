@@ -10,6 +10,7 @@ mod bases;
 mod link;
 mod moves;
 mod rename;
+mod search;
 
 use std::path::Path;
 
@@ -23,6 +24,7 @@ pub use bases::{Bases, Step, steps};
 pub use link::{Link, Start, Way, links, links_at};
 pub use moves::{Move, Moves, relative};
 pub use rename::{Access, Entry, Renaming, bound, edits, problem};
+pub use search::Search;
 
 /// A place where a skill may be named.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -33,7 +33,7 @@ use crate::view::View;
 use beside::Beside;
 
 pub use beside::{entry, facts, make_executable};
-pub use spoken::{Search, Spoken, home, names, search, spoken};
+pub use spoken::{Spoken, home, names, search, spoken};
 pub use walks::Walks;
 pub use worktree::Worktree;
 

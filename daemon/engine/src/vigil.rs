@@ -99,21 +99,30 @@ mod imp {
 
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::fs::inotify::{CreateFlags, ReadFlags, Reader, WatchFlags, add_watch, init};
-    use rustix::io::Errno;
+    use rustix::io::{Errno, ioctl_fionread};
 
     use crate::disk::{Disk, RealDisk};
 
-    const ASKED: WatchFlags = WatchFlags::MODIFY
-        .union(WatchFlags::ATTRIB)
+    /// What is asked of each directory on the way to a file.
+    const WAY: WatchFlags = WatchFlags::ATTRIB
         .union(WatchFlags::CREATE)
         .union(WatchFlags::DELETE)
         .union(WatchFlags::MOVE)
         .union(WatchFlags::DELETE_SELF)
         .union(WatchFlags::MOVE_SELF)
         .union(WatchFlags::ONLYDIR)
-        .union(WatchFlags::DONT_FOLLOW);
+        .union(WatchFlags::DONT_FOLLOW)
+        // A directory that others have asked more of stays so.
+        .union(WatchFlags::MASK_ADD);
+
+    /// What is asked of the directory that it is in. What is written to files on the way there,
+    /// a log in the home directory say, is nobody's business.
+    const PLACE: WatchFlags = WAY.union(WatchFlags::MODIFY);
 
     const BUFFER: usize = 4096;
+
+    /// How long an event is at least, in bytes.
+    const EVENT: u64 = 16;
 
     /// One directory.
     struct Watched {
@@ -160,6 +169,11 @@ mod imp {
             self.count
         }
 
+        #[cfg(test)]
+        pub(super) fn queued(&self) -> u64 {
+            ioctl_fionread(&self.queue).unwrap()
+        }
+
         /// Returns how often something has happened by now.
         pub(super) fn hear(&mut self) -> u64 {
             let mut fds = [
@@ -191,9 +205,12 @@ mod imp {
             let mut buffer = [MaybeUninit::uninit(); BUFFER];
             let mut reader = Reader::new(&self.queue, &mut buffer);
             let (mut news, mut way) = (false, false);
-            loop {
+            // So many are there at most. What comes meanwhile may have no end.
+            let mut left = ioctl_fionread(&self.queue).map_or(0, |it| it / EVENT);
+            while left > 0 {
                 match reader.next() {
                     Ok(event) => {
+                        left -= 1;
                         let name = event.file_name().map(|it| OsStr::from_bytes(it.to_bytes()));
                         let known = self.names.get(&event.wd());
                         let matters = match (name, known) {
@@ -251,7 +268,8 @@ mod imp {
             let mut parts = dir.components().peekable();
             while let Some(part) = parts.next() {
                 at.push(part);
-                let watch = match add_watch(&self.queue, &at, ASKED) {
+                let asked = if parts.peek().is_some() { WAY } else { PLACE };
+                let watch = match add_watch(&self.queue, &at, asked) {
                     Ok(watch) => watch,
                     // What comes to stand there is told by the one before.
                     Err(Errno::NOENT) => return true,
@@ -366,6 +384,33 @@ mod tests {
         let vouch = vigil.watch(&dir, &[OsStr::new("f")]);
         fs::write(dir.join("other"), "").unwrap();
         assert!(vouch.holds(vigil.hear()), "what happens beside it is nobody's business");
+    }
+
+    #[test]
+    fn a_directory_on_the_way_to_another_is_still_heard_of() {
+        let (vigil, top) = vigil();
+        let dir = top.path().canonicalize().unwrap();
+        fs::create_dir(dir.join("below")).unwrap();
+        fs::write(dir.join("f"), "1").unwrap();
+        vigil.watch(&dir, &[OsStr::new("f")]);
+        vigil.watch(&dir.join("below"), &[OsStr::new("f")]);
+        let vouch = vigil.watch(&dir, &[OsStr::new("f")]);
+        assert!(vouch.holds(vigil.hear()), "nothing has happened");
+        fs::write(dir.join("f"), "2").unwrap();
+        assert!(!vouch.holds(vigil.hear()), "it is written");
+    }
+
+    #[test]
+    fn what_is_written_on_the_way_makes_no_events() {
+        let (vigil, top) = vigil();
+        let dir = top.path().canonicalize().unwrap();
+        fs::create_dir(dir.join("below")).unwrap();
+        fs::write(dir.join("log"), "1").unwrap();
+        vigil.watch(&dir.join("below"), &[OsStr::new("f")]);
+        vigil.hear();
+        fs::write(dir.join("log"), "2").unwrap();
+        let state = vigil.lock();
+        assert_eq!(state.watch.as_ref().unwrap().queued(), 0);
     }
 
     #[test]

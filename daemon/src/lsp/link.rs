@@ -22,12 +22,12 @@ use skills_client::spawn::StartOptions;
 use skills_client::stand_in::StandIn;
 use skills_client::subscription::{Heard, Subscription};
 use skills_core::path::AbsPath;
-use skills_core::references::Entry;
+use skills_core::references::{Entry, Search};
 use skills_core::rules::{DEFAULT_PROFILES, Facts};
 use skills_core::text::decode;
 use skills_engine::disk::{Disk as _, RealDisk};
 use skills_engine::inspect;
-use skills_lsp::{Answer, Bell, Extent, Nearby, Search, Source};
+use skills_lsp::{Answer, Bell, Extent, Nearby, Source};
 use skills_protocol::method::{
     EventsEvent, EventsSubscribe, IndexSnapshot, Notification as _, PathsMatch, Request,
     SessionClose, SessionTouch, SkillsCheck, SkillsReferences,
@@ -378,8 +378,6 @@ impl Source for Link {
     }
 
     fn texts(&self, search: Search) -> Answer<Vec<AbsPath>> {
-        let Search { top, home, skills, words, below } = search;
-        let search = inspect::Search { top, home, skills, words, below };
         Box::pin(async move { spawn_blocking(move || inspect::search(search)).await.ok() })
     }
 

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use skills_core::path::AbsPath;
-use skills_core::references::{Bases, Move, Moves, Renaming, edits, is_speaker, relative};
+use skills_core::references::{Bases, Move, Moves, Renaming, Search, edits, is_speaker, relative};
 use skills_core::rules::{Edit, Look};
 use tower_lsp::ls_types::{
     DocumentChangeOperation, DocumentChanges, FileRename, Uri, WorkspaceEdit,
@@ -19,7 +19,6 @@ use tower_lsp::ls_types::{
 use super::rename::{in_the_way, operation};
 use crate::document::Document;
 use crate::known::Overlaid;
-use crate::source::Search;
 use crate::texts::{Identity, Texts, is_text};
 
 /// A text that is edited, by the path at which it was first met, and what was found in it so far.

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use skills_core::path::AbsPath;
-use skills_core::references::Entry;
+use skills_core::references::{Entry, Search};
 use skills_core::rules::{Facts, Look};
-use skills_lsp::{Answer, Bell, Extent, Nearby, Nothing, Search, Source};
+use skills_lsp::{Answer, Bell, Extent, Nearby, Nothing, Source};
 use skills_protocol::wire::{CheckResult, PathMatches, RuleLevel, SkillReference, SnapshotResult};
 
 /// A source that knows what it was told.

@@ -8,7 +8,8 @@ use skills_core::command;
 use skills_core::parse::parse;
 use skills_core::path::AbsPath;
 use skills_core::references::{
-    Bases, HOMES, KEPT, Reference, SPEAKERS, has_names, has_paths, is_speaker, linked, references,
+    Bases, HOMES, KEPT, Reference, SPEAKERS, Search, has_names, has_paths, is_speaker, linked,
+    references,
 };
 use skills_core::text::decode;
 
@@ -73,21 +74,6 @@ pub fn spoken(
 pub fn home(views: &[Arc<View>]) -> Option<AbsPath> {
     let home = views.first()?.site.environment.get("HOME")?;
     AbsPath::new(Path::new(home)).ok()
-}
-
-/// What texts are looked for.
-#[derive(Clone, Debug, Default)]
-pub struct Search {
-    /// The top of the worktree whose texts count.
-    pub top: Option<AbsPath>,
-    /// The user's home directory, for what every agent is told.
-    pub home: Option<AbsPath>,
-    /// The skills whose texts count.
-    pub skills: Vec<AbsPath>,
-    /// Words of which one has to be in a text; any text counts where there are none.
-    pub words: Vec<String>,
-    /// Directories all of whose texts count, whatever is in them.
-    pub below: Vec<AbsPath>,
 }
 
 /// Returns the texts that a search is for, sorted by path. Blocks on the disk.

@@ -139,14 +139,15 @@ fn an_editor_that_cannot_rename_files_is_told_so() {
     run(&home, &top, &["stop"]);
 }
 
-/// Returns where a skill is named, as the ends of paths, each once.
+/// Returns the texts below `work` in which a skill is named, each once.
 #[track_caller]
-fn named(editor: &mut Editor, path: &Path, at: (u32, u32)) -> Vec<String> {
+fn named(editor: &mut Editor, work: &Path, path: &Path, at: (u32, u32)) -> Vec<String> {
+    let work = format!("{}/", uri(work));
     let context = json!({"context": {"includeDeclaration": false}});
     let found = editor.ask("textDocument/references", path, at, context).expect("answered");
     let paths = found.as_array().expect("a list").iter().map(|it| {
-        let path = it["uri"].as_str().expect("a text").rsplit("/work/").next();
-        path.expect("never empty").to_owned()
+        let path = it["uri"].as_str().and_then(|it| it.strip_prefix(&work));
+        path.expect("it is below").to_owned()
     });
     let mut paths: Vec<String> = paths.collect();
     paths.dedup();
@@ -169,20 +170,21 @@ fn each_text_is_read_from_its_own_folder() {
         editor.open(&top.join("CLAUDE.md"));
         editor.open(&top.join(".claude/skills/pdf/SKILL.md"));
     }
+    let work = one.parent().expect("it lies in one");
     for (top, name) in [(&one, "one"), (&two, "two")] {
         let skill = top.join(".claude/skills/pdf/SKILL.md");
         let own = ["CLAUDE.md", "docs/AGENTS.md"].map(|it| format!("{name}/{it}"));
-        assert_eq!(named(&mut editor, &skill, (1, 7)), own, "the other's is another skill");
+        assert_eq!(named(&mut editor, work, &skill, (1, 7)), own, "the other's is another skill");
         let claude = top.join("CLAUDE.md");
         let at = Editor::place(&claude, "pdf");
-        assert_eq!(named(&mut editor, &claude, at), own);
+        assert_eq!(named(&mut editor, work, &claude, at), own);
         let params = json!({"textDocument": {"uri": uri(&skill)}});
         let lenses = editor.request("textDocument/codeLens", params).expect("answered");
         assert_eq!(lenses[0]["command"]["title"], "used by 2", "{lenses}");
     }
     // The user's own is the same for both.
     let both = ["one/docs/AGENTS.md", "two/docs/AGENTS.md"];
-    assert_eq!(named(&mut editor, &notes, (1, 7)), both);
+    assert_eq!(named(&mut editor, work, &notes, (1, 7)), both);
 
     let claude = two.join("CLAUDE.md");
     let at = Editor::place(&claude, "pdf");
