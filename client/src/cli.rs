@@ -21,6 +21,7 @@ mod manual;
 mod new;
 mod permission;
 mod place;
+mod replace;
 mod search;
 mod session;
 mod show;

@@ -28,6 +28,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::CommandError;
 use crate::cli::link::Link;
 use crate::cli::place::Place;
+use mend::Mended;
 
 /// What to check, and how to say it.
 #[derive(Debug, Clone, Args)]
@@ -83,24 +84,24 @@ pub(super) fn run(cx: &Cx<'_>, args: &CheckArgs) -> Result<Exit, CommandError> {
     let paths: Vec<PathBuf> = args.paths.iter().map(|it| place.file(it)).collect();
     params.paths = place.fill_all(&mut params, &paths);
     let mut result = call(cx, &params)?;
-    let mut n_fixed = 0;
+    let mut mended = Mended::default();
     if args.fix {
         for _ in 0..MOST_PASSES {
-            let made = mend::mend(&result)?;
-            if made == 0 {
+            if !mended.mend(&result)? {
                 break;
             }
-            n_fixed += made;
             result = call(cx, &params)?;
         }
+        result.left_alone = mended.left_alone();
     }
-    print(cx, args, &place, &result, n_fixed)?;
+    print(cx, args, &place, &result, mended.n_made)?;
+    print_left_alone(cx, &result);
     if args.watch {
         return watch(cx, args, &place, &params, result);
     }
     let fails = |it: &CheckFinding| matches!(it.severity, Severity::Error | Severity::Warning);
     let is_bad = result.files.iter().flat_map(|it| &it.findings).any(fails);
-    Ok(if is_bad { Exit::Findings } else { Exit::Fine })
+    Ok(if is_bad || !result.left_alone.is_empty() { Exit::Findings } else { Exit::Fine })
 }
 
 /// Prints what there is to say about a rule, or about a family of them.
@@ -159,6 +160,17 @@ fn print(
     cx.terminal.print(&text)?;
     cx.terminal.print_health(&result.health);
     Ok(())
+}
+
+/// Says which files were left as somebody else has written them.
+fn print_left_alone(cx: &Cx<'_>, result: &CheckResult) {
+    let told = result.left_alone.iter().map(|it| {
+        let path = cx.terminal.path(&it.path, it.path_encoding);
+        format!(
+            "`{path}` was changed while it was checked, and is left as it is; `skillsd check --fix` mends it when it is saved"
+        )
+    });
+    cx.terminal.print_notes(&told.collect::<Vec<_>>());
 }
 
 /// Prints again whenever the answer is another one.

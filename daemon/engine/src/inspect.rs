@@ -63,6 +63,8 @@ pub struct Checked {
     pub text: String,
     /// Whether a byte order mark stands before the text.
     pub bom: bool,
+    /// The hash of the file's bytes (see [`content_hash`]); none where not all of them were read.
+    pub hash: Option<[u8; 32]>,
     /// What is wrong with it, in the order of the text.
     pub findings: Vec<Finding>,
     /// What its fixes with one right answer come to; nothing where there are none, or nobody asks.
@@ -115,6 +117,11 @@ impl Source {
         Self { path, text, bom: origin.bom, document, record, file: None, fault: None }
     }
 
+    /// Whether all of the file is known.
+    fn is_whole(&self) -> bool {
+        self.fault.is_none() && !self.record.facts.truncated
+    }
+
     fn subject(&self) -> Subject<'_> {
         Subject {
             text: &self.text,
@@ -153,8 +160,9 @@ pub fn inspect(task: &Task) -> Result<Vec<Checked>, InspectError> {
         (rules::shown(findings), mended)
     });
     let checked = sources.into_iter().zip(found).map(|(source, (findings, mended))| {
+        let hash = source.is_whole().then_some(source.record.facts.hash);
         let Source { path, text, bom, .. } = source;
-        Checked { path, text, bom, findings, mended }
+        Checked { path, text, bom, hash, findings, mended }
     });
     Ok(checked.collect())
 }
@@ -168,7 +176,8 @@ fn mended(
 ) -> Option<Mended> {
     // Where bytes are not the text's, an edit of the text is none of the file.
     let is_text = source.record.findings.iter().all(|it| it.diagnostic.code != "yaml/not-utf8");
-    if source.fault.is_some() || !is_text {
+    // And where the end is not there, what is put behind the text would stand in its middle.
+    if !source.is_whole() || !is_text {
         return None;
     }
     let takes_mark = |it: &&Finding| it.fixes.is_empty() && it.offers.contains(&Offer::RemoveMark);

@@ -384,7 +384,7 @@ mod tests {
               {clock health path pathEncoding content base64 size truncated}
             skills/check
               (paths profiles levels fixAll cwd profile session agent freshness additionalDirs environment pathEncoding)
-              {clock health checked files}
+              {clock health checked files leftAlone}
             rules/describe
               (rules)
               {rules}

@@ -30,7 +30,7 @@ mod worktree;
 pub use catalog::{CatalogFormat, CatalogParams, CatalogResult, SkillTool, ToolParams, ToolResult};
 pub use check::{
     CheckEdit, CheckFinding, CheckFix, CheckParams, CheckResult, CheckedFile, FindingTag, FixAll,
-    RelatedFile,
+    RelatedFile, UnmendedFile,
 };
 pub use context::{Context, Contextual, Freshness};
 pub use doctor::{DoctorResult, Finding};

@@ -61,6 +61,7 @@ pub(crate) async fn check(
         health: to_wire::health(&first.health),
         checked,
         files,
+        left_alone: Vec::new(),
     })
 }
 

@@ -8,7 +8,7 @@ use skills_engine::inspect::{Checked, Mended};
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire;
 
-use super::{Places, severity};
+use super::{Places, hash, severity};
 
 /// Returns a file that was checked, with its findings.
 pub(crate) fn checked_file(checked: &Checked, page: Option<&str>) -> wire::CheckedFile {
@@ -21,6 +21,7 @@ pub(crate) fn checked_file(checked: &Checked, page: Option<&str>) -> wire::Check
     wire::CheckedFile {
         path: encode(&checked.path, encoding),
         path_encoding: encoding,
+        hash: checked.hash.as_ref().map(|it| hash(it)),
         findings: checked.findings.iter().map(|it| check_finding(it, page, &places)).collect(),
         fix_all: checked.mended.as_ref().map(|it| fix_all(it, &places)),
     }

@@ -1,7 +1,12 @@
 //! `skills/check` and `skillsd check`: the same findings over the socket, in every format, and mended.
 
 use std::fs;
+use std::io::{self, Read as _, Write as _};
+use std::net::Shutdown;
 use std::os::unix::fs::symlink;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
+use std::thread;
 
 use serde_json::{Value, json};
 use skills_testkit::Home;
@@ -156,6 +161,84 @@ fn fixes_are_made_once_and_leave_the_rest_alone() {
     let again = run(&home, &top, &["check", "--fix"]);
     assert!(!stdout(&again).contains("made"), "{}", stdout(&again));
     assert_eq!(fs::read_to_string(&file).expect("it is there"), mended);
+}
+
+/// Stands between a command and the daemon of a home, and calls `between` once when an answer with
+/// fixes comes by, before the command has it. Returns where the command finds it.
+fn in_between(home: &Home, mut between: impl FnMut() + Send + 'static) -> PathBuf {
+    let (daemon, socket) = (home.socket(), home.runtime_dir().join("between.sock"));
+    let listener = UnixListener::bind(&socket).expect("it is free");
+    thread::spawn(move || {
+        let mut has_been = false;
+        for command in listener.incoming() {
+            let mut command = command.expect("a command");
+            let mut daemon = UnixStream::connect(&daemon).expect("it runs");
+            let mut asked = command.try_clone().expect("a second handle");
+            let mut asking = daemon.try_clone().expect("a second handle");
+            // Either side may go at any time.
+            thread::spawn(move || {
+                let _ = io::copy(&mut asked, &mut asking);
+                let _ = asking.shutdown(Shutdown::Write);
+            });
+            let (mut answered, mut part) = (Vec::new(), [0; 4096]);
+            while let Ok(n_read @ 1..) = daemon.read(&mut part) {
+                answered.extend_from_slice(&part[..n_read]);
+                if !has_been && String::from_utf8_lossy(&answered).contains("\"fixAll\":{") {
+                    has_been = true;
+                    between();
+                }
+                let _ = command.write_all(&part[..n_read]);
+            }
+            let _ = command.shutdown(Shutdown::Both);
+        }
+    });
+    socket
+}
+
+#[test]
+fn a_file_that_is_saved_while_it_is_checked_is_left_alone_and_told_of() {
+    // What is saved may be well, or have the same to mend.
+    for saved in [
+        "---\nname: a\ndescription: Saved meanwhile. Use it.\n---\nBody.\n",
+        "---\nname: a\ndescription: Use when: asked\n---\nBody, and more.\n",
+    ] {
+        let live = Live::start();
+        let top = live.home.worktree("w", TREE);
+        let file = top.join(".agents/skills/a/SKILL.md");
+        let at = file.clone();
+        let socket = in_between(&live.home, move || fs::write(&at, saved).expect("written"));
+        let mut command = skillsd(&live.home, &["check", "--fix", "--json"]);
+        let command = command.env("SKILLSD_SOCKET", &socket).current_dir(&top);
+        let output = command.output().expect("our program can be run");
+        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+        let told = stderr(&output);
+        let expected = "SKILL.md` was changed while it was checked, and is left as it is";
+        assert!(told.starts_with("note: ") && told.contains(expected), "{told}");
+        let result: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(result["leftAlone"], json!([{"path": file}]), "{result}");
+        assert_eq!(fs::read_to_string(&file).expect("it is there"), saved);
+        let other = fs::read_to_string(top.join(".claude/skills/b/SKILL.md")).expect("there");
+        assert!(other.contains("\nallowed-tools: Read\n"), "the other one is mended: {other}");
+        let names = fs::read_dir(file.parent().expect("a directory")).expect("there").count();
+        assert_eq!(names, 1, "nothing is left beside it");
+        // And another time nobody is in the way.
+        let result = run_json(&live.home, &top, &["check", "--fix"]);
+        assert!(result.get("leftAlone").is_none(), "{result}");
+    }
+}
+
+#[test]
+fn a_file_of_which_the_end_is_not_read_is_not_mended() {
+    let mut live = Live::start();
+    let text =
+        format!("---\nname: a\ndescription: Use: it.\n---\n```\n{}", "long\n".repeat(60_000));
+    let top = live.home.worktree("w", &format!("//- /.agents/skills/a/SKILL.md\n{text}"));
+    let result = live.wire.call("skills/check", &json!({"cwd": top, "fixAll": true}));
+    let file = &result["files"][0];
+    assert_eq!((&file["hash"], file.get("fixAll")), (&Value::Null, None), "{file}");
+    run(&live.home, &top, &["check", "--fix"]);
+    let now = fs::read_to_string(top.join(".agents/skills/a/SKILL.md")).expect("it is there");
+    assert_eq!(now, text);
 }
 
 #[test]

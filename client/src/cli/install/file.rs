@@ -1,9 +1,10 @@
-//! Reading and replacing files of the user: whole or not at all, through links, with their mode.
+//! The configuration files of other programs: read, written through links, and kept a copy of.
 
-use std::fs::{self, OpenOptions, Permissions};
-use std::io::{self, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
+
+use crate::cli::replace::replace;
 
 /// What the copy of a file that is changed is called: its name, and this.
 pub(super) const BACKUP: &str = ".before-skillsd";
@@ -18,32 +19,16 @@ pub(super) fn read(path: &Path) -> io::Result<Option<String>> {
 }
 
 /// Writes a file in one step, and returns the directories that were made for it, the outer first.
-///
-/// A link is followed, because people keep such files elsewhere, and the mode is kept.
 pub(super) fn write(path: &Path, text: &str) -> io::Result<Vec<PathBuf>> {
+    // A link is followed, because people keep such files elsewhere.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let mode = fs::metadata(&target).map(|it| it.permissions().mode() & 0o7777);
     let dir = target.parent().ok_or(io::ErrorKind::InvalidInput)?;
     let missing = dir.ancestors().take_while(|it| !it.exists()).map(Path::to_owned);
     let mut missing: Vec<_> = missing.collect();
     missing.reverse();
     fs::create_dir_all(dir)?;
-    let name = target.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();
-    let draft = dir.join(format!(".{name}.{}", std::process::id()));
-    let written = write_draft(&draft, text, mode.ok()).and_then(|()| fs::rename(&draft, &target));
-    if written.is_err() {
-        // What is left of it is of no use, and the reason is told.
-        let _ = fs::remove_file(&draft);
-    }
-    written.map(|()| missing)
-}
-
-// Closed to others until it has the mode of the file that it replaces.
-fn write_draft(draft: &Path, text: &str, mode: Option<u32>) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(draft)?;
-    file.write_all(text.as_bytes())?;
-    file.set_permissions(Permissions::from_mode(mode.unwrap_or(0o644)))?;
-    file.sync_all()
+    replace(&target, text.as_bytes(), || Ok(true))?;
+    Ok(missing)
 }
 
 /// Returns where the copy of a file is kept.
@@ -68,7 +53,8 @@ pub(super) fn remove(path: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
+    use std::fs::Permissions;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     use super::*;
 

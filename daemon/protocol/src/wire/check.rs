@@ -48,6 +48,7 @@ skills_params! {
 
 /// What is wrong with the files that were checked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct CheckResult {
     /// The view's clock.
     pub clock: String,
@@ -58,6 +59,21 @@ pub struct CheckResult {
     pub checked: u64,
     /// The files with findings, sorted by path.
     pub files: Vec<CheckedFile>,
+    /// The files that `skillsd check --fix` was to mend and left as they are, because they were
+    /// changed meanwhile; absent where there are none. A server mends nothing, and names none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_alone: Vec<UnmendedFile>,
+}
+
+/// A file that was to be mended and is as somebody else has written it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UnmendedFile {
+    /// The file, absolute.
+    pub path: String,
+    /// How `path` is written; absent when it is plain text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path_encoding: Option<PathEncoding>,
 }
 
 /// A file with findings.
@@ -69,9 +85,14 @@ pub struct CheckedFile {
     /// How `path` is written; absent when it is plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
+    /// The file's content as it was checked, `blake3:` and hexadecimal digits: whoever makes the
+    /// edits compares it with what is there then. Null where not all of the file was read.
+    #[serde(default)]
+    pub hash: Option<String>,
     /// The findings, in the order of the file.
     pub findings: Vec<CheckFinding>,
-    /// What the fixes with one right answer come to; absent where there are none, or nobody asked.
+    /// What the fixes with one right answer come to; absent where there are none, where nobody
+    /// asked, and where not all of the file was read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fix_all: Option<FixAll>,
 }
