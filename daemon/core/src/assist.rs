@@ -14,7 +14,6 @@ mod hints;
 mod hover;
 mod lens;
 mod patterns;
-mod place;
 mod refactor;
 mod sections;
 mod selection;

@@ -8,7 +8,7 @@
 //! catalog of its fields, how they are read, a SKILL.md as a record, and a
 //! command, which is a skill of another name; then the agents' rules, what
 //! a catalog elsewhere may say, how each agent reads a file that is not well, what follows for one
-//! place and what of it an edit changes, how texts name skills, what is wrong with a file, and what
+//! place and what of it an edit changes, on what of a text a cursor stands, how texts name skills, what is wrong with a file, and what
 //! each agent writes for its model; last what a user may configure, how a query finds a skill, and
 //! which name was meant by one that there is not.
 
@@ -43,6 +43,8 @@ pub mod ladder;
 pub mod resolve;
 
 pub mod ranking;
+
+mod place;
 
 pub mod references;
 

@@ -26,8 +26,11 @@ mod salvage;
 mod tree;
 
 pub use builder::MAX_DEPTH;
+pub(crate) use cut::rest_of;
 pub use error::{YamlError, YamlErrorKind};
 pub use fence::{Closing, Opening};
+pub(crate) use line::{KeyHead, Line, lines, split_key};
+pub(crate) use salvage::block_header;
 pub use tree::{Anchor, Entry, Key, ScalarStyle, Value, ValueKind, find};
 
 use crate::diagnostic::Diagnostic;

@@ -17,6 +17,7 @@ use std::path::Path;
 use crate::command;
 use crate::parse::{Document, Value};
 use crate::path::AbsPath;
+use crate::place::{Place, Style, place};
 use crate::rules::Body;
 use crate::text::Span;
 
@@ -143,30 +144,17 @@ pub fn typed(text: &str, document: &Document, offset: usize) -> Option<Span> {
         .as_ref()
         .is_none_or(|it| it.close.map_or(it.content.end < start, |close| close.end <= start));
     if !is_body {
-        return in_skills(text, document, word).then_some(word);
+        return match place(text, document, offset) {
+            Place::Value { path, style, .. } if path == ["skills"] && style != Style::Beside => {
+                Some(word)
+            }
+            _ => None,
+        };
     }
     let before = text[..start].strip_suffix(['/', '$'])?;
     let opens =
         before.chars().next_back().is_none_or(|it| it.is_whitespace() || "`(\"'".contains(it));
     opens.then_some(word)
-}
-
-/// Whether a word of the frontmatter is an item of `skills:`, as far as the lines tell.
-fn in_skills(text: &str, document: &Document, word: Span) -> bool {
-    let Some(frontmatter) = &document.frontmatter else { return false };
-    if word.start < frontmatter.content.start {
-        return false;
-    }
-    let before = &text[frontmatter.content.start..word.start];
-    let mut lines = before.rsplit('\n');
-    let line = lines.next().unwrap_or_default();
-    if let Some(rest) = line.strip_prefix("skills:") {
-        return rest.chars().all(|it| is_letter(it) || " [],\"'".contains(it));
-    }
-    let is_item = |it: &str| {
-        it.trim_start().strip_prefix('-').is_some_and(|it| it.starts_with(' ') || it.is_empty())
-    };
-    line.trim() == "-" && lines.find(|it| !is_item(it)).is_some_and(|it| it.trim_end() == "skills:")
 }
 
 const fn is_letter(letter: char) -> bool {

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 
 use super::complete::{Completion, Item, Kind};
 use super::hints::files;
-use super::place::{Place, place};
-use super::written::fitted;
+use super::written::{fitted, others};
 use crate::catalog::PATHS;
 use crate::parse::Document;
+use crate::place::{Place, place};
 use crate::rules::{ENOUGH, Surroundings};
 use crate::text::Span;
 
@@ -24,9 +24,11 @@ pub fn complete_paths(
 ) -> Option<Completion> {
     let offset = text.floor_char_boundary(offset);
     let (span, items) = match place(text, document, offset) {
-        Place::Value { path, word, from } if path == [PATHS.key] => {
-            let globs = globs(&text[word.start..offset.max(word.start)], surroundings);
-            (word, fitted(globs, text, word, from))
+        Place::Value { path, word, style, .. } if path == [PATHS.key] => {
+            let mut globs = globs(&text[word.start..offset.max(word.start)], surroundings);
+            let written = others(text, document, &path, word);
+            globs.retain(|it| !written.contains(&it.label));
+            (word, fitted(globs, text, word, style))
         }
         Place::Elsewhere if offset >= document.body.start => {
             let word = path_at(text, document, offset)?;
@@ -183,12 +185,9 @@ mod tests {
         );
         check(
             "---\npaths: [docs/**, *|]\n---\n",
-            &expect![[r#"[*] src/** "**/*.md" "**/*.rs" "**/*.ts" docs/**"#]],
+            &expect![[r#"[*] src/** "**/*.md" "**/*.rs" "**/*.ts""#]],
         );
-        check(
-            "---\npaths: docs/**, |\n---\n",
-            &expect!["[] src/** **/*.md **/*.rs **/*.ts docs/**"],
-        );
+        check("---\npaths: docs/**, |\n---\n", &expect!["[] src/** **/*.md **/*.rs **/*.ts"]);
         check(
             "---\npaths: ['!src/|']\n---\n",
             &expect!["[!src/] !src/**/*.rs !src/deep/** !src/**/*.ts"],

@@ -2,15 +2,15 @@
 
 use super::describe;
 use super::patterns::{Pattern, pattern, patterns};
-use super::place::{Place, place};
-use super::written::{fitted, gap};
-use crate::catalog::hooks::{COMMON, EVENTS, GROUP, KINDS, Key, find_event, find_kind};
+use super::written::{fitted, gap, others};
+use crate::catalog::hooks::{COMMON, EVENTS, Event, GROUP, KINDS, Key, find_event, find_kind};
 use crate::catalog::tools::{Tool, tools};
 use crate::catalog::variables::{VARIABLES, find_variable};
 use crate::catalog::{
     self, ALLOWED_TOOLS, Absent, Agent, DISALLOWED_TOOLS, Field, Shape, Standing,
 };
-use crate::parse::parse;
+use crate::parse::{Document, Entry, parse};
+use crate::place::{Place, Style, place};
 use crate::text::Span;
 
 /// What may be written at a place.
@@ -84,26 +84,32 @@ pub fn complete(text: &str, offset: usize, written: Written<'_>) -> Option<Compl
             };
             (Span::new(start, text.len()), vec![whole])
         }
-        Place::Key { path, word, has_colon } => {
+        Place::Key { path, word, has_colon, in_flow } => {
+            let form = KeyForm { has_colon, in_flow };
             let written = |key: &str| {
-                let entries = document.frontmatter.iter().flat_map(|it| &it.entries);
+                let entries = siblings(&document, &path).iter();
                 entries.filter(|it| !it.key.span.covers(word)).any(|it| it.key.text == key)
             };
-            let keys = keys(&path, &written, has_colon, directory);
-            let gap = gap(text, word, word.start);
+            let keys = keys(&path, &written, form, directory);
+            let gap = gap(text, word);
             (word, keys.into_iter().map(|it| it.behind(gap)).collect())
         }
-        Place::Value { path, word, from } => {
+        Place::Value { path, word, style, is_alone } => {
+            let others = others(text, &document, &path, word);
             if let Some(Pattern { tool, inner, is_closed }) = pattern(text, &path, word, offset) {
                 let close = if is_closed { "" } else { ")" };
                 let item = |(pattern, detail): &(String, &str)| Item {
                     text: format!("{pattern}{close}"),
                     ..value(pattern, detail)
                 };
-                (inner, patterns(tool, text, &document).iter().map(item).collect())
+                let mut patterns = patterns(tool, text, &document);
+                patterns.retain(|(it, _)| !others.contains(&format!("{tool}({it})")));
+                let is_writable = style != Style::Beside;
+                (inner, patterns.iter().filter(|_| is_writable).map(item).collect())
             } else {
-                let values = values(&path, word.slice(text), directory);
-                (word, fitted(values, text, word, from))
+                let mut values = values(&path, word.slice(text), is_alone, directory);
+                values.retain(|it| !others.contains(&it.text));
+                (word, fitted(values, text, word, style))
             }
         }
         Place::Variable { word } => {
@@ -115,6 +121,16 @@ pub fn complete(text: &str, offset: usize, written: Written<'_>) -> Option<Compl
         Place::Elsewhere => return None,
     };
     (!items.is_empty()).then_some(Completion { span, items })
+}
+
+/// Returns the keys that stand beside one under these keys, as far as they are known by those alone.
+fn siblings<'d>(document: &'d Document, path: &[&str]) -> &'d [Entry] {
+    let Some(frontmatter) = &document.frontmatter else { return &[] };
+    match path {
+        [] => &frontmatter.entries,
+        [key] => frontmatter.get(key).and_then(|it| it.value.entries()).unwrap_or_default(),
+        _ => &[],
+    }
 }
 
 /// Returns what is to be said of an item, as Markdown; for clients that ask when it is looked at.
@@ -183,10 +199,19 @@ fn skill(directory: Option<&str>) -> Item {
     }
 }
 
+/// How a key is written at a place.
+#[derive(Clone, Copy, Debug)]
+struct KeyForm {
+    /// Whether it is whole without a colon.
+    has_colon: bool,
+    /// Whether it lies in braces, where nothing stands below it.
+    in_flow: bool,
+}
+
 fn keys(
     path: &[&str],
     written: &dyn Fn(&str) -> bool,
-    has_colon: bool,
+    form: KeyForm,
     directory: Option<&str>,
 ) -> Vec<Item> {
     match path {
@@ -196,31 +221,17 @@ fn keys(
                 fields.filter(|it| it.standing == Standing::Read && !written(it.key)).collect();
             // Stable: else in the order of the catalog.
             fields.sort_by_key(|it| !is_needed(it));
-            fields.into_iter().map(|it| field(it, has_colon, directory)).collect()
+            fields.into_iter().map(|it| field(it, form, directory)).collect()
         }
-        ["hooks"] => EVENTS
-            .iter()
-            .map(|it| Item {
-                label: it.name.to_owned(),
-                kind: Kind::Event,
-                detail: it.summary.to_owned(),
-                text: with_colon(it.name, has_colon, ""),
-                snippet: (!has_colon).then(|| {
-                    let matcher = it.matchers.first().copied().unwrap_or("");
-                    format!(
-                        "{}:\n    - matcher: \"${{1:{}}}\"\n      hooks:\n        - type: command\n          command: $0",
-                        it.name,
-                        escape(matcher)
-                    )
-                }),
-            })
-            .collect(),
-        ["hooks", _] => GROUP.iter().map(|it| nested(it, has_colon)).collect(),
+        ["hooks"] => {
+            EVENTS.iter().filter(|it| !written(it.name)).map(|it| event(it, form)).collect()
+        }
+        ["hooks", _] => GROUP.iter().map(|it| nested(it, form)).collect(),
         ["hooks", _, "hooks"] => {
             let own = KINDS.iter().flat_map(|it| it.keys.iter());
             let mut known: Vec<&Key> = COMMON.iter().chain(own).collect();
             known.sort_by_key(|it| !it.required);
-            let mut items: Vec<Item> = known.into_iter().map(|it| nested(it, has_colon)).collect();
+            let mut items: Vec<Item> = known.into_iter().map(|it| nested(it, form)).collect();
             let mut seen = Vec::new();
             items.retain(|it| {
                 let is_new = !seen.contains(&it.label);
@@ -232,11 +243,12 @@ fn keys(
         [key] => {
             let keys = catalog::find(key).map_or(&[][..], |it| it.keys);
             keys.iter()
+                .filter(|it| !written(it.name))
                 .map(|it| Item {
                     label: it.name.to_owned(),
                     kind: Kind::Key,
                     detail: it.summary.to_owned(),
-                    text: with_colon(it.name, has_colon, " "),
+                    text: with_colon(it.name, form, " "),
                     snippet: None,
                 })
                 .collect()
@@ -249,11 +261,33 @@ fn is_needed(field: &Field) -> bool {
     field.readers.iter().any(|it| matches!(it.absent, Absent::Required | Absent::Dropped))
 }
 
-fn with_colon(key: &str, has_colon: bool, behind: &str) -> String {
-    if has_colon { key.to_owned() } else { format!("{key}:{behind}") }
+fn with_colon(key: &str, form: KeyForm, behind: &str) -> String {
+    if form.has_colon { key.to_owned() } else { format!("{key}:{behind}") }
 }
 
-fn field(field: &'static Field, has_colon: bool, directory: Option<&str>) -> Item {
+fn event(event: &Event, form: KeyForm) -> Item {
+    let snippet = || {
+        let matcher = escape(event.matchers.first().copied().unwrap_or(""));
+        let name = event.name;
+        if form.in_flow {
+            return format!(
+                "{name}: [{{matcher: \"${{1:{matcher}}}\", hooks: [{{type: command, command: \"$0\"}}]}}]"
+            );
+        }
+        format!(
+            "{name}:\n    - matcher: \"${{1:{matcher}}}\"\n      hooks:\n        - type: command\n          command: $0"
+        )
+    };
+    Item {
+        label: event.name.to_owned(),
+        kind: Kind::Event,
+        detail: event.summary.to_owned(),
+        text: with_colon(event.name, form, if form.in_flow { " " } else { "" }),
+        snippet: (!form.has_colon).then(snippet),
+    }
+}
+
+fn field(field: &'static Field, form: KeyForm, directory: Option<&str>) -> Item {
     let value = match field.shape {
         Shape::Switch => match field.default {
             Some("true") => "${1|false,true|}".to_owned(),
@@ -269,6 +303,7 @@ fn field(field: &'static Field, has_colon: bool, directory: Option<&str>) -> Ite
         },
     };
     let snippet = match field.shape {
+        Shape::TextMap | Shape::Hooks if form.in_flow => format!("{}: {{$1}}", field.key),
         Shape::TextMap | Shape::Hooks => format!("{}:\n  $1", field.key),
         _ => format!("{}: {value}", field.key),
     };
@@ -276,23 +311,27 @@ fn field(field: &'static Field, has_colon: bool, directory: Option<&str>) -> Ite
         label: field.key.to_owned(),
         kind: Kind::Field,
         detail: describe::readers(field),
-        text: with_colon(field.key, has_colon, " "),
-        snippet: (!has_colon).then_some(snippet),
+        text: with_colon(field.key, form, " "),
+        snippet: (!form.has_colon).then_some(snippet),
     }
 }
 
-fn nested(key: &Key, has_colon: bool) -> Item {
+fn nested(key: &Key, form: KeyForm) -> Item {
     Item {
         label: key.name.to_owned(),
         kind: Kind::Key,
         detail: key.summary.to_owned(),
-        text: with_colon(key.name, has_colon, " "),
+        text: with_colon(key.name, form, " "),
         snippet: None,
     }
 }
 
-fn values(path: &[&str], word: &str, directory: Option<&str>) -> Vec<Item> {
+fn values(path: &[&str], word: &str, is_alone: bool, directory: Option<&str>) -> Vec<Item> {
+    let is_tools = |key: &str| [ALLOWED_TOOLS.key, DISALLOWED_TOOLS.key].contains(&key);
     match path {
+        // One word is all there can be.
+        [key] if !is_alone && !is_tools(key) => Vec::new(),
+        ["hooks", .., "type"] if !is_alone => Vec::new(),
         ["hooks", event, .., "matcher"] => {
             let matchers = find_event(event).map_or(&[][..], |it| it.matchers);
             matchers.iter().map(|it| value(it, "")).collect()
@@ -300,7 +339,7 @@ fn values(path: &[&str], word: &str, directory: Option<&str>) -> Vec<Item> {
         ["hooks", .., "type"] => KINDS.iter().map(|it| value(it.name, it.summary)).collect(),
         [key] => {
             let Some(field) = catalog::find(key) else { return Vec::new() };
-            if [ALLOWED_TOOLS.key, DISALLOWED_TOOLS.key].contains(key) {
+            if is_tools(key) {
                 // Behind the closing parenthesis nothing is missing.
                 return if word.contains('(') { Vec::new() } else { tool_items(field) };
             }

@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use super::describe;
-use super::place::{Place, place};
 use crate::catalog::hooks::{COMMON, GROUP, KINDS, find_event, find_kind};
 use crate::catalog::tools::tools;
 use crate::catalog::variables::find_variable;
 use crate::catalog::{self, ALLOWED_TOOLS, DISALLOWED_TOOLS, Known, Shape};
 use crate::parse::{Document, parse};
+use crate::place::{Place, place};
 use crate::profile::{self, Scope};
 use crate::render::catalog::{CatalogFormat, Listed, Room, catalog as listing};
 use crate::text::Span;
@@ -30,42 +30,22 @@ const BYTES_PER_TOKEN: usize = 4;
 pub fn hover(text: &str, offset: usize) -> Option<Hover> {
     let offset = text.floor_char_boundary(offset);
     let document = parse(text);
-    let found = match place(text, &document, offset) {
-        Place::Key { path, word, .. } => key(&path, word.slice(text)).map(|it| (word, it)),
+    let (span, said) = match place(text, &document, offset) {
+        Place::Key { path, word, .. } => (word, key(&path, word.slice(text))?),
         Place::Value { path, word, .. } => {
             let whole = match path[..] {
                 [key] => whole_value(text, &document, key),
                 _ => None,
             };
-            whole.or_else(|| Some((word, value(&path, word.slice(text))?)))
+            whole.or_else(|| Some((word, value(&path, word.slice(text))?)))?
         }
         Place::Variable { word } => {
             let name = word.slice(text).trim_matches(['$', '{', '}']);
-            find_variable(name).map(|it| (word, describe::variable(it)))
+            (word, describe::variable(find_variable(name)?))
         }
-        Place::Empty => return None,
-        Place::Elsewhere => None,
+        Place::Empty | Place::Elsewhere => return None,
     };
-    let (span, said) = found.or_else(|| continued(text, &document, offset))?;
     Some(Hover { span, text: said })
-}
-
-/// Returns what is to be said of a word in a value that goes on over more lines than its key's.
-fn continued(text: &str, document: &Document, offset: usize) -> Option<(Span, String)> {
-    let entries = &document.frontmatter.as_ref()?.entries;
-    let meets = |it: Span| it.start <= offset && offset <= it.end;
-    let entry = entries.iter().find(|it| meets(it.value.span))?;
-    let key = entry.key.text.as_str();
-    if let Some(found) = whole_value(text, document, key) {
-        return Some(found);
-    }
-    let ends = |it: char| it.is_whitespace() || matches!(it, ',' | '[' | ']' | '"' | '\'');
-    let within = entry.value.span;
-    let start =
-        text[within.start..offset].rfind(ends).map_or(within.start, |it| within.start + it + 1);
-    let end = text[offset..within.end].find(ends).map_or(within.end, |it| offset + it);
-    let word = Span::new(start, end);
-    Some((word, value(&[key], word.slice(text))?))
 }
 
 fn key(path: &[&str], name: &str) -> Option<String> {

@@ -3,6 +3,7 @@
 
 use super::sections::sections;
 use crate::parse::{Document, Entry, Value, ValueKind};
+use crate::place::{Pair, item};
 use crate::rules::Body;
 use crate::text::Span;
 
@@ -69,7 +70,7 @@ fn parts(text: &str, entry: &Entry, offset: usize) -> Vec<Span> {
     if !(value.start <= offset && offset <= value.end) || written.contains('\n') || is_block {
         return Vec::new();
     }
-    let mut found = vec![super::place::item(text, value.start, value.end, offset)];
+    let mut found = vec![item(text, value, offset, Pair::of(&[&entry.key.text]))];
     let is_pair = |(open, close): &(char, char)| {
         written.len() > 1 && written.starts_with(*open) && written.ends_with(*close)
     };

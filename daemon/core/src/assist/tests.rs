@@ -1,6 +1,7 @@
 //! Completion and hover on texts with a `|` where the cursor stands.
 
 mod hurting;
+mod spanning;
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -236,32 +237,32 @@ fn tools_are_offered_in_every_form_of_a_list() {
     check(
         "---\nallowed-tools: Read, Ba|\n---\n",
         &expect![[r#"
-        Bash -> allowed-tools: Read, Bash
-        BashOutput -> allowed-tools: Read, BashOutput
-        KillShell -> allowed-tools: Read, KillShell
-        PowerShell -> allowed-tools: Read, PowerShell
-        42 in all
-    "#]],
+            Bash -> allowed-tools: Read, Bash
+            BashOutput -> allowed-tools: Read, BashOutput
+            KillShell -> allowed-tools: Read, KillShell
+            PowerShell -> allowed-tools: Read, PowerShell
+            41 in all
+        "#]],
     );
     check(
         "---\nallowed-tools: [Read, |]\n---\n",
         &expect![[r#"
-        Bash -> allowed-tools: [Read, Bash]
-        BashOutput -> allowed-tools: [Read, BashOutput]
-        KillShell -> allowed-tools: [Read, KillShell]
-        PowerShell -> allowed-tools: [Read, PowerShell]
-        42 in all
-    "#]],
+            Bash -> allowed-tools: [Read, Bash]
+            BashOutput -> allowed-tools: [Read, BashOutput]
+            KillShell -> allowed-tools: [Read, KillShell]
+            PowerShell -> allowed-tools: [Read, PowerShell]
+            41 in all
+        "#]],
     );
     check(
         "---\nallowed-tools:\n  - Read\n  - |\n---\n",
         &expect![[r#"
-        Bash ->   - Bash
-        BashOutput ->   - BashOutput
-        KillShell ->   - KillShell
-        PowerShell ->   - PowerShell
-        42 in all
-    "#]],
+            Bash ->   - Bash
+            BashOutput ->   - BashOutput
+            KillShell ->   - KillShell
+            PowerShell ->   - PowerShell
+            41 in all
+        "#]],
     );
     check(
         "---\nallowed-tools:\n- \"Gr|\"\n---\n",

@@ -1,46 +1,12 @@
 //! How a value is written where it is offered, so that YAML reads it as it is meant.
 
 use super::complete::Item;
+use crate::catalog;
+use crate::fields::{Fields, Item as FieldItem};
+use crate::parse::Document;
+use crate::place::Style;
 use crate::rules::quoted;
 use crate::text::Span;
-
-/// What the part of a value that stands on a line before a place leaves open.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Flow {
-    /// The quotation mark that is open.
-    pub(super) quote: Option<char>,
-    /// How many brackets are.
-    pub(super) depth: usize,
-    /// Whether it has ended, and a comment has begun.
-    pub(super) is_comment: bool,
-}
-
-impl Flow {
-    pub(super) fn before(text: &str) -> Self {
-        let mut flow = Self::default();
-        let mut letters = text.chars();
-        // Marks count where a value may begin; within one they are letters.
-        let mut may_begin = true;
-        let mut is_behind_blank = true;
-        while let Some(letter) = letters.next() {
-            match (flow.quote, letter) {
-                (Some('"'), '\\') => drop(letters.next()),
-                (Some(quote), it) if it == quote => flow.quote = None,
-                (None, '#') if is_behind_blank => return Self { is_comment: true, ..flow },
-                (None, '"' | '\'') if may_begin => flow.quote = Some(letter),
-                (None, '[' | '{') if may_begin || flow.depth > 0 => flow.depth += 1,
-                (None, ']' | '}') => flow.depth = flow.depth.saturating_sub(1),
-                (Some(_) | None, _) => {}
-            }
-            is_behind_blank = letter.is_whitespace();
-            may_begin = flow.quote.is_none()
-                && (matches!(letter, '[' | '{')
-                    || (letter == ',' && flow.depth > 0)
-                    || (may_begin && is_behind_blank));
-        }
-        flow
-    }
-}
 
 impl Item {
     /// Returns the same with something before it.
@@ -54,36 +20,48 @@ impl Item {
 }
 
 /// Returns values as they are written in the place of a word, without those that cannot stand there.
-pub(super) fn fitted(values: Vec<Item>, text: &str, word: Span, from: usize) -> Vec<Item> {
-    let gap = gap(text, word, from);
+pub(super) fn fitted(values: Vec<Item>, text: &str, word: Span, style: Style) -> Vec<Item> {
+    let gap = if matches!(style, Style::First { .. }) { gap(text, word) } else { "" };
     let fitted = values.into_iter().filter_map(|it| {
-        let text = written(text, from, word, &it.text)?;
+        let text = written(text, word, style, &it.text)?;
         Some(Item { text, ..it }.behind(gap))
     });
     fitted.collect()
 }
 
-/// Returns how a value is written in the place of a word whose line's part of a value begins at
-/// `from`: quoted where it would be read otherwise. Nothing where it cannot stand there.
-fn written(text: &str, from: usize, word: Span, value: &str) -> Option<String> {
-    let before = &text[from.min(word.start)..word.start];
-    let flow = Flow::before(before);
-    if let Some(quote) = flow.quote {
-        return (!value.contains([quote, '\\'])).then(|| value.to_owned());
-    }
-    let is_first = match flow.depth {
-        0 => before.trim().is_empty(),
-        _ => before.trim_end().ends_with(['[', '{', ',']),
+/// Returns how a value is written in the place of a word: quoted where it would be read otherwise.
+/// Nothing where it cannot stand there.
+fn written(text: &str, word: Span, style: Style, value: &str) -> Option<String> {
+    let (is_first, in_flow) = match style {
+        Style::Beside => return None,
+        Style::Block => return Some(value.to_owned()),
+        Style::Quoted(quote) => {
+            return (!value.contains([quote, '\\'])).then(|| value.to_owned());
+        }
+        Style::First { in_flow } => (true, in_flow),
+        Style::Later { in_flow } => (false, in_flow),
     };
-    if is_plain(value, is_first, flow.depth > 0) {
+    if is_plain(value, is_first, in_flow) {
         return Some(value.to_owned());
     }
     let line = text[word.end..].lines().next().unwrap_or_default();
     let behind = line.trim_start();
     let ends = behind.is_empty()
         || (behind.starts_with('#') && behind.len() < line.len())
-        || (flow.depth > 0 && behind.starts_with([',', ']', '}']));
+        || (in_flow && behind.starts_with([',', ']', '}']));
     (is_first && ends).then(|| quoted(value))
+}
+
+/// Returns the other items of a list of the first level: what is left out where more of them are
+/// offered.
+pub(super) fn others(text: &str, document: &Document, path: &[&str], word: Span) -> Vec<String> {
+    // Of a value that nobody has closed yet the brackets are letters.
+    const MARKS: [char; 6] = ['[', ']', '{', '}', '"', '\''];
+    let (Some(frontmatter), [key]) = (&document.frontmatter, path) else { return Vec::new() };
+    let Some(field) = catalog::find(key) else { return Vec::new() };
+    let meets = |it: &FieldItem| it.span.start <= word.end && word.start <= it.span.end;
+    let items = Fields::new(frontmatter, text).list(field).into_iter();
+    items.filter(|it| !meets(it)).map(|it| it.text.trim_matches(MARKS).to_owned()).collect()
 }
 
 /// Whether YAML reads a text as itself without quotes.
@@ -100,22 +78,31 @@ fn is_plain(value: &str, is_first: bool, in_flow: bool) -> bool {
 
 /// Returns what has to stand between a word that is yet to be written and what is before it: the
 /// blank behind a colon or a dash.
-pub(super) fn gap(text: &str, word: Span, from: usize) -> &'static str {
-    let is_tight = word.is_empty() && word.start == from && text[..from].ends_with([':', '-']);
+pub(super) fn gap(text: &str, word: Span) -> &'static str {
+    let is_tight = word.is_empty() && text[..word.start].ends_with([':', '-']);
     if is_tight { " " } else { "" }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parse::parse;
+    use crate::place::{Place, place};
 
+    /// Writes a value at a `|` behind `paths:`.
     #[track_caller]
     fn check(marked: &str, value: &str, expected: &str) {
         let at = marked.find('|').unwrap();
-        let text = marked.replacen('|', "", 1);
-        let start = marked[..at].rfind([' ', '[', '"', '\'', ',']).map_or(0, |it| it + 1);
-        let shown = written(&text, 0, Span::new(start, at), value)
-            .map_or("nothing".into(), |it| format!("{}{it}{}", &text[..start], &text[at..]));
+        let text = format!("---\npaths: {}\n---\n", marked.replacen('|', "", 1));
+        let document = parse(&text);
+        let Place::Value { word, style, .. } = place(&text, &document, "---\npaths: ".len() + at)
+        else {
+            panic!("no value: {text}")
+        };
+        let shown = written(&text, word, style, value).map_or("nothing".into(), |it| {
+            let line = format!("{}{it}{}", &text[..word.start], &text[word.end..]);
+            line.lines().nth(1).unwrap()["paths: ".len()..].to_owned()
+        });
         assert_eq!(shown, expected);
     }
 
@@ -143,14 +130,5 @@ mod tests {
         check("|, src/**", "**/*.ts", "nothing");
         check("a, |", "x: y", "nothing");
         check("\"|\"", "a\"b", "nothing");
-    }
-
-    #[test]
-    fn comments_begin_behind_a_blank_outside_of_quotes() {
-        let is_comment = |text: &str| Flow::before(text).is_comment;
-        assert!(is_comment(" fork # x"));
-        assert!(is_comment(" \"a # b\" # x"));
-        assert!(!is_comment(" \"a # b"));
-        assert!(!is_comment(" a#b"));
     }
 }

@@ -136,7 +136,7 @@ pub(super) fn key_without_blank(text: &str, line: Line) -> Option<(Span, Span)> 
 }
 
 /// Returns the rest of a line from `after`, without the blanks in front.
-pub(super) fn rest_of(text: &str, line: Line, after: usize) -> Line {
+pub(crate) fn rest_of(text: &str, line: Line, after: usize) -> Line {
     let after = after.min(line.end);
     let rest = Span::new(after, line.end).slice(text);
     line.from(after + rest.len() - rest.trim_start_matches([' ', '\t']).len())

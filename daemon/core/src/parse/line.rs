@@ -6,22 +6,22 @@ use crate::text::{Span, after_line_end, line_end};
 
 /// One line of a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Line {
+pub(crate) struct Line {
     /// Offset of the line's first byte.
-    pub(super) first: usize,
+    pub(crate) first: usize,
     /// Offset of the first byte that is neither space nor tab.
-    pub(super) start: usize,
+    pub(crate) start: usize,
     /// Offset after the last byte that is neither space nor tab; at least `start`.
-    pub(super) end: usize,
+    pub(crate) end: usize,
     /// Offset of the next line.
-    pub(super) next: usize,
+    pub(crate) next: usize,
     /// Blanks before the content, a tab counted as one.
-    pub(super) indent: usize,
+    pub(crate) indent: usize,
 }
 
 impl Line {
     /// Returns the line without the blanks around it.
-    pub(super) fn content(self, text: &str) -> &str {
+    pub(crate) fn content(self, text: &str) -> &str {
         Span::new(self.start, self.end).slice(text)
     }
 
@@ -36,12 +36,12 @@ impl Line {
     }
 
     /// Returns whether there is nothing on the line.
-    pub(super) fn is_blank(self) -> bool {
+    pub(crate) fn is_blank(self) -> bool {
         self.start == self.end
     }
 
     /// Returns whether the line is a YAML comment.
-    pub(super) fn is_comment(self, text: &str) -> bool {
+    pub(crate) fn is_comment(self, text: &str) -> bool {
         self.content(text).starts_with('#')
     }
 
@@ -51,7 +51,7 @@ impl Line {
     }
 
     /// Returns whether the line is an item of a block list.
-    pub(super) fn is_item(self, text: &str) -> bool {
+    pub(crate) fn is_item(self, text: &str) -> bool {
         matches!(self.content(text).as_bytes(), [b'-'] | [b'-', b' ' | b'\t', ..])
     }
 
@@ -63,7 +63,7 @@ impl Line {
 }
 
 /// Returns the lines of `text` from `start`; no empty line after a final line end.
-pub(super) fn lines(text: &str, start: usize) -> impl Iterator<Item = Line> {
+pub(crate) fn lines(text: &str, start: usize) -> impl Iterator<Item = Line> {
     let mut at = start;
     std::iter::from_fn(move || {
         if at >= text.len() {
@@ -82,15 +82,15 @@ pub(super) fn lines(text: &str, start: usize) -> impl Iterator<Item = Line> {
 
 /// A key at the start of a line, as far as it can be told without YAML.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct KeyHead {
+pub(crate) struct KeyHead {
     /// The key, with its quotes.
-    pub(super) key: Span,
+    pub(crate) key: Span,
     /// Offset after the colon.
-    pub(super) after: usize,
+    pub(crate) after: usize,
 }
 
 /// Splits a line at the `: ` that ends its key.
-pub(super) fn split_key(text: &str, line: Line) -> Option<KeyHead> {
+pub(crate) fn split_key(text: &str, line: Line) -> Option<KeyHead> {
     let bytes = line.content(text).as_bytes();
     let from = match bytes.first()? {
         b'"' | b'\'' => quoted_end(bytes, 0)?,

@@ -226,7 +226,7 @@ fn strict(text: &str, span: Span) -> Option<Value> {
 }
 
 /// Returns the header of a block, `|` or `>` with its indicators.
-fn block_header(content: &str) -> Option<&str> {
+pub(crate) fn block_header(content: &str) -> Option<&str> {
     let rest = content.strip_prefix(['|', '>'])?;
     let indicators =
         rest.bytes().take_while(|byte| matches!(byte, b'+' | b'-' | b'1'..=b'9')).count();
