@@ -5,13 +5,11 @@
 //! processor, and the files that it goes by. It says only that something happened.
 
 use std::io;
-use std::mem::MaybeUninit;
-use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
-use rustix::io::Errno;
-use tokio::io::unix::AsyncFd;
+use rustix::fs::inotify::{ReadFlags, WatchFlags};
+
+use crate::inotify::Queue;
 
 /// What makes an entry of a directory another one.
 const NAMES: WatchFlags = WatchFlags::DELETE
@@ -21,7 +19,7 @@ const NAMES: WatchFlags = WatchFlags::DELETE
     .union(WatchFlags::MOVE_SELF);
 
 /// Watches some directories and files.
-pub(crate) struct Disturbance(AsyncFd<OwnedFd>);
+pub(crate) struct Disturbance(Queue);
 
 impl Disturbance {
     /// Watches the entries of `dir`, and `dir` itself.
@@ -30,7 +28,7 @@ impl Disturbance {
     /// The directory is not there, or the user's watchers are used up.
     pub(crate) fn watch(dir: &Path) -> io::Result<Self> {
         let watch = Self::new()?;
-        inotify::add_watch(watch.0.get_ref(), dir, NAMES)?;
+        watch.0.add(dir, NAMES)?;
         Ok(watch)
     }
 
@@ -39,47 +37,25 @@ impl Disturbance {
     /// # Errors
     /// The user's watchers are used up.
     pub(crate) fn new() -> io::Result<Self> {
-        let fd = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
-        #[expect(
-            deprecated,
-            reason = "its successor is unsafe; an `OwnedFd` cannot lie about itself"
-        )]
-        let fd = AsyncFd::new(fd)?;
-        Ok(Self(fd))
+        Queue::new().map(Self)
     }
 
     /// Watches what is written to `file`, links followed, and what comes in its place; where it is
     /// not there yet, what comes in the nearest directory above it that is. What is watched already
     /// stays so.
     pub(crate) fn follow(&self, file: &Path) {
-        let fd = self.0.get_ref();
         // What is not there has no writes to hear of, and its directory tells of its coming.
-        let _ = inotify::add_watch(fd, file, WatchFlags::MODIFY | WatchFlags::ATTRIB);
-        let _ = file.ancestors().skip(1).find(|dir| inotify::add_watch(fd, *dir, NAMES).is_ok());
+        let _ = self.0.add(file, WatchFlags::MODIFY | WatchFlags::ATTRIB);
+        let _ = file.ancestors().skip(1).find(|dir| self.0.add(dir, NAMES).is_ok());
     }
 
     /// Waits until something has happened since the last time. Returns whether more than writing
     /// has: what is watched may be another one now.
     pub(crate) async fn next(&mut self) -> io::Result<bool> {
-        loop {
-            let mut ready = self.0.readable_mut().await?;
-            let mut buffer = [MaybeUninit::uninit(); 4096];
-            let mut reader = Reader::new(ready.get_inner(), &mut buffer);
-            let mut is_more = false;
-            // What happened where does not matter. What comes meanwhile may have no end, and is
-            // told the next time.
-            loop {
-                match reader.next() {
-                    Ok(event) => is_more |= event.events() != ReadFlags::MODIFY,
-                    Err(Errno::INTR) => continue,
-                    Err(Errno::AGAIN) => break ready.clear_ready(),
-                    Err(error) => return Err(error.into()),
-                }
-                if reader.is_buffer_empty() {
-                    return Ok(is_more);
-                }
-            }
-        }
+        // What happened where does not matter.
+        let mut is_more = false;
+        self.0.next(|event| is_more |= event.events() != ReadFlags::MODIFY).await?;
+        Ok(is_more)
     }
 }
 

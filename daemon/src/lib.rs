@@ -15,6 +15,8 @@ mod watchdog;
 
 mod disturbance;
 
+mod inotify;
+
 mod tidings;
 
 mod local;

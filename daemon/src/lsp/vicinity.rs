@@ -9,19 +9,18 @@
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::mem::MaybeUninit;
-use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rustix::fs::inotify::{self, CreateFlags, Reader, WatchFlags};
+use rustix::fs::inotify::{Event, WatchFlags};
 use skills_core::config::REPOSITORY_FILE;
 use skills_core::path::AbsPath;
 use skills_lsp::{Bell, Nearby};
-use tokio::io::unix::AsyncFd;
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
+
+use crate::inotify::Queue;
 
 /// What makes an entry of a directory another one, or changes what it is.
 const ASKED: WatchFlags = WatchFlags::CREATE
@@ -44,7 +43,7 @@ enum Names {
 
 /// Watches some directories, until something has happened in one of them.
 struct Vicinity {
-    queue: OwnedFd,
+    queue: Queue,
     names: HashMap<i32, Names>,
 }
 
@@ -71,8 +70,7 @@ pub(super) async fn heed(nearby: Vec<Nearby>, configuration: Option<PathBuf>, be
 
 impl Vicinity {
     fn arm(nearby: &[Nearby], configuration: Option<&Path>) -> io::Result<Self> {
-        let queue = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
-        let mut vicinity = Self { queue, names: HashMap::new() };
+        let mut vicinity = Self { queue: Queue::new()?, names: HashMap::new() };
         if let Some(file) = configuration {
             vicinity.file(file);
         }
@@ -110,7 +108,7 @@ impl Vicinity {
 
     /// Watches one entry of a directory, or all. Returns whether it is one.
     fn add(&mut self, dir: &Path, name: Option<&OsStr>) -> bool {
-        let Ok(watch) = inotify::add_watch(&self.queue, dir, ASKED) else { return false };
+        let Ok(watch) = self.queue.add(dir, ASKED) else { return false };
         let names = self.names.entry(watch).or_insert_with(|| Names::Some(BTreeSet::new()));
         match (names, name) {
             (Names::Some(names), Some(name)) => drop(names.insert(name.to_owned())),
@@ -122,28 +120,20 @@ impl Vicinity {
 
     /// Waits until something has happened that matters.
     async fn stir(self) -> io::Result<()> {
-        #[expect(
-            deprecated,
-            reason = "its successor is unsafe; an `OwnedFd` cannot lie about itself"
-        )]
-        let queue = AsyncFd::new(self.queue)?;
-        loop {
-            let mut ready = queue.readable().await?;
-            let mut buffer = [MaybeUninit::uninit(); 4096];
-            let mut reader = Reader::new(ready.get_inner().as_fd(), &mut buffer);
-            while let Ok(event) = reader.next() {
-                let name = event.file_name().map(|it| OsStr::from_bytes(it.to_bytes()));
-                let matters = match (self.names.get(&event.wd()), name) {
-                    (Some(Names::Some(names)), Some(name)) => names.contains(name),
-                    // The directory itself, all of it, or more than there was room for.
-                    (Some(Names::All), Some(_)) | (_, None) => true,
-                    (None, Some(_)) => false,
-                };
-                if matters {
-                    return Ok(());
-                }
-            }
-            ready.clear_ready();
+        let mut is_stirred = false;
+        while !is_stirred {
+            self.queue.next(|event| is_stirred |= self.matters(event)).await?;
+        }
+        Ok(())
+    }
+
+    fn matters(&self, event: &Event<'_>) -> bool {
+        let name = event.file_name().map(|it| OsStr::from_bytes(it.to_bytes()));
+        match (self.names.get(&event.wd()), name) {
+            (Some(Names::Some(names)), Some(name)) => names.contains(name),
+            // The directory itself, all of it, or more than there was room for.
+            (Some(Names::All), Some(_)) | (_, None) => true,
+            (None, Some(_)) => false,
         }
     }
 }
