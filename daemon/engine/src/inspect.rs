@@ -180,7 +180,8 @@ fn mended(
     if !source.is_whole() || !is_text {
         return None;
     }
-    let takes_mark = |it: &&Finding| it.fixes.is_empty() && it.offers.contains(&Offer::RemoveMark);
+    // Where there are two, the fix of the text takes the second.
+    let takes_mark = |it: &&Finding| it.rule.id == "yaml/byte-order-mark" && source.bom;
     let n_marks = findings.iter().filter(takes_mark).count();
     let again = |text: &str| {
         let facts = FileFacts { size: text.len() as u64, ..source.record.facts };

@@ -307,7 +307,7 @@ fn wording(cx: &Cx<'_>, value: &Value, text: &str, out: &mut Vec<Finding>) {
     }
     let letters = text.chars().filter(|it| it.is_alphabetic()).count();
     let latin = text.chars().filter(char::is_ascii_alphabetic).count();
-    // The words are English ones.
+    // The words are those of languages in Latin letters.
     if latin * 10 < letters * 9 {
         return;
     }
@@ -317,7 +317,8 @@ fn wording(cx: &Cx<'_>, value: &Value, text: &str, out: &mut Vec<Finding>) {
         .filter(|it| !it.is_empty())
         .collect();
     // A command is chosen by a user, who reads it in a menu.
-    if !cx.is_command && !words.iter().any(|it| WHEN.contains(it)) {
+    let says_when = |it: &&str| WHEN.contains(it) || WHEN_ELSEWHERE.contains(it);
+    if !cx.is_command && !words.iter().any(says_when) {
         let span = cx.line(value.span.start).within(value.span);
         out.push(found(
             "description/when",
@@ -377,6 +378,54 @@ const WHEN: [&str; 40] = [
     "auto",
     "always",
     "where",
+];
+
+/// The same in languages other than English that are written with few other letters, as far as they
+/// are no English words.
+const WHEN_ELSEWHERE: [&str; 43] = [
+    "wenn",
+    "sobald",
+    "verwende",
+    "verwenden",
+    "verwendet",
+    "nutze",
+    "nutzen",
+    "einsetzen",
+    "quand",
+    "lorsque",
+    "lorsqu'on",
+    "lorsqu'il",
+    "utilise",
+    "utiliser",
+    "utilisez",
+    "utilisé",
+    "utilisée",
+    "cuando",
+    "usar",
+    "usa",
+    "utilice",
+    "utilizar",
+    "quando",
+    "usare",
+    "utilizza",
+    "utilizzare",
+    "wanneer",
+    "gebruik",
+    "gebruiken",
+    "gebruikt",
+    "gdy",
+    "kiedy",
+    "użyj",
+    "używaj",
+    "när",
+    "använd",
+    "når",
+    "brug",
+    "bruk",
+    "käytä",
+    "kun",
+    "kullan",
+    "kullanın",
 ];
 
 /// Returns `I can`, `I read` and their like at the start of a sentence.

@@ -151,31 +151,39 @@ pub(super) static RULES: [Rule; 9] = [
 
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let Some(frontmatter) = cx.frontmatter() else { return };
+    // The keys that are almost fields, by the field.
+    let mut slips: BTreeMap<&str, Vec<&Entry>> = BTreeMap::new();
     for entry in &frontmatter.entries {
         if entry.duplicate_of.is_some() {
             continue;
         }
         match catalog::recognise(&entry.key.text) {
             Known::Field(field) => known(cx, field, entry, out),
-            Known::Misspelled(field) => out.push(misspelled(cx, field, entry)),
-            Known::Unknown => out.extend(unknown(cx, entry)),
+            Known::Misspelled(field) => slips.entry(field.key).or_default().push(entry),
+            Known::Unknown if is_key(entry) => match meant(&entry.key.text) {
+                Some(field) => slips.entry(field.key).or_default().push(entry),
+                None => out.push(unknown(cx, entry)),
+            },
+            // What the parser could not make a key of is a finding of its own.
+            Known::Unknown => {}
         }
+    }
+    for (key, entries) in slips {
+        let Some(field) = catalog::find(key) else { continue };
+        out.extend(entries.iter().map(|it| misspelled(cx, field, it, &entries)));
     }
     contradictions(cx, out);
 }
 
-fn unknown(cx: &Cx<'_>, entry: &Entry) -> Option<Finding> {
+fn is_key(entry: &Entry) -> bool {
     let key = &entry.key.text;
-    // What the parser could not make a key of is a finding of its own.
-    if key.is_empty() || key.contains([' ', '\n']) || entry.key.span.is_empty() {
-        return None;
-    }
-    if let Some(field) = meant(key) {
-        return Some(misspelled(cx, field, entry));
-    }
-    let message = format!("no agent reads `{key}`");
+    !key.is_empty() && !key.contains([' ', '\n']) && !entry.key.span.is_empty()
+}
+
+fn unknown(cx: &Cx<'_>, entry: &Entry) -> Finding {
+    let message = format!("no agent reads `{}`", entry.key.text);
     let finding = found("field/unknown", entry.key.span, message).tag(Tag::Unnecessary);
-    Some(elsewhere(cx, finding, entry))
+    elsewhere(cx, finding, entry)
 }
 
 /// Returns the field that a key is meant as which is none itself.
@@ -277,7 +285,8 @@ fn is_certain(cx: &Cx<'_>, field: &'static Field, entry: &Entry) -> bool {
     })
 }
 
-fn misspelled(cx: &Cx<'_>, field: &'static Field, entry: &Entry) -> Finding {
+/// `alike` are all keys that are meant as this field, this one among them.
+fn misspelled(cx: &Cx<'_>, field: &'static Field, entry: &Entry, alike: &[&Entry]) -> Finding {
     let (key, meant) = (&entry.key.text, field.key);
     let message = format!("no agent reads `{key}`; did you mean `{meant}`?");
     let finding = found("field/misspelled", entry.key.span, message);
@@ -290,6 +299,10 @@ fn misspelled(cx: &Cx<'_>, field: &'static Field, entry: &Entry) -> Finding {
         return finding.help(format!("`{meant}` is there as well; remove one of them."));
     }
     let finding = finding.fix(format!("Rename it to `{meant}`"), entry.key.span, meant);
+    if let Some(other) = alike.iter().find(|it| it.key.span != entry.key.span) {
+        let other = &other.key.text;
+        return finding.unsure().help(format!("`{other}` is meant as it too; keep one of them."));
+    }
     if is_certain(cx, field, entry) { finding } else { finding.unsure() }
 }
 
@@ -475,8 +488,8 @@ fn contradictions(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         let finding = found("field/contradiction", entry.span, message);
         out.push(finding.help("Allow one of the two to start it.").severity(Severity::Error));
     }
-    let allowed = fields.list(&ALLOWED_TOOLS);
-    for tool in fields.list(&DISALLOWED_TOOLS) {
+    let allowed = cx.items(&ALLOWED_TOOLS);
+    for tool in cx.items(&DISALLOWED_TOOLS) {
         if allowed.iter().any(|it| it.text == tool.text) {
             let message = format!("`{}` is allowed and disallowed", tool.text);
             let finding = found("field/contradiction", tool.span, message);

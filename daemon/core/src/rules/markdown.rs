@@ -1,7 +1,7 @@
 //! The body of a skill, cut into what rules look at: prose, code, links and comments.
 //!
-//! Not a Markdown parser: it finds fences, inline code, links and HTML comments as CommonMark
-//! does in the texts that people write, in one pass over the lines, and never fails. What opens and
+//! Not a Markdown parser: it finds fences, inline code, links, HTML comments and the blocks of HTML
+//! that hold text as it is written (`<pre>` and its like) as CommonMark does in the texts that people write, in one pass over the lines, and never fails. What opens and
 //! is not closed costs no second look: what closes is looked for once ([`Ahead`]).
 
 mod ahead;
@@ -53,12 +53,17 @@ impl Body {
         let mut items = Items::default();
         let mut paragraph: Option<Span> = None;
         let mut in_list = false;
+        let mut raw = Raw::default();
         let mut at = span.start;
         while at < span.end {
             let end = line_end(text, at).unwrap_or(span.end).min(span.end);
             let line = Span::new(at, end);
             let next = after_line_end(text, end).min(span.end).max(end);
             body.lines.push(line);
+            if at < raw.end {
+                at = next;
+                continue;
+            }
             if let Some(open) = &mut fence
                 && items.ends_before(text, line)
                 && !is_closed_below(text, Span::new(at, span.end), open)
@@ -78,7 +83,12 @@ impl Body {
                 } else {
                     open.content.end = next;
                 }
-            } else if let Some(open) = opening(text, line, next) {
+            } else if raw.begins(text, line, span.end) {
+                body.flush(text, paragraph.take());
+                body.comments.extend(raw.comment.take());
+            } else if let Some(open) = opening(text, line, next)
+                .filter(|_| columns(line.slice(text)) < CODE + items.column(in_list))
+            {
                 body.flush(text, paragraph.take());
                 items.leave(columns(line.slice(text)));
                 fence = Some(open);
@@ -272,6 +282,11 @@ impl Items {
         !written.trim().is_empty() && self.0.last().is_some_and(|it| columns(written) < *it)
     }
 
+    /// Returns the column from which on blanks make code of a line.
+    fn column(&self, in_list: bool) -> usize {
+        if in_list { self.0.last().copied().unwrap_or(CODE) } else { 0 }
+    }
+
     /// Leaves the items that a line of so many columns is not in.
     fn leave(&mut self, columns: usize) {
         self.0.retain(|it| *it <= columns);
@@ -300,6 +315,72 @@ impl Items {
             rest = behind.trim_start();
         }
     }
+}
+
+/// Blocks of HTML of several lines in which nothing is Markdown: comments, and elements whose text
+/// stands as it is written. What nothing closes is none of them: then the text would be nobody's.
+#[derive(Default)]
+struct Raw {
+    /// Where the last one ends.
+    end: usize,
+    /// What of it is a comment.
+    comment: Option<Span>,
+    /// What closes a comment or an element, looked for once where there is none.
+    lacks_comment_end: bool,
+    lacks_tag: bool,
+}
+
+/// The elements whose text stands as it is written.
+const VERBATIM: [&str; 4] = ["pre", "script", "style", "textarea"];
+
+impl Raw {
+    /// Takes the block that begins in a line, up to the end of the line that closes it. Returns
+    /// whether there is one.
+    fn begins(&mut self, text: &str, line: Span, end: usize) -> bool {
+        let written = line.slice(text);
+        let content = written.trim_start();
+        if !content.starts_with('<') || written.len() - content.len() >= CODE {
+            return false;
+        }
+        let start = line.start + written.len() - content.len();
+        let rest = &text[start..end];
+        let is_comment = content.starts_with("<!--");
+        let close = if is_comment && !self.lacks_comment_end {
+            let length = rest.find("-->").map(|it| it + 3);
+            self.lacks_comment_end = length.is_none();
+            length
+        } else if begins_verbatim(content) && !self.lacks_tag {
+            let length = closing_tag(rest);
+            self.lacks_tag = length.is_none();
+            length
+        } else {
+            None
+        };
+        // On one line it stands within a paragraph.
+        let Some(close) = close.map(|it| start + it).filter(|it| *it > line.end) else {
+            return false;
+        };
+        self.comment = is_comment.then(|| Span::new(start, close));
+        self.end = line_end(text, close).unwrap_or(end).min(end);
+        true
+    }
+}
+
+fn begins_verbatim(content: &str) -> bool {
+    let name = content[1..].split(|it: char| !it.is_ascii_alphabetic()).next().unwrap_or_default();
+    let behind = content[1 + name.len()..].chars().next();
+    VERBATIM.iter().any(|it| it.eq_ignore_ascii_case(name))
+        && behind.is_none_or(|it| matches!(it, ' ' | '\t' | '>'))
+}
+
+/// Returns where the first closing tag of an element that is verbatim ends.
+fn closing_tag(text: &str) -> Option<usize> {
+    text.match_indices("</").find_map(|(at, _)| {
+        let behind = &text[at + 2..];
+        let length = behind.bytes().take_while(u8::is_ascii_alphabetic).count();
+        let is_one = VERBATIM.iter().any(|it| it.eq_ignore_ascii_case(&behind[..length]));
+        (is_one && behind[length..].starts_with('>')).then_some(at + 2 + length + 1)
+    })
 }
 
 /// Returns the length of the mark with which an item begins.
@@ -453,6 +534,36 @@ link "x y.md""#,
         check(
             "- a\n  - b\n    ```\n    x\n",
             "prose \"- a\\n  - b\"\nopen fence \"\" \"    x\\n\"",
+        );
+    }
+
+    #[test]
+    fn what_stands_in_html_as_it_is_written_is_no_markdown() {
+        for (open, close) in
+            [("<pre>", "</pre>"), ("<script a=b>", "</SCRIPT>"), ("  <style", "</style>")]
+        {
+            check(
+                &format!("a\n{open}\n```\n\n[a](no.md)\n{close} x\nb"),
+                "prose \"a\"\nprose \"b\"",
+            );
+        }
+        check(
+            "<!--\n```\n\n[a](no.md)\n--> x\nb",
+            "comment \"<!--\\n```\\n\\n[a](no.md)\\n-->\"\nprose \"b\"",
+        );
+        // On one line, and where nothing closes it, the rest is Markdown.
+        check("<!-- x --> [a](b)", "comment \"<!-- x -->\"\nprose \" [a\"\nlink \"b\"");
+        check("<pre>\n\n[a](b)", "prose \"<pre>\"\nprose \"[a\"\nlink \"b\"");
+        check("<preface>\n```\nx", "prose \"<preface>\"\nopen fence \"\" \"x\"");
+    }
+
+    #[test]
+    fn a_fence_that_is_indented_like_code_is_none() {
+        check("a\n    ```\nb", "prose \"a\\n    \"\nprose \"\\nb\"");
+        check("a\n\n    ```\n\nb", "prose \"a\"\nprose \"b\"");
+        check(
+            "1. a\n\n    ```\n    x\n    ```\n",
+            "prose \"1. a\"\nclosed fence \"\" \"    x\\n\"",
         );
     }
 

@@ -87,11 +87,10 @@ pub(super) static RULES: [Rule; 7] = [
 ];
 
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
-    let Some(fields) = cx.fields else { return };
     if ![Agent::ClaudeCode, Agent::AgentSkills].into_iter().any(|it| cx.concerns(it)) {
         return;
     }
-    let globs = fields.list(&PATHS);
+    let globs = cx.items(&PATHS);
     out.extend((0..globs.len()).filter_map(|at| glob(cx, &globs, at)));
 }
 

@@ -117,7 +117,10 @@ impl Proof<'_, '_> {
     fn checked(&self, text: &str) -> Vec<Finding> {
         let document = parse(text);
         let facts = FileFacts { size: text.len() as u64, truncated: false, hash: [0; 32] };
-        let origin = Origin { bom: self.cx.record.bom, invalid_utf8: None };
+        // Some editors keep the mark in the text.
+        let has_mark = |it: &str| it.starts_with('\u{FEFF}');
+        let bom = self.cx.record.bom && has_mark(text) == has_mark(self.cx.text);
+        let origin = Origin { bom, invalid_utf8: None };
         let record = SkillRecord::of(text, &document, facts, origin);
         let subject = Subject { text, document: &document, record: &record, path: self.cx.path };
         found_in(&Cx::new(&subject, &self.settings.profiles, &Nowhere))

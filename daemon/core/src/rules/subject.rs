@@ -7,9 +7,9 @@ use super::audience;
 use super::finding::{Edit, Finding};
 use super::markdown::Body;
 use super::surroundings::{Neighbour, Surroundings};
-use crate::catalog::Agent;
+use crate::catalog::{Agent, Field};
 use crate::command;
-use crate::fields::Fields;
+use crate::fields::{Fields, Item};
 use crate::ladder::{Reading, Verdict, read_as};
 use crate::parse::{Document, Entry, Frontmatter};
 use crate::path::AbsPath;
@@ -112,6 +112,17 @@ impl<'a> Cx<'a> {
 
     pub(super) fn entry(&self, key: &str) -> Option<&'a Entry> {
         self.frontmatter()?.get(key)
+    }
+
+    /// Returns the items of a list; none of one whose bracket or quote is not closed: it is still
+    /// being written, and read as a text until then.
+    pub(super) fn items(&self, field: &'static Field) -> Vec<Item> {
+        let Some(fields) = self.fields else { return Vec::new() };
+        let is_torn = fields.entry(field).is_some_and(|it| {
+            let written = it.value.span.slice(self.text);
+            it.recovered && written.starts_with(['[', '{', '"', '\''])
+        });
+        if is_torn { Vec::new() } else { fields.list(field) }
     }
 
     /// Returns the profiles that the file concerns.

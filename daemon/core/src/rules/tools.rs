@@ -91,12 +91,11 @@ pub(super) static RULES: [Rule; 5] = [
 const ALIKE: f64 = 0.75;
 
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
-    let Some(fields) = cx.fields else { return };
     if ![Agent::ClaudeCode, Agent::AgentSkills].into_iter().any(|it| cx.concerns(it)) {
         return;
     }
     for field in [&ALLOWED_TOOLS, &DISALLOWED_TOOLS] {
-        let items = fields.list(field);
+        let items = cx.items(field);
         for item in &items {
             let finding = several(cx, field, item).or_else(|| tool(cx, item, &items));
             out.extend(finding);
@@ -270,13 +269,25 @@ fn separators(cx: &Cx<'_>, field: &'static Field, out: &mut Vec<Finding>) {
     let (Some(fields), true) = (cx.fields, cx.concerns(Agent::AgentSkills)) else { return };
     let Some(entry) = fields.entry(field) else { return };
     let ValueKind::Scalar { style, .. } = &entry.value.kind else { return };
-    let items = fields.list(field);
+    let items = cx.items(field);
     let is_block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
     let mut edits = Vec::new();
     for pair in items.windows(2) {
         let between = Span::new(pair[0].span.end, pair[1].span.start);
         if between.slice(cx.text).contains(',') {
             edits.push(Edit { span: between, text: " ".to_owned() });
+        }
+    }
+    // What stands behind the last comma is nothing, or the end of what is quoted.
+    if let Some(last) = items.last() {
+        let behind = Span::new(last.span.end, entry.value.span.end);
+        let written = behind.slice(cx.text);
+        if let Some(rest) = written.trim_start().strip_prefix(',') {
+            let kept = rest.trim_start_matches([',', ' ', '\t']).len();
+            edits.push(Edit {
+                span: Span::new(behind.start, behind.end - kept),
+                text: String::new(),
+            });
         }
     }
     let (Some(first), false) = (edits.first().map(|it| it.span), is_block) else { return };

@@ -326,3 +326,65 @@ fn a_block_of_code_in_an_item_ends_with_it() {
     assert!(told.iter().any(|it| it.starts_with("body/broken-link")), "{told:?}");
     assert!(!told.iter().any(|it| it.starts_with("body/unclosed-fence")), "{told:?}");
 }
+
+#[test]
+fn what_is_quoted_within_a_value_is_the_piece_that_needs_it() {
+    for (lines, quoted) in [
+        ("metadata:\n  author: @me\n", "metadata:\n  author: \"@me\"\n"),
+        (
+            "metadata:\n  keywords: [a, @if]\nlicense: MIT\n",
+            "metadata:\n  keywords: [a, \"@if\"]\nlicense: MIT\n",
+        ),
+        ("metadata: {a: b, c: `d}\n", "metadata: {a: b, c: \"`d\"}\n"),
+        ("metadata:\n  note: a: b\n", "metadata:\n  note: \"a: b\"\n"),
+        ("metadata:\n  tags:\n    - @a\n    - b\n", "metadata:\n  tags:\n    - \"@a\"\n    - b\n"),
+        ("paths:\n  - *\n", "paths:\n  - \"*\"\n"),
+        (
+            "hooks:\n  PreToolUse:\n    - matcher: *\n      hooks:\n        - type: command\n          command: echo a: b\n",
+            "hooks:\n  PreToolUse:\n    - matcher: \"*\"\n      hooks:\n        - type: command\n          command: \"echo a: b\"\n",
+        ),
+    ] {
+        settles(&head(lines), &head(quoted));
+    }
+}
+
+#[test]
+fn one_word_behind_an_anchor_or_a_tag_is_quoted_by_choice() {
+    for lines in ["model: &a opus\n", "model: ! opus\n"] {
+        offers(&head(lines), "Quote the value");
+    }
+}
+
+#[test]
+fn of_two_keys_that_are_meant_as_one_field_none_is_renamed_unasked() {
+    for lines in [
+        "allowed_tools: Read\nallowedTools: Grep\n",
+        "user_invocable: true\nuser-invokable: true\n",
+        "argument_hint: a\nargumentHint: b\n",
+    ] {
+        let (first, _) = lines.split_once(':').unwrap();
+        let meant = first.replace('_', "-");
+        offers(&head(lines), &format!("Rename it to `{meant}`"));
+    }
+}
+
+#[test]
+fn in_a_list_that_is_still_being_written_nothing_else_is_found() {
+    for lines in [
+        "allowed-tools: [Raed, Grpe, Bash(git\n",
+        "paths: ['src/**\n",
+        "allowed-tools: \"Read, Gr\n",
+    ] {
+        let text = format!("---\n{HEAD}{lines}---\nRead.\n");
+        let told = told(&text);
+        let others: Vec<_> = told.iter().filter(|it| !it.starts_with("yaml/syntax")).collect();
+        assert_eq!((told.len(), others.len()), (1, 0), "{told:?}");
+        settles(&head(lines), &head(lines));
+    }
+}
+
+#[test]
+fn a_comma_behind_the_last_tool_goes_with_the_others() {
+    settles(&head("allowed-tools: Read, Grep,\n"), &head("allowed-tools: Read Grep\n"));
+    settles(&head("allowed-tools: \"Read Grep, \"\n"), &head("allowed-tools: \"Read Grep\"\n"));
+}

@@ -380,3 +380,17 @@ fn descriptions_that_speak_of_what_is_to_do() {
         silent("description/unwritten", &text);
     }
 }
+
+#[test]
+fn descriptions_in_other_languages_say_when_in_their_words() {
+    for description in [
+        "Liest PDF-Dateien. Verwenden, wenn nach PDF gefragt wird.",
+        "Lit les fichiers PDF. À utiliser quand on parle de PDF.",
+        "Lee archivos PDF. Usar cuando se pregunte por PDF.",
+        "Legge i PDF. Da usare quando si chiede di un PDF.",
+        "Leest PDF-bestanden. Gebruik wanneer ernaar gevraagd wordt.",
+    ] {
+        let text = format!("---\nname: pdf\ndescription: {description}\n---\nRead.\n");
+        silent("description/when", &text);
+    }
+}

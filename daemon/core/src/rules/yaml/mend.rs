@@ -58,6 +58,9 @@ fn quoting(
         let text = quote::quoted(comment.slice(cx.text).trim_end());
         return finding.fix("Quote the value", comment, text);
     }
+    if let Some(inner) = inner(cx, entry, at).filter(|_| comment.is_none()) {
+        return finding.fix("Quote the value", inner, quote::quoted(inner.slice(cx.text)));
+    }
     // An anchor or a tag at which the text begins is a part of what was meant.
     let line = cx.line(value.span.start);
     let begins = if line.contains(at.start) { at.start } else { value.span.start };
@@ -76,7 +79,50 @@ fn quoting(
         let Some(text) = value.as_str().filter(|_| comment.is_none()) else { return finding };
         return finding.fix("Quote the value", span, quote::double(text));
     }
-    finding.fix("Quote the value", span, quote::quoted(written))
+    // One word behind an anchor or a tag is what every library reads; only of a sentence is it sure
+    // that all of it is one.
+    let is_word = written.split_whitespace().count() == 2;
+    let is_read = finding.rule.id == "yaml/unquoted-start" && frontmatter.strict.is_ok();
+    let finding = finding.fix("Quote the value", span, quote::quoted(written));
+    if is_read && is_word { finding.unsure() } else { finding }
+}
+
+/// Returns the text around `at` that is a value within the value of an entry, on one line: below a
+/// nested key, behind a dash, or between the commas of a list in brackets.
+fn inner(cx: &Cx<'_>, entry: &Entry, at: Span) -> Option<Span> {
+    let line = cx.line(at.start);
+    let is_nested = line.start > entry.key.span.start;
+    let mut start = if is_nested { line.start } else { entry.key.span.end + 1 };
+    let rest = |start: usize| Span::new(start, line.end).slice(cx.text);
+    let skip_blanks = |start: usize| start + rest(start).len() - rest(start).trim_start().len();
+    start = skip_blanks(start);
+    while is_nested && rest(start).starts_with("- ") {
+        start = skip_blanks(start + 1);
+    }
+    let is_key = |it: &str| it.bytes().all(|it| it.is_ascii_alphanumeric() || b"-_.".contains(&it));
+    if is_nested
+        && let Some((key, _)) = rest(start).split_once(": ")
+        && is_key(key)
+        && start + key.len() < at.start
+    {
+        start = skip_blanks(start + key.len() + 1);
+    }
+    let is_list = rest(start).starts_with(['[', '{']);
+    let span = if is_list && start < at.start {
+        // Behind the separator, up to the next; what quotes or brackets hold is not looked into.
+        let before = Span::new(start, at.start).slice(cx.text);
+        let from = start + before.rfind(['[', '{', ',', ':'])? + 1;
+        let end = at.start + rest(at.start).find([',', ']', '}'])?;
+        Span::new(skip_blanks(from), end)
+    } else if is_nested && start <= at.start {
+        Span::new(start, line.end)
+    } else {
+        return None;
+    };
+    let written = span.slice(cx.text).trim_end();
+    let begins_text = |it: char| !matches!(it, '[' | '{' | '"' | '\'' | '|' | '>' | '#');
+    let is_text = written.starts_with(begins_text) && !written.contains(" #");
+    is_text.then(|| Span::new(span.start, span.start + written.len()))
 }
 
 fn close_properly(cx: &Cx<'_>, frontmatter: &Frontmatter, finding: Finding) -> Finding {
