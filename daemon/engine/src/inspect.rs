@@ -22,7 +22,7 @@ use skills_core::path::AbsPath;
 use skills_core::ranking::Ranking;
 use skills_core::references::is_instructions;
 use skills_core::resolve::{Fault, FaultKind, FileId};
-use skills_core::rules::{self, Edit, Finding, Levels, Neighbour, Offer, Settings, Subject};
+use skills_core::rules::{self, Edit, Finding, Levels, Neighbour, Settings, Subject};
 use skills_core::skill::{FileFacts, Origin, SkillRecord};
 use skills_core::text::decode;
 

@@ -163,6 +163,24 @@ fn fixes_are_made_once_and_leave_the_rest_alone() {
     assert_eq!(fs::read_to_string(&file).expect("it is there"), mended);
 }
 
+#[test]
+fn a_file_that_is_reached_by_several_ways_is_mended_once() {
+    let home = Home::new();
+    let tree = "//- /shared/s/SKILL.md\n---\nname: s\ndescription: Does it. Use when asked.\neffort: hihg\nmodel: sonet\nwhen_to_use: a: b\n---\nBody\u{200B} one two three.\n";
+    let top = home.worktree("w", tree);
+    for dir in [".claude/skills", ".agents/skills", ".opencode/skills"] {
+        fs::create_dir_all(top.join(dir)).expect("it can be made");
+        symlink("../../shared/s", top.join(dir).join("s")).expect("it can be made");
+    }
+    symlink(".claude", top.join(".codex")).expect("it can be made");
+    let output = run(&home, &top, &["check", "--fix"]);
+    let mended = "---\nname: s\ndescription: Does it. Use when asked.\neffort: high\nmodel: sonnet\nwhen_to_use: \"a: b\"\n---\nBody one two three.\n";
+    let text = fs::read_to_string(top.join("shared/s/SKILL.md")).expect("it is there");
+    assert_eq!(text, mended, "{}", stdout(&output));
+    assert!(stdout(&output).contains("4 fixes made"), "{}", stdout(&output));
+    assert!(top.join(".agents/skills/s").is_symlink(), "links stay links");
+}
+
 /// Stands between a command and the daemon of a home, and calls `between` once when an answer with
 /// fixes comes by, before the command has it. Returns where the command finds it.
 fn in_between(home: &Home, mut between: impl FnMut() + Send + 'static) -> PathBuf {

@@ -4,7 +4,7 @@
 //! what was saved. It is looked at when the mended text lies ready beside it, so that what is left
 //! is the moment in which one file takes the place of the other.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use skills_protocol::path::{decode, encode, encoding_of};
@@ -19,32 +19,36 @@ use crate::cli::replace::replace;
 pub(super) struct Mended {
     /// How many fixes were made.
     pub(super) n_made: u64,
-    /// The files that were changed by somebody else meanwhile.
-    left_alone: BTreeSet<PathBuf>,
+    /// The files that were changed by somebody else meanwhile, and as what each was checked.
+    left_alone: BTreeMap<PathBuf, PathBuf>,
 }
 
 impl Mended {
     /// Makes the edits that the fixes with one right answer come to. Returns whether there were any.
     ///
-    /// Who writes a file while it is mended is not done with it: it is left alone from then on.
+    /// Who writes a file while it is mended is not done with it: it is left alone from then on. A
+    /// file that is reached by several ways is mended by the first of them.
     pub(super) fn mend(&mut self, result: &CheckResult) -> Result<bool, CommandError> {
         let before = self.n_made;
+        let mut met = BTreeSet::new();
         for file in &result.files {
             let Some(FixAll { edits, made }) = &file.fix_all else { continue };
             let path = decode(&file.path, file.path_encoding)
                 .map_err(|error| CommandError::finding(error.to_string()))?;
-            if self.left_alone.contains(&path) {
-                continue;
-            }
-            let outcome = mend_file(&path, file.hash.as_deref(), edits).map_err(|error| {
+            let failed = |error: std::io::Error| {
                 CommandError::finding(format!("failed to mend `{}`", path.display()))
                     .because(error.to_string())
                     .with_hint("Check the permissions of the file and its directory.")
-            })?;
-            match outcome {
+            };
+            // Through a link to the file itself: the link stays one.
+            let target = path.canonicalize().map_err(failed)?;
+            if self.left_alone.contains_key(&target) || !met.insert(target.clone()) {
+                continue;
+            }
+            match mend_file(&target, file.hash.as_deref(), edits).map_err(failed)? {
                 Outcome::Mended => self.n_made += made,
                 Outcome::Same => {}
-                Outcome::Changed => _ = self.left_alone.insert(path),
+                Outcome::Changed => _ = self.left_alone.insert(target, path),
             }
         }
         Ok(self.n_made > before)
@@ -56,7 +60,7 @@ impl Mended {
             let encoding = encoding_of([&**path]);
             UnmendedFile { path: encode(path, encoding), path_encoding: encoding }
         };
-        self.left_alone.iter().map(named).collect()
+        self.left_alone.values().map(named).collect()
     }
 }
 
@@ -71,7 +75,8 @@ enum Outcome {
     Changed,
 }
 
-/// Mends a file whose content has that hash; none comes from a server that gives none.
+/// Mends a file whose content has that hash; none comes from a server that gives none. The path leads
+/// through no link.
 fn mend_file(path: &Path, hash: Option<&str>, edits: &[CheckEdit]) -> std::io::Result<Outcome> {
     let bytes = source::read(path)?;
     let mended = applied(&bytes, edits).filter(|_| hash.is_none_or(|it| it == hash_of(&bytes)));
@@ -79,9 +84,7 @@ fn mend_file(path: &Path, hash: Option<&str>, edits: &[CheckEdit]) -> std::io::R
     if mended == bytes {
         return Ok(Outcome::Same);
     }
-    // Through a link to the file itself: the link stays one.
-    let path = path.canonicalize()?;
-    let is_replaced = replace(&path, &mended, || Ok(source::read(&path)? == bytes))?;
+    let is_replaced = replace(path, &mended, || Ok(source::read(path)? == bytes))?;
     Ok(if is_replaced { Outcome::Mended } else { Outcome::Changed })
 }
 
