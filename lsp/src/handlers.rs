@@ -34,6 +34,8 @@ pub(crate) mod formatting;
 
 pub(crate) mod definition;
 
+pub(crate) mod document_highlight;
+
 pub(crate) mod document_link;
 
 pub(crate) mod workspace_symbol;

@@ -78,6 +78,7 @@ pub(crate) fn capabilities(settings: Settings) -> ServerCapabilities {
             commands: COMMANDS.map(str::to_owned).into(),
             ..ExecuteCommandOptions::default()
         }),
+        document_highlight_provider: Some(OneOf::Left(true)),
         document_symbol_provider: Some(OneOf::Left(true)),
         folding_range_provider: Some(FoldingRangeProviderCapability::Simple(true)),
         selection_range_provider: Some(SelectionRangeProviderCapability::Simple(true)),

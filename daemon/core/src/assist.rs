@@ -6,6 +6,7 @@
 //! here a second time. What the text means is worked out line by line, because a text that is
 //! being typed is seldom YAML.
 
+mod arguments;
 mod beside;
 mod complete;
 mod describe;
@@ -22,6 +23,7 @@ mod tests;
 mod tokens;
 mod written;
 
+pub use arguments::{Argument, argument};
 pub use beside::complete_paths;
 pub use complete::{Completion, Item, Kind, Written, complete, documentation};
 pub use format::format;

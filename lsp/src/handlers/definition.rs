@@ -1,18 +1,25 @@
-//! `textDocument/definition` and `textDocument/references`: a skill, and where it is named.
+//! `textDocument/definition` and `textDocument/references`: a skill, and where it is named; and for
+//! what the body asks of its arguments, where that is named.
 
+use skills_core::assist;
+use skills_core::text::Span;
 use tower_lsp::ls_types::{Location, Position, Range};
 
 use crate::document::Document;
-use crate::from_proto;
 use crate::texts::Texts;
+use crate::{from_proto, to_proto};
 
-/// Returns where the skill or the file is that a position names.
+/// Returns where the skill, the file or the argument is that a position names.
 pub(crate) async fn definition(
     document: &Document,
     position: Position,
     texts: Texts<'_>,
 ) -> Option<Location> {
     let offset = from_proto::offset(document, position, texts.session.settings().encoding);
+    if let Some(declared) = argument(document, offset) {
+        let range = to_proto::range(document, declared, texts.session.settings().encoding);
+        return Some(Location::new(document.uri().clone(), range));
+    }
     let meant = texts.meant_at(document, offset).map(|(meant, _)| meant.skill);
     if skills_core::references::at(document.references(), offset).is_some() {
         return texts.location(&meant?.path).await;
@@ -31,6 +38,14 @@ pub(crate) async fn definition(
     }
     // A directory, or nothing that can be read: the skill that it is of.
     texts.location(&meant?.path).await
+}
+
+/// Returns where the argument is named that a skill's body asks for at a place.
+fn argument(document: &Document, offset: usize) -> Option<Span> {
+    if !from_proto::is_skill(document.uri()) || offset < document.parsed().body.start {
+        return None;
+    }
+    assist::argument(document.text(), document.parsed(), offset)?.declared
 }
 
 /// Returns everywhere that the skill at a position is named; its own name as well where the client

@@ -1,11 +1,11 @@
 //! Completion: what may be written where the cursor stands.
 
-use super::describe;
 use super::patterns::{Pattern, pattern, patterns};
 use super::written::{fitted, gap, others};
+use super::{arguments, describe};
 use crate::catalog::hooks::{COMMON, EVENTS, Event, GROUP, KINDS, Key, find_event, find_kind};
 use crate::catalog::tools::{Tool, tools};
-use crate::catalog::variables::{VARIABLES, find_variable};
+use crate::catalog::variables::{VARIABLES, Variable, find_variable};
 use crate::catalog::{
     self, ALLOWED_TOOLS, Absent, Agent, DISALLOWED_TOOLS, Field, Shape, Standing,
 };
@@ -112,12 +112,7 @@ pub fn complete(text: &str, offset: usize, written: Written<'_>) -> Option<Compl
                 (word, fitted(values, text, word, style))
             }
         }
-        Place::Variable { word } => {
-            let arguments = document.frontmatter.as_ref();
-            let arguments =
-                arguments.map(|it| crate::fields::Fields::new(it, text).list(&catalog::ARGUMENTS));
-            (word, variables(arguments.unwrap_or_default().into_iter().map(|it| it.text)))
-        }
+        Place::Variable { word } => (word, variables(arguments::items(text, &document))),
         Place::Elsewhere => return None,
     };
     (!items.is_empty()).then_some(Completion { span, items })
@@ -146,7 +141,8 @@ pub fn documentation(kind: Kind, label: &str) -> Option<String> {
         Kind::Event => find_event(label).map(describe::event),
         Kind::Key => [&GROUP[..], &COMMON[..]].concat_find(label).map(describe::key),
         Kind::Variable => {
-            find_variable(label.trim_matches(['$', '{', '}'])).map(describe::variable)
+            let known = find_variable(label.trim_matches(['$', '{', '}'])).map(describe::variable);
+            known.or_else(|| arguments::described(label))
         }
         Kind::Value => find_kind(label).map(describe::kind),
         Kind::File | Kind::Path => None,
@@ -391,19 +387,16 @@ fn tool_item(tool: &Tool) -> Item {
     }
 }
 
-fn variables(arguments: impl Iterator<Item = String>) -> Vec<Item> {
-    let known = VARIABLES.iter().map(|it| (describe::spelled(it), it.summary.to_owned()));
-    let named = arguments.map(|it| (format!("${it}"), "an argument of this skill".to_owned()));
-    known
-        .chain(named)
-        .map(|(text, detail)| Item {
-            label: text.clone(),
-            kind: Kind::Variable,
-            detail,
-            text,
-            snippet: None,
-        })
-        .collect()
+/// Returns the variables: all that was typed, the words of it, and what else there is.
+fn variables(arguments: Vec<Item>) -> Vec<Item> {
+    let item = |it: &Variable| {
+        let text = describe::spelled(it);
+        let detail = it.summary.to_owned();
+        Item { label: text.clone(), kind: Kind::Variable, detail, text, snippet: None }
+    };
+    let (all, others): (Vec<_>, Vec<_>) = VARIABLES.iter().partition(|it| !it.braces);
+    let all = all.into_iter().map(item);
+    all.chain(arguments).chain(others.into_iter().map(item)).collect()
 }
 
 /// Returns a text as a snippet has it.

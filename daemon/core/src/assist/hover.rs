@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::describe;
+use super::{arguments, describe};
 use crate::catalog::hooks::{COMMON, GROUP, KINDS, find_event, find_kind};
 use crate::catalog::tools::tools;
 use crate::catalog::variables::find_variable;
@@ -30,6 +30,9 @@ const BYTES_PER_TOKEN: usize = 4;
 pub fn hover(text: &str, offset: usize) -> Option<Hover> {
     let offset = text.floor_char_boundary(offset);
     let document = parse(text);
+    if let Some((span, text)) = arguments::told(text, &document, offset) {
+        return Some(Hover { span, text });
+    }
     let (span, said) = match place(text, &document, offset) {
         Place::Key { path, word, .. } => (word, key(&path, word.slice(text))?),
         Place::Value { path, word, .. } => {

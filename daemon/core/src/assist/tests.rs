@@ -1,5 +1,6 @@
 //! Completion and hover on texts with a `|` where the cursor stands.
 
+mod arguing;
 mod hurting;
 mod spanning;
 
@@ -12,7 +13,7 @@ use super::{Kind, Written, complete, documentation, hover};
 use crate::parse::parse;
 use crate::path::AbsPath;
 use crate::rules::Subject;
-use crate::rules::tests::typing::SKILLS;
+use crate::rules::tests::typing::{SKILLS, SPANNING};
 use crate::rules::tests::world::record;
 use crate::text::Span;
 
@@ -389,12 +390,12 @@ fn variables_are_offered_in_the_body() {
     check(
         "---\nname: a\narguments: issue\n---\nRun $|",
         &expect![[r#"
-        $ARGUMENTS -> Run $ARGUMENTS
-        ${CLAUDE_SKILL_DIR} -> Run ${CLAUDE_SKILL_DIR}
-        ${CLAUDE_PROJECT_DIR} -> Run ${CLAUDE_PROJECT_DIR}
-        ${CLAUDE_SESSION_ID} -> Run ${CLAUDE_SESSION_ID}
-        8 in all
-    "#]],
+            $ARGUMENTS -> Run $ARGUMENTS
+            $issue -> Run $issue
+            $0 -> Run $0
+            $1 -> Run $1
+            10 in all
+        "#]],
     );
     check(
         "---\nname: a\n---\nsee ${CLAUDE_SK|}/x\n",
@@ -561,7 +562,7 @@ fn the_parentheses_of_a_tool_have_patterns() {
 
 #[test]
 fn at_each_keystroke_completion_knows_the_word() {
-    for skill in SKILLS {
+    for skill in SKILLS.into_iter().chain(SPANNING) {
         let ends = skill.char_indices().map(|(at, letter)| at + letter.len_utf8());
         for end in std::iter::once(0).chain(ends) {
             let text = &skill[..end];

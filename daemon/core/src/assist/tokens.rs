@@ -1,7 +1,6 @@
 //! What stands out in a text beyond Markdown: keys, variables, and references that lead somewhere.
 
-use std::collections::HashSet;
-
+use super::arguments;
 use crate::catalog::variables::find_variable;
 use crate::catalog::{self, Known};
 use crate::parse::{Document, Entry, Value, ValueKind};
@@ -80,29 +79,15 @@ fn nested(text: &str, value: &Value, kind: TokenKind, tokens: &mut Vec<Token>) {
 fn variables(text: &str, document: &Document, tokens: &mut Vec<Token>) {
     let body = document.body;
     let written = body.slice(text);
-    let named = document
-        .frontmatter
-        .as_ref()
-        .map(|it| crate::fields::Fields::new(it, text).list(&catalog::ARGUMENTS));
-    let named: HashSet<String> = named.into_iter().flatten().map(|it| it.text).collect();
-    let is_name = |it: char| it.is_ascii_alphanumeric() || it == '_';
-    for (at, _) in written.match_indices('$') {
-        if written[..at].ends_with('\\') {
-            continue;
-        }
-        let rest = &written[at + 1..];
-        let braces = rest.starts_with('{');
-        let inner = rest.strip_prefix('{').unwrap_or(rest);
+    let mut add = |span| tokens.push(Token { span, kind: TokenKind::Variable });
+    arguments::places(text, document).into_iter().for_each(&mut add);
+    for (at, _) in written.match_indices("${") {
+        let inner = &written[at + 2..];
+        let is_name = |it: char| it.is_ascii_alphanumeric() || it == '_';
         let name = &inner[..inner.find(|it| !is_name(it)).unwrap_or(inner.len())];
-        let closed = inner[name.len()..].starts_with('}');
-        let known = find_variable(name).is_some_and(|it| it.braces == braces)
-            || (!braces && named.contains(name))
-            || (!braces && !name.is_empty() && name.bytes().all(|it| it.is_ascii_digit()));
-        if known && (closed || !braces) {
-            let start = body.start + at;
-            let length = 1 + name.len() + if braces { 2 } else { 0 };
-            tokens
-                .push(Token { span: Span::new(start, start + length), kind: TokenKind::Variable });
+        let is_known = find_variable(name).is_some_and(|it| it.braces);
+        if is_known && inner[name.len()..].starts_with('}') && !written[..at].ends_with('\\') {
+            add(Span::new(at, at + name.len() + 3).moved(body.start));
         }
     }
 }

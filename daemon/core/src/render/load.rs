@@ -4,7 +4,8 @@ use super::body::Body;
 use super::command::{Command, Marks};
 use super::expand::{Shell, ShellResults, expand};
 use super::metadata::{Metadata, list, metadata};
-use super::substitute::{Placeholders, Values, Variables};
+use super::placeholder::Placeholders;
+use super::substitute::{Values, Variables};
 use super::{Format, unseen, xml};
 use crate::catalog;
 

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::arguments::{shell_words, slash_words};
+use super::placeholder::{Asked, Placeholder, Placeholders, highest, number};
 
 /// What a skill may ask for by name; what is not known stays as it is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,18 +23,6 @@ pub struct Variables {
     pub plugin_data: Option<String>,
     /// `${user_config.X}`: what the user has set for the plugin.
     pub user_config: BTreeMap<String, String>,
-}
-
-/// Whose placeholders mean something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Placeholders {
-    /// Claude Code's; `braced` for `${ARG1}` and `${name}` as well.
-    Claude {
-        /// Whether arguments may stand in braces.
-        braced: bool,
-    },
-    /// Those of opencode's slash commands.
-    Slash,
 }
 
 /// The values of one call.
@@ -64,25 +53,24 @@ impl<'a> Values<'a> {
             Placeholders::Claude { .. } => shell_words(raw),
             Placeholders::Slash => slash_words(raw),
         };
-        let last = body.match_indices('$').filter_map(|(at, _)| number(&body[at + 1..]));
-        let last = last.map(|(number, _)| number).max().unwrap_or(0);
+        let last = highest(body);
         Self { placeholders, raw, words, names, dir, variables, last, used: false }
     }
 
     /// Puts the values into a text.
     pub(super) fn fill(&mut self, text: &str) -> String {
         let mut filled = String::with_capacity(text.len());
-        let mut rest = text;
-        while let Some(at) = rest.find('$') {
-            let (before, from) = rest.split_at(at);
-            filled.push_str(before);
-            let Some((length, value)) = self.placeholder(from) else {
-                filled.push('$');
-                rest = &from[1..];
+        let (mut done, mut from) = (0, 0);
+        while let Some(found) = self.placeholders.next(text, from, self.names) {
+            let Placeholder { span, asked, is_escaped } = found;
+            let value = self.value(asked);
+            if value.is_none() && matches!(asked, Asked::Braced(_)) {
+                // It means nothing; what stands in it may.
+                from = span.start + 1;
                 continue;
-            };
-            let is_claude = matches!(self.placeholders, Placeholders::Claude { .. });
-            let is_escaped = is_claude && before.ends_with('\\') && !from.starts_with("${");
+            }
+            filled.push_str(&text[done..span.start]);
+            (done, from) = (span.end, span.end);
             if is_escaped {
                 filled.pop();
             }
@@ -92,65 +80,31 @@ impl<'a> Values<'a> {
                     filled.push_str(&value.text);
                 }
                 // Escaped, or asking for an argument that there is not.
-                Some(_) | None => filled.push_str(&from[..length]),
+                Some(_) | None => filled.push_str(span.slice(text)),
             }
-            rest = &from[length..];
         }
-        filled.push_str(rest);
+        filled.push_str(&text[done..]);
         filled
     }
 
-    /// Reads the placeholder that a text begins with: how long it is, and what is put in, if
-    /// anything.
-    fn placeholder(&self, text: &str) -> Option<(usize, Option<Value>)> {
-        match self.placeholders {
-            Placeholders::Slash => self.slash(text),
-            Placeholders::Claude { braced } => {
-                if let Some(inside) = text.strip_prefix("${") {
-                    let (name, _) = inside.split_once('}')?;
-                    let length = name.len() + 3;
-                    let value = self.variable(name).map(Value::other);
-                    let value = value.or_else(|| self.braced(name).filter(|_| braced))?;
-                    return Some((length, Some(value)));
-                }
-                self.claude(text)
+    /// Returns what is put in, if anything.
+    fn value(&self, asked: Asked<'_>) -> Option<Value> {
+        let nth = |index: usize| self.words.get(index).cloned();
+        match (asked, self.placeholders) {
+            (Asked::All, _) => Some(Value::argument(self.raw.to_owned())),
+            (Asked::Named(index), _) => Some(Value::argument(nth(index).unwrap_or_default())),
+            (Asked::Indexed(index) | Asked::Numbered(index), Placeholders::Claude { .. }) => {
+                nth(index).map(Value::argument)
             }
-        }
-    }
-
-    fn claude(&self, text: &str) -> Option<(usize, Option<Value>)> {
-        let nth = |index: usize| self.words.get(index).cloned().map(Value::argument);
-        let behind = &text[1..];
-        if let Some(name) = self.named(behind) {
-            let word = self.words.get(self.names.iter().position(|it| it == name)?);
-            let value = Value::argument(word.cloned().unwrap_or_default());
-            return Some((1 + name.len(), Some(value)));
-        }
-        if let Some(indexed) = behind.strip_prefix("ARGUMENTS") {
-            let index = indexed.strip_prefix('[').and_then(number);
-            if let Some((index, after)) = index
-                && after.starts_with(']')
-            {
-                let length = text.len() - after.len() + 1;
-                return Some((length, nth(index)));
+            (Asked::Indexed(number) | Asked::Numbered(number), Placeholders::Slash) => {
+                Some(Value::argument(self.slash(number)))
             }
-            return Some(("$ARGUMENTS".len(), Some(Value::argument(self.raw.to_owned()))));
+            (Asked::Braced(name), Placeholders::Claude { braced }) => {
+                let variable = self.variable(name).map(Value::other);
+                variable.or_else(|| self.braced(name).filter(|_| braced))
+            }
+            (Asked::Braced(_), Placeholders::Slash) => None,
         }
-        let (index, after) = number(behind)?;
-        if after.starts_with(is_word) {
-            return None;
-        }
-        Some((text.len() - after.len(), nth(index)))
-    }
-
-    /// Returns the longest name of an argument that a text begins with as a whole word.
-    fn named(&self, text: &str) -> Option<&'a str> {
-        let fits = |name: &&str| {
-            let after = text.strip_prefix(name);
-            after.is_some_and(|it| !it.starts_with(|c: char| is_word(c) || c == '['))
-        };
-        let names = self.names.iter().map(String::as_str).filter(|it| !it.is_empty());
-        names.filter(fits).max_by_key(|it| it.len())
     }
 
     fn variable(&self, name: &str) -> Option<String> {
@@ -179,14 +133,11 @@ impl<'a> Values<'a> {
         Some(Value::argument(word.clone()))
     }
 
-    fn slash(&self, text: &str) -> Option<(usize, Option<Value>)> {
-        if text.starts_with("$ARGUMENTS") {
-            return Some(("$ARGUMENTS".len(), Some(Value::argument(self.raw.to_owned()))));
-        }
-        let (nth, after) = number(&text[1..])?;
-        let words = nth.checked_sub(1).and_then(|it| self.words.get(it..)).unwrap_or_default();
-        let words = if nth == self.last { words } else { &words[..words.len().min(1)] };
-        Some((text.len() - after.len(), Some(Value::argument(words.join(" ")))))
+    /// Returns what opencode has for a number: from 1, the last with all that follows it.
+    fn slash(&self, number: usize) -> String {
+        let words = number.checked_sub(1).and_then(|it| self.words.get(it..)).unwrap_or_default();
+        let words = if number == self.last { words } else { &words[..words.len().min(1)] };
+        words.join(" ")
     }
 }
 
@@ -204,16 +155,4 @@ impl Value {
     fn other(text: String) -> Self {
         Self { text, is_argument: false }
     }
-}
-
-/// Reads the number that a text begins with.
-fn number(text: &str) -> Option<(usize, &str)> {
-    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    Some((text[..end].parse().ok()?, &text[end..]))
-}
-
-/// Whether a letter goes on with a word, as `\w` of Claude Code's expressions has it: one of another
-/// alphabet does not.
-fn is_word(letter: char) -> bool {
-    letter.is_ascii_alphanumeric() || letter == '_'
 }

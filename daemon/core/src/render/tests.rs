@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
-use super::substitute::{Placeholders, Values};
+use super::placeholder::Placeholders;
+use super::substitute::Values;
 use super::*;
 use crate::profile;
 use crate::skill::FileFacts;

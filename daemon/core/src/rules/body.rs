@@ -5,6 +5,7 @@ mod variables;
 
 pub(crate) use files::{decoded, path_of};
 pub(super) use variables::commands;
+pub(crate) use variables::is_amount;
 
 use super::rule::Rule;
 use super::subject::Cx;

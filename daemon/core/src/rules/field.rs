@@ -246,17 +246,39 @@ fn under_metadata(cx: &Cx<'_>, entry: &Entry) -> Option<Vec<Edit>> {
         let text = format!("metadata:{end}  {key}: {value}{end}");
         return Some(vec![Edit { span: lines, text }]);
     };
-    let ValueKind::Mapping { flow: false, entries } = &metadata.value.kind else { return None };
-    let last = entries.last()?;
-    if entries.iter().any(|it| it.key.text == entry.key.text) {
-        return None;
-    }
-    let start = cx.line(last.key.span.start).start;
-    let indent = Span::new(start, last.key.span.start).slice(cx.text);
-    let behind = cx.lines_of(last).end;
     let removed = Edit { span: lines, text: String::new() };
-    let text = format!("{indent}{key}: {value}{end}");
-    Some(vec![Edit { span: Span::empty(behind), text }, removed])
+    let put = |at: usize, text: String| Some(vec![Edit { span: Span::empty(at), text }, removed]);
+    let behind = |it: &Entry| cx.lines_of(it).end;
+    match &metadata.value.kind {
+        // Nothing is written in it yet.
+        ValueKind::Null if metadata.value.span.is_empty() => {
+            put(behind(metadata), format!("  {key}: {value}{end}"))
+        }
+        ValueKind::Mapping { entries, .. }
+            if entries.iter().any(|it| it.key.text == entry.key.text) =>
+        {
+            None
+        }
+        ValueKind::Mapping { flow: true, entries } => {
+            // In braces commas and brackets are no letters.
+            let is_cut = |it: &str| it.contains(['[', ']', '{', '}', ',']);
+            let is_plain = *style == ScalarStyle::Plain && plain_text;
+            let value = if is_plain && is_cut(&value) { quote::double(text) } else { value };
+            let field = format!("{key}: {value}");
+            match entries.last() {
+                _ if is_cut(key) => None,
+                Some(last) => put(last.span.end, format!(", {field}")),
+                None => put(metadata.value.span.start + 1, field),
+            }
+        }
+        ValueKind::Mapping { flow: false, entries } => {
+            let last = entries.last()?;
+            let start = cx.line(last.key.span.start).start;
+            let indent = Span::new(start, last.key.span.start).slice(cx.text);
+            put(behind(last), format!("{indent}{key}: {value}{end}"))
+        }
+        _ => None,
+    }
 }
 
 /// Whether a key that is like another was probably meant as it: short words are alike by chance,

@@ -8,9 +8,10 @@
 use super::finding::{Edit, Finding, Fix, Offer, apply};
 use super::subject::{Cx, Subject};
 use super::{Nowhere, Settings, found_in};
+use crate::catalog::{self, Known, Standing};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::parse::{
-    Closing, Document, Entry, Frontmatter, Opening, ScalarStyle, Value, ValueKind, parse,
+    Closing, Document, Entry, Frontmatter, Opening, ScalarStyle, Value, ValueKind, find, parse,
 };
 use crate::skill::{FileFacts, Origin, SkillRecord};
 
@@ -146,6 +147,15 @@ struct Change<'a> {
     edits: &'a [Edit],
 }
 
+/// Whether no agent reads a key of the first level.
+fn is_unread(entry: &Entry) -> bool {
+    match catalog::recognise(&entry.key.text) {
+        Known::Field(field) => field.standing != Standing::Read,
+        Known::Misspelled(_) => false,
+        Known::Unknown => true,
+    }
+}
+
 /// How many levels of a value are compared: deeper ones count as another value.
 const MOST_LEVELS: usize = 64;
 
@@ -183,6 +193,14 @@ impl Change<'_> {
             };
             match left.iter().position(is_same) {
                 Some(at) => _ = left.remove(at),
+                // What nobody reads where it stands may get a place of its own.
+                None if is_unread(entry) => {
+                    let is_new = |it: &&Entry| find(before, &it.key.text).is_none();
+                    let entries = after.iter().filter(is_new).filter_map(|it| it.value.entries());
+                    if !entries.flatten().any(|it| is_same(&it)) {
+                        return false;
+                    }
+                }
                 None => return false,
             }
         }
@@ -232,9 +250,15 @@ impl Change<'_> {
         if before.recovered {
             return true;
         }
-        let (Some(old), Some(new)) = (before.value.entries(), after.value.entries()) else {
-            return false;
+        let old = match &before.value {
+            // Where nothing is written, something may be.
+            it if it.is_null() && it.span.is_empty() => &[][..],
+            it => match it.entries() {
+                Some(entries) => entries,
+                None => return false,
+            },
         };
+        let Some(new) = after.value.entries() else { return false };
         new.len() == old.len() + 1
             && old.iter().all(|it| {
                 let is_same = |now: &&Entry| {

@@ -61,6 +61,68 @@ fn files_are_completed_at_the_first_time_of_asking() {
 }
 
 #[test]
+fn values_are_completed_in_each_of_their_lines() {
+    let home = Home::new();
+    let top = home.worktree("w", TREE);
+    let mut editor = Editor::start(&home, &[], &[&top], able());
+    let pdf = top.join(".claude/skills/pdf/SKILL.md");
+    editor.open(&pdf);
+    editor.wait_for(&pdf, &["index/"], &[]);
+    let mut complete = |head: &str| {
+        let text = format!("---\r\nname: pdf\r\ncompatibility: 🦀\r\n{head}\r\n---\r\nb\r\n");
+        completed(&mut editor, &pdf, &text)
+    };
+    for head in [
+        "allowed-tools: [Read, '🦀',\r\n  '🦀', Wr|]",
+        "allowed-tools: [Read,\r\n  '🦀', Wr|",
+        "allowed-tools: Read,\r\n  '🦀', Wr|",
+        "allowed-tools: >-\r\n  '🦀', Wr|",
+    ] {
+        let items = complete(head);
+        let labels = labels(&items);
+        let write = labels.iter().position(|it| it == "Write").expect("it is offered");
+        let edit = &items[write]["textEdit"];
+        assert_eq!(edit["newText"], "Write", "{head}");
+        let range = json!({
+            "start": {"line": 4, "character": 8}, "end": {"line": 4, "character": 10}
+        });
+        assert_eq!(edit["range"], range, "{head}");
+        assert!(!labels.contains(&"model".to_owned()), "a key is none: {labels:?}");
+    }
+    let globs = complete("paths: >\r\n  docs/**,\r\n  src/|");
+    assert_eq!(labels(&globs), ["src/**/*.rs", "src/deep/**"]);
+    run(&home, &top, &["stop"]);
+}
+
+#[test]
+fn arguments_are_explained_and_lead_to_where_they_are_named() {
+    let home = Home::new();
+    let top = home.worktree("w", TREE);
+    let mut editor = Editor::start(&home, &[], &[&top], able());
+    let pdf = top.join(".claude/skills/pdf/SKILL.md");
+    editor.open(&pdf);
+    editor.wait_for(&pdf, &["index/"], &[]);
+    let text = "---\nname: pdf\ndescription: Use it.\narguments: [file, page]\n---\n🦀 Read $page of $0, for $5 a page.\n";
+    editor.edit(&pdf, text);
+    let mut ask = |method: &str, place: (u32, u32)| {
+        editor.ask(&format!("textDocument/{method}"), &pdf, place, json!({})).expect("answered")
+    };
+    let said = |hover: &Value| hover["contents"]["value"].as_str().unwrap_or_default().to_owned();
+    assert!(said(&ask("hover", (5, 10))).contains("the second word"));
+    assert!(said(&ask("hover", (5, 18))).contains("(`file` of `arguments`)"));
+    assert!(ask("hover", (5, 26)).is_null(), "an amount of money is no argument");
+    let definition = ask("definition", (5, 10));
+    let range = |line: u32, from: u32, to: u32| json!({"start": {"line": line, "character": from}, "end": {"line": line, "character": to}});
+    assert_eq!(definition["range"], range(3, 18, 22));
+    assert_eq!(definition["uri"], uri(&pdf));
+    let highlights = ask("documentHighlight", (3, 14));
+    let ranges: Vec<_> =
+        highlights.as_array().expect("a list").iter().map(|it| &it["range"]).collect();
+    assert_eq!(ranges, [&range(3, 12, 16), &range(5, 17, 19)]);
+    run(&home, &top, &["stop"]);
+}
+
+#[test]
 fn hints_lenses_and_tokens_know_the_disk() {
     let home = Home::new();
     let top = home.worktree("w", TREE);

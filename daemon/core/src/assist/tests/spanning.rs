@@ -7,6 +7,7 @@ use crate::fields::Fields;
 use crate::parse::{Document, parse};
 use crate::references::typed;
 use crate::rules::Surroundings;
+use crate::rules::tests::typing::SPANNING;
 use crate::text::Span;
 
 /// A worktree with these files.
@@ -221,6 +222,61 @@ fn events_in_braces_are_written_in_braces() {
     let document = parse(&text);
     assert_eq!(document.diagnostics, [], "{text}");
     assert!(written.starts_with("PreToolUse: [{matcher: \"Bash\", hooks: [{type: command"));
+}
+
+#[test]
+fn at_each_keystroke_of_a_value_that_goes_on_its_words_are_offered() {
+    // Of each text what stands before a word, and the word.
+    let words = [
+        (0, "[\n  ", "Read"),
+        (0, "  \"", "Bash"),
+        (0, ",\n  ", "Grep"),
+        (0, "|\n  ", "src/**"),
+        (0, "src/**,\n  ", "docs/**"),
+        (1, ">\n  ", "Read"),
+        (1, "Read, ", "Grep"),
+        (1, "Grep,\n  ", "Edit"),
+        (1, "disallowed-tools: ", "Write"),
+        (1, "Write,\n  ", "WebFetch"),
+        (1, "{", "author"),
+        (1, "me,\n  ", "version"),
+        (1, "user-invocable:\n  ", "true"),
+        (2, "hooks: {", "PreToolUse"),
+        (2, "  {", "matcher"),
+        (2, "matcher: ", "Bash"),
+        (2, "\n   ", "hooks"),
+        (2, "[{", "type"),
+        (2, "type: ", "command"),
+        (2, ", ", "command"),
+        (2, ">-\n    ", "src/**"),
+        (2, "\n  - ", "docs/**"),
+        (3, "allowed-tools: \"", "Read"),
+        (3, ",\n  ", "Grep"),
+        (3, ">\n    ", "Write"),
+        (3, "- '", "WebFetch"),
+        (3, "Tidy ", "$what"),
+        (3, "in ", "$where"),
+    ];
+    for (nth, before, word) in words {
+        let skill = SPANNING[nth];
+        let found = skill.find(&format!("{before}{word}"));
+        let start = found.unwrap_or_else(|| panic!("{before}{word} is there")) + before.len();
+        // Of a variable the `$` says that one is meant.
+        for length in usize::from(word.starts_with('$'))..word.len() {
+            let typed = &skill[..start + length];
+            let offered = [
+                complete(typed, typed.len(), Written::Skill(None)),
+                complete_paths(typed, &parse(typed), typed.len(), &Tree),
+            ];
+            let is_offered = offered.iter().flatten().any(|it| {
+                it.span.slice(typed) == &word[..length]
+                    && it.items.iter().any(|it| it.label == word)
+            });
+            // What is a directory already is not offered for itself.
+            let is_whole = word.strip_suffix("**").is_some_and(|it| length >= it.len());
+            assert!(is_offered || is_whole, "{word} behind {typed:?}");
+        }
+    }
 }
 
 #[test]

@@ -137,7 +137,7 @@ fn currency(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
             if digits == 0
                 || written[..at].ends_with(['\\', '$'])
-                || !(is_money(&rest[..digits], &rest[digits..]) || is_a_price(&written[..at]))
+                || !is_amount(written, Span::new(at, at + 1 + digits))
             {
                 continue;
             }
@@ -158,6 +158,12 @@ fn currency(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             });
         }
     }
+}
+
+/// Whether `$` and digits at a place of a text are an amount of money.
+pub(crate) fn is_amount(text: &str, place: Span) -> bool {
+    is_money(&text[place.start + 1..place.end], &text[place.end..])
+        || is_a_price(&text[..place.start])
 }
 
 /// Whether the words before say that money is meant.

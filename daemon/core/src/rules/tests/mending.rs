@@ -235,6 +235,75 @@ fn what_an_alias_stands_for_stays() {
     }
 }
 
+/// Moves the key that nobody reads under `metadata`: what the frontmatter becomes, if that is offered.
+fn moved(frontmatter: &str) -> Option<String> {
+    let text = format!("---\n{HEAD}{frontmatter}---\nRead.\n");
+    let found = World::new(&text).check();
+    let finding = found.iter().find(|it| it.rule.id == "field/unknown").expect("it is found");
+    let mut fixes = finding.fixes.iter();
+    let fix = fixes.find(|it| it.title == "Move it under `metadata`")?;
+    let mended = apply(&text, &fix.edits);
+    let again = World::new(&mended).check();
+    assert!(again.iter().all(|it| it.rule.id != "field/unknown"), "{mended}");
+    Some(mended[4 + HEAD.len()..].split_once("---").expect("it is closed").0.to_owned())
+}
+
+#[test]
+fn a_key_that_nobody_reads_is_moved_into_metadata_however_that_is_written() {
+    let check = |before: &str, after: &str| assert_eq!(moved(before).as_deref(), Some(after));
+    check("metadata: {a: b}\nfoo: bar\n", "metadata: {a: b, foo: \"bar\"}\n");
+    check("foo: bar\nmetadata: { a: b, }\n", "metadata: { a: b, foo: \"bar\", }\n");
+    check("metadata: {}\nfoo: bar\n", "metadata: {foo: \"bar\"}\n");
+    check("metadata: {\n  a: b\n}\nfoo: 1.0 # x\n", "metadata: {\n  a: b, foo: \"1.0\"\n}\n");
+    check("metadata: {a: b}\nfoo: to be, or [so]\n", "metadata: {a: b, foo: \"to be, or [so]\"}\n");
+    check("metadata: {a: b}\nfoo: 'it''s'\n", "metadata: {a: b, foo: 'it''s'}\n");
+    check("metadata: {a: \"b\"} # c\nfoo: bar\n", "metadata: {a: \"b\", foo: \"bar\"} # c\n");
+    check("metadata:\nfoo: bar\n", "metadata:\n  foo: \"bar\"\n");
+    check("foo: bar\nmetadata: # c\nlicense: x\n", "metadata: # c\n  foo: \"bar\"\nlicense: x\n");
+    // It is there already, or there is no map.
+    assert_eq!(moved("metadata: {foo: b}\nfoo: bar\n"), None);
+    assert_eq!(moved("metadata: [a]\nfoo: bar\n"), None);
+    assert_eq!(moved("metadata: ~\nfoo: bar\n"), None);
+    assert_eq!(moved("metadata: {a: b\nfoo: bar\n"), None);
+}
+
+#[test]
+fn a_field_that_is_indented_by_mistake_begins_where_the_others_do() {
+    let check = |before: &str, after: &str| {
+        let text = |it: &str| format!("---\n{HEAD}{it}---\nRead.\n");
+        mends(&text(before), "yaml/syntax", &text(after));
+    };
+    check("license: MIT\n\tmodel: opus\n", "license: MIT\nmodel: opus\n");
+    check("license: MIT\n  model: opus\n", "license: MIT\nmodel: opus\n");
+    check("license: MIT\n \tmodel: opus\n", "license: MIT\nmodel: opus\n");
+    check("\tmodel: opus\n\teffort: high\n", "model: opus\neffort: high\n");
+    check(
+        "license: MIT\n  model: opus\neffort: high\n",
+        "license: MIT\nmodel: opus\neffort: high\n",
+    );
+    check(
+        "license: MIT\n  allowed-tools:\n    - Read\n    - Grep\n",
+        "license: MIT\nallowed-tools:\n  - Read\n  - Grep\n",
+    );
+    check("license: MIT\n  model:\n", "license: MIT\nmodel:\n");
+}
+
+#[test]
+fn keys_below_an_emptied_line_get_their_metadata_back() {
+    let check = |before: &str, after: &str| {
+        let text = |it: &str| format!("---\n{HEAD}{it}---\nRead.\n");
+        mends(&text(before), "yaml/syntax", &text(after));
+    };
+    check("\n  version: 1.0.0\n  author: x\n", "metadata:\n  version: 1.0.0\n  author: x\n");
+    check("license: x\n  author: x\n", "license: x\nmetadata:\n  author: x\n");
+    let text = format!("---\n{HEAD}\n  author: x\n---\nRead.\n").replace('\n', "\r\n");
+    mends(&text, "yaml/syntax", &text.replace("asked\r\n\r\n", "asked\r\nmetadata:\r\n"));
+    // What stands among them may be meant for either place.
+    let text = format!("---\n{HEAD}\n  version: 1.0.0\n  model: opus\n---\nRead.\n");
+    let found = World::new(&text).check();
+    assert!(found.iter().all(|it| it.rule.id != "yaml/syntax" || it.fixes.is_empty()));
+}
+
 #[test]
 fn a_key_behind_a_tab_begins_in_the_first_column() {
     settles(&head("\tfoo: bar\n"), &head("foo: bar\n"));

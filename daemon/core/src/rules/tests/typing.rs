@@ -11,9 +11,17 @@ pub(crate) const SKILLS: [&str; 5] = [
     "---\nname: übersicht\ndescription: |\n  Eine Übersicht 🦀 über alles.\n\n  Use when: somebody asks.\ncontext: fork\nagent: Explore\ndisable-model-invocation: true\n# a remark\nlicense: MIT\n---\n| a | b |\n|---|---|\n",
 ];
 
+/// Skills whose values go on over lines: lists in brackets, folded tools, blocks of globs.
+pub(crate) const SPANNING: [&str; 4] = [
+    "---\nname: audit\ndescription: >-\n  Audits a change. Use before a release.\nallowed-tools: [\n  Read,\n  \"Bash(git log:*)\",\n  Grep\n]\npaths: |\n  src/**,\n  docs/**\n---\n\nLook at each file.\n",
+    "---\nname: sweep\ndescription: Sweeps up. Use when asked to.\nallowed-tools: >\n  Read, Grep,\n  Edit(src/**)\ndisallowed-tools: Write,\n  WebFetch\nmetadata: {author: me,\n  version: \"1.0\"}\nuser-invocable:\n  true\n---\nSweep $ARGUMENTS.\n",
+    "---\nname: gate\ndescription: \"Guards a gate. Use it\n  whenever a shell runs.\"\nhooks: {PreToolUse: [\n  {matcher: Bash,\n   hooks: [{type: command, command: ./gate.sh}]}]}\npaths:\n  - >-\n    src/**\n  - docs/**\n---\nIt works by itself.\n",
+    "---\nname: tidy-up\ndescription: 'Tidies up. Use when\n  asked to: it does all.'\nallowed-tools: \"Read,\n  Grep\"\ndisallowed-tools:\n  - >\n    Write\n  - 'WebFetch'\narguments: [what,\n  where]\n---\nTidy $what in $where.\n",
+];
+
 #[test]
 fn at_each_keystroke_there_is_at_most_one_finding_about_syntax_on_the_line() {
-    for skill in SKILLS {
+    for skill in SKILLS.into_iter().chain(SPANNING) {
         let ends = skill.char_indices().map(|(at, letter)| at + letter.len_utf8());
         for end in std::iter::once(0).chain(ends) {
             let text = &skill[..end];

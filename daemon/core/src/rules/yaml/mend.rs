@@ -2,7 +2,7 @@
 //!
 //! A fix changes no value that some agent reads already: where two readings are left, there is none.
 
-use crate::catalog::fields;
+use crate::catalog::{Known, Standing, fields, recognise};
 use crate::parse::{Closing, Entry, Frontmatter, ScalarStyle, Value, ValueKind};
 use crate::rules::subject::Cx;
 use crate::rules::{Edit, Finding, quote};
@@ -39,7 +39,10 @@ pub(super) fn mend(cx: &Cx<'_>, finding: Finding) -> Finding {
             let line = cx.line(span.start);
             finding.fix("Indent the line", Span::empty(line.start), "  ")
         }
-        "yaml/syntax" => colon(cx, finding),
+        "yaml/syntax" => match misplaced(cx, frontmatter, span) {
+            Some((title, edits)) => finding.fix_all(title, edits),
+            None => colon(cx, finding),
+        },
         _ => finding,
     }
 }
@@ -189,6 +192,60 @@ fn is_beside(above: &str, written: &str) -> bool {
     let value = above.split_once(": ").map_or("", |(_, it)| it.trim());
     let is_whole = !value.is_empty() && !value.starts_with(['|', '>', '[', '{', '"', '\'', '&']);
     is_key(written) && is_key(above) && is_whole && !above.starts_with([' ', '-'])
+}
+
+/// Keys that stand deeper than the first one, below a value that is whole: fields go where the others
+/// are, and what belongs under `metadata` gets that back.
+fn misplaced(
+    cx: &Cx<'_>,
+    frontmatter: &Frontmatter,
+    at: Span,
+) -> Option<(&'static str, Vec<Edit>)> {
+    let indent = |it: &Entry| Span::new(cx.line(it.key.span.start).start, it.key.span.start);
+    let entries = &frontmatter.entries;
+    let first = entries.iter().position(|it| it.key.span == at)?;
+    let column = indent(&entries[first]).slice(cx.text);
+    let is_deep = !column.is_empty() && column.trim().is_empty();
+    if !is_deep || first == 0 || !indent(&entries[0]).is_empty() {
+        return None;
+    }
+    let run = entries[first..].iter().take_while(|it| indent(it).slice(cx.text) == column);
+    let run: Vec<&Entry> = run.collect();
+    let standing = |it: &&Entry| match recognise(&it.key.text) {
+        Known::Field(field) => Some(field.standing),
+        Known::Misspelled(_) | Known::Unknown => None,
+    };
+    let start = indent(run[0]).start;
+    if run.iter().all(|it| standing(it) == Some(Standing::Read)) {
+        let end = cx.lines_of(run.last()?).end;
+        let mut edits = Vec::new();
+        let mut at = start;
+        while at < end {
+            let line = cx.line(at);
+            if line.slice(cx.text).starts_with(column) {
+                let span = Span::new(at, at + column.len());
+                edits.push(Edit { span, text: String::new() });
+            }
+            at = after_line_end(cx.text, line.end).max(at + 1);
+        }
+        return Some(("Begin it in the first column", edits));
+    }
+    let is_other = |it: &&Entry| standing(it) != Some(Standing::Read);
+    let is_meant = run.iter().any(|it| matches!(standing(it), Some(Standing::Inert { .. })));
+    if !(is_meant && run.iter().all(is_other)) || cx.entry("metadata").is_some() {
+        return None;
+    }
+    // In the line that it was taken out of, if that is there.
+    let before = &cx.text[..start];
+    let before = before.strip_suffix('\n').unwrap_or(before);
+    let above = cx.line(before.strip_suffix('\r').unwrap_or(before).len());
+    let is_emptied = above.slice(cx.text).trim().is_empty();
+    let edit = if is_emptied {
+        Edit { span: above, text: "metadata:".to_owned() }
+    } else {
+        Edit { span: Span::empty(start), text: format!("metadata:{}", cx.line_break()) }
+    };
+    Some(("Write `metadata:` above", vec![edit]))
 }
 
 /// `name pdf` and `name:pdf`, where the key is one that there is.

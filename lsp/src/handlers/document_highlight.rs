@@ -1,0 +1,67 @@
+//! `textDocument/documentHighlight`: where a text says the same as at a position.
+
+use skills_core::assist;
+use skills_core::references::at;
+use skills_core::text::Span;
+use tower_lsp::ls_types::{DocumentHighlight, DocumentHighlightKind, Position};
+
+use crate::document::Document;
+use crate::settings::Settings;
+use crate::{from_proto, to_proto};
+
+/// Returns where the argument of a skill is named and asked for that a position is about, or all
+/// places that name the same skill; nothing for other places.
+pub(crate) fn document_highlight(
+    document: &Document,
+    position: Position,
+    settings: Settings,
+) -> Option<Vec<DocumentHighlight>> {
+    let offset = from_proto::offset(document, position, settings.encoding);
+    let highlight = |span: Span, kind: DocumentHighlightKind| DocumentHighlight {
+        range: to_proto::range(document, span, settings.encoding),
+        kind: Some(kind),
+    };
+    let is_skill = from_proto::is_skill(document.uri());
+    let argument =
+        is_skill.then(|| assist::argument(document.text(), document.parsed(), offset)).flatten();
+    if let Some(argument) = argument {
+        let declared = argument.declared.map(|it| highlight(it, DocumentHighlightKind::WRITE));
+        let uses = argument.uses.into_iter().map(|it| highlight(it, DocumentHighlightKind::READ));
+        return Some(declared.into_iter().chain(uses).collect());
+    }
+    let references = document.references();
+    let meant = at(references, offset)?;
+    let same = references.iter().filter(|it| it.name == meant.name);
+    Some(same.map(|it| highlight(it.span, DocumentHighlightKind::READ)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::Revision;
+
+    #[track_caller]
+    fn check(text: &str, line: u32, character: u32, expected: &[(u32, u32)]) {
+        let uri = "file:///w/.claude/skills/pdf/SKILL.md".parse().unwrap();
+        let document = Document::new(uri, 1, Revision::default(), text.to_owned());
+        let found =
+            document_highlight(&document, Position { line, character }, Settings::default());
+        let starts = found.unwrap_or_default().into_iter().map(|it| it.range.start);
+        let starts: Vec<_> = starts.map(|it| (it.line, it.character)).collect();
+        assert_eq!(starts, expected);
+    }
+
+    const SKILL: &str = "---\nname: a\narguments: [issue, branch]\n---\nFix $issue on $branch, or $0; see /pdf, `/pdf`.\n";
+
+    #[test]
+    fn an_argument_is_highlighted_where_it_is_named_and_asked_for() {
+        check(SKILL, 4, 5, &[(2, 12), (4, 4), (4, 26)]);
+        check(SKILL, 2, 20, &[(2, 19), (4, 14)]);
+    }
+
+    #[test]
+    fn names_of_the_same_skill_are_highlighted() {
+        check(SKILL, 4, 35, &[(4, 35), (4, 42)]);
+        check(SKILL, 4, 1, &[]);
+    }
+}
