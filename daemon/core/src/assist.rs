@@ -13,6 +13,7 @@ mod describe;
 mod format;
 mod hints;
 mod hover;
+mod keys;
 mod lens;
 mod patterns;
 mod refactor;

@@ -16,8 +16,6 @@ use crate::catalog::{self, Shape};
 use crate::parse::{Document, Frontmatter};
 use crate::text::Span;
 
-pub(crate) use item::{Pair, item};
-
 /// Where a cursor stands.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Place<'a> {

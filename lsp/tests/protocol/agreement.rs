@@ -27,6 +27,7 @@ async fn what_is_implemented_is_advertised_and_nothing_else() {
             completionProvider: {"resolveProvider":true,"triggerCharacters":[":"," ","-",",","[","(","$","{","/"]}
             definitionProvider: true
             referencesProvider: true
+            documentHighlightProvider: true
             documentSymbolProvider: true
             workspaceSymbolProvider: true
             codeActionProvider: {"codeActionKinds":["quickfix","refactor.extract","refactor.rewrite","source.fixAll.skillsd"],"resolveProvider":true}
@@ -54,6 +55,7 @@ async fn what_is_implemented_is_advertised_and_nothing_else() {
         completionProvider: {"resolveProvider":true,"triggerCharacters":[":"," ","-",",","[","(","$","{","/"]}
         definitionProvider: true
         referencesProvider: true
+        documentHighlightProvider: true
         documentSymbolProvider: true
         workspaceSymbolProvider: true
         codeActionProvider: {"codeActionKinds":["quickfix","refactor.extract","refactor.rewrite","source.fixAll.skillsd"],"resolveProvider":true}

@@ -27,6 +27,10 @@ pub struct Argument {
 
 /// Returns the argument that a place names or asks for, as Claude Code counts them.
 pub fn argument(text: &str, document: &Document, offset: usize) -> Option<Argument> {
+    let is_body = offset >= document.body.start;
+    if is_body && !has_mark(text, offset) {
+        return None;
+    }
     let arguments = Arguments::new(text, document);
     let uses = arguments.uses(Placeholders::Claude { braced: false });
     let meets = |it: Span| it.start <= offset && offset <= it.end;
@@ -38,7 +42,13 @@ pub fn argument(text: &str, document: &Document, offset: usize) -> Option<Argume
     Some(Argument { declared, uses: same.map(|it| it.span).collect() })
 }
 
-/// Returns where the body asks for arguments, in any agent's way.
+/// Whether there is a `$` on the line of a place: without one nothing is asked for.
+fn has_mark(text: &str, offset: usize) -> bool {
+    let start = text[..offset].rfind('\n').map_or(0, |it| it + 1);
+    text[start..].lines().next().is_some_and(|it| it.contains('$'))
+}
+
+/// Returns where the body asks for arguments.
 pub(super) fn places(text: &str, document: &Document) -> Vec<Span> {
     let arguments = Arguments::new(text, document);
     let claude = arguments.uses(Placeholders::Claude { braced: false });
@@ -47,7 +57,7 @@ pub(super) fn places(text: &str, document: &Document) -> Vec<Span> {
 
 /// Returns what is to be said of the argument that the body asks for at a place.
 pub(super) fn told(text: &str, document: &Document, offset: usize) -> Option<(Span, String)> {
-    if offset < document.body.start {
+    if offset < document.body.start || !has_mark(text, offset) {
         return None;
     }
     let arguments = Arguments::new(text, document);

@@ -1,14 +1,13 @@
 //! Completion: what may be written where the cursor stands.
 
+use super::keys::{KeyForm, escape, keys};
 use super::patterns::{Pattern, pattern, patterns};
 use super::written::{fitted, gap, others};
 use super::{arguments, describe};
-use crate::catalog::hooks::{COMMON, EVENTS, Event, GROUP, KINDS, Key, find_event, find_kind};
+use crate::catalog::hooks::{COMMON, GROUP, KINDS, Key, find_event, find_kind};
 use crate::catalog::tools::{Tool, tools};
 use crate::catalog::variables::{VARIABLES, Variable, find_variable};
-use crate::catalog::{
-    self, ALLOWED_TOOLS, Absent, Agent, DISALLOWED_TOOLS, Field, Shape, Standing,
-};
+use crate::catalog::{self, ALLOWED_TOOLS, Agent, DISALLOWED_TOOLS, Field, Shape};
 use crate::parse::{Document, Entry, parse};
 use crate::place::{Place, Style, place};
 use crate::text::Span;
@@ -195,133 +194,6 @@ fn skill(directory: Option<&str>) -> Item {
     }
 }
 
-/// How a key is written at a place.
-#[derive(Clone, Copy, Debug)]
-struct KeyForm {
-    /// Whether it is whole without a colon.
-    has_colon: bool,
-    /// Whether it lies in braces, where nothing stands below it.
-    in_flow: bool,
-}
-
-fn keys(
-    path: &[&str],
-    written: &dyn Fn(&str) -> bool,
-    form: KeyForm,
-    directory: Option<&str>,
-) -> Vec<Item> {
-    match path {
-        [] => {
-            let fields = catalog::fields().iter().copied();
-            let mut fields: Vec<_> =
-                fields.filter(|it| it.standing == Standing::Read && !written(it.key)).collect();
-            // Stable: else in the order of the catalog.
-            fields.sort_by_key(|it| !is_needed(it));
-            fields.into_iter().map(|it| field(it, form, directory)).collect()
-        }
-        ["hooks"] => {
-            EVENTS.iter().filter(|it| !written(it.name)).map(|it| event(it, form)).collect()
-        }
-        ["hooks", _] => GROUP.iter().map(|it| nested(it, form)).collect(),
-        ["hooks", _, "hooks"] => {
-            let own = KINDS.iter().flat_map(|it| it.keys.iter());
-            let mut known: Vec<&Key> = COMMON.iter().chain(own).collect();
-            known.sort_by_key(|it| !it.required);
-            let mut items: Vec<Item> = known.into_iter().map(|it| nested(it, form)).collect();
-            let mut seen = Vec::new();
-            items.retain(|it| {
-                let is_new = !seen.contains(&it.label);
-                seen.push(it.label.clone());
-                is_new
-            });
-            items
-        }
-        [key] => {
-            let keys = catalog::find(key).map_or(&[][..], |it| it.keys);
-            keys.iter()
-                .filter(|it| !written(it.name))
-                .map(|it| Item {
-                    label: it.name.to_owned(),
-                    kind: Kind::Key,
-                    detail: it.summary.to_owned(),
-                    text: with_colon(it.name, form, " "),
-                    snippet: None,
-                })
-                .collect()
-        }
-        _ => Vec::new(),
-    }
-}
-
-fn is_needed(field: &Field) -> bool {
-    field.readers.iter().any(|it| matches!(it.absent, Absent::Required | Absent::Dropped))
-}
-
-fn with_colon(key: &str, form: KeyForm, behind: &str) -> String {
-    if form.has_colon { key.to_owned() } else { format!("{key}:{behind}") }
-}
-
-fn event(event: &Event, form: KeyForm) -> Item {
-    let snippet = || {
-        let matcher = escape(event.matchers.first().copied().unwrap_or(""));
-        let name = event.name;
-        if form.in_flow {
-            return format!(
-                "{name}: [{{matcher: \"${{1:{matcher}}}\", hooks: [{{type: command, command: \"$0\"}}]}}]"
-            );
-        }
-        format!(
-            "{name}:\n    - matcher: \"${{1:{matcher}}}\"\n      hooks:\n        - type: command\n          command: $0"
-        )
-    };
-    Item {
-        label: event.name.to_owned(),
-        kind: Kind::Event,
-        detail: event.summary.to_owned(),
-        text: with_colon(event.name, form, if form.in_flow { " " } else { "" }),
-        snippet: (!form.has_colon).then(snippet),
-    }
-}
-
-fn field(field: &'static Field, form: KeyForm, directory: Option<&str>) -> Item {
-    let value = match field.shape {
-        Shape::Switch => match field.default {
-            Some("true") => "${1|false,true|}".to_owned(),
-            Some(_) | None => "${1|true,false|}".to_owned(),
-        },
-        Shape::Choice { .. } if !field.values.is_empty() => {
-            let names: Vec<_> = field.values.iter().map(|it| it.name).collect();
-            format!("${{1|{}|}}", names.join(","))
-        }
-        _ => match (field.key, directory) {
-            ("name", Some(directory)) => format!("${{1:{}}}", escape(directory)),
-            _ => "$1".to_owned(),
-        },
-    };
-    let snippet = match field.shape {
-        Shape::TextMap | Shape::Hooks if form.in_flow => format!("{}: {{$1}}", field.key),
-        Shape::TextMap | Shape::Hooks => format!("{}:\n  $1", field.key),
-        _ => format!("{}: {value}", field.key),
-    };
-    Item {
-        label: field.key.to_owned(),
-        kind: Kind::Field,
-        detail: describe::readers(field),
-        text: with_colon(field.key, form, " "),
-        snippet: (!form.has_colon).then_some(snippet),
-    }
-}
-
-fn nested(key: &Key, form: KeyForm) -> Item {
-    Item {
-        label: key.name.to_owned(),
-        kind: Kind::Key,
-        detail: key.summary.to_owned(),
-        text: with_colon(key.name, form, " "),
-        snippet: None,
-    }
-}
-
 fn values(path: &[&str], word: &str, is_alone: bool, directory: Option<&str>) -> Vec<Item> {
     let is_tools = |key: &str| [ALLOWED_TOOLS.key, DISALLOWED_TOOLS.key].contains(&key);
     match path {
@@ -397,16 +269,4 @@ fn variables(arguments: Vec<Item>) -> Vec<Item> {
     let (all, others): (Vec<_>, Vec<_>) = VARIABLES.iter().partition(|it| !it.braces);
     let all = all.into_iter().map(item);
     all.chain(arguments).chain(others.into_iter().map(item)).collect()
-}
-
-/// Returns a text as a snippet has it.
-fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        if matches!(character, '$' | '}' | '\\') {
-            escaped.push('\\');
-        }
-        escaped.push(character);
-    }
-    escaped
 }

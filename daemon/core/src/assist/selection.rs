@@ -3,7 +3,7 @@
 
 use super::sections::sections;
 use crate::parse::{Document, Entry, Value, ValueKind};
-use crate::place::{Pair, item};
+use crate::place::{Place, place};
 use crate::rules::Body;
 use crate::text::Span;
 
@@ -18,8 +18,11 @@ pub fn selection(text: &str, document: &Document, offset: usize) -> Vec<Span> {
             around.push(Span::new(frontmatter.open.start, end));
             around.push(frontmatter.content);
             in_entries(&frontmatter.entries, &mut around);
+            if let Place::Value { word, .. } = place(text, document, offset) {
+                around.push(word);
+            }
             for entry in &frontmatter.entries {
-                around.extend(parts(text, entry, offset));
+                around.extend(inside(text, entry, offset));
             }
         }
         Some(_) | None => in_body(text, document, offset, &mut around),
@@ -61,23 +64,17 @@ fn in_value(value: &Value, around: &mut Vec<Span>) {
     }
 }
 
-/// Returns what stands alone within a value of one line: between separators, and inside quotes.
-fn parts(text: &str, entry: &Entry, offset: usize) -> Vec<Span> {
+/// Returns what stands within the quotes or brackets of a value of one line.
+fn inside(text: &str, entry: &Entry, offset: usize) -> Option<Span> {
     const PAIRS: [(char, char); 4] = [('"', '"'), ('\'', '\''), ('[', ']'), ('{', '}')];
     let value = entry.value.span;
     let written = value.slice(text);
-    let is_block = matches!(entry.value.kind, ValueKind::Mapping { flow: false, .. });
-    if !(value.start <= offset && offset <= value.end) || written.contains('\n') || is_block {
-        return Vec::new();
-    }
-    let mut found = vec![item(text, value, offset, Pair::of(&[&entry.key.text]))];
     let is_pair = |(open, close): &(char, char)| {
         written.len() > 1 && written.starts_with(*open) && written.ends_with(*close)
     };
-    if PAIRS.iter().any(is_pair) {
-        found.push(Span::new(value.start + 1, value.end - 1));
-    }
-    found
+    let is_here = value.start <= offset && offset <= value.end;
+    (is_here && !written.contains('\n') && PAIRS.iter().any(is_pair))
+        .then(|| Span::new(value.start + 1, value.end - 1))
 }
 
 fn in_body(text: &str, document: &Document, offset: usize, around: &mut Vec<Span>) {
@@ -178,6 +175,37 @@ mod tests {
                 "---\nallowed-tools: Read Bash(git *) Grep\n---"
                 "---\nallowed-tools: Read Bash(git *) Grep\n---\n"
             "#]],
+        );
+    }
+
+    #[test]
+    fn an_item_of_a_value_that_goes_on_grows_as_well() {
+        check(
+            "---\nallowed-tools: >\n  Read,\n  Bash(git a|dd)\n---\n",
+            &expect![[r#"
+            "add"
+            "Bash(git add)"
+            "  Bash(git add)"
+            ">\n  Read,\n  Bash(git add)"
+            "allowed-tools: >\n  Read,\n  Bash(git add)"
+            "allowed-tools: >\n  Read,\n  Bash(git add)\n"
+            "---\nallowed-tools: >\n  Read,\n  Bash(git add)\n---"
+            "---\nallowed-tools: >\n  Read,\n  Bash(git add)\n---\n"
+        "#]],
+        );
+        check(
+            "---\npaths: [src/**,\n  \"do|cs/**\"]\n---\n",
+            &expect![[r#"
+            "docs"
+            "docs/**"
+            "\"docs/**\""
+            "  \"docs/**\"]"
+            "[src/**,\n  \"docs/**\"]"
+            "paths: [src/**,\n  \"docs/**\"]"
+            "paths: [src/**,\n  \"docs/**\"]\n"
+            "---\npaths: [src/**,\n  \"docs/**\"]\n---"
+            "---\npaths: [src/**,\n  \"docs/**\"]\n---\n"
+        "#]],
         );
     }
 

@@ -5,7 +5,7 @@ use crate::text::Span;
 
 /// What keeps together what stands between it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Pair {
+pub(super) enum Pair {
     /// `Bash(git add, git rm)`.
     Parentheses,
     /// `*.{ts,tsx}`.
@@ -14,7 +14,7 @@ pub(crate) enum Pair {
 
 impl Pair {
     /// Returns what keeps together items of the value under these keys.
-    pub(crate) fn of(path: &[&str]) -> Self {
+    pub(super) fn of(path: &[&str]) -> Self {
         let field = path.last().filter(|_| path.len() == 1).and_then(|it| catalog::find(it));
         match field.map(|it| it.shape) {
             Some(Shape::Globs) => Self::Braces,
@@ -31,7 +31,7 @@ impl Pair {
 }
 
 /// Returns the item of `within` around `offset`.
-pub(crate) fn item(text: &str, within: Span, offset: usize, pair: Pair) -> Span {
+pub(super) fn item(text: &str, within: Span, offset: usize, pair: Pair) -> Span {
     let Span { start, end } = within;
     let (open, close) = pair.letters();
     let is_separator =

@@ -82,8 +82,10 @@ impl Placeholders {
             }
             Self::Claude { .. } => match text.strip_prefix("${") {
                 Some(inside) => {
-                    let (name, _) = inside.split_once('}')?;
-                    Some((name.len() + 3, Asked::Braced(name)))
+                    // What no name has in it ends the search: there may be many braces, and none closed.
+                    let end = inside.find(['}', '$', '\n'])?;
+                    let is_closed = inside[end..].starts_with('}');
+                    is_closed.then(|| (end + 3, Asked::Braced(&inside[..end])))
                 }
                 None => claude(text, names),
             },

@@ -182,7 +182,7 @@ fn names_and_numbers_are_offered() {
         let found = complete(&text, offset, Written::Skill(None));
         let items = found.into_iter().flat_map(|it| it.items);
         let items = items.filter(|it| !it.label.contains('{'));
-        items.map(|it| format!("{} ({})\n", it.label, it.detail)).collect::<String>()
+        items.flat_map(|it| [it.label, " (".into(), it.detail, ")\n".into()]).collect::<String>()
     };
     expect![[r#"
         $ARGUMENTS (All that was typed behind the skill's name; `$ARGUMENTS[0]` is its first word.)

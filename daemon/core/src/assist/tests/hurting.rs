@@ -5,8 +5,8 @@
 use std::path::Path;
 
 use crate::assist::{
-    Written, complete, complete_paths, format, hints, hover, lenses, refactorings, selection,
-    tokens,
+    Written, argument, complete, complete_paths, format, hints, hover, lenses, refactorings,
+    selection, tokens,
 };
 use crate::parse::parse;
 use crate::path::AbsPath;
@@ -115,6 +115,7 @@ fn ask(text: &str) {
         complete(text, at, Written::Skill(None));
         complete_paths(text, &document, at, &bare);
         typed(text, &document, at);
+        argument(text, &document, at);
         selection(text, &document, at);
     }
     format(text, &document);
