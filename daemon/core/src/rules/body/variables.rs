@@ -174,7 +174,10 @@ fn is_a_price(before: &str) -> bool {
     ];
     const BETWEEN: [&str; 12] =
         ["is", "of", "at", "about", "only", "just", "a", "an", "than", "more", "less", "to"];
-    let line = before.rsplit('\n').next().unwrap_or_default();
+    // The word stands near: of a line of a megabyte not all is looked at for each place.
+    const NEAR: usize = 200;
+    let near = &before[before.ceil_char_boundary(before.len().saturating_sub(NEAR))..];
+    let line = near.rsplit('\n').next().unwrap_or_default();
     let word = line.split_whitespace().rev().find(|it| !BETWEEN.contains(it));
     line.ends_with(' ')
         && word.is_some_and(|it| WORDS.iter().any(|word| word.eq_ignore_ascii_case(it)))
