@@ -276,7 +276,7 @@ fn a_field_that_is_indented_by_mistake_begins_where_the_others_do() {
     check("license: MIT\n\tmodel: opus\n", "license: MIT\nmodel: opus\n");
     check("license: MIT\n  model: opus\n", "license: MIT\nmodel: opus\n");
     check("license: MIT\n \tmodel: opus\n", "license: MIT\nmodel: opus\n");
-    check("\tmodel: opus\n\teffort: high\n", "model: opus\neffort: high\n");
+    check("\n\tmodel: opus\n\teffort: high\n", "\nmodel: opus\neffort: high\n");
     check(
         "license: MIT\n  model: opus\neffort: high\n",
         "license: MIT\nmodel: opus\neffort: high\n",
@@ -286,6 +286,11 @@ fn a_field_that_is_indented_by_mistake_begins_where_the_others_do() {
         "license: MIT\nallowed-tools:\n  - Read\n  - Grep\n",
     );
     check("license: MIT\n  model:\n", "license: MIT\nmodel:\n");
+    // Directly below a sentence it may be more of it: a person chooses.
+    let text = format!("---\n{HEAD}  model: opus\n---\nRead.\n");
+    let found = World::new(&text).check();
+    let finding = found.iter().find(|it| it.rule.id == "yaml/syntax").expect("it is found");
+    assert_eq!((finding.fixes.len(), finding.offers.len()), (0, 1), "{finding:?}");
 }
 
 #[test]

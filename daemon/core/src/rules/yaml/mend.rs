@@ -40,7 +40,8 @@ pub(super) fn mend(cx: &Cx<'_>, finding: Finding) -> Finding {
             finding.fix("Indent the line", Span::empty(line.start), "  ")
         }
         "yaml/syntax" => match misplaced(cx, frontmatter, span) {
-            Some((title, edits)) => finding.fix_all(title, edits),
+            Some(it) if it.is_sure => finding.fix_all(it.title, it.edits),
+            Some(it) => finding.fix_all(it.title, it.edits).unsure(),
             None => colon(cx, finding),
         },
         _ => finding,
@@ -194,13 +195,17 @@ fn is_beside(above: &str, written: &str) -> bool {
     is_key(written) && is_key(above) && is_whole && !above.starts_with([' ', '-'])
 }
 
+/// Where keys go that stand deeper than they should.
+struct Placing {
+    title: &'static str,
+    edits: Vec<Edit>,
+    /// Whether they can be meant as nothing else: directly below a sentence they may be more of it.
+    is_sure: bool,
+}
+
 /// Keys that stand deeper than the first one, below a value that is whole: fields go where the others
 /// are, and what belongs under `metadata` gets that back.
-fn misplaced(
-    cx: &Cx<'_>,
-    frontmatter: &Frontmatter,
-    at: Span,
-) -> Option<(&'static str, Vec<Edit>)> {
+fn misplaced(cx: &Cx<'_>, frontmatter: &Frontmatter, at: Span) -> Option<Placing> {
     let indent = |it: &Entry| Span::new(cx.line(it.key.span.start).start, it.key.span.start);
     let entries = &frontmatter.entries;
     let first = entries.iter().position(|it| it.key.span == at)?;
@@ -216,6 +221,12 @@ fn misplaced(
         Known::Misspelled(_) | Known::Unknown => None,
     };
     let start = indent(run[0]).start;
+    let before = &cx.text[..start];
+    let before = before.strip_suffix('\n').unwrap_or(before);
+    let above = cx.line(before.strip_suffix('\r').unwrap_or(before).len());
+    let is_emptied = above.slice(cx.text).trim().is_empty();
+    let is_sentence = entries[first - 1].value.as_str().is_some_and(|it| it.contains(' '));
+    let is_sure = is_emptied || !is_sentence;
     if run.iter().all(|it| standing(it) == Some(Standing::Read)) {
         let end = cx.lines_of(run.last()?).end;
         let mut edits = Vec::new();
@@ -228,7 +239,7 @@ fn misplaced(
             }
             at = after_line_end(cx.text, line.end).max(at + 1);
         }
-        return Some(("Begin it in the first column", edits));
+        return Some(Placing { title: "Begin it in the first column", edits, is_sure });
     }
     let is_other = |it: &&Entry| standing(it) != Some(Standing::Read);
     let is_meant = run.iter().any(|it| matches!(standing(it), Some(Standing::Inert { .. })));
@@ -236,16 +247,12 @@ fn misplaced(
         return None;
     }
     // In the line that it was taken out of, if that is there.
-    let before = &cx.text[..start];
-    let before = before.strip_suffix('\n').unwrap_or(before);
-    let above = cx.line(before.strip_suffix('\r').unwrap_or(before).len());
-    let is_emptied = above.slice(cx.text).trim().is_empty();
     let edit = if is_emptied {
         Edit { span: above, text: "metadata:".to_owned() }
     } else {
         Edit { span: Span::empty(start), text: format!("metadata:{}", cx.line_break()) }
     };
-    Some(("Write `metadata:` above", vec![edit]))
+    Some(Placing { title: "Write `metadata:` above", edits: vec![edit], is_sure })
 }
 
 /// `name pdf` and `name:pdf`, where the key is one that there is.
