@@ -25,7 +25,7 @@ use crate::options::{Complaint, no_profile};
 use crate::scene::Globbed;
 use crate::session::{Errand, Session};
 use crate::settings::Settings;
-use crate::source::{Answer, Bell};
+use crate::source::{Answer, Bell, Whereabouts};
 use crate::world::Fetch;
 
 /// How long the next errand waits for a client that has nothing to say.
@@ -148,11 +148,15 @@ async fn fetch(session: &Arc<Session>, client: &Client, fetch: Fetch) {
             if answer.is_none() && without_unknown(session, &place, profiles).await {
                 return;
             }
-            if let Some(snapshot) = answer.filter(|it| it.fresh) {
-                let levels = session.wishes().levels;
-                session.take_known(&place, Known::read(snapshot, &levels));
-            }
+            let levels = session.wishes().levels;
+            let fresh = answer.filter(|it| it.fresh);
+            let found = whereabouts(session, session.speaking()).await;
+            session.take_known(&place, fresh.map(|it| Known::read(it, &levels)), found);
             session.take_answer(&place);
+        }
+        Fetch::Whereabouts { paths } => {
+            let found = whereabouts(session, paths).await;
+            session.take_whereabouts(found);
         }
         Fetch::Facts { path, looks } => {
             if let Some(facts) = source.facts(path.clone(), looks).await {
@@ -173,6 +177,15 @@ async fn fetch(session: &Arc<Session>, client: &Client, fetch: Fetch) {
             session.take_listings(&place, globbed(found.unwrap_or_default()));
         }
     }
+}
+
+/// Asks where texts are; what nobody can say is as it usually is.
+async fn whereabouts(session: &Session, paths: Vec<AbsPath>) -> Vec<(AbsPath, Whereabouts)> {
+    let found = session.source().whereabouts(paths.clone()).await.unwrap_or_default();
+    paths
+        .into_iter()
+        .zip(found.into_iter().chain(std::iter::repeat_with(Whereabouts::default)))
+        .collect()
 }
 
 /// Leaves out of the profiles that count at a place those that there are not, where that is why

@@ -31,6 +31,7 @@ pub(crate) struct Known {
     pub(crate) counting: Vec<String>,
     /// What the user has made of profiles.
     pub(crate) own_profiles: Option<String>,
+    /// Sorted by path.
     pub(crate) skills: Vec<Skill>,
     pub(crate) rankings: Vec<Ranking>,
     pub(crate) levels: Levels,
@@ -129,7 +130,9 @@ impl Known {
             let file = it.file.and_then(|it| it.parse().ok());
             Some(Skill { path, file, name: it.name, description: it.description })
         };
-        let skills = snapshot.skills.into_iter().zip(&paths).filter_map(skill).collect();
+        let mut skills: Vec<_> =
+            snapshot.skills.into_iter().zip(&paths).filter_map(skill).collect();
+        skills.sort_by(|a, b| a.path.cmp(&b.path));
         Self {
             clock: snapshot.clock,
             profiles: names(&profiles),
@@ -141,6 +144,11 @@ impl Known {
             top,
             home,
         }
+    }
+
+    /// Whether a file is a skill that is seen.
+    pub(crate) fn sees(&self, path: &AbsPath) -> bool {
+        self.skills.binary_search_by(|it| it.path.cmp(path)).is_ok()
     }
 
     /// Returns what is known with these texts over it.

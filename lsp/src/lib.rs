@@ -61,7 +61,7 @@ use crate::guard::Guard;
 use crate::server::Server;
 use crate::session::Session;
 
-pub use source::{Answer, Bell, Extent, Nearby, Nothing, Source};
+pub use source::{Answer, Bell, Extent, Nearby, Nothing, Source, Whereabouts};
 
 /// How a client took its leave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

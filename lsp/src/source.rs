@@ -43,7 +43,25 @@ pub enum Nearby {
         place: AbsPath,
         /// The directory, relative to the top of the worktree.
         below: String,
+        /// Whether they may lie in directories below it as well.
+        is_deep: bool,
     },
+}
+
+/// Where a text is, for whoever has it open.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Whereabouts {
+    /// The top of the git worktree that it is in, where it is in one.
+    pub worktree: Option<AbsPath>,
+    /// Whether it is on the disk at all.
+    pub is_there: bool,
+}
+
+impl Default for Whereabouts {
+    /// What counts where nobody can say.
+    fn default() -> Self {
+        Self { worktree: None, is_there: true }
+    }
 }
 
 /// Who answers for the disk. A place is the directory that an agent would work in.
@@ -93,6 +111,9 @@ pub trait Source: Send + Sync + 'static {
 
     /// Returns what is at each of these paths, in their order; nothing for one where nothing is.
     fn entries(&self, paths: Vec<AbsPath>) -> Answer<Vec<Option<Entry>>>;
+
+    /// Returns where each of these texts is, in their order.
+    fn whereabouts(&self, paths: Vec<AbsPath>) -> Answer<Vec<Whereabouts>>;
 
     /// Returns the texts that a search is for: those in which skills may be led to.
     fn texts(&self, search: Search) -> Answer<Vec<AbsPath>>;
@@ -153,6 +174,10 @@ impl Source for Nothing {
     }
 
     fn entries(&self, _: Vec<AbsPath>) -> Answer<Vec<Option<Entry>>> {
+        none()
+    }
+
+    fn whereabouts(&self, _: Vec<AbsPath>) -> Answer<Vec<Whereabouts>> {
         none()
     }
 

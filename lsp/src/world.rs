@@ -13,7 +13,7 @@ use skills_core::rules::{DEFAULT_PROFILES, ENOUGH, Facts, Level};
 
 use crate::known::{Buffer, Known, Overlaid};
 use crate::scene::{Globbed, Needs, Scene};
-use crate::source::{Extent, Nearby};
+use crate::source::{Extent, Nearby, Whereabouts};
 
 /// How many files a glob names to whoever hovers over it.
 const FEW: u32 = 5;
@@ -45,6 +45,8 @@ pub(crate) struct World {
     places: Vec<Place>,
     /// By the skill's file.
     facts: BTreeMap<AbsPath, Beside>,
+    /// Where the open texts are, as far as that was asked.
+    whereabouts: BTreeMap<AbsPath, Whereabouts>,
     pub(crate) wishes: Wishes,
     /// Counts every change of what is known.
     pub(crate) generation: u64,
@@ -90,6 +92,10 @@ struct Beside {
 /// Something to be fetched.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Fetch {
+    /// Where texts are that were opened.
+    Whereabouts {
+        paths: Vec<AbsPath>,
+    },
     /// What is seen from a place, which is followed from then on.
     Snapshot {
         place: AbsPath,
@@ -118,6 +124,7 @@ pub(crate) enum Fetch {
 impl World {
     /// Takes up a place.
     pub(crate) fn add(&mut self, root: AbsPath, is_folder: bool) {
+        self.forget_overlaid();
         match self.places.iter_mut().find(|it| it.root == root) {
             Some(place) => place.is_folder |= is_folder,
             None => self.places.push(Place {
@@ -144,6 +151,7 @@ impl World {
     /// Lets go of a place that the editor named.
     pub(crate) fn remove(&mut self, root: &AbsPath) {
         self.places.retain(|it| it.root != *root);
+        self.forget_overlaid();
         self.generation += 1;
     }
 
@@ -152,7 +160,8 @@ impl World {
         self.places.iter().filter(|it| it.is_folder).map(|it| it.root.clone()).collect()
     }
 
-    /// Returns the place that a file belongs to: the deepest above it, else one that sees it.
+    /// Returns the place that a file belongs to: the deepest above it that sees it or is in the same
+    /// worktree, else one that sees it.
     pub(crate) fn place_of(&self, path: &AbsPath) -> Option<AbsPath> {
         Some(self.find(path)?.root.clone())
     }
@@ -163,13 +172,64 @@ impl World {
     }
 
     fn find(&self, path: &AbsPath) -> Option<&Place> {
-        let above = self.places.iter().filter(|it| path.starts_with(&*it.root));
-        above.max_by_key(|it| it.root.as_os_str().len()).or_else(|| {
-            let sees = |it: &&Place| {
-                it.known.as_ref().is_some_and(|it| it.skills.iter().any(|it| it.path == *path))
-            };
-            self.places.iter().find(sees)
-        })
+        let top = self.whereabouts.get(path).and_then(|it| it.worktree.as_ref());
+        let sees = |it: &&Place| it.known.as_ref().is_some_and(|it| it.sees(path));
+        // A repository below a place is another one's, but for a skill that is one itself.
+        let is_own = |it: &&Place| {
+            path.starts_with(&*it.root)
+                && (top.is_none_or(|top| it.root.starts_with(top)) || sees(it))
+        };
+        let above = self.places.iter().filter(is_own);
+        let deepest = above.max_by_key(|it| it.root.as_os_str().len());
+        deepest.or_else(|| self.places.iter().find(sees))
+    }
+
+    /// Whether it is known where a text is.
+    pub(crate) fn is_located(&self, path: &AbsPath) -> bool {
+        self.whereabouts.contains_key(path)
+    }
+
+    /// Takes up where texts are. Returns whether anything follows from it.
+    pub(crate) fn take_whereabouts(&mut self, found: Vec<(AbsPath, Whereabouts)>) {
+        let mut is_other = false;
+        for (path, whereabouts) in found {
+            let before = (self.place_of(&path), self.is_there(&path));
+            self.whereabouts.insert(path.clone(), whereabouts);
+            is_other |= before != (self.place_of(&path), self.is_there(&path));
+        }
+        if is_other {
+            self.forget_overlaid();
+            self.generation += 1;
+        }
+    }
+
+    /// Whether a text is on the disk; where that was not asked it is taken to be.
+    fn is_there(&self, path: &AbsPath) -> bool {
+        self.whereabouts.get(path).is_none_or(|it| it.is_there)
+    }
+
+    /// Lets go of what the open texts make of the places: it depends on where they belong.
+    fn forget_overlaid(&mut self) {
+        for place in &mut self.places {
+            place.overlaid = None;
+        }
+    }
+
+    /// Returns what is known of a place, with the open texts over it that are seen from there or
+    /// belong there.
+    fn overlaid(&mut self, index: usize, buffers: &[Buffer]) -> Arc<Overlaid> {
+        let Place { root, known, overlaid, .. } = &self.places[index];
+        let Some(known) = known else { return Arc::default() };
+        if let Some((_, overlaid)) = overlaid.as_ref().filter(|(of, _)| of == buffers) {
+            return Arc::clone(overlaid);
+        }
+        let is_own = |it: &&Buffer| {
+            known.sees(&it.path) || self.find(&it.path).is_some_and(|it| it.root == *root)
+        };
+        let own: Vec<Buffer> = buffers.iter().filter(is_own).cloned().collect();
+        let overlaid = Arc::new(known.overlaid(&own));
+        self.places[index].overlaid = Some((buffers.to_vec(), Arc::clone(&overlaid)));
+        overlaid
     }
 
     /// Returns what is known around a text. `buffers` are the open texts that are skills.
@@ -180,20 +240,22 @@ impl World {
         let beside = self.facts.get(path);
         scene.facts = beside.and_then(|it| it.facts.clone());
         let Some(root) = self.place_of(path) else { return scene };
-        let Some(place) = self.places.iter_mut().find(|it| it.root == root) else {
+        let Some(index) = self.places.iter().position(|it| it.root == root) else {
             return scene;
         };
+        let place = &self.places[index];
         scene.place = Some(root);
         scene.is_answered = true;
         scene.globs = Arc::clone(&place.globs);
         scene.listings = Arc::clone(&place.listings);
-        scene.overlaid = place.overlaid(buffers);
+        scene.overlaid = self.overlaid(index, buffers);
         scene
     }
 
     /// Returns what is known of each place, with the open texts over it.
     pub(crate) fn all(&mut self, buffers: &[Buffer]) -> Vec<(AbsPath, Arc<Overlaid>)> {
-        self.places.iter_mut().map(|it| (it.root.clone(), it.overlaid(buffers))).collect()
+        let all = 0..self.places.len();
+        all.map(|it| (self.places[it].root.clone(), self.overlaid(it, buffers))).collect()
     }
 
     /// Takes up what a scene could not answer. Returns whether something is new in it.
@@ -224,19 +286,15 @@ impl World {
     }
 
     /// Returns what there is on the disk that the index knows nothing of and what is said depends on:
-    /// how each place is configured and, where nobody else tells of files, these.
-    pub(crate) fn nearby(&self, with_files: bool) -> Vec<Nearby> {
+    /// how each place is configured, where its globs begin, and what texts refer to. Of what it
+    /// watches itself no client is sure to tell: many watch their folders alone, or some names.
+    pub(crate) fn nearby(&self) -> Vec<Nearby> {
         let mut nearby = BTreeSet::new();
         for place in &self.places {
             nearby.insert(Nearby::Configuration(place.root.clone()));
-            for glob in place.globs.keys().filter(|_| with_files) {
-                let below = glob.trim_start_matches('!').split(['*', '?', '[', '{']).next();
-                let below = below.and_then(|it| it.rsplit_once('/')).map_or("", |(dir, _)| dir);
-                let (place, below) = (place.root.clone(), below.to_owned());
-                nearby.insert(Nearby::Glob { place, below });
-            }
+            nearby.extend(place.globs.keys().map(|it| beginning(&place.root, it)));
         }
-        for (path, beside) in self.facts.iter().filter(|_| with_files) {
+        for (path, beside) in &self.facts {
             let Some(dir) = path.parent() else { continue };
             nearby.extend(beside.looks.iter().map(|it| Nearby::File(dir.towards(it))));
             let files = beside.facts.iter().filter_map(|it| it.files.as_deref()).flatten();
@@ -321,11 +379,13 @@ impl World {
     /// Forgets what lies beside a text that is closed.
     pub(crate) fn forget(&mut self, path: &AbsPath) {
         self.facts.remove(path);
+        self.whereabouts.remove(path);
     }
 
     /// Lets go of places that no open text lies in any more.
     pub(crate) fn keep_places(&mut self, is_used: impl Fn(&AbsPath) -> bool) {
         self.places.retain(|it| it.is_folder || is_used(&it.root));
+        self.forget_overlaid();
     }
 
     /// Returns whether something is to be fetched.
@@ -409,7 +469,7 @@ impl World {
                 place.follow_anew();
             }
             place.known = Some(Arc::new(known));
-            place.overlaid = None;
+            self.forget_overlaid();
             self.generation += 1;
         }
     }
@@ -459,18 +519,20 @@ impl Place {
         self.follow = None;
         self.is_due = true;
     }
+}
 
-    fn overlaid(&mut self, buffers: &[Buffer]) -> Arc<Overlaid> {
-        let Some(known) = &self.known else { return Arc::default() };
-        match &self.overlaid {
-            Some((of, overlaid)) if of == buffers => Arc::clone(overlaid),
-            Some(_) | None => {
-                let overlaid = Arc::new(known.overlaid(buffers));
-                self.overlaid = Some((buffers.to_vec(), Arc::clone(&overlaid)));
-                overlaid
-            }
-        }
-    }
+/// Returns where the files of a glob begin.
+fn beginning(place: &AbsPath, glob: &str) -> Nearby {
+    let glob = glob.trim_start_matches('!');
+    let literal = glob.split(['*', '?', '[', '{']).next().unwrap_or_default();
+    let (below, last) = match literal.rfind('/') {
+        Some(at) => (&glob[..at], &glob[at + 1..]),
+        None => ("", glob),
+    };
+    // Without a slash it is meant in every directory, and what ends in a name may be one.
+    let is_deep = !glob.contains('/') || last.contains('/') || !last.contains('.');
+    let below = below.trim_start_matches('/').to_owned();
+    Nearby::Glob { place: place.clone(), below, is_deep: is_deep || last.contains("**") }
 }
 
 impl fmt::Debug for Place {

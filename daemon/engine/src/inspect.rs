@@ -32,10 +32,10 @@ use crate::ignored::{Options, walk};
 use crate::view::View;
 use beside::Beside;
 
-pub use beside::{entry, facts, make_executable};
+pub use beside::{entry, facts, make_executable, worktree_top};
 pub use spoken::{Spoken, home, names, search, spoken};
 pub use walks::Walks;
-pub use worktree::Worktree;
+pub use worktree::{Worktree, directories};
 
 /// The file that makes a directory a skill.
 const SKILL_FILE: &str = "SKILL.md";

@@ -27,7 +27,7 @@ use skills_core::rules::{DEFAULT_PROFILES, Facts};
 use skills_core::text::decode;
 use skills_engine::disk::{Disk as _, RealDisk};
 use skills_engine::inspect;
-use skills_lsp::{Answer, Bell, Extent, Nearby, Source};
+use skills_lsp::{Answer, Bell, Extent, Nearby, Source, Whereabouts};
 use skills_protocol::method::{
     EventsEvent, EventsSubscribe, IndexSnapshot, Notification as _, PathsMatch, Request,
     SessionClose, SessionTouch, SkillsCheck, SkillsReferences,
@@ -374,6 +374,15 @@ impl Source for Link {
 
     fn entries(&self, paths: Vec<AbsPath>) -> Answer<Vec<Option<Entry>>> {
         let look = move || paths.iter().map(|it| inspect::entry(it)).collect();
+        Box::pin(async move { spawn_blocking(look).await.ok() })
+    }
+
+    fn whereabouts(&self, paths: Vec<AbsPath>) -> Answer<Vec<Whereabouts>> {
+        let look = |it: &AbsPath| Whereabouts {
+            worktree: inspect::worktree_top(it),
+            is_there: inspect::entry(it).is_some(),
+        };
+        let look = move || paths.iter().map(look).collect();
         Box::pin(async move { spawn_blocking(look).await.ok() })
     }
 

@@ -1,9 +1,9 @@
-//! Word of the few directories that the open texts of an editor depend on, for editors that watch
-//! nothing themselves, and of the configuration, which none of them watches.
+//! Word of the directories that the open texts of an editor depend on, and of the configuration: what
+//! an editor watches is for it to choose, and none tells of all.
 //!
 //! Bounded by what the texts refer to: the directory of a skill, those of the files that it names,
-//! and where its globs begin; nothing is followed into directories below. It says only that
-//! something may have changed, and its owner arms a new one then, since what is watched may be
+//! and where its globs begin, with so many of the directories below as a glob may reach into; what
+//! git ignores is not followed. It says only that something may have changed, and its owner arms a new one then, since what is watched may be
 //! another one.
 
 use std::collections::{BTreeSet, HashMap};
@@ -16,6 +16,7 @@ use std::time::Duration;
 use rustix::fs::inotify::{Event, WatchFlags};
 use skills_core::config::REPOSITORY_FILE;
 use skills_core::path::AbsPath;
+use skills_engine::inspect;
 use skills_lsp::{Bell, Nearby};
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
@@ -34,6 +35,9 @@ const ASKED: WatchFlags = WatchFlags::CREATE
 
 /// How long is waited for more of the same before the bell is rung.
 const SETTLING: Duration = Duration::from_millis(100);
+
+/// How many directories are watched below the one where the files of a glob begin.
+const MOST_BELOW: usize = 1024;
 
 /// Which entries of a directory matter.
 enum Names {
@@ -83,7 +87,15 @@ impl Vicinity {
                 }
                 Nearby::File(path) => vicinity.file(path),
                 Nearby::Directory(dir) => vicinity.directory(dir),
-                Nearby::Glob { place, below } => vicinity.directory(&top(place).join(below)),
+                Nearby::Glob { place, below, is_deep } => {
+                    let top = top(place);
+                    vicinity.directory(&top.join(below));
+                    if *is_deep {
+                        for dir in inspect::directories(&top, below, MOST_BELOW) {
+                            vicinity.add(&dir, None);
+                        }
+                    }
+                }
             }
         }
         Ok(vicinity)
@@ -140,8 +152,7 @@ impl Vicinity {
 
 /// Returns the top of the worktree that a place is in; the place, where it is in none.
 fn top(place: &AbsPath) -> AbsPath {
-    let is_top = |it: &AbsPath| it.join(".git").symlink_metadata().is_ok();
-    place.ancestors().find(is_top).unwrap_or_else(|| place.clone())
+    inspect::worktree_top(place).unwrap_or_else(|| place.clone())
 }
 
 #[cfg(test)]
@@ -162,7 +173,7 @@ mod tests {
         let nearby = [
             Nearby::File(top.towards("a/scripts/x.py")),
             Nearby::Configuration(top.towards("a")),
-            Nearby::Glob { place: top.clone(), below: "src".to_owned() },
+            Nearby::Glob { place: top.clone(), below: "src".to_owned(), is_deep: true },
         ];
         let armed = || Vicinity::arm(&nearby, None).unwrap();
         let told = async |vicinity: Vicinity| {
@@ -180,6 +191,8 @@ mod tests {
             |top| fs::remove_file(top.join("a/scripts/x.py")),
             |top| fs::create_dir(top.join("src")),
             |top| fs::write(top.join("src/b.zz"), "x"),
+            |top| fs::create_dir(top.join("src/c")),
+            |top| fs::write(top.join("src/c/d.zz"), "x"),
             |top| fs::write(top.join(REPOSITORY_FILE), ""),
         ] {
             let vicinity = armed();

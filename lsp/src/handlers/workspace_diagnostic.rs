@@ -19,6 +19,7 @@ use tower_lsp::ls_types::{
 
 use crate::document::Document;
 use crate::known::path;
+use crate::scene::Scene;
 use crate::session::Revision;
 use crate::settings::Encoding;
 use crate::texts::Texts;
@@ -116,9 +117,10 @@ pub(crate) async fn workspace_diagnostic(
     let mut report = Report { previous: known.collect(), said, items, parts };
     let open = session.documents();
     for document in open.iter().filter(|it| from_proto::is_checked(it.uri())) {
-        let (generation, found) = session.with_scene(document, |scene| {
+        let found = |scene: &Scene| {
             (scene.generation, handlers::diagnostic::diagnostics(document, scene, encoding))
-        });
+        };
+        let (generation, found) = session.in_scene(document, found).await;
         let id = handlers::diagnostic::result_id(document, generation);
         report.add(document.uri(), Some(document.version()), id, found);
     }

@@ -1,23 +1,30 @@
-//! `workspace/symbol`: every skill that can be seen from any of the editor's folders.
+//! `workspace/symbol`: every skill that can be seen from any of the editor's folders, each once.
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
+use skills_core::path::AbsPath;
+use skills_core::resolve::FileId;
 use tower_lsp::ls_types::{Location, Range, SymbolInformation, SymbolKind};
 
+use crate::known::Overlaid;
 use crate::session::Session;
 use crate::to_proto;
 
 /// Returns the skills whose name has the letters of the query in their order.
 #[expect(deprecated, reason = "the field has to be there, and is left empty")]
 pub(crate) fn symbol(session: &Session, query: &str) -> Vec<SymbolInformation> {
+    let places = session.all_places();
+    let others = other_ways(&places, |it| session.document_at(it).is_some());
     let mut seen = BTreeSet::new();
     let mut symbols = Vec::new();
-    for (_, overlaid) in session.all_places() {
+    for (_, overlaid) in &places {
         for skill in overlaid.skills.iter().filter(|it| fits(&it.name, query)) {
-            let Some(uri) = to_proto::uri(&skill.path) else { continue };
-            if !seen.insert(skill.path.clone()) {
+            if others.contains(&skill.path) || !seen.insert(&skill.path) {
                 continue;
             }
+            let Some(uri) = to_proto::uri(&skill.path) else { continue };
             symbols.push(SymbolInformation {
                 name: skill.name.clone(),
                 kind: SymbolKind::MODULE,
@@ -34,6 +41,37 @@ pub(crate) fn symbol(session: &Session, query: &str) -> Vec<SymbolInformation> {
     }
     symbols.sort_by(|a, b| a.name.cmp(&b.name));
     symbols
+}
+
+/// Returns the paths by which no file is shown, since it is by another: by one at which it is open,
+/// else by the one that most agents know it by; some of them know a link by where it leads.
+fn other_ways(
+    places: &[(AbsPath, Arc<Overlaid>)],
+    is_open: impl Fn(&AbsPath) -> bool,
+) -> BTreeSet<&AbsPath> {
+    let mut ways: BTreeMap<FileId, BTreeMap<&AbsPath, usize>> = BTreeMap::new();
+    for skill in places.iter().flat_map(|(_, it)| &it.skills) {
+        if let Some(file) = skill.file {
+            ways.entry(file).or_default().insert(&skill.path, 0);
+        }
+    }
+    // Of most files there is one, and nothing to choose.
+    ways.retain(|_, it| it.len() > 1);
+    let rankings = || places.iter().flat_map(|(_, it)| &it.rankings);
+    for paths in ways.values_mut() {
+        for ranked in rankings().flat_map(|it| &it.skills) {
+            if let Some(count) = paths.get_mut(&ranked.path) {
+                *count += 1;
+            }
+        }
+    }
+    let mut others = BTreeSet::new();
+    for paths in ways.into_values() {
+        let mut paths: Vec<_> = paths.into_iter().collect();
+        paths.sort_by_key(|(path, count)| (!is_open(path), Reverse(*count)));
+        others.extend(paths.into_iter().skip(1).map(|(path, _)| path));
+    }
+    others
 }
 
 /// Whether all letters of a query stand in a name, in their order.

@@ -12,7 +12,7 @@ use std::time::Duration;
 use skills_core::path::AbsPath;
 use skills_core::references::is_speaker;
 use skills_core::rules::Facts;
-use tokio::time::{timeout, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 use tower_lsp::ls_types::Location;
 
 use super::Session;
@@ -22,7 +22,7 @@ use crate::options::Complaint;
 use crate::scene::{Globbed, Scene};
 use crate::session::lookout::Lookout;
 use crate::settings::Features;
-use crate::source::Nearby;
+use crate::source::{Nearby, Whereabouts};
 use crate::world::{Fetch, Wishes, World};
 
 /// How long an answer waits for what it asks of the disk; then it says what is known.
@@ -116,14 +116,25 @@ impl Session {
     }
 
     /// Calls `with` on what is known around a text and, where it asks for what is not known yet,
-    /// once more when that was fetched: for whoever asks once and does not come back.
+    /// again when that was fetched: for whoever asks once and does not come back.
+    ///
+    /// What is fetched may lead to further questions, as a file that is not there to those of a name
+    /// like it: until none is left, or it has taken too long.
     pub(crate) async fn in_scene<R>(&self, document: &Document, with: impl Fn(&Scene) -> R) -> R {
-        let (first, is_whole) =
-            self.with_scene(document, |it| (with(it), it.needs.borrow().is_empty()));
-        if is_whole || timeout(PATIENCE, self.rest()).await.is_err() {
-            return first;
+        let until = Instant::now() + PATIENCE;
+        let mut asked = None;
+        loop {
+            let look = |it: &Scene| (with(it), it.needs.borrow().clone());
+            let (result, needs) = self.with_scene(document, look);
+            // What nobody answers is asked once.
+            if needs.is_empty() || asked.as_ref() == Some(&needs) {
+                return result;
+            }
+            asked = Some(needs);
+            if timeout_at(until, self.rest()).await.is_err() {
+                return result;
+            }
         }
-        self.with_scene(document, with)
     }
 
     /// Says that files outside of the index may be others by now: they are looked up again, but not
@@ -237,9 +248,8 @@ impl Session {
 
     /// Returns what of the disk is to be watched from now on; nothing where that is what is.
     pub(crate) fn nearby(&self) -> Option<Vec<Nearby>> {
-        let with_files = !self.settings().registers_watchers;
         let mut outside = self.outside();
-        let nearby = outside.world.nearby(with_files);
+        let nearby = outside.world.nearby();
         let is_new = nearby != outside.nearby;
         outside.nearby.clone_from(&nearby);
         is_new.then_some(nearby)
@@ -332,11 +342,30 @@ impl Session {
         self.outside().world.take_follow(place, follow);
     }
 
-    pub(crate) fn take_known(&self, place: &AbsPath, known: Known) {
+    /// Takes up what is seen from a place, and where the open texts are by now: at once, since what
+    /// is seen no more may be gone.
+    pub(crate) fn take_known(
+        &self,
+        place: &AbsPath,
+        known: Option<Known>,
+        found: Vec<(AbsPath, Whereabouts)>,
+    ) {
         let mut outside = self.outside();
+        outside.world.take_whereabouts(found);
+        let Some(known) = known else { return };
         outside.world.take_known(place, known);
         // A place may see a skill now that it did not see before.
         outside.forget_users();
+    }
+
+    pub(crate) fn take_whereabouts(&self, found: Vec<(AbsPath, Whereabouts)>) {
+        self.outside().world.take_whereabouts(found);
+    }
+
+    /// Returns the open texts that skills are spoken of in.
+    pub(crate) fn speaking(&self) -> Vec<AbsPath> {
+        let open = self.documents();
+        open.iter().filter_map(|it| it.path()).filter(|it| is_speaker(it)).cloned().collect()
     }
 
     pub(crate) fn take_answer(&self, place: &AbsPath) {
@@ -373,12 +402,10 @@ impl Session {
     }
 
     fn is_settled(&self) -> bool {
-        let open = self.documents();
-        let outside = self.outside();
-        let homeless = |it: &Arc<Document>| {
-            it.path().is_some_and(|it| is_speaker(it) && outside.world.place_of(it).is_none())
-        };
-        outside.world.is_settled() && !open.iter().any(homeless)
+        let open = self.speaking();
+        let Outside { world, .. } = &*self.outside();
+        let is_home = |it: &AbsPath| world.is_located(it) && world.place_of(it).is_some();
+        world.is_settled() && open.iter().all(is_home)
     }
 
     /// Waits for the next errand; nothing when none will come any more.
@@ -405,19 +432,22 @@ impl Session {
     /// Returns what is to be done next. First what is seen, then what was opened: a touch needs to
     /// know its place.
     pub(crate) fn errand(&self) -> Option<Errand> {
-        let open = self.documents();
+        let open = self.speaking();
         let mut outside = self.outside();
         let Outside { world, errands, is_under_way, lookout, .. } = &mut *outside;
         if lookout.look() {
             world.doubt_files();
+        }
+        let paths: Vec<_> = open.iter().filter(|it| !world.is_located(it)).cloned().collect();
+        if errands.is_empty() && !paths.is_empty() {
+            errands.push_back(Errand::Fetch(Fetch::Whereabouts { paths }));
         }
         if errands.is_empty() {
             errands.extend(world.fetches().into_iter().map(Errand::Fetch));
         }
         if errands.is_empty() && world.is_settled() {
             // A text that no place sees makes one of its own.
-            let paths = open.iter().filter_map(|it| it.path()).filter(|it| is_speaker(it));
-            for path in paths {
+            for path in &open {
                 if world.place_of(path).is_none() {
                     world.add(path.parent().unwrap_or_else(|| path.clone()), false);
                 }

@@ -220,3 +220,60 @@ async fn an_import_leads_only_to_a_file_that_is_there() {
         links.as_array().expect("a list").iter().map(|it| it["target"].clone()).collect();
     assert_eq!(targets, ["file:///w/docs/a.md", "file:///w/docs/c.md"]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn another_worktree_below_a_folder_is_a_place_of_its_own() {
+    for top in ["/w/other", "/v"] {
+        let places = [("/w", &[("beta", "beta")][..])].into();
+        let source = Arc::new(Told { places, tops: vec!["/w", top], ..Told::default() });
+        source.keep(&[]);
+        let mut editor = Editor::connect_over(64 * 1024, source as _);
+        editor.initialize_in(&["/w"], json!({})).await;
+        let text = |name: &str| {
+            format!("---\nname: {name}\ndescription: Reads. Use when asked.\n---\nb\n")
+        };
+        let uri = format!("file://{top}/.claude/skills/beta/SKILL.md");
+        editor.open_at(&uri, 1, &text("Beta")).await;
+        editor.open_at("file:///w/.claude/skills/beta/SKILL.md", 1, &text("beta")).await;
+        let mut is_rival = async |editor: &mut Editor| {
+            tokio::time::sleep(Duration::from_mins(2)).await;
+            let _ = editor.ask("textDocument/foldingRange").await;
+            let notes = editor.kept();
+            let own = |it: &&Value| it["params"]["uri"] == "file:///w/.claude/skills/beta/SKILL.md";
+            let last = notes.iter().rfind(own).expect("something was said");
+            last.to_string().contains("name/case")
+        };
+        assert!(!is_rival(&mut editor).await, "{top} is another worktree");
+        editor.open_at("file:///w/.claude/skills/beto/SKILL.md", 1, &text("Beta")).await;
+        assert!(is_rival(&mut editor).await, "this is its own");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_look_that_leads_to_another_is_waited_for() {
+    let source = Told {
+        places: [("/w", &[("pdf", "pdf")][..])].into(),
+        beside: &["scripts/run.sh"],
+        ..Told::default()
+    };
+    source.keep(&["scripts/run.sh"]);
+    let mut editor = Editor::connect_over(64 * 1024, Arc::new(source) as _);
+    editor.initialize_in(&["/w"], json!({"textDocument": {"diagnostic": {}}})).await;
+    let uri = "file:///w/.claude/skills/pdf/SKILL.md";
+    let text = "---\nname: pdf\ndescription: Reads. Use when asked.\n---\nRun `scripts/rnu.sh`.\n";
+    let codes = |report: &Value| {
+        let items = report["items"].as_array().expect("a list").iter();
+        items.map(|it| it["code"].as_str().expect("a code").to_owned()).collect::<Vec<_>>()
+    };
+    editor.open_at(uri, 1, text).await;
+    let params = json!({"textDocument": {"uri": uri}});
+    let first = editor.request("textDocument/diagnostic", params).await.expect("it answers");
+    assert!(codes(&first).contains(&"body/broken-path".to_owned()), "{first}");
+    let other = text.replace("rnu.sh", "rvn.sh");
+    let change =
+        json!({"textDocument": {"uri": uri, "version": 2}, "contentChanges": [{"text": other}]});
+    editor.note("textDocument/didChange", change).await;
+    let params = json!({"previousResultIds": []});
+    let all = editor.request("workspace/diagnostic", params).await.expect("it answers");
+    assert!(codes(&all["items"][0]).contains(&"body/broken-path".to_owned()), "{all}");
+}

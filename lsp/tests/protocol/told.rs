@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use skills_core::path::AbsPath;
 use skills_core::references::{Entry, Search};
 use skills_core::rules::{Facts, Look};
-use skills_lsp::{Answer, Bell, Extent, Nearby, Nothing, Source};
+use skills_lsp::{Answer, Bell, Extent, Nearby, Nothing, Source, Whereabouts};
 use skills_protocol::wire::{CheckResult, PathMatches, RuleLevel, SkillReference, SnapshotResult};
 
 /// A source that knows what it was told.
@@ -27,6 +27,9 @@ pub(crate) struct Told {
     /// The files of the worktree and beside the skill, if anybody knows them; a glob is the name of
     /// one of them.
     pub(crate) files: Mutex<Option<BTreeSet<&'static str>>>,
+    /// What lies beside a skill, by its path from there, for whoever asks for that once it is known
+    /// that something else is missing.
+    pub(crate) beside: &'static [&'static str],
     /// What a walk has found last, which counts until one is made anew.
     pub(crate) walked: Mutex<Option<BTreeSet<&'static str>>>,
     /// How often a worktree was walked.
@@ -41,6 +44,8 @@ pub(crate) struct Told {
     pub(crate) bells: Mutex<Vec<Bell>>,
     /// What is watched.
     pub(crate) nearby: Mutex<Vec<Nearby>>,
+    /// The tops of worktrees that are known.
+    pub(crate) tops: Vec<&'static str>,
     /// Counts the bells, each of which is rung for a change.
     pub(crate) clock: Mutex<u64>,
 }
@@ -188,13 +193,17 @@ impl Source for Told {
             let is_there = files.contains(&*it);
             let found = if is_there {
                 Look::File { executable: false, script: false }
+            } else if self.beside.iter().any(|file| file.starts_with(&format!("{it}/"))) {
+                Look::Directory
             } else {
                 Look::Missing
             };
             (it, Some(found))
         };
         let looks = looks.into_iter().map(look).collect();
-        Box::pin(std::future::ready(Some(Facts { looks, ..Facts::default() })))
+        let mut beside = self.beside.iter().map(|it| (*it).to_owned()).peekable();
+        let files = beside.peek().is_some().then(|| beside.collect());
+        Box::pin(std::future::ready(Some(Facts { looks, files, ..Facts::default() })))
     }
 
     fn entries(&self, paths: Vec<AbsPath>) -> Answer<Vec<Option<Entry>>> {
@@ -210,6 +219,16 @@ impl Source for Told {
             is_there.then_some(Entry { id: None, is_link: false })
         };
         Box::pin(std::future::ready(Some(paths.into_iter().map(entry).collect())))
+    }
+
+    fn whereabouts(&self, paths: Vec<AbsPath>) -> Answer<Vec<Whereabouts>> {
+        let whereabouts = |it: &AbsPath| {
+            let tops = self.tops.iter().filter(|top| it.starts_with(top));
+            let top = tops.max_by_key(|it| it.len());
+            let worktree = top.and_then(|it| AbsPath::new(Path::new(it)).ok());
+            Whereabouts { worktree, ..Whereabouts::default() }
+        };
+        Box::pin(std::future::ready(Some(paths.iter().map(whereabouts).collect())))
     }
 
     fn texts(&self, _: Search) -> Answer<Vec<AbsPath>> {

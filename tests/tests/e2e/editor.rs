@@ -5,6 +5,7 @@
 
 mod across;
 mod agreeing;
+mod apart;
 mod assisting;
 pub(crate) mod client;
 mod encodings;

@@ -139,8 +139,7 @@ impl Surroundings for Beside<'_> {
 
 /// Returns what lies beside the skill at `path`. Blocks on the disk.
 pub fn facts(path: &AbsPath, looks: &[String]) -> Facts {
-    let top = path.ancestors().find(|it| it.join(".git").symlink_metadata().is_ok());
-    let worktree = Worktree::new(top);
+    let worktree = Worktree::new(worktree_top(path));
     let beside = Beside::new(path, &worktree, &[], &[]);
     Facts {
         looks: looks.iter().map(|it| (it.clone(), beside.look(it))).collect(),
@@ -150,6 +149,11 @@ pub fn facts(path: &AbsPath, looks: &[String]) -> Facts {
         is_top: beside.is_top(),
         is_git_ignored: beside.is_git_ignored(),
     }
+}
+
+/// Returns the top of the git worktree that a path is in, where it is in one. Blocks on the disk.
+pub fn worktree_top(path: &AbsPath) -> Option<AbsPath> {
+    path.ancestors().find(|it| it.join(".git").symlink_metadata().is_ok())
 }
 
 /// Returns what is at a path, whether or not it is a link; nothing where nothing is. Blocks on the

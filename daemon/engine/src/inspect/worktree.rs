@@ -89,6 +89,22 @@ fn of_directory(dir: &Path) -> Option<Gitignore> {
     patterns(dir, &dir.join(".gitignore"), Links::Refused)
 }
 
+/// Returns the directories below one of a worktree, without those that git ignores, so many at most.
+/// Blocks on the disk.
+pub fn directories(top: &AbsPath, below: &str, most: usize) -> Vec<PathBuf> {
+    let begin = top.join(below);
+    let start = begin.clone();
+    let keeps = move |it: &ignore::DirEntry| {
+        it.file_type().is_some_and(|it| it.is_dir())
+            && it.file_name() != ".git"
+            && (it.path().starts_with(&start) || start.starts_with(it.path()))
+    };
+    let options = Options { names: &[".ignore"], within_git: true };
+    let found = walk(top, options, keeps).build().filter_map(Result::ok);
+    let found = found.map(ignore::DirEntry::into_path).filter(|it| it.starts_with(&begin));
+    found.filter(|it| *it != begin).take(most).collect()
+}
+
 fn files_below(top: &AbsPath) -> Option<Vec<PathBuf>> {
     let mut files = Vec::new();
     let options = Options { names: &[".ignore"], within_git: true };

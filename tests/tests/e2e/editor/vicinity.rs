@@ -1,5 +1,5 @@
-//! Editors that watch no files: what is said of a text follows the disk and the configuration all
-//! the same, without a word of theirs.
+//! What is said of a text follows the disk and the configuration without a word of the editor, whether
+//! it watches no files or other ones.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -13,14 +13,19 @@ use crate::support::run;
 const TREE: &str = "//- /.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked.\npaths: src/*.zz\n---\nSee [it](scripts/x.sh).\n\n```sh\n./scripts/x.sh\n```\n";
 
 #[test]
-fn what_lies_beside_a_text_is_followed_for_editors_that_watch_nothing() {
-    for args in [&[][..], &["--no-daemon"]] {
+fn what_lies_beside_a_text_is_followed_for_editors_that_do_not_watch_it() {
+    let watching = json!({"didChangeWatchedFiles": {"dynamicRegistration": true}});
+    for (args, able) in [
+        (&[][..], json!({"configuration": true})),
+        (&["--no-daemon"], json!({"configuration": true})),
+        (&[], watching.clone()),
+        (&["--no-daemon"], watching),
+    ] {
         let home = Home::new();
         let top = home.worktree("w", TREE);
         let dir = top.join(".claude/skills/pdf");
         let skill = dir.join("SKILL.md");
-        let able = json!({"workspace": {"configuration": true}});
-        let mut editor = Editor::start(&home, args, &[&top], able);
+        let mut editor = Editor::start(&home, args, &[&top], json!({"workspace": able}));
         editor.open(&skill);
         editor.wait_for(&skill, &["body/broken"], &["body/broken-link"]);
         editor.wait_for(&skill, &["paths/nothing"], &["paths/nothing"]);
@@ -36,6 +41,15 @@ fn what_lies_beside_a_text_is_followed_for_editors_that_watch_nothing() {
         editor.wait_for(&skill, &["body/not"], &[]);
         fs::remove_file(&script).expect("it is there");
         editor.wait_for(&skill, &["body/broken"], &["body/broken-link"]);
+        // Below where a glob begins as well, in directories that come.
+        let text = fs::read_to_string(&skill).expect("it is there");
+        editor.edit(&skill, &text.replace("src/*.zz", "lib/**/*.zz"));
+        editor.wait_for(&skill, &["paths/nothing"], &["paths/nothing"]);
+        fs::create_dir_all(top.join("lib/a/b")).expect("it can be made");
+        fs::write(top.join("lib/a/b/c.zz"), "").expect("it can be written");
+        editor.wait_for(&skill, &["paths/nothing"], &[]);
+        fs::remove_file(top.join("lib/a/b/c.zz")).expect("it is there");
+        editor.wait_for(&skill, &["paths/nothing"], &["paths/nothing"]);
         run(&home, &top, &["stop"]);
     }
 }

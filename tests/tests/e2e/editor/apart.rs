@@ -1,0 +1,97 @@
+//! Files that do not belong together: another repository that is no folder of the editor, beside a
+//! folder or below it, and one skill that is reached in two ways.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use serde_json::json;
+use skills_testkit::Home;
+
+use super::client::{Editor, able, uri};
+use crate::support::run;
+
+fn skill(name: &str, body: &str) -> String {
+    format!("---\nname: {name}\ndescription: Reads it. Use when asked to.\n---\n{body}")
+}
+
+#[test]
+fn what_is_open_of_another_repository_is_seen_there_alone() {
+    let ours = format!(
+        "//- /.claude/skills/beta/SKILL.md\n{}//- /.claude/skills/commit/SKILL.md\n{}",
+        skill("beta", "Use `/b`.\n"),
+        skill("commit", "b\n")
+    );
+    let theirs = format!(
+        "//- /.claude/skills/beta/SKILL.md\n{}//- /.claude/skills/beto/SKILL.md\n{}",
+        skill("Beta", "Use `/commit`, `/b`.\n"),
+        skill("beto", "b\n")
+    );
+    for (args, place) in [(&[][..], "v"), (&["--no-daemon"], "v"), (&[], "w/other")] {
+        let home = Home::new();
+        let (w, v) = (home.worktree("w", &ours), home.worktree(place, &theirs));
+        let mut editor = Editor::start(&home, args, &[&w], able());
+        let [beta, commit] =
+            ["beta", "commit"].map(|it| w.join(".claude/skills").join(it).join("SKILL.md"));
+        let [other, beto] =
+            ["beta", "beto"].map(|it| v.join(".claude/skills").join(it).join("SKILL.md"));
+        for file in [&beta, &commit, &other, &beto] {
+            editor.open(file);
+        }
+        // Its own is seen there.
+        editor.wait_for(&other, &["name/similar"], &["name/similar -> beto"]);
+        editor.wait_for(&beta, &["name/", "index/"], &[]);
+        let labels = |editor: &mut Editor, path| {
+            let (line, end) = Editor::place(path, "b`.");
+            let found = editor.ask("textDocument/completion", path, (line, end), json!({}));
+            let found = found.expect("it is answered");
+            let items = found.as_array().or_else(|| found["items"].as_array()).expect("a list");
+            let labels = items.iter().map(|it| it["label"].as_str().expect("a text").to_owned());
+            labels.filter(|it| it.starts_with("be") || it.starts_with("Be")).collect::<Vec<_>>()
+        };
+        assert_eq!(labels(&mut editor, &beta), ["beta"], "{place}");
+        assert_eq!(labels(&mut editor, &other), ["Beta", "beto"], "{place}");
+        let at = Editor::place(&other, "commit`");
+        let found = editor.ask("textDocument/definition", &other, at, json!({}));
+        assert_eq!(found, Ok(json!(null)), "{place}: there is none there");
+        run(&home, &w, &["stop"]);
+    }
+}
+
+#[test]
+fn a_skill_that_is_a_repository_itself_is_the_folders() {
+    let home = Home::new();
+    let tree = format!("//- /.claude/skills/notes/SKILL.md\n{}", skill("notes", "Use `/pdf`.\n"));
+    let top = home.worktree("w", &tree);
+    let text = format!("//- /SKILL.md\n{}", skill("pdf", "Use `/notes`.\n"));
+    let pdf = home.worktree("w/.claude/skills/pdf", &text).join("SKILL.md");
+    let mut editor = Editor::start(&home, &[], &[&top], able());
+    editor.open(&pdf);
+    editor.wait_for(&pdf, &["yaml/"], &[]);
+    let at = Editor::place(&pdf, "notes");
+    let found = editor.ask("textDocument/definition", &pdf, at, json!({})).expect("answered");
+    assert_eq!(found["uri"], uri(&top.join(".claude/skills/notes/SKILL.md")));
+    run(&home, &top, &["stop"]);
+}
+
+#[test]
+fn a_skill_that_is_reached_in_two_ways_is_one_symbol() {
+    let home = Home::new();
+    let top = home.worktree("w", &format!("//- /alpha/SKILL.md\n{}", skill("alpha", "b\n")));
+    fs::create_dir_all(top.join(".agents/skills")).expect("it can be made");
+    symlink("../../alpha", top.join(".agents/skills/alpha")).expect("it can be linked");
+    let mut editor = Editor::start(&home, &[], &[&top], able());
+    let symbols = |editor: &mut Editor| {
+        let found = editor.request("workspace/symbol", json!({"query": ""}));
+        let found = found.expect("it is answered");
+        let found = found.as_array().expect("a list").iter();
+        found.map(|it| it["location"]["uri"].clone()).collect::<Vec<_>>()
+    };
+    let linked = top.join(".agents/skills/alpha/SKILL.md");
+    assert_eq!(symbols(&mut editor), [json!(uri(&linked))]);
+    // As it is open, where it is.
+    let own = top.join("alpha/SKILL.md");
+    editor.open(&own);
+    editor.wait_for(&own, &["yaml/"], &[]);
+    assert_eq!(symbols(&mut editor), [json!(uri(&own))]);
+    run(&home, &top, &["stop"]);
+}
