@@ -14,10 +14,10 @@ use skills_core::path::AbsPath;
 use skills_protocol::wire::PathMatches;
 use tokio::time::{Instant, timeout};
 use tower_lsp::Client;
-use tower_lsp::ls_types::request::WorkDoneProgressCreate;
+use tower_lsp::ls_types::request::{ApplyWorkspaceEdit, WorkDoneProgressCreate};
 use tower_lsp::ls_types::{
-    ConfigurationItem, Location, MessageType, ProgressToken, ShowDocumentParams,
-    WorkDoneProgressCreateParams,
+    ApplyWorkspaceEditParams, ConfigurationItem, Location, MessageType, ProgressToken,
+    ShowDocumentParams, WorkDoneProgressCreateParams, WorkspaceEdit,
 };
 
 use crate::known::{self, Known};
@@ -87,6 +87,7 @@ async fn errands(session: &Arc<Session>, client: &Client) {
                     tracing::debug!(%error, "the client does not open a text");
                 }
             }
+            Errand::Apply { title, edit } => apply(client, title, *edit).await,
             Errand::Touch { place, path } => {
                 if session.source().touch(place.clone(), path).await.is_some() {
                     // What it has brought is in the next snapshot.
@@ -114,6 +115,19 @@ fn watch(session: &Arc<Session>) {
         }
     });
     session.take_watch(session.source().watch(nearby, bell));
+}
+
+/// Has the client make an edit, and the user told where it does not.
+async fn apply(client: &Client, title: String, edit: WorkspaceEdit) {
+    let params = ApplyWorkspaceEditParams { label: Some(title.clone()), edit };
+    let why = match timeout(HEARD, client.send_request::<ApplyWorkspaceEdit>(params)).await {
+        // It may ask the user first: what comes of it later is not our business.
+        Err(_) => return,
+        Ok(Ok(done)) if done.applied => return,
+        Ok(Ok(done)) => done.failure_reason.unwrap_or_else(|| "the editor refuses it".to_owned()),
+        Ok(Err(error)) => error.to_string(),
+    };
+    client.show_message(MessageType::WARNING, format!("`{title}` was not done: {why}")).await;
 }
 
 /// Has the client ask anew for what follows from the disk, where it can be asked to.

@@ -48,6 +48,8 @@ pub(crate) fn settings(capabilities: &ClientCapabilities) -> Settings {
         max_folds: folds.and_then(|folds| folds.range_limit).map(|limit| limit as usize),
         creates_files: operations.contains(&ResourceOperationKind::Create),
         renames_files: operations.contains(&ResourceOperationKind::Rename),
+        action_literals: actions.is_some_and(|it| it.code_action_literal_support.is_some()),
+        applies_edits: workspace.and_then(|it| it.apply_edit).unwrap_or_default(),
         resolves_actions: actions.is_some_and(resolves),
         refreshes: workspace.map(refreshes).unwrap_or_default(),
         shows_references: knows(capabilities, SHOW),
@@ -82,7 +84,8 @@ fn knows(capabilities: &ClientCapabilities, command: &str) -> bool {
 
 fn resolves(actions: &CodeActionClientCapabilities) -> bool {
     let lazily = actions.resolve_support.as_ref();
-    actions.data_support == Some(true)
+    actions.code_action_literal_support.is_some()
+        && actions.data_support == Some(true)
         && lazily.is_some_and(|it| it.properties.iter().any(|it| it == "edit"))
 }
 

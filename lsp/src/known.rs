@@ -4,13 +4,13 @@
 //! with what the editor holds in the place of what the disk says; agents always see the disk,
 //! editors see their buffers. Both never change.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use skills_core::config;
 use skills_core::path::AbsPath;
 use skills_core::profile::Profiles;
-use skills_core::ranking::{Ranked, Ranking};
+use skills_core::ranking::{Ranked, RankedRoot, Ranking};
 use skills_core::references::Bases;
 use skills_core::resolve::{FileId, State, is_built_in, path_of};
 use skills_core::rules::{Level, Levels, Neighbour};
@@ -151,24 +151,39 @@ impl Known {
         self.skills.binary_search_by(|it| it.path.cmp(path)).is_ok()
     }
 
-    /// Returns what is known with these texts over it.
-    pub(crate) fn overlaid(&self, buffers: &[Buffer]) -> Overlaid {
+    /// Returns what is known with these texts over it: those that are seen from the place, or would
+    /// be if they were saved, and those that belong there. Of an open text `is_there` says whether
+    /// the disk has it.
+    pub(crate) fn overlaid(
+        &self,
+        buffers: &[Buffer],
+        is_own: impl Fn(&AbsPath) -> bool,
+        is_there: impl Fn(&AbsPath) -> bool,
+    ) -> Overlaid {
+        let paths = buffers.iter().map(|it| &it.path);
+        let unsaved: HashSet<&AbsPath> = paths.filter(|it| !is_there(it)).collect();
+        let texts = || buffers.iter().map(|it| (&it.path, &*it.record));
+        let rankings = self.rankings.iter();
+        let rankings: Vec<Ranking> =
+            rankings.map(|it| it.with(unsaved.iter().copied()).overlaid(texts())).collect();
+        let met = rankings.iter().flat_map(|it| &it.skills).map(|it| &it.path);
+        let met: HashSet<&AbsPath> = met.filter(|it| unsaved.contains(it)).collect();
+        let is_seen = |it: &AbsPath| self.sees(it) || met.contains(it) || is_own(it);
+        let buffers: Vec<Buffer> = buffers.iter().filter(|it| is_seen(&it.path)).cloned().collect();
         let mut skills: BTreeMap<&AbsPath, Skill> =
             self.skills.iter().map(|it| (&it.path, it.clone())).collect();
-        for Buffer { path, record } in buffers {
+        for Buffer { path, record } in &buffers {
             let (written, description) = said(record);
             let name = written.unwrap_or_else(|| called(path));
             let file = skills.get(path).and_then(|it| it.file);
             skills.insert(path, Skill { path: path.clone(), file, name, description });
         }
-        follow(&mut skills, buffers);
+        follow(&mut skills, &buffers);
         let skills: Vec<Skill> = skills.into_values().collect();
         let neighbours = skills
             .iter()
             .map(|it| Neighbour { name: it.name.clone(), path: it.path.clone(), file: it.file })
             .collect();
-        let texts = || buffers.iter().map(|it| (&it.path, &*it.record));
-        let rankings = self.rankings.iter().map(|it| it.overlaid(texts())).collect();
         let (levels, top, home) = (self.levels.clone(), self.top.clone(), self.home.clone());
         Overlaid { skills, neighbours, rankings, levels, top, home }
     }
@@ -284,7 +299,15 @@ fn ranking(
     });
     // One that is left out would move the numbers of the others.
     let skills: Option<Vec<Ranked>> = skills.collect();
-    Some(Ranking { profile: Arc::clone(rules), unique: profile.unique, skills: skills? })
+    let roots = profile.roots.iter().filter_map(|it| {
+        let first = it.first as usize;
+        let skills = first..first + it.count as usize;
+        let is_whole = skills.end <= profile.skills.len();
+        let path = path(&it.path, it.path_encoding).filter(|_| is_whole)?;
+        Some(RankedRoot { path, rule: it.rule as usize, skills })
+    });
+    let (profile, unique) = (Arc::clone(rules), profile.unique);
+    Some(Ranking { profile, unique, skills: skills?, roots: roots.collect() })
 }
 
 fn state(state: wire::State) -> State {

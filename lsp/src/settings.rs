@@ -29,6 +29,10 @@ pub(crate) struct Settings {
     pub(crate) creates_files: bool,
     /// Whether the client renames files that an edit asks for.
     pub(crate) renames_files: bool,
+    /// Whether the client takes actions that are more than commands.
+    pub(crate) action_literals: bool,
+    /// Whether the client can be asked to make an edit.
+    pub(crate) applies_edits: bool,
     /// Whether the client asks for the edit of an action once that is chosen.
     pub(crate) resolves_actions: bool,
     /// What the client can be asked to ask for again.

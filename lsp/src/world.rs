@@ -215,19 +215,15 @@ impl World {
         }
     }
 
-    /// Returns what is known of a place, with the open texts over it that are seen from there or
-    /// belong there.
+    /// Returns what is known of a place, with the open texts over it.
     fn overlaid(&mut self, index: usize, buffers: &[Buffer]) -> Arc<Overlaid> {
         let Place { root, known, overlaid, .. } = &self.places[index];
         let Some(known) = known else { return Arc::default() };
         if let Some((_, overlaid)) = overlaid.as_ref().filter(|(of, _)| of == buffers) {
             return Arc::clone(overlaid);
         }
-        let is_own = |it: &&Buffer| {
-            known.sees(&it.path) || self.find(&it.path).is_some_and(|it| it.root == *root)
-        };
-        let own: Vec<Buffer> = buffers.iter().filter(is_own).cloned().collect();
-        let overlaid = Arc::new(known.overlaid(&own));
+        let is_own = |it: &AbsPath| self.find(it).is_some_and(|it| it.root == *root);
+        let overlaid = Arc::new(known.overlaid(buffers, is_own, |it| self.is_there(it)));
         self.places[index].overlaid = Some((buffers.to_vec(), Arc::clone(&overlaid)));
         overlaid
     }

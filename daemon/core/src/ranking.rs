@@ -6,14 +6,17 @@
 //! is how buffers that are not saved are seen. The rules of `index/*` look at rankings alone, so
 //! that an editor and `skillsd check` say the same.
 
+mod unsaved;
+
 use std::collections::HashMap;
 use std::ffi::OsStr;
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::ladder::read_as;
 use crate::path::AbsPath;
-use crate::profile::Profile;
-use crate::resolve::{Candidate, Resolution, Site, State, claim_order};
+use crate::profile::{Base, Profile};
+use crate::resolve::{Candidate, Resolution, Root, RootOutcome, Site, State, claim_order};
 use crate::skill::SkillRecord;
 
 /// What one agent makes of the skills it finds.
@@ -25,6 +28,19 @@ pub struct Ranking {
     pub unique: bool,
     /// Every file it met, in its scan order.
     pub skills: Vec<Ranked>,
+    /// The directories of the disk in which it looks for them, in its scan order.
+    pub roots: Vec<RankedRoot>,
+}
+
+/// A directory in which an agent looks for skills.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RankedRoot {
+    /// Where it is, or would be.
+    pub path: AbsPath,
+    /// Its row among the roots of the profile.
+    pub rule: usize,
+    /// What was met there, as a range of [`Ranking::skills`].
+    pub skills: Range<usize>,
 }
 
 /// One skill among those that an agent finds.
@@ -65,13 +81,14 @@ impl Ranking {
             profile: Arc::clone(&site.profile),
             unique: order.is_some(),
             skills: ranked.collect(),
+            roots: resolution.roots.iter().filter_map(|it| root(&site.profile, it)).collect(),
         }
     }
 
     /// Returns the ranking as it would be if each of these files said what stands beside it.
     ///
     /// A file that is met by several ways says the same by each, unless there is another text for
-    /// one of them. Files that the agent did not meet stay unmet: it looks at the disk for them.
+    /// one of them. Files that the agent did not meet stay unmet, see [`Ranking::with`].
     #[must_use]
     pub fn overlaid<'a>(
         &self,
@@ -187,6 +204,18 @@ impl Ranked {
     }
 }
 
+/// Returns a root of the disk where a file that comes is met by the root's own rule.
+fn root(profile: &Profile, root: &Root) -> Option<RankedRoot> {
+    let is_walked = matches!(root.outcome, RootOutcome::Walked | RootOutcome::Missing);
+    let is_plain = is_walked && root.plugin.is_none() && root.origin.is_empty();
+    let rule = profile.roots.get(root.rule).filter(|_| is_plain)?;
+    if matches!(rule.base, Base::Provided(_) | Base::BuiltIn(_)) {
+        return None;
+    }
+    let (path, skills) = (root.path.clone(), root.candidates.clone());
+    Some(RankedRoot { path, rule: root.rule, skills })
+}
+
 fn ranked(site: &Site, candidates: &[Candidate], index: usize, turn: usize) -> Ranked {
     let candidate = &candidates[index];
     let base =
@@ -239,6 +268,10 @@ mod tests {
         //- /home/me/.claude/skills/doc/SKILL.md\n---\nname: doc\ndescription: Four.\n---\nb\n";
 
     fn ranking(profile: &str) -> Ranking {
+        ranking_of(profile, WORLD)
+    }
+
+    fn ranking_of(profile: &str, world: &str) -> Ranking {
         let site = Site {
             profile: Arc::clone(profile::find(profile).unwrap()),
             cwd: AbsPath::new(Path::new("/w")).unwrap(),
@@ -247,7 +280,7 @@ mod tests {
             overlay: Arc::default(),
             agent: None,
         };
-        Ranking::of(&site, &resolve(&site, &MemoryTree::new(WORLD)))
+        Ranking::of(&site, &resolve(&site, &MemoryTree::new(world)))
     }
 
     fn shown(ranking: &Ranking) -> String {
@@ -339,6 +372,44 @@ mod tests {
                 /w/.agents/skills/pdf/SKILL.md doc active
             "#]],
         );
+    }
+
+    #[test]
+    fn a_file_that_is_not_saved_is_where_the_agent_would_meet_it() {
+        let text = "---\nname: pdf\ndescription: Five.\n---\nb\n";
+        for profile in profile::agents() {
+            for file in [
+                "/w/.agents/skills/pdf/SKILL.md",
+                "/w/.agents/skills/abc/SKILL.md",
+                "/w/.claude/skills/zzz/SKILL.md",
+                "/w/.claude/skills/deep/er/SKILL.md",
+                "/w/.claude/skills/pdf/in/SKILL.md",
+                "/w/.gemini/skills/new/SKILL.md",
+                "/w/.opencode/skill/new/SKILL.md",
+                "/w/.codex/skills/.hidden/SKILL.md",
+                "/w/.claude/skills/SKILL.md",
+                "/w/.claude/commands/fix/bug.md",
+                "/w/.claude/commands/pdf.md",
+                "/home/me/.claude/skills/new/SKILL.md",
+                "/elsewhere/new/SKILL.md",
+            ] {
+                let without = WORLD.replace(
+                    &format!("//- {file}\n---\nname: pdf\ndescription: One.\n---\nb\n"),
+                    "",
+                );
+                let path = AbsPath::new(Path::new(file)).unwrap();
+                let unsaved = ranking_of(&profile.id, &without).with([&path]);
+                let unsaved = unsaved.overlaid([(&path, &record(text))]);
+                let saved = ranking_of(&profile.id, &format!("{without}//- {file}\n{text}"));
+                // Whether it would be trusted shows where something lies beside it alone; either
+                // way it takes its name.
+                let shown = |it| shown(it).replace(" untrusted", " active");
+                assert_eq!(shown(&unsaved), shown(&saved), "{} {file}", profile.id);
+                let turns = |it: &Ranking| it.skills.iter().map(|it| it.turn).collect::<Vec<_>>();
+                assert_eq!(turns(&unsaved), turns(&saved), "{} {file}", profile.id);
+                assert_eq!(unsaved.roots, saved.roots, "{} {file}", profile.id);
+            }
+        }
     }
 
     #[test]

@@ -46,7 +46,8 @@ pub use hooks::{
 };
 pub use index::{
     PathMatches, PathsMatchParams, PathsMatchResult, ReferencesParams, ReferencesResult, RuleLevel,
-    SkillReference, SnapshotParams, SnapshotPlace, SnapshotProfile, SnapshotResult, SnapshotSkill,
+    SkillReference, SnapshotParams, SnapshotPlace, SnapshotProfile, SnapshotResult, SnapshotRoot,
+    SnapshotSkill,
 };
 pub use install::{InstallAction, InstallChange, InstallPart, InstallResult};
 pub use load::{

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use skills_core::config::LevelRow;
 use skills_core::path::AbsPath;
 use skills_core::profile::Profiles;
-use skills_core::ranking::{Ranked, Ranking};
+use skills_core::ranking::{Ranked, RankedRoot, Ranking};
 use skills_core::resolve::Candidate;
 use skills_core::text::LineIndex;
 use skills_engine::View;
@@ -35,16 +35,17 @@ pub(crate) fn snapshot(
     for (number, (index, _)) in files.values_mut().enumerate() {
         *index = number as u32;
     }
+    let is_first = part.start == 0;
     let mut page = Page::of(part);
     let skills = page.take(files.values(), |(_, it)| skill(it));
     let mut profile = |view: &Arc<View>| {
         let ranking = Ranking::of(&view.site, &view.resolution);
         let skills = page.take(ranking.skills.iter(), |it| place(it, files[&it.path].0));
         let profile = ranking.profile.id.to_string();
-        wire::SnapshotProfile { profile, unique: ranking.unique, skills }
+        let roots = if is_first { ranking.roots.iter().map(root).collect() } else { Vec::new() };
+        wire::SnapshotProfile { profile, unique: ranking.unique, skills, roots }
     };
     let profiles = views.iter().map(&mut profile).collect();
-    let is_first = part.start == 0;
     wire::SnapshotResult {
         fresh: true,
         next_cursor: page.next.map(|start| Cursor { start, since: None }.text(&clock)),
@@ -121,6 +122,18 @@ fn place(ranked: &Ranked, skill: u32) -> (wire::SnapshotPlace, usize) {
     let texts = [&place.name, &place.prefix].into_iter().chain(&place.reason);
     let size = texts.map(|it| json_length(it)).sum::<usize>() + AROUND;
     (place, size)
+}
+
+fn root(root: &RankedRoot) -> wire::SnapshotRoot {
+    let RankedRoot { path, rule, skills } = root;
+    let path_encoding = encoding_of([&**path]);
+    wire::SnapshotRoot {
+        path: encode(path, path_encoding),
+        path_encoding,
+        rule: *rule as u32,
+        first: skills.start as u32,
+        count: skills.len() as u32,
+    }
 }
 
 /// Returns where a file names skills.

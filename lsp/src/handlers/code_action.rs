@@ -17,7 +17,7 @@ use tower_lsp::ls_types::{
 };
 
 use crate::document::Document;
-use crate::handlers::execute_command::make_executable;
+use crate::handlers::execute_command::{apply_edit, make_executable};
 use crate::handlers::rename;
 use crate::scene::Scene;
 use crate::settings::Settings;
@@ -64,7 +64,25 @@ pub(crate) async fn code_action(
             actions.push(CodeAction { edit: Some(edit), ..action });
         }
     }
-    Some(actions.into_iter().map(CodeActionOrCommand::CodeAction).collect())
+    Some(actions.into_iter().filter_map(|it| offered(it, document, settings)).collect())
+}
+
+/// Returns an action as the client takes it: some take commands alone, and what such a client cannot
+/// be asked for is not offered.
+fn offered(
+    action: CodeAction,
+    document: &Document,
+    settings: Settings,
+) -> Option<CodeActionOrCommand> {
+    if settings.action_literals {
+        return Some(CodeActionOrCommand::CodeAction(action));
+    }
+    let command = match action.edit {
+        Some(edit) if settings.applies_edits => Some(apply_edit(action.title, document, &edit)),
+        Some(_) => None,
+        None => action.command,
+    };
+    command.map(CodeActionOrCommand::Command)
 }
 
 /// Returns an action that was chosen with the edit that it lacks still.

@@ -43,6 +43,8 @@ mod tests {
         max_folds: None,
         creates_files: false,
         renames_files: false,
+        action_literals: false,
+        applies_edits: false,
         resolves_actions: false,
         refreshes: crate::settings::Refreshes {
             diagnostics: false,

@@ -3,10 +3,12 @@
 //!
 //! Nothing is waited for here that the client has to answer: it may be waiting for this.
 
+use serde::{Deserialize, Serialize};
 use skills_core::path::AbsPath;
 use tower_lsp::jsonrpc::Error;
-use tower_lsp::ls_types::{Command, ExecuteCommandParams, Location, Uri};
+use tower_lsp::ls_types::{Command, ExecuteCommandParams, Location, Uri, WorkspaceEdit};
 
+use crate::document::Document;
 use crate::from_proto;
 use crate::session::{Errand, Session};
 
@@ -16,8 +18,11 @@ const OPEN: &str = "skillsd.open";
 /// Makes a file of a skill executable.
 const MAKE_EXECUTABLE: &str = "skillsd.makeExecutable";
 
+/// Has the client make an edit: for clients that take no actions with edits in them.
+const APPLY_EDIT: &str = "skillsd.applyEdit";
+
 /// The commands that a client may have executed.
-pub(crate) const COMMANDS: [&str; 2] = [OPEN, MAKE_EXECUTABLE];
+pub(crate) const COMMANDS: [&str; 3] = [OPEN, MAKE_EXECUTABLE, APPLY_EDIT];
 
 /// Returns the command that opens a place.
 pub(crate) fn open(title: String, place: &Location) -> Command {
@@ -28,6 +33,24 @@ pub(crate) fn open(title: String, place: &Location) -> Command {
 pub(crate) fn make_executable(title: String, skill: &Uri, relative: &str) -> Command {
     let argument = serde_json::json!({"skill": skill, "file": relative});
     Command { title, command: MAKE_EXECUTABLE.to_owned(), arguments: Some(vec![argument]) }
+}
+
+/// An edit that was offered for a text.
+#[derive(Serialize, Deserialize)]
+struct Offered {
+    title: String,
+    /// The text, and the version that it was offered for.
+    text: Uri,
+    version: i32,
+    edit: WorkspaceEdit,
+}
+
+/// Returns the command that makes an edit which is offered for a text as it is now.
+pub(crate) fn apply_edit(title: String, document: &Document, edit: &WorkspaceEdit) -> Command {
+    let (text, version) = (document.uri().clone(), document.version());
+    let offered = Offered { title: title.clone(), text, version, edit: edit.clone() };
+    let arguments = Some(vec![serde_json::json!(offered)]);
+    Command { title, command: APPLY_EDIT.to_owned(), arguments }
 }
 
 /// Does what a command says.
@@ -62,6 +85,18 @@ pub(crate) async fn execute_command(
                 }
             }
         }
+        APPLY_EDIT => match serde_json::from_value::<Offered>(argument) {
+            Ok(Offered { title, text, version, edit }) => {
+                // Its places are those of that version.
+                let now = session.document(text.as_str()).map(|it| it.version());
+                if now != Some(version) {
+                    return refused(format!("the text has changed since `{title}` was offered"));
+                }
+                session.send(Errand::Apply { title, edit: Box::new(edit) });
+                Ok(())
+            }
+            Err(error) => refused(format!("the argument of `{command}` is no edit: {error}")),
+        },
         other => refused(format!("there is no command `{other}`")),
     }
 }

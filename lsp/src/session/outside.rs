@@ -13,7 +13,7 @@ use skills_core::path::AbsPath;
 use skills_core::references::is_speaker;
 use skills_core::rules::Facts;
 use tokio::time::{Instant, timeout, timeout_at};
-use tower_lsp::ls_types::Location;
+use tower_lsp::ls_types::{Location, WorkspaceEdit};
 
 use super::Session;
 use crate::document::Document;
@@ -77,6 +77,11 @@ pub(crate) enum Errand {
     Refresh,
     /// Ask the client to open a text at a place.
     Show(Location),
+    /// Ask the client to make an edit that was chosen.
+    Apply {
+        title: String,
+        edit: Box<WorkspaceEdit>,
+    },
     /// Tell the user what is wrong with the settings.
     Complain(Complaint),
     /// Tell that the user works on a file.

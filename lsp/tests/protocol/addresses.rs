@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use crate::editor::Editor;
+use crate::editor::{Editor, literals};
 
 const OWN: &str = "file:///w/[a] b/{c|d}/é/SKILL.md";
 
 #[tokio::test(start_paused = true)]
 async fn an_address_with_letters_that_belong_encoded_is_taken_and_given_back() {
-    let mut editor = Editor::with(json!({})).await;
+    let mut editor = Editor::with(json!({"textDocument": {"codeAction": literals()}})).await;
     editor.open_at(OWN, 1, "---\nname: x\n---\n").await;
     let published = editor.published().await;
     assert_eq!(published["uri"], OWN);

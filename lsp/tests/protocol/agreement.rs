@@ -36,7 +36,7 @@ async fn what_is_implemented_is_advertised_and_nothing_else() {
             renameProvider: {"prepareProvider":true}
             documentLinkProvider: {"resolveProvider":false}
             foldingRangeProvider: true
-            executeCommandProvider: {"commands":["skillsd.open","skillsd.makeExecutable"]}
+            executeCommandProvider: {"commands":["skillsd.open","skillsd.makeExecutable","skillsd.applyEdit"]}
             workspace: {"workspaceFolders":{"supported":true,"changeNotifications":true},"fileOperations":{"willRename":{"filters":[{"scheme":"file","pattern":{"glob":"**/*"}}]}}}
             semanticTokensProvider: {"legend":{"tokenTypes":["property","variable","function"],"tokenModifiers":["deprecated"]},"range":true,"full":true}
             inlayHintProvider: true
@@ -64,7 +64,7 @@ async fn what_is_implemented_is_advertised_and_nothing_else() {
         renameProvider: {"prepareProvider":true}
         documentLinkProvider: {"resolveProvider":false}
         foldingRangeProvider: true
-        executeCommandProvider: {"commands":["skillsd.open","skillsd.makeExecutable"]}
+        executeCommandProvider: {"commands":["skillsd.open","skillsd.makeExecutable","skillsd.applyEdit"]}
         workspace: {"workspaceFolders":{"supported":true,"changeNotifications":true},"fileOperations":{"willRename":{"filters":[{"scheme":"file","pattern":{"glob":"**/*"}}]}}}
         semanticTokensProvider: {"legend":{"tokenTypes":["property","variable","function"],"tokenModifiers":["deprecated"]},"range":true,"full":true}
         inlayHintProvider: true

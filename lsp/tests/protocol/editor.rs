@@ -29,6 +29,11 @@ pub(crate) struct Editor {
     notes: VecDeque<Value>,
 }
 
+/// Returns what a client says that takes actions with their edits in them.
+pub(crate) fn literals() -> Value {
+    json!({"codeActionLiteralSupport": {"codeActionKind": {"valueSet": ["", "quickfix"]}}})
+}
+
 /// Returns a request or, without an id, a note.
 pub(crate) fn message(id: Option<u64>, method: &str, params: &Value) -> Value {
     let mut message = json!({"jsonrpc": "2.0", "method": method, "params": params});

@@ -235,7 +235,7 @@ async fn another_worktree_below_a_folder_is_a_place_of_its_own() {
         let uri = format!("file://{top}/.claude/skills/beta/SKILL.md");
         editor.open_at(&uri, 1, &text("Beta")).await;
         editor.open_at("file:///w/.claude/skills/beta/SKILL.md", 1, &text("beta")).await;
-        let mut is_rival = async |editor: &mut Editor| {
+        let is_rival = async |editor: &mut Editor| {
             tokio::time::sleep(Duration::from_mins(2)).await;
             let _ = editor.ask("textDocument/foldingRange").await;
             let notes = editor.kept();

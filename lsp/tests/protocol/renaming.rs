@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError};
 
 use serde_json::{Value, json};
 
-use crate::editor::Editor;
+use crate::editor::{Editor, literals};
 use crate::told::Told;
 
 /// Called `pdf`, in a directory of another name.
@@ -28,13 +28,13 @@ async fn begin(able: Value) -> (Editor, Arc<Told>) {
 
 /// A client that renames files, and resolves actions where it says so.
 fn able(resolves: bool) -> Value {
-    let resolves = if resolves {
-        json!({"dataSupport": true, "resolveSupport": {"properties": ["edit"]}})
-    } else {
-        json!({})
-    };
+    let mut takes = literals();
+    if resolves {
+        takes["dataSupport"] = json!(true);
+        takes["resolveSupport"] = json!({"properties": ["edit"]});
+    }
     json!({
-        "textDocument": {"codeAction": resolves},
+        "textDocument": {"codeAction": takes},
         "workspace": {
             "workspaceEdit": {"documentChanges": true, "resourceOperations": ["rename"]},
         },
@@ -59,7 +59,8 @@ async fn titled(editor: &mut Editor, trigger: Value, title: &str) -> Vec<Value> 
 #[tokio::test(start_paused = true)]
 async fn a_skill_takes_its_directorys_name_with_all_that_speak_of_it() {
     let spoken = "Use the `pdf` skill, /pdf-tools and @.claude/skills/pdf-tools/SKILL.md.\n";
-    for able in [able(false), json!({})] {
+    let simple = json!({"textDocument": {"codeAction": literals()}});
+    for able in [able(false), simple.clone()] {
         let (mut editor, source) = begin(able.clone()).await;
         let mut speakers = source.speakers.lock().unwrap_or_else(PoisonError::into_inner).clone();
         speakers.insert(SPEAKER, spoken.to_owned());
@@ -73,7 +74,7 @@ async fn a_skill_takes_its_directorys_name_with_all_that_speak_of_it() {
         } else {
             edit["changes"].as_object().expect("changes").keys().map(|it| json!(it)).collect()
         };
-        assert_eq!(edit.get("documentChanges").is_none(), able == json!({}));
+        assert_eq!(edit.get("documentChanges").is_none(), able == simple);
         assert_eq!(texts.len(), 2, "{edit}");
         assert!(texts.contains(&json!(SKILL)), "{edit}");
         assert_eq!(edit.to_string().matches("\"newText\":\"pdf-tools\"").count(), 2, "{edit}");

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::editor::{Editor, URI};
+use crate::editor::{Editor, URI, framed, literals, whole};
 
 const TEXT: &str = "---\nname:   pdf\ndescription: Reads. Use when asked.\npaths: 'src/**'\n---\nRead $ARGUMENTS.\n";
 
@@ -51,7 +51,9 @@ async fn hints_are_shown_to_those_who_want_them() {
 #[tokio::test(start_paused = true)]
 async fn a_section_is_extracted_where_files_can_be_made() {
     let edits = json!({"documentChanges": true, "resourceOperations": ["create", "rename"]});
-    let mut editor = Editor::with(json!({"workspace": {"workspaceEdit": edits}})).await;
+    let able =
+        json!({"textDocument": {"codeAction": literals()}, "workspace": {"workspaceEdit": edits}});
+    let mut editor = Editor::with(able).await;
     editor.open(1, &format!("---\nname: pdf\n---\n# Forms\n{}", "line\n".repeat(12))).await;
     let at = json!({"line": 5, "character": 0});
     let params = json!({"range": {"start": at, "end": at}, "context": {"diagnostics": [], "only": ["refactor"]}});
@@ -59,4 +61,47 @@ async fn a_section_is_extracted_where_files_can_be_made() {
     assert_eq!(actions[0]["title"], "Extract `Forms` to `references/forms.md`");
     let steps = actions[0]["edit"]["documentChanges"].as_array().expect("a list");
     assert_eq!(steps.len(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_takes_no_actions_gets_commands_that_make_their_edits() {
+    let params = json!({"range": {"start": {"line": 1, "character": 0}, "end": {"line": 2, "character": 9}},
+        "context": {"diagnostics": []}});
+    let text = "---\nname: pdf\ndescription: Reads: PDFs. Use when asked.\n---\nb\n";
+    let mut editor = Editor::with(json!({})).await;
+    editor.open(1, text).await;
+    let actions = asked(&mut editor, "textDocument/codeAction", params.clone()).await;
+    assert_eq!(actions, json!([]), "it cannot be asked to make an edit");
+
+    let mut editor = Editor::with(json!({"workspace": {"applyEdit": true}})).await;
+    editor.open(1, text).await;
+    let actions = asked(&mut editor, "textDocument/codeAction", params).await;
+    let actions = actions.as_array().expect("a list");
+    assert!(!actions.is_empty(), "there is something to mend");
+    for it in actions {
+        assert!(it["command"].is_string() && it.get("edit").is_none(), "no literal: {it}");
+    }
+    let chosen = json!({"command": actions[0]["command"], "arguments": actions[0]["arguments"]});
+    let done = editor.request("workspace/executeCommand", chosen.clone()).await;
+    assert_eq!(done, Ok(Value::Null));
+    let asked = loop {
+        let note = editor.next_note().await;
+        if note["method"] == "workspace/applyEdit" {
+            break note;
+        }
+    };
+    assert_eq!(asked["params"]["label"], actions[0]["title"]);
+    assert_eq!(asked["params"]["edit"], actions[0]["arguments"][0]["edit"]);
+    let refused = json!({"applied": false, "failureReason": "it is read-only"});
+    editor.send(&framed(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": refused}))).await;
+    let told = loop {
+        let note = editor.next_note().await;
+        if note["method"] == "window/showMessage" {
+            break note;
+        }
+    };
+    assert!(told["params"]["message"].to_string().contains("it is read-only"), "{told}");
+    // Its places are those of another text by now.
+    editor.change(2, &[whole("---\nname: pdf\n---\n")]).await;
+    assert_eq!(editor.request("workspace/executeCommand", chosen).await, Err(-32602));
 }

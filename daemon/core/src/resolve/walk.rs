@@ -433,7 +433,7 @@ impl Descent<'_> {
 impl Walk {
     /// Returns why the directory `name`, found `depth` directories below the root, is not
     /// entered; none when it is.
-    fn refusal(&self, name: &OsStr, depth: u16, link: bool) -> Option<SkipReason> {
+    pub(crate) fn refusal(&self, name: &OsStr, depth: u16, link: bool) -> Option<SkipReason> {
         let is = |it: &crate::profile::Text| name == it.as_ref();
         if !self.hidden && name.as_bytes().starts_with(b".") {
             return Some(SkipReason::Hidden);

@@ -112,6 +112,27 @@ pub struct SnapshotProfile {
     pub unique: bool,
     /// What it met, in its scan order.
     pub skills: Vec<SnapshotPlace>,
+    /// The directories of the disk in which its agent looks for them, in the same order: where a
+    /// file that is not saved yet would be met. Empty on a later page.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub roots: Vec<SnapshotRoot>,
+}
+
+/// A directory in which an agent looks for skills.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SnapshotRoot {
+    /// Where it is, or would be, absolute.
+    pub path: String,
+    /// How `path` is written; absent when it is plain text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path_encoding: Option<PathEncoding>,
+    /// Its row among the roots of the profile, from 0.
+    pub rule: u32,
+    /// The first that was met there, as its place in the list of the profile, from 0.
+    pub first: u32,
+    /// How many were.
+    pub count: u32,
 }
 
 /// One skill among those of a profile.

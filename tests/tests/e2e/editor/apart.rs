@@ -1,5 +1,5 @@
 //! Files that do not belong together: another repository that is no folder of the editor, beside a
-//! folder or below it, and one skill that is reached in two ways.
+//! folder or below it, one skill that is reached in two ways, and texts that no disk has.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -71,6 +71,37 @@ fn a_skill_that_is_a_repository_itself_is_the_folders() {
     let found = editor.ask("textDocument/definition", &pdf, at, json!({})).expect("answered");
     assert_eq!(found["uri"], uri(&top.join(".claude/skills/notes/SKILL.md")));
     run(&home, &top, &["stop"]);
+}
+
+#[test]
+fn a_text_that_is_not_on_the_disk_shadows_and_is_shadowed() {
+    for args in [&[][..], &["--no-daemon"]] {
+        let home = Home::new();
+        let tree = format!("//- /.agents/skills/alpha/SKILL.md\n{}", skill("alpha", "b\n"));
+        let top = home.worktree("w", &tree);
+        let [old, new] =
+            [".agents", ".claude"].map(|it| top.join(it).join("skills/alpha/SKILL.md"));
+        let mut editor = Editor::start(&home, args, &[&top], able());
+        editor.open(&old);
+        editor.wait_for(&old, &["index/"], &[]);
+        editor.open_new(&new, &skill("alpha", "b\n"));
+        editor.wait_for(&new, &["index/shad"], &["index/shadowed -> alpha"]);
+        editor.wait_for(&old, &["index/shad"], &["index/shadowing -> alpha"]);
+        editor.edit(&new, &skill("other", "b\n"));
+        editor.wait_for(&new, &["index/shad"], &[]);
+        editor.wait_for(&old, &["index/shad"], &[]);
+        editor.edit(&new, &skill("alpha", "b\n"));
+        editor.wait_for(&old, &["index/shad"], &["index/shadowing -> alpha"]);
+        // Saved and gone again it says the same.
+        fs::create_dir_all(new.parent().expect("it has one")).expect("it can be made");
+        editor.save(&new, &skill("alpha", "b\n"));
+        fs::remove_file(&new).expect("it is there");
+        editor.edit(&new, &skill("alpha", "b, and more\n"));
+        editor.wait_for(&new, &["index/shad"], &["index/shadowed -> alpha"]);
+        editor.note("textDocument/didClose", json!({"textDocument": {"uri": uri(&new)}}));
+        editor.wait_for(&old, &["index/shad"], &[]);
+        run(&home, &top, &["stop"]);
+    }
 }
 
 #[test]

@@ -39,12 +39,19 @@ pub(crate) fn uri(path: &Path) -> String {
     format!("file://{}", path.display())
 }
 
+/// What an editor says that takes actions with their edits in them.
+pub(crate) fn literals() -> Value {
+    json!({"codeActionLiteralSupport": {"codeActionKind": {"valueSet": ["", "quickfix"]}}})
+}
+
 /// What an editor that can do everything says.
 pub(crate) fn able() -> Value {
     json!({
         "general": {"positionEncodings": ["utf-16"]},
+        "textDocument": {"codeAction": literals()},
         "workspace": {
             "configuration": true,
+            "applyEdit": true,
             "didChangeWatchedFiles": {"dynamicRegistration": true},
             "workspaceEdit": {"documentChanges": true, "resourceOperations": ["create", "rename", "delete"]},
         },
@@ -171,6 +178,12 @@ impl Editor {
     #[track_caller]
     pub(crate) fn open(&mut self, path: &Path) {
         let text = fs::read_to_string(path).expect("it is there");
+        self.open_new(path, &text);
+    }
+
+    /// Opens a text that the disk need not have.
+    #[track_caller]
+    pub(crate) fn open_new(&mut self, path: &Path, text: &str) {
         self.versions.insert(path.to_owned(), 1);
         let item = json!({"uri": uri(path), "languageId": "markdown", "version": 1, "text": text});
         self.note("textDocument/didOpen", json!({"textDocument": item}));
