@@ -51,6 +51,7 @@ pub(crate) fn settings(capabilities: &ClientCapabilities) -> Settings {
         action_literals: actions.is_some_and(|it| it.code_action_literal_support.is_some()),
         applies_edits: workspace.and_then(|it| it.apply_edit).unwrap_or_default(),
         resolves_actions: actions.is_some_and(resolves),
+        shows_disabled: actions.is_some_and(|it| it.disabled_support == Some(true)),
         refreshes: workspace.map(refreshes).unwrap_or_default(),
         shows_references: knows(capabilities, SHOW),
         shows_documents: capabilities

@@ -44,4 +44,8 @@ pub(crate) mod rename;
 
 pub(crate) mod will_rename_files;
 
+mod following;
+
+mod converting;
+
 pub(crate) mod workspace_diagnostic;

@@ -7,7 +7,6 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use skills_core::config;
 use skills_core::path::AbsPath;
 use skills_core::profile::Profiles;
 use skills_core::ranking::{Ranked, RankedRoot, Ranking};
@@ -15,6 +14,7 @@ use skills_core::references::Bases;
 use skills_core::resolve::{FileId, State, is_built_in, path_of};
 use skills_core::rules::{Level, Levels, Neighbour};
 use skills_core::skill::SkillRecord;
+use skills_core::{command, config};
 use skills_protocol::path::{PathEncoding, decode_absolute};
 use skills_protocol::wire;
 
@@ -128,7 +128,8 @@ impl Known {
         let skill = |(it, path): (wire::SnapshotSkill, &Option<AbsPath>)| {
             let path = path.clone().filter(|it| !is_built_in(it))?;
             let file = it.file.and_then(|it| it.parse().ok());
-            Some(Skill { path, file, name: it.name, description: it.description })
+            let name = command::name(&path).unwrap_or(it.name);
+            Some(Skill { path, file, name, description: it.description })
         };
         let mut skills: Vec<_> =
             snapshot.skills.into_iter().zip(&paths).filter_map(skill).collect();
@@ -173,8 +174,7 @@ impl Known {
         let mut skills: BTreeMap<&AbsPath, Skill> =
             self.skills.iter().map(|it| (&it.path, it.clone())).collect();
         for Buffer { path, record } in &buffers {
-            let (written, description) = said(record);
-            let name = written.unwrap_or_else(|| called(path));
+            let (name, description) = said(path, record);
             let file = skills.get(path).and_then(|it| it.file);
             skills.insert(path, Skill { path: path.clone(), file, name, description });
         }
@@ -201,25 +201,20 @@ fn follow(skills: &mut BTreeMap<&AbsPath, Skill>, buffers: &[Buffer]) {
         let Some(buffer) = skill.file.and_then(|it| open.get(&it)) else { continue };
         // One that is open itself says what its own text does.
         if buffers.iter().all(|it| it.path != skill.path) {
-            let (name, description) = said(&buffer.record);
-            skill.name = name.unwrap_or_else(|| called(&skill.path));
-            skill.description = description;
+            (skill.name, skill.description) = said(&skill.path, &buffer.record);
         }
     }
 }
 
-/// Returns what a skill is called that gives itself no name: its directory, a command its file.
-fn called(path: &AbsPath) -> String {
-    let stem = path.file_stem().filter(|_| !path.ends_with("SKILL.md"));
-    let name = stem.and_then(|it| it.to_str()).or_else(|| path.parent_name());
-    name.unwrap_or_default().to_owned()
-}
-
-/// Returns the name that a file gives itself, if it does, and its description.
-fn said(record: &SkillRecord) -> (Option<String>, Option<String>) {
+/// Returns what the skill at a path is called and how it describes itself: by its name, else by its
+/// directory; a command by where it lies, whatever it says.
+fn said(path: &AbsPath, record: &SkillRecord) -> (String, Option<String>) {
     let text = |it: &skills_core::skill::Field| it.text.to_string();
-    let name = record.name.as_ref().map(text).filter(|it| !it.is_empty());
-    (name, record.description.as_ref().map(text))
+    let written = record.name.as_ref().map(text).filter(|it| !it.is_empty());
+    let stem = path.file_stem().filter(|_| !path.ends_with("SKILL.md"));
+    let own = stem.and_then(|it| it.to_str()).or_else(|| path.parent_name());
+    let name = command::name(path).or(written).or_else(|| own.map(str::to_owned));
+    (name.unwrap_or_default(), record.description.as_ref().map(text))
 }
 
 impl Overlaid {

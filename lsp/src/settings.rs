@@ -35,6 +35,8 @@ pub(crate) struct Settings {
     pub(crate) applies_edits: bool,
     /// Whether the client asks for the edit of an action once that is chosen.
     pub(crate) resolves_actions: bool,
+    /// Whether the client shows actions that cannot be chosen, with the reason.
+    pub(crate) shows_disabled: bool,
     /// What the client can be asked to ask for again.
     pub(crate) refreshes: Refreshes,
     /// Whether the client shows places itself when a lens is chosen.

@@ -6,10 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use skills_core::command;
 use skills_core::path::AbsPath;
 use skills_core::references::{
-    Bases, Link, Reference, has_names, has_paths, linked, links, links_at, steps,
+    Bases, Kind, Link, Reference, has_names, has_paths, linked, links, links_at, steps,
 };
 use skills_core::resolve::FileId;
 use skills_core::text::Span;
@@ -46,7 +45,7 @@ pub(crate) struct Speaker {
     pub(crate) is_open: bool,
     /// Where it names the skill.
     pub(crate) references: Vec<Reference>,
-    /// Where its paths name the skill's directory.
+    /// Where its paths name the skill's directory, or the command's file.
     pub(crate) links: Vec<Reference>,
 }
 
@@ -60,7 +59,7 @@ impl Speaker {
             references.retain(|it| meant.is_named(&it.name, eyes));
         }
         let links = linked(document.text(), document.parsed(), &eyes.bases(&path), |it| {
-            meant.directories.contains(it).then_some(&*meant.skill.name)
+            meant.places.contains(it).then_some(&*meant.skill.name)
         });
         Self { path, identity, is_own, document, is_open, references, links }
     }
@@ -94,8 +93,8 @@ pub(crate) struct Meant {
     pub(crate) overlaid: Arc<Overlaid>,
     /// All ways to its file, the one by which it was found first.
     pub(crate) ways: Vec<AbsPath>,
-    /// The directories that lead to it; none for a command.
-    pub(crate) directories: Vec<AbsPath>,
+    /// What its name stands for in paths: the directories that lead to it, or a command's file.
+    pub(crate) places: Vec<AbsPath>,
 }
 
 impl Meant {
@@ -157,9 +156,11 @@ impl Texts<'_> {
                 }
             }
         }
-        let is_command = command::is_command(&skill.path);
-        let dirs = ways.iter().filter(|_| !is_command).filter_map(AbsPath::parent);
-        Meant { directories: dirs.collect(), skill, overlaid, ways }
+        let place = |it: &AbsPath| match Kind::of(it) {
+            Kind::Skill => it.parent(),
+            Kind::Command | Kind::Conversion => Some(it.clone()),
+        };
+        Meant { places: ways.iter().filter_map(place).collect(), skill, overlaid, ways }
     }
 
     /// Returns the same skill with the ways to it that the disk alone knows: of a file that no agent
@@ -233,7 +234,8 @@ impl Texts<'_> {
     async fn closed_users(self, meant: &Meant) -> Option<Arc<[Arc<Document>]>> {
         let skill = &meant.skill;
         let mut names = vec![Some(skill.name.clone())];
-        let own = skill.path.parent_name().filter(|it| *it != skill.name);
+        let is_skill = Kind::of(&skill.path) == Kind::Skill;
+        let own = skill.path.parent_name().filter(|it| is_skill && *it != skill.name);
         names.extend(own.map(|it| Some(it.to_owned())));
         let paths = self.naming(meant, &names).await?;
         let mut users = Vec::new();
@@ -330,8 +332,14 @@ fn linked_at<'a>(
             let leads = target == skill.path || target == it.reached;
             (is_here || leads).then_some((it.span, skill))
         });
-        // Its own file is named without its directory.
-        named.or_else(|| overlaid.at(&target).map(|it| (link.span, it)))
+        let own = || {
+            let skill = overlaid.at(&target)?;
+            // Its own file is named without its directory; a command by its file.
+            let is_command = Kind::of(&target) == Kind::Command;
+            let name = passed.last().filter(|_| is_command);
+            Some((name.map_or(link.span, |it| it.span), skill))
+        };
+        named.or_else(own)
     };
     let links = links_at(links(document.text(), document.parsed()), offset);
     links.iter().find_map(|link| bases.starts(link.start).iter().find_map(|it| meant(link, it)))

@@ -9,6 +9,7 @@
 mod arguments;
 mod beside;
 mod complete;
+mod convert;
 mod describe;
 mod format;
 mod hints;
@@ -27,6 +28,7 @@ mod written;
 pub use arguments::{Argument, argument};
 pub use beside::complete_paths;
 pub use complete::{Completion, Item, Kind, Written, complete, documentation};
+pub use convert::{Conversion, conversion};
 pub use format::format;
 pub use hints::{Hint, hints};
 pub use hover::{Hover, hover};

@@ -6,6 +6,8 @@
 
 use std::path::{Component, Path};
 
+use crate::path::AbsPath;
+
 /// Returns whether a file is a command, by where it lies.
 pub fn is_command(path: &Path) -> bool {
     path.extension().is_some_and(|it| it == "md") && below_commands(path).is_some()
@@ -18,6 +20,18 @@ pub fn name(path: &Path) -> Option<String> {
     let last = parts.pop()?;
     parts.push(last.strip_suffix(".md").unwrap_or(&last).to_owned());
     Some(parts.join(":"))
+}
+
+/// Returns where a command of another name lies below the same `commands`.
+pub fn beside(command: &AbsPath, name: &str) -> Option<AbsPath> {
+    Some(home(command)?.child("commands").child(format!("{}.md", name.replace(':', "/"))))
+}
+
+/// Returns the directory of the agent that a command is for: the `.claude` around it.
+pub fn home(command: &AbsPath) -> Option<AbsPath> {
+    let n_parts = below_commands(command)?.len();
+    // The directory `commands` itself is one more.
+    command.ancestors().nth(n_parts + 1)
 }
 
 /// Returns the parts of a path below the last `.claude/commands`.
@@ -37,6 +51,15 @@ fn below_commands(path: &Path) -> Option<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn another_name_is_another_place_below_the_same_directory() {
+        let command = AbsPath::new(Path::new("/w/.claude/commands/git/push.md")).unwrap();
+        let at = |name| beside(&command, name).unwrap().into_path_buf();
+        assert_eq!(at("git:pull"), Path::new("/w/.claude/commands/git/pull.md"));
+        assert_eq!(at("a:b:c"), Path::new("/w/.claude/commands/a/b/c.md"));
+        assert_eq!(home(&command).unwrap().into_path_buf(), Path::new("/w/.claude"));
+    }
 
     #[test]
     fn a_command_is_known_by_where_it_lies() {

@@ -24,7 +24,7 @@ use crate::text::Span;
 pub use bases::{Bases, Step, steps};
 pub use link::{Link, Start, Way, links, links_at};
 pub use moves::{Move, Moves, relative};
-pub use rename::{Access, Entry, Renaming, bound, edits, problem};
+pub use rename::{Access, Entry, Kind, Renaming, bound, edits, problem, renamed_by};
 pub use search::Search;
 
 /// A place where a skill may be named.

@@ -4,7 +4,8 @@
 use std::collections::HashMap;
 
 use serde_json::Value;
-use skills_core::assist::{self, RefactorKind, Refactoring};
+use skills_core::assist::{self, Conversion, RefactorKind, Refactoring};
+use skills_core::references::Renaming;
 use skills_core::rules::{self, Edit, Fix, Offer};
 use skills_core::text::Span;
 use tower_lsp::jsonrpc::Error;
@@ -12,13 +13,12 @@ use tower_lsp::ls_types::{
     CodeAction, CodeActionContext, CodeActionKind, CodeActionOrCommand, CodeActionParams,
     CodeActionResponse, CodeActionTriggerKind, CreateFile, CreateFileOptions,
     DocumentChangeOperation, DocumentChanges, OneOf, OptionalVersionedTextDocumentIdentifier,
-    Range, RenameFile, RenameFileOptions, ResourceOp, TextDocumentEdit, TextEdit, Uri,
-    WorkspaceEdit,
+    Range, ResourceOp, TextDocumentEdit, TextEdit, Uri, WorkspaceEdit,
 };
 
 use crate::document::Document;
 use crate::handlers::execute_command::{apply_edit, make_executable};
-use crate::handlers::rename;
+use crate::handlers::{converting, rename};
 use crate::scene::Scene;
 use crate::settings::Settings;
 use crate::texts::Texts;
@@ -37,6 +37,8 @@ struct Found {
     /// The names that the skill or its directory can be given, each with the action that does so and
     /// lacks its edit still: other files have a part in it.
     renamings: Vec<(String, CodeAction)>,
+    /// What becomes of a command.
+    conversion: Option<Conversion>,
 }
 
 /// Returns the actions for a range of a text that is checked; nothing for others.
@@ -47,12 +49,13 @@ pub(crate) async fn code_action(
 ) -> Option<CodeActionResponse> {
     let settings = texts.session.settings();
     let found = |scene: &Scene| found(document, params.range, &params.context, scene, settings);
-    let Found { mut actions, renamings } = texts.session.in_scene(document, found).await?;
+    let Found { mut actions, renamings, conversion } =
+        texts.session.in_scene(document, found).await?;
     let is_automatic = params.context.trigger_kind == Some(CodeActionTriggerKind::AUTOMATIC);
     for (name, action) in renamings {
         let Some(meant) = texts.meant_by(document) else { continue };
         // What would collide, or the client cannot do, is not offered.
-        if rename::allowed(&meant, &name, texts).is_err() {
+        if rename::allowed(&Renaming::new(&meant.skill.path, &name), &meant, texts).is_err() {
             continue;
         }
         // Whoever has a part in it takes a walk of the worktree to find, and some clients ask each
@@ -63,6 +66,9 @@ pub(crate) async fn code_action(
         } else if !is_automatic && let Ok(edit) = rename::renamed(&meant, &name, texts).await {
             actions.push(CodeAction { edit: Some(edit), ..action });
         }
+    }
+    if let Some(found) = conversion {
+        actions.extend(converting::action(document, found, is_automatic, texts).await);
     }
     Some(actions.into_iter().filter_map(|it| offered(it, document, settings)).collect())
 }
@@ -89,8 +95,15 @@ fn offered(
 pub(crate) async fn resolve(action: CodeAction, texts: Texts<'_>) -> Result<CodeAction, Error> {
     let Some(data) = &action.data else { return Ok(action) };
     let said = |key: &str| data.get(key).and_then(Value::as_str);
+    if let Some(command) = said("command") {
+        let document = texts.session.document(command);
+        let gone = || rename::refusal("the command is not open any more; open it and choose again");
+        let document = document.ok_or_else(gone)?;
+        let edit = converting::resolved(&document, texts).await?;
+        return Ok(CodeAction { edit: Some(edit), ..action });
+    }
     let (Some(skill), Some(name)) = (said("skill"), said("name")) else {
-        let why = format!("the data of `{}` are `{{skill, name}}`", action.title);
+        let why = format!("the data of `{}` are `{{skill, name}}` or `{{command}}`", action.title);
         return Err(Error { message: why.into(), ..Error::invalid_params("") });
     };
     let document = texts.session.document(skill);
@@ -119,7 +132,7 @@ fn found(
         None => true,
     };
     let findings = document.findings(scene);
-    let Found { mut actions, mut renamings } = Found::default();
+    let Found { mut actions, mut renamings, mut conversion } = Found::default();
     if wanted(&CodeActionKind::QUICKFIX) {
         let asked = from_proto::span(document, range, settings.encoding);
         let here = findings.iter().filter(|it| touch(it.diagnostic.span, asked));
@@ -180,7 +193,10 @@ fn found(
         let actions_here = found.iter().filter_map(|it| refactoring(document, it, settings));
         actions.extend(actions_here.filter(|it| it.kind.as_ref().is_some_and(wanted)));
     }
-    Some(Found { actions, renamings })
+    if wanted(&CodeActionKind::REFACTOR_REWRITE) {
+        conversion = document.as_subject(assist::conversion);
+    }
+    Some(Found { actions, renamings, conversion })
 }
 
 /// Returns a change of shape as an action; nothing where the client cannot make it.
@@ -189,42 +205,24 @@ fn refactoring(
     refactoring: &Refactoring,
     settings: Settings,
 ) -> Option<CodeAction> {
-    let Refactoring { title, kind, edits, creates, moves_to } = refactoring;
-    if (creates.is_some() && !settings.creates_files)
-        || (moves_to.is_some() && !settings.renames_files)
-    {
-        return None;
-    }
-    let edit = if creates.is_none() && moves_to.is_none() {
-        edit(document, edits, settings)
-    } else {
-        let mut steps = Vec::new();
-        if let Some((path, text)) = creates {
-            let uri = Uri::from_file_path(&**path)?;
-            let options = CreateFileOptions { overwrite: Some(false), ignore_if_exists: None };
-            steps.push(DocumentChangeOperation::Op(ResourceOp::Create(CreateFile {
-                uri: uri.clone(),
-                options: Some(options),
-                annotation_id: None,
-            })));
-            steps.push(changed(uri, None, vec![TextEdit::new(Range::default(), text.clone())]));
-        }
+    let Refactoring { title, kind, edits, creates } = refactoring;
+    let edit = if let Some((path, text)) = creates.as_ref().filter(|_| settings.creates_files) {
+        let uri = Uri::from_file_path(&**path)?;
+        let options = CreateFileOptions { overwrite: Some(false), ignore_if_exists: None };
+        let create = DocumentChangeOperation::Op(ResourceOp::Create(CreateFile {
+            uri: uri.clone(),
+            options: Some(options),
+            annotation_id: None,
+        }));
+        let content = changed(uri, None, vec![TextEdit::new(Range::default(), text.clone())]);
         let edits = edits.iter().map(|it| to_proto::text_edit(document, it, settings.encoding));
-        let edits: Vec<TextEdit> = edits.collect();
-        if !edits.is_empty() {
-            steps.push(changed(document.uri().clone(), Some(document.version()), edits));
-        }
-        if let Some(path) = moves_to {
-            let options = RenameFileOptions { overwrite: Some(false), ignore_if_exists: None };
-            steps.push(DocumentChangeOperation::Op(ResourceOp::Rename(RenameFile {
-                old_uri: document.uri().clone(),
-                new_uri: Uri::from_file_path(&**path)?,
-                options: Some(options),
-                annotation_id: None,
-            })));
-        }
-        let changes = Some(DocumentChanges::Operations(steps));
+        let own = changed(document.uri().clone(), Some(document.version()), edits.collect());
+        let changes = Some(DocumentChanges::Operations(vec![create, content, own]));
         WorkspaceEdit { document_changes: changes, ..WorkspaceEdit::default() }
+    } else if creates.is_some() {
+        return None;
+    } else {
+        edit(document, edits, settings)
     };
     Some(CodeAction {
         title: title.clone(),

@@ -46,6 +46,7 @@ mod tests {
         action_literals: false,
         applies_edits: false,
         resolves_actions: false,
+        shows_disabled: false,
         refreshes: crate::settings::Refreshes {
             diagnostics: false,
             code_lens: false,

@@ -1,12 +1,13 @@
-//! `textDocument/rename` and `prepareRename`: a skill under another name.
+//! `textDocument/rename` and `prepareRename`: a skill or a command under another name.
 //!
-//! Its directory, its `name:` and every reference change in one edit, or nothing does: what would
-//! collide, and a client that cannot rename files, is refused with the reason.
+//! Its directory or its file, its `name:` and every reference change in one edit, or nothing does:
+//! what would collide, and a client that cannot rename files, is refused with the reason.
 
 use std::path::Path;
 
+use skills_core::command;
 use skills_core::path::AbsPath;
-use skills_core::references::{Access, Entry, Renaming, bound, edits, problem};
+use skills_core::references::{Access, Entry, Kind, Move, Renaming, bound, edits, problem};
 use skills_core::resolve::is_built_in;
 use skills_core::rules::Edit;
 use tower_lsp::jsonrpc::{Error, ErrorCode};
@@ -15,6 +16,7 @@ use tower_lsp::ls_types::{
     Position, PrepareRenameResponse, RenameFile, ResourceOp, TextDocumentEdit, Uri, WorkspaceEdit,
 };
 
+use super::following::follow;
 use crate::document::Document;
 use crate::settings::{Encoding, Settings};
 use crate::texts::{Meant, Speaker, Texts};
@@ -29,11 +31,11 @@ pub(crate) fn prepare_rename(
     let settings = texts.session.settings();
     let offset = from_proto::offset(document, position, settings.encoding);
     let Some((meant, span)) = texts.meant_at(document, offset) else { return Ok(None) };
-    can_rename(&meant)?;
-    can_move(settings)?;
+    let placeholder = name(&meant)?;
+    can_move(Kind::of(&meant.skill.path), settings)?;
     Ok(Some(PrepareRenameResponse::RangeWithPlaceholder {
         range: to_proto::range(document, span, settings.encoding),
-        placeholder: meant.skill.name,
+        placeholder,
     }))
 }
 
@@ -52,31 +54,47 @@ pub(crate) async fn rename(
     Ok(Some(renamed(&meant, new.trim(), texts).await?))
 }
 
-/// Returns the edit that gives a skill and its directory another name.
+/// Returns the edit that gives a skill and its directory, or a command and its file, another name.
 pub(crate) async fn renamed(
     meant: &Meant,
     new: &str,
     texts: Texts<'_>,
 ) -> Result<WorkspaceEdit, Error> {
     let meant = &texts.identified(meant).await;
-    let renaming = allowed(meant, new, texts)?;
-    let unknown = || refusal("what names the skill cannot be found out now; try again");
-    if moves(&renaming) {
-        let (ways, target) = accesses(&renaming, meant, texts).await.ok_or_else(unknown)?;
-        if let Some(why) = bound(&renaming, &ways, target) {
-            return Err(refusal(why));
+    edited(&Renaming::new(&meant.skill.path, new), meant, Vec::new(), texts).await
+}
+
+/// Returns the edit that makes of a skill what it is renamed to, with more edits of its own text.
+pub(super) async fn edited(
+    renaming: &Renaming<'_>,
+    meant: &Meant,
+    more: Vec<Edit>,
+    texts: Texts<'_>,
+) -> Result<WorkspaceEdit, Error> {
+    possible(renaming, meant, texts).await?;
+    let moves = renaming.moves(&meant.places);
+    let changed = match renaming.kind {
+        Kind::Skill => text_edits(renaming, meant, texts).await,
+        Kind::Command | Kind::Conversion => {
+            let places = texts.session.all_places();
+            let edited = follow(&moves, &[(renaming, meant)], &places, texts).await;
+            match edited {
+                Some(edited) => Some(edited.operations(meant, more, texts).await),
+                None => None,
+            }
         }
-    }
-    let (mut operations, own) = text_edits(&renaming, meant, texts).await.ok_or_else(unknown)?;
-    // By the way by which the editor has it open, since all lead to the same directory.
-    let renaming = Renaming { path: &own, new };
-    let directories = renaming.directories().filter(|_| moves(&renaming));
-    if directories.is_none() && !texts.session.settings().renames_files {
+    };
+    let unknown = || refusal("what names the skill cannot be found out now; try again");
+    let (mut operations, own) = changed.ok_or_else(unknown)?;
+    if !renaming.is_moved() && !texts.session.settings().renames_files {
         return Ok(plain(operations));
     }
-    if let Some((old, new)) = directories
+    // By the way by which the editor has it open, since all lead to the same.
+    let old = if renaming.kind == Kind::Skill { own.parent().unwrap_or(own) } else { own };
+    let moved = moves.all().iter().find(|it| it.old == old);
+    if let Some(Move { old, new }) = moved
         && let (Some(old_uri), Some(new_uri)) =
-            (Uri::from_file_path(&*old), Uri::from_file_path(&*new))
+            (Uri::from_file_path(&**old), Uri::from_file_path(&**new))
     {
         // Last: the edits before it speak of the files where they are.
         let rename = RenameFile { old_uri, new_uri, options: None, annotation_id: None };
@@ -88,14 +106,31 @@ pub(crate) async fn renamed(
     })
 }
 
-/// Returns what the disk has of all ways to a skill, and of where its directory would be; nothing
-/// where nobody can say.
+/// Says why a skill cannot be renamed so, by what is known and by what is on the disk.
+pub(super) async fn possible(
+    renaming: &Renaming<'_>,
+    meant: &Meant,
+    texts: Texts<'_>,
+) -> Result<(), Error> {
+    allowed(renaming, meant, texts)?;
+    if renaming.is_moved() {
+        let unknown = || refusal("what is on the disk cannot be found out now; try again");
+        let (ways, target) = accesses(renaming, meant, texts).await.ok_or_else(unknown)?;
+        if let Some(why) = bound(renaming, &ways, target) {
+            return Err(refusal(why));
+        }
+    }
+    Ok(())
+}
+
+/// Returns what the disk has of all ways to a skill, and of where it would be; nothing where nobody
+/// can say.
 async fn accesses(
     renaming: &Renaming<'_>,
     meant: &Meant,
     texts: Texts<'_>,
 ) -> Option<(Vec<Access>, Option<Entry>)> {
-    let (_, target) = renaming.directories()?;
+    let target = renaming.target()?;
     let directories = meant.ways.iter().filter_map(AbsPath::parent);
     let asked = meant.ways.iter().cloned().chain(directories).chain([target]);
     let entries = texts.session.source().entries(asked.collect()).await?;
@@ -110,26 +145,25 @@ async fn accesses(
     Some((meant.ways.iter().zip(entries).map(access).collect(), *target))
 }
 
-/// Returns what it is to give a skill and its directory another name, or why it cannot have it.
-pub(crate) fn allowed<'a>(
-    meant: &'a Meant,
-    new: &'a str,
+/// Says why a skill cannot have another name, by what is known without the disk.
+pub(crate) fn allowed(
+    renaming: &Renaming<'_>,
+    meant: &Meant,
     texts: Texts<'_>,
-) -> Result<Renaming<'a>, Error> {
-    can_rename(meant)?;
-    let renaming = Renaming { path: &meant.skill.path, new };
-    if moves(&renaming) {
-        can_move(texts.session.settings())?;
+) -> Result<(), Error> {
+    name(meant)?;
+    if renaming.is_moved() {
+        can_move(renaming.kind, texts.session.settings())?;
     }
-    if let Some(why) = in_the_way(&renaming, meant, texts) {
+    if let Some(why) = in_the_way(renaming, meant, texts) {
         return Err(refusal(why));
     }
     let is_open = |dir: &Path| texts.session.folders().iter().any(|it| it.starts_with(dir));
-    let old = renaming.directories().filter(|(old, _)| moves(&renaming) && is_open(old));
-    if let Some((old, _)) = old {
+    let moved = renaming.moved().filter(|it| it.old != it.new && is_open(&it.old));
+    if let Some(Move { old, .. }) = moved {
         return Err(refusal(format!("`{}` is open as a folder of its own", old.display())));
     }
-    Ok(renaming)
+    Ok(())
 }
 
 /// Returns what is in the way of a name wherever the skill is seen from.
@@ -189,7 +223,7 @@ async fn text_edits(
     texts: Texts<'_>,
 ) -> Option<(Vec<DocumentChangeOperation>, AbsPath)> {
     let encoding = texts.session.settings().encoding;
-    let moves = renaming.moves(&meant.directories);
+    let moves = renaming.moves(&meant.places);
     let mut operations = Vec::new();
     let mut own = renaming.path.clone();
     for speaker in texts.speakers(meant).await? {
@@ -207,11 +241,6 @@ async fn text_edits(
     Some((operations, own))
 }
 
-/// Whether the skill's directory gets another name too.
-fn moves(renaming: &Renaming<'_>) -> bool {
-    renaming.directories().is_some_and(|(old, new)| old != new)
-}
-
 /// Returns edits of texts for a client that knows no others.
 fn plain(operations: Vec<DocumentChangeOperation>) -> WorkspaceEdit {
     let changes = operations.into_iter().filter_map(|it| match it {
@@ -227,21 +256,27 @@ fn plain(operations: Vec<DocumentChangeOperation>) -> WorkspaceEdit {
     WorkspaceEdit { changes: Some(changes.collect()), ..WorkspaceEdit::default() }
 }
 
-fn can_rename(meant: &Meant) -> Result<(), Error> {
-    let path = &meant.skill.path;
-    if path.file_name().is_none_or(|it| it != "SKILL.md") {
-        return Err(refusal(format!("`{}` is a command; rename its file", meant.skill.name)));
+/// Returns what a skill is called, where it can be called otherwise.
+fn name(meant: &Meant) -> Result<String, Error> {
+    let skill = &meant.skill;
+    match (Kind::of(&skill.path), command::name(&skill.path)) {
+        (Kind::Skill, _) => Ok(skill.name.clone()),
+        (_, Some(name)) => Ok(name),
+        (_, None) => {
+            let (name, path) = (&skill.name, skill.path.display());
+            Err(refusal(format!("`{name}` is a command of a plugin; rename its file `{path}`")))
+        }
     }
-    Ok(())
 }
 
-fn can_move(settings: Settings) -> Result<(), Error> {
+fn can_move(kind: Kind, settings: Settings) -> Result<(), Error> {
     if settings.renames_files {
         return Ok(());
     }
-    Err(refusal(
-        "this editor cannot rename files for a language server; rename the skill's directory by hand",
-    ))
+    let what = if kind == Kind::Skill { "the skill's directory" } else { "the command's file" };
+    Err(refusal(format!(
+        "this editor cannot rename files for a language server; rename {what} by hand"
+    )))
 }
 
 /// Returns the error of a request that cannot be done, and why.

@@ -2,32 +2,21 @@
 //! skills lie in, lie under, or consist of.
 //!
 //! Paths that would lead nowhere are written anew in every text, those that move among them. A
-//! directory that is a skill's takes the skill's name along, unless the name is taken: that it is
-//! renamed cannot be refused here. Of what an edit of ours asked for the texts say so already.
+//! directory that is a skill's, and a command's file or a directory of commands, takes the name
+//! along, unless that is taken: that it is renamed cannot be refused here. Of what an edit of ours
+//! asked for the texts say so already.
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use skills_core::path::AbsPath;
-use skills_core::references::{Bases, Move, Moves, Renaming, Search, edits, is_speaker, relative};
-use skills_core::rules::{Edit, Look};
-use tower_lsp::ls_types::{
-    DocumentChangeOperation, DocumentChanges, FileRename, Uri, WorkspaceEdit,
-};
+use skills_core::references::{Kind, Move, Moves, Renaming, is_speaker, renamed_by};
+use tower_lsp::ls_types::{DocumentChanges, FileRename, Uri, WorkspaceEdit};
 
-use super::rename::{in_the_way, operation};
-use crate::document::Document;
+use super::following::follow;
+use super::rename::in_the_way;
 use crate::known::Overlaid;
-use crate::texts::{Identity, Texts, is_text};
-
-/// A text that is edited, by the path at which it was first met, and what was found in it so far.
-struct Edited {
-    path: AbsPath,
-    document: Arc<Document>,
-    is_open: bool,
-    edits: Vec<Edit>,
-}
+use crate::texts::{Meant, Texts};
 
 /// Returns the edits that go with files and directories that are about to be renamed by the client.
 pub(crate) async fn will_rename_files(
@@ -45,21 +34,32 @@ pub(crate) async fn will_rename_files(
     if moves.all().is_empty() {
         return None;
     }
-    let mut edited: BTreeMap<Identity, Edited> = BTreeMap::new();
-    name(&moves, texts, &mut edited).await?;
+    let called = called(&moves, &places);
+    let meant = called.iter().filter_map(|(path, (new, kind))| {
+        let (_, overlaid) = texts.session.places_seeing(path).into_iter().next()?;
+        let meant = texts.meant(overlaid.at(path)?.clone(), overlaid);
+        let renaming = Renaming { path, new, kind: *kind };
+        in_the_way(&renaming, &meant, texts).is_none().then_some((renaming, meant))
+    });
+    let meant: Vec<(Renaming<'_>, Meant)> = meant.collect();
+    let named: Vec<_> = meant.iter().map(|(renaming, meant)| (renaming, meant)).collect();
     let moves = by_all_ways(moves, &places, texts).await;
-    lead(&moves, &places, texts, &mut edited).await?;
     let encoding = texts.session.settings().encoding;
-    let mut edited: Vec<Edited> = edited.into_values().collect();
-    edited.sort_by(|a, b| a.path.cmp(&b.path));
-    let operations: Vec<DocumentChangeOperation> = edited
-        .into_iter()
-        .filter_map(|it| operation(&it.document, it.is_open, it.edits, encoding))
-        .collect();
+    let operations = follow(&moves, &named, &places, texts).await?.into_operations(encoding);
     (!operations.is_empty()).then(|| WorkspaceEdit {
         document_changes: Some(DocumentChanges::Operations(operations)),
         ..WorkspaceEdit::default()
     })
+}
+
+/// Returns what skills and commands are called by where they will lie, where that is another name.
+fn called(moves: &Moves, places: &[(AbsPath, Arc<Overlaid>)]) -> BTreeMap<AbsPath, (String, Kind)> {
+    let skills = places.iter().flat_map(|(_, it)| &it.skills);
+    let called = skills.filter_map(|it| {
+        let (old, new) = (it.path.clone(), moves.moved(&it.path)?);
+        Some((old.clone(), renamed_by(&Move { old, new })?))
+    });
+    called.collect()
 }
 
 /// Whether skills, or what speaks of them, have a part in a move.
@@ -72,8 +72,9 @@ fn concerns(it: &Move, places: &[(AbsPath, Arc<Overlaid>)]) -> bool {
 /// Returns those moves that do not end where another skill is.
 fn possible(moves: &Moves, places: &[(AbsPath, Arc<Overlaid>)]) -> Moves {
     let is_taken = |it: &Move| {
-        let skill = it.new.child("SKILL.md");
-        moves.moved(&it.new).is_none() && places.iter().any(|(_, it)| it.at(&skill).is_some())
+        let (new, skill) = (&it.new, it.new.child("SKILL.md"));
+        let is_there = |it: &Overlaid| it.at(&skill).or_else(|| it.at(new)).is_some();
+        moves.moved(new).is_none() && places.iter().any(|(_, it)| is_there(it))
     };
     Moves::new(moves.all().iter().filter(|it| !is_taken(it)).cloned())
 }
@@ -120,129 +121,4 @@ fn other_ways(path: &AbsPath, places: &[(AbsPath, Arc<Overlaid>)]) -> BTreeSet<A
     }
     others.retain(|it| it != path && it.file_name() == path.file_name());
     others
-}
-
-/// Gives the skills whose directories are renamed their new names.
-async fn name(
-    moves: &Moves,
-    texts: Texts<'_>,
-    edited: &mut BTreeMap<Identity, Edited>,
-) -> Option<()> {
-    for Move { old, new } in moves.all() {
-        let skill = old.child("SKILL.md");
-        let name = new.file_name().and_then(|it| it.to_str());
-        let Some(name) = name.filter(|_| old.file_name() != new.file_name()) else { continue };
-        let seen = texts.session.places_seeing(&skill).into_iter().next();
-        let found = seen.and_then(|(_, overlaid)| {
-            let skill = overlaid.at(&skill)?.clone();
-            Some(texts.meant(skill, overlaid))
-        });
-        let renaming = Renaming { path: &skill, new: name };
-        let Some(meant) = found.filter(|it| in_the_way(&renaming, it, texts).is_none()) else {
-            continue;
-        };
-        for speaker in texts.speakers(&meant).await? {
-            let (text, parsed) = (speaker.document.text(), speaker.document.parsed());
-            let at = if speaker.is_own { &skill } else { &speaker.path };
-            let found = edits(&renaming, at, text, parsed, &speaker.references);
-            let (path, document, is_open) = (speaker.path, speaker.document, speaker.is_open);
-            let edited = edited.entry(speaker.identity);
-            let edited = edited.or_insert(Edited { path, document, is_open, edits: Vec::new() });
-            edited.edits.extend(found);
-        }
-    }
-    Some(())
-}
-
-/// Has the paths of all texts lead where they did.
-async fn lead(
-    moves: &Moves,
-    places: &[(AbsPath, Arc<Overlaid>)],
-    texts: Texts<'_>,
-    edited: &mut BTreeMap<Identity, Edited>,
-) -> Option<()> {
-    let mut paths: BTreeMap<AbsPath, Bases> = BTreeMap::new();
-    for (_, overlaid) in places {
-        let found = texts.session.source().texts(search(moves, overlaid)).await?;
-        for path in found {
-            let bases = overlaid.bases(&path);
-            // Of several worktrees that see a text it belongs to the one around it.
-            let is_within = bases.top.is_some();
-            if is_within || !paths.contains_key(&path) {
-                paths.insert(path, bases);
-            }
-        }
-    }
-    for document in texts.session.documents() {
-        // What is typed but not saved counts as well.
-        if let Some(path) = document.path().filter(|it| is_text(it)) {
-            let place = texts.session.place(&document).unwrap_or_default();
-            paths.entry(path.clone()).or_insert_with(|| place.bases(path));
-        }
-    }
-    let known = paths.keys().cloned().collect();
-    for (identity, path) in texts.each_once(known, |it| moves.moved(it).is_some()).await {
-        let before = edited.get(&identity).map(|it| (it.path.clone(), Arc::clone(&it.document)));
-        let (path, document, is_open) = if let Some((path, document)) = before {
-            (path, document, false)
-        } else {
-            let Some((document, is_open)) = texts.document(&path).await else { continue };
-            (path, document, is_open)
-        };
-        let place = || texts.session.place(&document).unwrap_or_default().bases(&path);
-        let bases = paths.get(&path).cloned().unwrap_or_else(place);
-        let found = led(moves, &path, &bases, &document, texts).await;
-        let edited = edited.entry(identity);
-        let edited = edited.or_insert(Edited { path, document, is_open, edits: Vec::new() });
-        edited.edits.extend(found);
-    }
-    Some(())
-}
-
-/// Returns what changes of the paths in one text; what it speaks of is looked at where that counts.
-async fn led(
-    moves: &Moves,
-    path: &AbsPath,
-    bases: &Bases,
-    document: &Document,
-    texts: Texts<'_>,
-) -> Vec<Edit> {
-    let (text, parsed) = (document.text(), document.parsed());
-    let asked = RefCell::new(BTreeSet::new());
-    let found = moves.edits(path, bases, text, parsed, |it| {
-        asked.borrow_mut().extend(relative(&bases.text, it));
-        false
-    });
-    let looks: Vec<String> = asked.into_inner().into_iter().collect();
-    if looks.is_empty() {
-        return found;
-    }
-    let facts = texts.session.source().facts(path.clone(), looks).await.unwrap_or_default();
-    moves.edits(path, bases, text, parsed, |it| {
-        let look = relative(&bases.text, it).and_then(|it| facts.looks.get(&it).copied().flatten());
-        matches!(look, Some(Look::File { .. } | Look::Directory))
-    })
-}
-
-/// Says which texts may have to change: those that hold the name of what moves, and those that move.
-fn search(moves: &Moves, overlaid: &Overlaid) -> Search {
-    let mut words = Vec::new();
-    let mut below = Vec::new();
-    for Move { old, .. } in moves.all() {
-        let name = old.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
-        // However a name is escaped, its plain parts are not.
-        let plain = name.split(|it: char| !it.is_ascii_alphanumeric());
-        words.extend(plain.max_by_key(|it| it.len()).map(str::to_owned));
-        below.push(old.clone());
-    }
-    if words.iter().any(String::is_empty) {
-        words.clear();
-    }
-    Search {
-        top: overlaid.top.clone(),
-        home: overlaid.home.clone(),
-        skills: overlaid.skills.iter().map(|it| it.path.clone()).collect(),
-        words,
-        below,
-    }
 }

@@ -8,6 +8,7 @@ mod agreeing;
 mod apart;
 mod assisting;
 pub(crate) mod client;
+mod commands;
 mod encodings;
 mod fixes;
 mod moving;

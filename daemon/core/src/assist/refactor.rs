@@ -1,7 +1,5 @@
-//! Changes of shape that keep what a skill means: a section into a file of its own, a command into
-//! a skill, a list of tools on one line or on several.
-
-use std::fmt::Write as _;
+//! Changes of shape that keep what a skill means: a section into a file of its own, a list of tools
+//! on one line or on several.
 
 use super::sections::{Section, sections};
 use super::tokens::{TokenKind, tokens};
@@ -24,8 +22,6 @@ pub struct Refactoring {
     pub edits: Vec<Edit>,
     /// A file that is made.
     pub creates: Option<(AbsPath, String)>,
-    /// Where the text's own file goes.
-    pub moves_to: Option<AbsPath>,
 }
 
 /// What sort of change it is.
@@ -52,7 +48,6 @@ pub fn refactorings(
     let offset = subject.text.floor_char_boundary(offset);
     let mut found = Vec::new();
     found.extend(extraction(subject, surroundings, offset));
-    found.extend(conversion(subject));
     found.extend(lists(subject, offset));
     found
 }
@@ -92,7 +87,6 @@ fn extraction(
             text: format!("{line}Read [{title}]({relative}).{line}{tail}"),
         }],
         creates: Some((created, extracted(text, document, section, &all))),
-        moves_to: None,
     })
 }
 
@@ -151,48 +145,6 @@ fn free_name(name: &str, surroundings: &dyn Surroundings) -> Option<String> {
     std::iter::once(name.to_owned()).chain(numbered).find(is_free)
 }
 
-/// Makes a skill of a command: its file goes to a directory of its own, and says its name.
-fn conversion(subject: &Subject<'_>) -> Option<Refactoring> {
-    let path = subject.path?;
-    let called = command::name(path)?;
-    let name = called.rsplit(':').next().unwrap_or(&called).to_owned();
-    let mut top = &**path;
-    while top.file_name().is_some_and(|it| it != ".claude") {
-        top = top.parent()?;
-    }
-    let skill = AbsPath::new(&top.join("skills").join(&name).join("SKILL.md")).ok()?;
-    let line = if subject.text.contains("\r\n") { "\r\n" } else { "\n" };
-    let first = first_line(subject);
-    let mut head = format!("name: {name}{line}");
-    let entries = subject.document.frontmatter.as_ref();
-    let has = |key: &str| entries.is_some_and(|it| it.get(key).is_some());
-    if !has("description") {
-        // What the agent takes where there is none.
-        let _ = write!(head, "description: {}{line}", quoted(&first));
-    }
-    let edit = match entries {
-        Some(frontmatter) => {
-            let head = if has("name") { head.split_once(line)?.1.to_owned() } else { head };
-            Edit { span: Span::empty(frontmatter.content.start), text: head }
-        }
-        None => Edit { span: Span::empty(0), text: format!("---{line}{head}---{line}{line}") },
-    };
-    Some(Refactoring {
-        title: format!("Convert the command to a skill `{name}`"),
-        kind: RefactorKind::Rewrite,
-        edits: if edit.text.is_empty() { Vec::new() } else { vec![edit] },
-        creates: None,
-        moves_to: Some(skill),
-    })
-}
-
-/// Returns the first line of the body that says something, without the marks of a heading.
-fn first_line(subject: &Subject<'_>) -> String {
-    let body = subject.document.body.slice(subject.text);
-    let line = body.lines().map(str::trim).find(|it| !it.is_empty()).unwrap_or_default();
-    line.trim_start_matches('#').trim().to_owned()
-}
-
 /// Writes tools on one line as a list, and a list on one line.
 fn lists(subject: &Subject<'_>, offset: usize) -> Option<Refactoring> {
     let frontmatter = subject.document.frontmatter.as_ref()?;
@@ -235,7 +187,6 @@ fn lists(subject: &Subject<'_>, offset: usize) -> Option<Refactoring> {
         kind: RefactorKind::Rewrite,
         edits: vec![Edit { span, text }],
         creates: None,
-        moves_to: None,
     })
 }
 
@@ -252,6 +203,8 @@ fn item(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use expect_test::{Expect, expect};
 
     use super::*;
@@ -268,9 +221,6 @@ mod tests {
                 let mut shown = format!("= {}\n{}", it.title, apply(&text, &it.edits));
                 if let Some((path, text)) = &it.creates {
                     let _ = write!(shown, "= {}\n{text}", path.display());
-                }
-                if let Some(path) = &it.moves_to {
-                    let _ = writeln!(shown, "= moves to {}", path.display());
                 }
                 shown
             };
@@ -328,39 +278,6 @@ mod tests {
             check(SKILL, &format!("---\nname: a\n---\n# A|\n{with}\n{lines}"), &expect![[""]]);
         }
         check(SKILL, "---\nname: a\n---\n# Short|\nx\n", &expect![[""]]);
-    }
-
-    #[test]
-    fn a_command_becomes_a_skill() {
-        check(
-            "/w/.claude/commands/git/push.md",
-            "# Push: all of it\n|\nRun git push.\n",
-            &expect![[r##"
-                = Convert the command to a skill `push`
-                ---
-                name: push
-                description: "Push: all of it"
-                ---
-
-                # Push: all of it
-
-                Run git push.
-                = moves to /w/.claude/skills/push/SKILL.md
-            "##]],
-        );
-        check(
-            "/w/.claude/commands/push.md",
-            "---\ndescription: Pushes.\n---\n|Run git push.\n",
-            &expect![[r#"
-                = Convert the command to a skill `push`
-                ---
-                name: push
-                description: Pushes.
-                ---
-                Run git push.
-                = moves to /w/.claude/skills/push/SKILL.md
-            "#]],
-        );
     }
 
     #[test]

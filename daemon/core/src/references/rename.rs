@@ -1,9 +1,13 @@
 //! Giving a skill another name: what is in the way, and what changes in one text.
 //!
 //! A skill's name stands in three places: its directory, its `name:`, and wherever other texts
-//! speak of it, by name or by a path through its directory. All of them change together.
+//! speak of it, by name or by a path through its directory. A command's stands in the names of its
+//! file and of the directories below `commands`. All of them change together.
 
-use super::{Move, Moves, Reference};
+use std::path::Path;
+
+use super::{Form, Move, Moves, Reference, is_skill_file, may_be_name, relative};
+use crate::command;
 use crate::parse::Document;
 use crate::path::AbsPath;
 use crate::resolve::FileId;
@@ -16,28 +20,100 @@ const MAX_NAME: usize = 64;
 /// A skill that is given another name.
 #[derive(Clone, Debug)]
 pub struct Renaming<'a> {
-    /// Its SKILL.md.
+    /// Its SKILL.md, or the command's file.
     pub path: &'a AbsPath,
     /// What it is called then.
     pub new: &'a str,
+    /// What it is, and will be.
+    pub kind: Kind,
 }
 
-impl Renaming<'_> {
-    /// Returns what moves with it; the directory may be reached by several ways.
-    pub fn moves(&self, directories: &[AbsPath]) -> Moves {
-        let moved = |old: &AbsPath| {
-            let new = old.parent()?.child(self.new);
-            Some(Move { old: old.clone(), new })
-        };
-        Moves::new(directories.iter().filter_map(moved))
+/// What is given another name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// A skill: its directory has its name.
+    Skill,
+    /// A command: its file has its name, and the directories below `commands` what stands before.
+    Command,
+    /// A command that becomes a skill beside its `commands`.
+    Conversion,
+}
+
+impl Kind {
+    /// Returns what the file at a path is.
+    pub fn of(path: &Path) -> Self {
+        if is_skill_file(path) { Self::Skill } else { Self::Command }
+    }
+}
+
+impl<'a> Renaming<'a> {
+    /// Gives the skill or the command at a path another name.
+    pub fn new(path: &'a AbsPath, new: &'a str) -> Self {
+        Self { path, new, kind: Kind::of(path) }
     }
 
-    /// Returns the directory, as it is and as it will be.
-    pub fn directories(&self) -> Option<(AbsPath, AbsPath)> {
-        let old = self.path.parent()?;
-        let new = old.parent()?.child(self.new);
-        Some((old, new))
+    /// Makes a skill of the command at a path.
+    pub fn converting(path: &'a AbsPath, new: &'a str) -> Self {
+        Self { path, new, kind: Kind::Conversion }
     }
+
+    /// Returns what moves with it; the directory, or the command's file, may be reached by several
+    /// ways.
+    pub fn moves(&self, places: &[AbsPath]) -> Moves {
+        let own = self.moved();
+        let moved = |old: &AbsPath| {
+            let Move { old: from, new } = own.as_ref()?;
+            let way = relative(&from.parent()?, new)?;
+            let new = if old == from { new.clone() } else { old.parent()?.towards(way) };
+            Some(Move { old: old.clone(), new })
+        };
+        Moves::new(places.iter().filter_map(moved))
+    }
+
+    /// Returns what gets another place: a skill's directory, a command's file. Nothing for a command
+    /// of which it is not known where its directories begin.
+    pub fn moved(&self) -> Option<Move> {
+        let old = match self.kind {
+            Kind::Skill => self.path.parent()?,
+            Kind::Command | Kind::Conversion => self.path.clone(),
+        };
+        let new = match self.kind {
+            Kind::Skill | Kind::Conversion => self.target()?,
+            Kind::Command => command::beside(self.path, self.new)?,
+        };
+        let new = if self.kind == Kind::Conversion { new.child("SKILL.md") } else { new };
+        Some(Move { old, new })
+    }
+
+    /// Returns where nothing may be yet: the new directory, or a command's new file.
+    pub fn target(&self) -> Option<AbsPath> {
+        match self.kind {
+            Kind::Skill => Some(self.path.parent()?.parent()?.child(self.new)),
+            Kind::Command => command::beside(self.path, self.new),
+            Kind::Conversion => Some(command::home(self.path)?.child("skills").child(self.new)),
+        }
+    }
+
+    /// Whether it gets another place at all.
+    pub fn is_moved(&self) -> bool {
+        self.moved().is_some_and(|it| it.old != it.new)
+    }
+}
+
+/// Returns the name that the skill or command at `old` is called by when it lies at `new`, and what
+/// becomes of it; nothing where that is no other name.
+pub fn renamed_by(Move { old, new }: &Move) -> Option<(String, Kind)> {
+    let directory = |it: &AbsPath| it.parent_name().map(str::to_owned);
+    let (before, after, kind) = match (is_skill_file(old), is_skill_file(new)) {
+        (true, true) => (directory(old)?, directory(new)?, Kind::Skill),
+        (true, false) => return None,
+        (false, true) => (command::name(old)?, directory(new)?, Kind::Conversion),
+        (false, false) => match (command::name(old), command::name(new)) {
+            (Some(before), Some(after)) => (before, after, Kind::Command),
+            _ => return None,
+        },
+    };
+    (before != after).then_some((after, kind))
 }
 
 /// What is at a path on the disk.
@@ -52,7 +128,7 @@ pub struct Entry {
 /// One of the ways to a skill's file, as the disk has it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Access {
-    /// The SKILL.md by this way.
+    /// The SKILL.md, or the command's file, by this way.
     pub path: AbsPath,
     /// What the file itself is; none where there is none.
     pub file: Option<Entry>,
@@ -60,20 +136,28 @@ pub struct Access {
     pub directory: Option<Entry>,
 }
 
-/// Returns why a skill's directory cannot be moved on the disk: a sentence for a person.
+/// Returns why a skill's directory, or a command's file, cannot be moved on the disk: a sentence for
+/// a person.
 ///
 /// `ways` are all that lead to its file, its own among them; `target` is what is there already
-/// where the directory would be.
+/// where it would be.
 pub fn bound(renaming: &Renaming<'_>, ways: &[Access], target: Option<Entry>) -> Option<String> {
-    let (old, new) = renaming.directories()?;
-    let own = ways.iter().find(|it| it.path == *renaming.path).and_then(|it| it.directory);
-    let Some(own) = own else {
-        return Some(format!("`{}` is not on the disk; save the skill first", old.display()));
+    let (old, new) = (renaming.moved()?.old, renaming.target()?);
+    let (what, of) = match renaming.kind {
+        Kind::Skill => ("skill", "its directory would keep the old name"),
+        Kind::Command | Kind::Conversion => ("command", "it would keep the old name"),
+    };
+    let is_skill = renaming.kind == Kind::Skill;
+    let own = ways.iter().find(|it| it.path == *renaming.path);
+    let own_directory = own.and_then(|it| it.directory);
+    let own = if is_skill { own_directory } else { own.and_then(|it| it.file) };
+    let (Some(own_directory), Some(own)) = (own_directory, own) else {
+        return Some(format!("`{}` is not on the disk; save the {what} first", old.display()));
     };
     for Access { path, file, directory } in ways {
         let dir = path.parent()?;
         let Some(directory) = directory else { continue };
-        if directory.is_link {
+        if is_skill && directory.is_link {
             return Some(format!(
                 "`{}` is a link to the skill's directory and would lead nowhere; rename both by hand",
                 dir.display()
@@ -81,13 +165,13 @@ pub fn bound(renaming: &Renaming<'_>, ways: &[Access], target: Option<Entry>) ->
         }
         if file.is_some_and(|it| it.is_link) {
             return Some(format!(
-                "`{}` is a link to the skill's file, which lies in another directory; rename both by hand",
+                "`{}` is a link to the {what}'s file, which lies in another directory; rename both by hand",
                 path.display()
             ));
         }
-        if directory.id != own.id {
+        if directory.id != own_directory.id || !is_skill && path.file_name() != old.file_name() {
             return Some(format!(
-                "`{}` is the skill's file as well, and its directory would keep the old name; rename both by hand",
+                "`{}` is the {what}'s file as well, and {of}; rename both by hand",
                 path.display()
             ));
         }
@@ -104,21 +188,13 @@ pub fn problem<'a>(
     renaming: &Renaming<'_>,
     others: impl IntoIterator<Item = (&'a str, &'a AbsPath)>,
 ) -> Option<String> {
-    let Renaming { path, new } = renaming;
-    let is_letter = |it: char| matches!(it, 'a'..='z' | '0'..='9' | '-');
-    let well_formed = !new.is_empty()
-        && new.len() <= MAX_NAME
-        && new.chars().all(is_letter)
-        && !new.starts_with('-')
-        && !new.ends_with('-')
-        && !new.contains("--");
-    if !well_formed {
-        return Some(format!(
-            "`{new}` is no name of a skill: 1 to {MAX_NAME} of `a` to `z`, `0` to `9` and single `-` between them"
-        ));
+    let Renaming { path, new, kind } = renaming;
+    if let Some(why) = malformed(new, *kind) {
+        return Some(why);
     }
-    let (old, target) = renaming.directories()?;
-    if old.file_name().is_some_and(|it| it == "skills" || it == "skill") {
+    let (old, target) = (renaming.moved()?.old, renaming.target()?);
+    let is_root = old.file_name().is_some_and(|it| it == "skills" || it == "skill");
+    if *kind == Kind::Skill && is_root {
         return Some(format!("`{}` is a directory of skills, not of one alone", old.display()));
     }
     for (name, other) in others {
@@ -132,7 +208,7 @@ pub fn problem<'a>(
                 old.display()
             ));
         }
-        if other.parent().is_some_and(|it| it == target) {
+        if *other == target || other.parent().is_some_and(|it| it == target) {
             return Some(format!("`{}` is there already", target.display()));
         }
         if name == *new {
@@ -140,6 +216,30 @@ pub fn problem<'a>(
         }
     }
     None
+}
+
+/// Returns why a name is none.
+fn malformed(new: &str, kind: Kind) -> Option<String> {
+    if kind == Kind::Command {
+        let is_name = may_be_name(new, Form::Called);
+        return (!is_name).then(|| {
+            format!(
+                "`{new}` is no name of a command: letters, digits, `-` and `_`, with `:` behind its directories"
+            )
+        });
+    }
+    let is_letter = |it: char| matches!(it, 'a'..='z' | '0'..='9' | '-');
+    let well_formed = !new.is_empty()
+        && new.len() <= MAX_NAME
+        && new.chars().all(is_letter)
+        && !new.starts_with('-')
+        && !new.ends_with('-')
+        && !new.contains("--");
+    (!well_formed).then(|| {
+        format!(
+            "`{new}` is no name of a skill: 1 to {MAX_NAME} of `a` to `z`, `0` to `9` and single `-` between them"
+        )
+    })
 }
 
 /// Returns what changes in a text at `path` where the skill is named: in its own `name:`, and at
@@ -153,7 +253,10 @@ pub fn edits(
     references: &[Reference],
 ) -> Vec<Edit> {
     let mut edits = Vec::new();
-    if path == renaming.path
+    let called = command::name(renaming.path);
+    // What a command says of itself is not its name.
+    if renaming.kind == Kind::Skill
+        && path == renaming.path
         && let Some(entry) = document.frontmatter.as_ref().and_then(|it| it.get("name"))
         && !entry.value.span.is_empty()
         && entry.value.as_str() != Some(renaming.new)
@@ -162,7 +265,13 @@ pub fn edits(
     }
     for reference in references {
         // What stands before the name (a plugin's) stays.
-        let start = reference.name.rfind(':').map_or(0, |it| it + 1);
+        let start = called
+            .as_ref()
+            .and_then(|it| reference.name.strip_suffix(&**it))
+            .filter(|it| it.is_empty() || it.ends_with(':'))
+            .map(str::len)
+            .or_else(|| Some(reference.name.rfind(':')? + 1))
+            .unwrap_or_default();
         let span = Span::new(reference.span.start + start, reference.span.end);
         if span.slice(text) == renaming.new {
             continue;
@@ -192,7 +301,7 @@ mod tests {
     #[track_caller]
     fn check(at: &str, text: &str, expected: &Expect) {
         let skill = path("/w/.claude/skills/pdf/SKILL.md");
-        let renaming = Renaming { path: &skill, new: "paper" };
+        let renaming = Renaming::new(&skill, "paper");
         let document = parse(text);
         let mut found = references(text, &document);
         found.retain(|it| it.name == "pdf");
@@ -237,7 +346,7 @@ mod tests {
         let document = parse(text);
         let found = references(text, &document);
         assert_eq!(found.len(), 2);
-        let renaming = Renaming { path: &skill, new: "paper" };
+        let renaming = Renaming::new(&skill, "paper");
         assert_eq!(edits(&renaming, &skill, text, &document, &found), []);
     }
 
@@ -247,7 +356,7 @@ mod tests {
         let others =
             [("pdf", path("/w/skills/pdf/SKILL.md")), ("doc", path("/w/skills/text/SKILL.md"))];
         let found =
-            problem(&Renaming { path: &skill, new }, others.iter().map(|(name, it)| (*name, it)));
+            problem(&Renaming::new(&skill, new), others.iter().map(|(name, it)| (*name, it)));
         assert_eq!(found.as_deref(), expected);
     }
 
@@ -282,7 +391,7 @@ mod tests {
         };
         let own = way("/w/a/pdf/SKILL.md", entry(1), entry(2));
         let found = |ways: &[Access], target| {
-            bound(&Renaming { path: &skill, new: "paper" }, ways, target).unwrap_or_default()
+            bound(&Renaming::new(&skill, "paper"), ways, target).unwrap_or_default()
         };
         let with = |other: Access| found(&[own.clone(), other], None);
 

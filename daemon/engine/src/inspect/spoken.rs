@@ -36,8 +36,8 @@ pub struct Spoken {
 /// What is looked for in texts.
 struct Sought<'a, F> {
     is_meant: F,
-    /// The skills that are meant, by their directories.
-    directories: HashMap<AbsPath, &'a str>,
+    /// The skills that are meant, by their directories, or a command's file.
+    places: HashMap<AbsPath, &'a str>,
     /// The directories of all skills that are seen.
     skills: HashSet<AbsPath>,
     top: Option<&'a AbsPath>,
@@ -51,22 +51,23 @@ pub fn spoken(
     views: &[Arc<View>],
     is_meant: impl Fn(&str) -> bool,
 ) -> Vec<Spoken> {
-    let mut directories: HashMap<AbsPath, &str> = HashMap::new();
+    let mut places: HashMap<AbsPath, &str> = HashMap::new();
     let mut seen = HashSet::new();
     let candidates = || views.iter().flat_map(|it| &it.resolution.candidates);
     for candidate in candidates() {
-        let own = candidate.path.parent().filter(|_| !command::is_command(&candidate.path));
+        let is_command = command::is_command(&candidate.path);
+        let own = candidate.path.parent().filter(|_| !is_command);
         seen.extend(own.clone());
         let dir_name = own.as_ref().and_then(|it| it.file_name()?.to_str());
-        let is_own = is_meant(&candidate.name) || dir_name.is_some_and(&is_meant);
-        if let Some(own) = own.filter(|_| is_own) {
-            directories.entry(own).or_insert(&candidate.name);
+        if is_meant(&candidate.name) || dir_name.is_some_and(&is_meant) {
+            let place = own.unwrap_or_else(|| candidate.path.clone());
+            places.entry(place).or_insert(&candidate.name);
         }
     }
     let home = home(views);
     let skills = candidates().map(|it| it.path.clone());
     let paths = texts(worktree, skills, home.as_ref());
-    let sought = Sought { is_meant, directories, skills: seen, top: worktree.top(), home };
+    let sought = Sought { is_meant, places, skills: seen, top: worktree.top(), home };
     paths.into_iter().filter_map(|path| of_file(path, &sought)).collect()
 }
 
@@ -166,7 +167,7 @@ fn of_file<F: Fn(&str) -> bool>(path: AbsPath, sought: &Sought<'_, F>) -> Option
     }
     let skill = path.ancestors().skip(1).find(|it| sought.skills.contains(it));
     let bases = Bases::of(&path, sought.top, sought.home.as_ref()).of_skill(skill);
-    let skill_in = |it: &AbsPath| sought.directories.get(it).copied();
+    let skill_in = |it: &AbsPath| sought.places.get(it).copied();
     found.extend(linked(&decoded.text, &document, &bases, skill_in));
     found.sort_by_key(|it| it.span);
     (!found.is_empty()).then_some(Spoken {

@@ -26,6 +26,8 @@ pub(super) fn apply(edit: &Value) -> Vec<String> {
     for operation in edit["documentChanges"].as_array().expect("a list") {
         if operation["kind"] == "rename" {
             let (old, new) = (path(&operation["oldUri"]), path(&operation["newUri"]));
+            let parent = Path::new(&new).parent().expect("it lies somewhere");
+            fs::create_dir_all(parent).expect("it can be made");
             fs::rename(&old, &new).expect("nothing is in the way");
             let name = |it: &str| it.rsplit('/').next().expect("never empty").to_owned();
             done.push(format!("rename {} {}", name(&old), name(&new)));

@@ -1,0 +1,180 @@
+//! Commands under other names, and as skills: all that speaks of them and leads to them goes along,
+//! and nothing is wrong afterwards that was not before.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use skills_testkit::Home;
+
+use super::client::{Editor, able, uri};
+use super::renaming::{apply, read};
+use crate::support::{run, run_json};
+
+const TREE: &str = "//- /.claude/commands/fix/bug.md\n---\ndescription: Fixes bugs. Use when something is broken.\n---\nSee [how](../../skills/notes/SKILL.md), then /alpha.\n\
+     //- /.claude/commands/alpha.md\n---\ndescription: Does the first. Use when asked.\n---\nRun it, then `/fix:bug now`.\n\
+     //- /.claude/commands/Up_Case.md\n---\ndescription: Speaks up. Use when asked.\n---\nLoud.\n\
+     //- /.claude/commands/taken.md\n---\ndescription: Is taken. Use when asked.\n---\nTaken.\n\
+     //- /.claude/skills/taken/SKILL.md\n---\nname: taken\ndescription: Is taken. Use when asked.\n---\nTaken.\n\
+     //- /.claude/skills/notes/SKILL.md\n---\nname: notes\ndescription: Writes notes. Use when asked to.\nallowed-tools: Skill(fix:bug), Skill(alpha)\n---\nUse `/fix:bug`, `/Up_Case x` or [it](../../commands/fix/bug.md#a), `/alpha` or [that](../../commands/alpha.md).\n\
+     //- /CLAUDE.md\nRun /alpha first, then `/fix:bug`; @.claude/commands/alpha.md, src/alpha.md.\n";
+
+fn start(home: &Home, able: Value) -> (Editor, PathBuf) {
+    let top = home.worktree("w", TREE);
+    let mut editor = Editor::start(home, &[], &[&top], able);
+    let notes = top.join(".claude/skills/notes/SKILL.md");
+    editor.open(&notes);
+    editor.wait_for(&notes, &["index/", "ref/"], &[]);
+    (editor, top)
+}
+
+/// Returns what is wrong with all texts, without where: the paths are others afterwards.
+fn wrong(home: &Home, top: &Path) -> Vec<String> {
+    let result = run_json(home, top, &["check"]);
+    let files = result["files"].as_array().expect("a list").iter();
+    let findings = files.flat_map(|it| it["findings"].as_array().expect("a list"));
+    let mut codes: Vec<_> = findings.map(|it| it["code"].to_string()).collect();
+    codes.sort();
+    codes
+}
+
+/// Returns the action that makes a skill of a command, as it is offered.
+fn conversion(editor: &mut Editor, command: &Path) -> Option<Value> {
+    editor.open(command);
+    let at = json!({"line": 0, "character": 0});
+    let context = json!({"diagnostics": [], "only": ["refactor"], "triggerKind": 1});
+    let params = json!({"textDocument": {"uri": uri(command)}, "range": {"start": at, "end": at}, "context": context});
+    let found = editor.request("textDocument/codeAction", params).expect("answered");
+    let is_ours = |it: &&Value| it["title"].as_str().is_some_and(|it| it.starts_with("Convert"));
+    found.as_array().expect("a list").iter().find(is_ours).cloned()
+}
+
+#[test]
+fn a_command_becomes_a_skill_with_all_that_speaks_of_it() {
+    let home = Home::new();
+    let mut able = able();
+    able["textDocument"]["codeAction"] = json!({"disabledSupport": true, "dataSupport": true, "resolveSupport": {"properties": ["edit"]}});
+    let (mut editor, top) = start(&home, able);
+    let before = wrong(&home, &top);
+    let bug = conversion(&mut editor, &top.join(".claude/commands/fix/bug.md")).expect("offered");
+    assert!(bug.get("edit").is_none(), "{bug}");
+    let bug = editor.request("codeAction/resolve", bug).expect("resolved");
+    let done = apply(&bug["edit"]);
+    assert_eq!(
+        done,
+        [
+            "edit .claude/commands/alpha.md null",
+            "edit .claude/commands/fix/bug.md 1",
+            "edit .claude/skills/notes/SKILL.md 1",
+            "edit CLAUDE.md null",
+            "rename bug.md SKILL.md",
+        ]
+    );
+    assert_eq!(
+        read(&top, ".claude/skills/bug/SKILL.md"),
+        "---\nname: bug\ndescription: Fixes bugs. Use when something is broken.\n---\nSee [how](../notes/SKILL.md), then /alpha.\n"
+    );
+    let notes = read(&top, ".claude/skills/notes/SKILL.md");
+    assert!(notes.contains("Skill(bug), Skill(alpha)"), "{notes}");
+    assert!(notes.contains("`/bug`, `/Up_Case x` or [it](../bug/SKILL.md#a), `/alpha`"), "{notes}");
+    assert!(read(&top, "CLAUDE.md").contains("then `/bug`;"));
+    assert!(read(&top, ".claude/commands/alpha.md").contains("then `/bug now`."));
+    editor.edit(&top.join(".claude/skills/notes/SKILL.md"), &notes);
+
+    let up = conversion(&mut editor, &top.join(".claude/commands/Up_Case.md")).expect("offered");
+    assert_eq!(up["title"], "Convert the command to a skill `up-case`");
+    apply(&editor.request("codeAction/resolve", up).expect("resolved")["edit"]);
+    assert!(read(&top, ".claude/skills/up-case/SKILL.md").contains("name: up-case\n"));
+    assert!(read(&top, ".claude/skills/notes/SKILL.md").contains("`/up-case x`"));
+
+    let taken = conversion(&mut editor, &top.join(".claude/commands/taken.md")).expect("shown");
+    let why = taken["disabled"]["reason"].as_str().expect("a reason");
+    assert!(why.contains("skills/taken` is there already"), "{why}");
+    // What leads out of a skill is told, and led out of the command as well.
+    let escapes = |it: &String| it != "\"body/escape\"";
+    let after: Vec<_> = wrong(&home, &top).into_iter().filter(escapes).collect();
+    assert_eq!(after, before);
+    run(&home, &top, &["stop"]);
+}
+
+#[test]
+fn who_shows_no_reasons_is_not_offered_what_cannot_be() {
+    let home = Home::new();
+    let (mut editor, top) = start(&home, able());
+    assert_eq!(conversion(&mut editor, &top.join(".claude/commands/taken.md")), None);
+    let alpha = conversion(&mut editor, &top.join(".claude/commands/alpha.md")).expect("offered");
+    assert_eq!(alpha["edit"]["documentChanges"][1]["edits"].as_array().map(Vec::len), Some(3));
+    run(&home, &top, &["stop"]);
+}
+
+#[test]
+fn a_command_is_renamed_with_all_that_speaks_of_it() {
+    let home = Home::new();
+    let (mut editor, top) = start(&home, able());
+    let before = wrong(&home, &top);
+    let notes = top.join(".claude/skills/notes/SKILL.md");
+    let at = Editor::place(&notes, "/alpha");
+    let prepared = editor.ask("textDocument/prepareRename", &notes, at, json!({}));
+    assert_eq!(prepared.expect("it can be")["placeholder"], "alpha");
+    for (new, why) in [
+        ("taken", "is there already"),
+        ("notes", "is called `notes` already"),
+        ("a b", "is no name of a command"),
+    ] {
+        let refused = editor.ask("textDocument/rename", &notes, at, json!({"newName": new}));
+        let message = refused.expect_err("it collides");
+        assert!(message.contains(why), "{message}");
+    }
+    // To another namespace, from a link to it.
+    let link = Editor::place(&notes, "commands/alpha.md");
+    let link = (link.0, link.1 + 10);
+    let edit = editor.ask("textDocument/rename", &notes, link, json!({"newName": "ops:gamma"}));
+    let done = apply(&edit.expect("nothing is in the way"));
+    assert_eq!(
+        done,
+        [
+            "edit .claude/commands/fix/bug.md null",
+            "edit .claude/skills/notes/SKILL.md 1",
+            "edit CLAUDE.md null",
+            "rename alpha.md gamma.md",
+        ]
+    );
+    assert_eq!(
+        read(&top, "CLAUDE.md"),
+        "Run /ops:gamma first, then `/fix:bug`; @.claude/commands/ops/gamma.md, src/alpha.md.\n"
+    );
+    let text = read(&top, ".claude/skills/notes/SKILL.md");
+    assert!(text.contains("Skill(fix:bug), Skill(ops:gamma)"), "{text}");
+    assert!(text.contains("`/ops:gamma` or [that](../../commands/ops/gamma.md)"), "{text}");
+    assert_eq!(wrong(&home, &top), before);
+    run(&home, &top, &["stop"]);
+}
+
+#[test]
+fn what_an_editor_renames_of_commands_is_followed() {
+    let home = Home::new();
+    let (mut editor, top) = start(&home, able());
+    let before = wrong(&home, &top);
+    let command = |it: &str| top.join(".claude/commands").join(it);
+    let mut renames = |old: &str, new: &str| {
+        let (old, new) = (command(old), command(new));
+        let params = json!({"files": [{"oldUri": uri(&old), "newUri": uri(&new)}]});
+        let edit = editor.request("workspace/willRenameFiles", params).expect("answered");
+        apply(&edit);
+        std::fs::rename(old, new).expect("nothing is in the way");
+        let notes = ".claude/skills/notes/SKILL.md";
+        editor.edit(&top.join(notes), &read(&top, notes));
+        read(&top, notes)
+    };
+    let notes = renames("alpha.md", "gamma.md");
+    assert!(notes.contains("Skill(gamma)") && notes.contains("`/gamma` or"), "{notes}");
+    assert!(notes.contains("[that](../../commands/gamma.md)"), "{notes}");
+    let told = "Run /gamma first, then `/fix:bug`; @.claude/commands/gamma.md, src/alpha.md.\n";
+    assert_eq!(read(&top, "CLAUDE.md"), told);
+    // The directory is the namespace.
+    let notes = renames("fix", "mend");
+    assert!(notes.contains("Skill(mend:bug)") && notes.contains("`/mend:bug`"), "{notes}");
+    assert!(notes.contains("[it](../../commands/mend/bug.md#a)"), "{notes}");
+    assert!(read(&top, ".claude/commands/gamma.md").contains("`/mend:bug now`"));
+    assert_eq!(wrong(&home, &top), before);
+    run(&home, &top, &["stop"]);
+}
