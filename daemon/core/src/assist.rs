@@ -6,15 +6,18 @@
 //! here a second time. What the text means is worked out line by line, because a text that is
 //! being typed is seldom YAML.
 
+mod anchors;
 mod arguments;
 mod beside;
 mod complete;
 mod convert;
 mod describe;
+mod extract;
 mod format;
 mod hints;
 mod hover;
 mod keys;
+mod labels;
 mod lens;
 mod patterns;
 mod refactor;

@@ -66,7 +66,7 @@ pub(crate) mod tests;
 pub(crate) use markdown::Body;
 pub(crate) use quote::quoted;
 
-pub(crate) use body::{decoded, is_amount, path_of};
+pub(crate) use body::{decoded, is_amount, path_of, unnamed};
 
 pub use finding::{Edit, Finding, Fix, Offer, Related, Tag, apply};
 pub use levels::{Level, Levels, is_glob};

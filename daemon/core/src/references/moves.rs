@@ -66,7 +66,9 @@ impl Moves {
         );
         let skill = bases.skill.as_ref().map(|it| self.moved(it).unwrap_or_else(|| it.clone()));
         let after = after.of_skill(skill);
-        let written = Written { text, bases, after, moves: self };
+        let is_skill = |it: &AbsPath| it.ends_with("SKILL.md");
+        let becomes_skill = !is_skill(path) && self.moved(path).is_some_and(|it| is_skill(&it));
+        let written = Written { text, bases, after, becomes_skill, moves: self };
         let mut edits: Vec<Edit> = Vec::new();
         for link in links(text, document) {
             let end = edits.last().map_or(0, |it| it.span.end);
@@ -84,6 +86,8 @@ struct Written<'a> {
     bases: &'a Bases,
     /// Where its paths start when all has moved.
     after: Bases,
+    /// Whether it is a skill only then: its links start nowhere but at its directory.
+    becomes_skill: bool,
     moves: &'a Moves,
 }
 
@@ -130,6 +134,7 @@ impl Written<'_> {
         match link.start {
             Start::Text if is_run && self.after.top.as_ref() == Some(base) => base.clone(),
             Start::Text if *base == self.bases.text => self.after.text.clone(),
+            Start::Text if self.becomes_skill && link.way == Way::Target => self.after.text.clone(),
             Start::Skill => self.after.skill.as_ref().unwrap_or(&self.after.text).clone(),
             Start::Text | Start::Top | Start::Home | Start::Root => base.clone(),
         }
@@ -375,6 +380,22 @@ mod tests {
         );
         // Nothing of the worktree is read from its top elsewhere.
         check_text("/w/CLAUDE.md", "/v/CLAUDE.md", "See `a/x.py`.\n", "See `../w/a/x.py`.\n");
+    }
+
+    #[test]
+    fn links_of_what_becomes_a_skill_start_at_its_directory() {
+        let path = at("/w/.claude/commands/fix/bug.md");
+        let new = at("/w/.claude/skills/bug/SKILL.md");
+        let moves = Moves::new([Move { old: path.clone(), new }]);
+        let bases = Bases::of(&path, Some(&at("/w")), None);
+        let text = "[a](notes.md#x), [b](src/x.ts), [c](../../skills/d/SKILL.md), `src/x.ts`, @src/x.ts, [m](bug.md), [n](no.md)\n";
+        let there =
+            ["/w/.claude/commands/fix/notes.md", "/w/src/x.ts", "/w/.claude/skills/d/SKILL.md"];
+        let is_there = |it: &AbsPath| there.iter().any(|path| at(path) == *it);
+        assert_eq!(
+            apply(text, &moves.edits(&path, &bases, text, &parse(text), is_there)),
+            "[a](../../commands/fix/notes.md#x), [b](../../../src/x.ts), [c](../d/SKILL.md), `src/x.ts`, @src/x.ts, [m](SKILL.md), [n](no.md)\n"
+        );
     }
 
     #[test]

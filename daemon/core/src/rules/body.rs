@@ -3,7 +3,7 @@
 mod files;
 mod variables;
 
-pub(crate) use files::{decoded, path_of};
+pub(crate) use files::{decoded, path_of, unnamed};
 pub(super) use variables::commands;
 pub(crate) use variables::is_amount;
 

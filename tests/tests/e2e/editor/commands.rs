@@ -1,5 +1,5 @@
-//! Commands under other names, and as skills: all that speaks of them and leads to them goes along,
-//! and nothing is wrong afterwards that was not before.
+//! Commands under other names and as skills, and sections as pages: all that speaks of them and leads
+//! to them goes along, and nothing is wrong afterwards that was not before.
 
 use std::path::{Path, PathBuf};
 
@@ -40,11 +40,16 @@ fn wrong(home: &Home, top: &Path) -> Vec<String> {
 /// Returns the action that makes a skill of a command, as it is offered.
 fn conversion(editor: &mut Editor, command: &Path) -> Option<Value> {
     editor.open(command);
-    let at = json!({"line": 0, "character": 0});
+    refactoring(editor, command, 0, "Convert")
+}
+
+/// Returns the refactoring at a line whose title begins so.
+fn refactoring(editor: &mut Editor, path: &Path, line: usize, title: &str) -> Option<Value> {
+    let at = json!({"line": line, "character": 0});
     let context = json!({"diagnostics": [], "only": ["refactor"], "triggerKind": 1});
-    let params = json!({"textDocument": {"uri": uri(command)}, "range": {"start": at, "end": at}, "context": context});
+    let params = json!({"textDocument": {"uri": uri(path)}, "range": {"start": at, "end": at}, "context": context});
     let found = editor.request("textDocument/codeAction", params).expect("answered");
-    let is_ours = |it: &&Value| it["title"].as_str().is_some_and(|it| it.starts_with("Convert"));
+    let is_ours = |it: &&Value| it["title"].as_str().is_some_and(|it| it.starts_with(title));
     found.as_array().expect("a list").iter().find(is_ours).cloned()
 }
 
@@ -175,6 +180,42 @@ fn what_an_editor_renames_of_commands_is_followed() {
     assert!(notes.contains("Skill(mend:bug)") && notes.contains("`/mend:bug`"), "{notes}");
     assert!(notes.contains("[it](../../commands/mend/bug.md#a)"), "{notes}");
     assert!(read(&top, ".claude/commands/gamma.md").contains("`/mend:bug now`"));
+    assert_eq!(wrong(&home, &top), before);
+    run(&home, &top, &["stop"]);
+}
+
+#[test]
+fn a_section_becomes_a_page_and_nothing_is_wrong_then() {
+    const SAID: &str = "See [self](#after), [ref][r], note[^1], ![i](img.png) and [n](references/n.md).\nRun `scripts/x.sh`.\n\n";
+    let text = format!(
+        "//- /.claude/skills/long/SKILL.md\n---\nname: long\ndescription: Is long. Use when asked.\n---\n# Long\n\n## Big\n\n{SAID}{}\n## After\n\nBack to [it](#big).\n\n[r]: https://e.org \"t\"\n[^1]: foot\n\
+         //- /.claude/skills/long/scripts/x.sh\n#!/bin/sh\n//- /.claude/skills/long/img.png\nx\n//- /.claude/skills/long/references/n.md\n# N\n",
+        "line\n".repeat(20)
+    );
+    let home = Home::new();
+    let top = home.worktree("w", &text);
+    let mut editor = Editor::start(&home, &[], &[&top], able());
+    let long = top.join(".claude/skills/long/SKILL.md");
+    editor.open(&long);
+    editor.wait_for(&long, &["body/", "index/"], &[]);
+    let before = wrong(&home, &top);
+    let action = refactoring(&mut editor, &long, 10, "Extract").expect("offered");
+    let done = apply(&action["edit"]);
+    assert_eq!(
+        done,
+        [
+            "create big.md",
+            "edit .claude/skills/long/references/big.md null",
+            "edit .claude/skills/long/SKILL.md 1",
+        ]
+    );
+    let page = read(&top, ".claude/skills/long/references/big.md");
+    let expected = "See [self](../SKILL.md#after), [ref][r], note[^1], ![i](../img.png) and [n](n.md).\nRun `../scripts/x.sh`.\n";
+    assert!(page.contains(expected), "{page}");
+    assert!(page.ends_with("line\n\n[r]: https://e.org \"t\"\n[^1]: foot\n"), "{page}");
+    let rest = read(&top, ".claude/skills/long/SKILL.md");
+    assert!(rest.ends_with("## After\n\nBack to [it](#big).\n"), "{rest}");
+    assert!(rest.contains("(references/big.md), which speaks of `scripts/x.sh`."), "{rest}");
     assert_eq!(wrong(&home, &top), before);
     run(&home, &top, &["stop"]);
 }

@@ -33,6 +33,14 @@ pub(super) fn apply(edit: &Value) -> Vec<String> {
             done.push(format!("rename {} {}", name(&old), name(&new)));
             continue;
         }
+        if operation["kind"] == "create" {
+            let new = path(&operation["uri"]);
+            let parent = Path::new(&new).parent().expect("it lies somewhere");
+            fs::create_dir_all(parent).expect("it can be made");
+            fs::write(&new, "").expect("it can be made");
+            done.push(format!("create {}", new.rsplit('/').next().expect("never empty")));
+            continue;
+        }
         let document = &operation["textDocument"];
         let file = path(&document["uri"]);
         let mut text = fs::read_to_string(&file).expect("it is there");

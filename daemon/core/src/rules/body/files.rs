@@ -211,9 +211,8 @@ fn scripts(cx: &Cx<'_>, content: Span, out: &mut Vec<Finding>) {
     }
 }
 
-fn unreferenced(cx: &Cx<'_>, out: &mut Vec<Finding>) {
-    let Some(files) = cx.surroundings.files() else { return };
-    let body = cx.document.body.slice(cx.text);
+/// Returns the files of a skill of which its body says nothing, of those that are there for a model.
+pub(crate) fn unnamed<'a>(files: &'a [String], body: &str) -> Vec<&'a String> {
     let is_named = |file: &str| {
         let name = file.rsplit('/').next().unwrap_or(file);
         let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
@@ -228,11 +227,13 @@ fn unreferenced(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     };
     // What one file of the skill names, another may lead to: only whole directories are told.
     let own = |file: &&String| OWN.iter().any(|it| file.starts_with(it));
-    let unnamed: Vec<&String> = files
-        .iter()
-        .filter(own)
-        .filter(|it| !is_for_people(it) && !is_named(it) && !it.ends_with("__init__.py"))
-        .collect();
+    let told = files.iter().filter(own);
+    told.filter(|it| !is_for_people(it) && !is_named(it) && !it.ends_with("__init__.py")).collect()
+}
+
+fn unreferenced(cx: &Cx<'_>, out: &mut Vec<Finding>) {
+    let Some(files) = cx.surroundings.files() else { return };
+    let unnamed = unnamed(files, cx.document.body.slice(cx.text));
     let Some(first) = unnamed.first() else { return };
     let message = match unnamed.len() {
         1 => format!("nothing in the body names `{first}`"),

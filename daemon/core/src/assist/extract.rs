@@ -1,0 +1,668 @@
+//! A long section as a page of its own below `references/`.
+//!
+//! What is said in it says the same there: its paths start where the page lies, its links to
+//! headings lead to where those are then, and what its labels mean goes with it. The same holds for
+//! the text that stays, which keeps the section's heading and says where to read on.
+
+use super::anchors::{Anchor, anchors, named};
+use super::labels::{Definition, Labels};
+use super::refactor::{RefactorKind, Refactoring};
+use super::sections::{Section, sections};
+use super::tokens::{TokenKind, tokens};
+use crate::command;
+use crate::parse::Document;
+use crate::path::AbsPath;
+use crate::references::{Bases, Move, Moves, relative};
+use crate::rules::{Body, Edit, Look, Subject, Surroundings, apply, path_of, unnamed};
+use crate::text::{Span, after_line_end};
+
+/// How many lines a section has that is worth a file of its own.
+const LONG: usize = 10;
+
+/// How many names are tried for a file where others are taken.
+const NAMES: usize = 9;
+
+/// Moves the innermost long section around a place to a file below `references/`.
+pub(super) fn extraction(
+    subject: &Subject<'_>,
+    surroundings: &dyn Surroundings,
+    offset: usize,
+) -> Option<Refactoring> {
+    let (text, document) = (subject.text, subject.document);
+    let path = subject.path.filter(|it| !command::is_command(it))?;
+    let all = sections(text, document);
+    let is_long = |it: &&Section| it.span.slice(text).lines().count() > LONG;
+    let around = |it: &&Section| it.span.start <= offset && offset <= it.span.end;
+    let section = all.iter().filter(around).rfind(is_long)?;
+    // What an agent replaces it replaces in the body alone.
+    let is_replaced = tokens(text, document, &[])
+        .iter()
+        .any(|it| it.kind == TokenKind::Variable && section.span.covers(it.span))
+        || section.span.slice(text).contains("!`");
+    if is_replaced {
+        return None;
+    }
+    let title = section.title.slice(text);
+    let file = format!("references/{}.md", free_name(&slug(title), surroundings)?);
+    let below = Span::new(after_line_end(text, section.heading.end), section.span.end);
+    let body = Body::new(text, document.body);
+    let split = Split {
+        text,
+        document,
+        path,
+        page: path.parent()?.child(&file),
+        file: &file,
+        section,
+        below,
+        anchors: anchors(text, &all, section.span, below),
+        labels: Labels::new(text, &body),
+        body,
+        surroundings,
+    };
+    Some(Refactoring {
+        title: format!("Extract `{title}` to `{file}`"),
+        kind: RefactorKind::Extract,
+        edits: split.rest(),
+        creates: Some((split.page.clone(), split.page(&all))),
+    })
+}
+
+/// A text that is split into a page and what stays.
+struct Split<'a> {
+    text: &'a str,
+    document: &'a Document,
+    path: &'a AbsPath,
+    /// Where the page will be, and the way to it.
+    page: AbsPath,
+    file: &'a str,
+    section: &'a Section,
+    /// The section without its heading, which stays as well.
+    below: Span,
+    anchors: Vec<Anchor>,
+    labels: Labels,
+    body: Body,
+    surroundings: &'a dyn Surroundings,
+}
+
+/// Where something is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Page,
+    Rest,
+}
+
+impl Split<'_> {
+    /// Returns what stands in the page.
+    fn page(&self, all: &[Section]) -> String {
+        let (text, span) = (self.text, self.section.span);
+        let up = self.section.level - 1;
+        let headings = all.iter().filter(|it| span.covers(it.heading));
+        let mut edits: Vec<Edit> = headings
+            .map(|it| Edit {
+                span: Span::new(it.heading.start, it.heading.start + up),
+                text: String::new(),
+            })
+            .collect();
+        edits.extend(self.links(span, Side::Page));
+        let needed = self.needed(Side::Page);
+        let is_unused = |it: &&Definition| span.covers(it.span) && !needed.contains(it);
+        let elsewhere = self.needed(Side::Rest);
+        let gone = self.labels.definitions.iter().filter(is_unused);
+        self.remove(gone.filter(|it| elsewhere.contains(it)), &mut edits);
+        let mut page = within(text, span, &edits).trim_end().to_owned();
+        let line = self.line();
+        let mut before = format!("{line}{line}");
+        for it in needed.iter().filter(|it| !span.covers(it.span)) {
+            let copied = within(text, it.span, &self.links(it.span, Side::Page));
+            page.push_str(&std::mem::replace(&mut before, line.to_owned()));
+            page.push_str(copied.trim_end());
+        }
+        page + line
+    }
+
+    /// Returns the edits of the text that stays.
+    fn rest(&self) -> Vec<Edit> {
+        let mut edits = self.edits_of_rest("");
+        let files = self.surroundings.files().unwrap_or_default();
+        let body = |text: &str| text[self.document.body.start..].to_owned();
+        let (before, after) = (body(self.text), body(&apply(self.text, &edits)));
+        let known = unnamed(files, &before);
+        let lost: Vec<String> = unnamed(files, &after)
+            .into_iter()
+            .filter(|it| !known.contains(it))
+            .map(|it| format!("`{it}`"))
+            .collect();
+        // A model that does not open the page still knows what there is.
+        if let Some((last, others)) = lost.split_last() {
+            let others = others.join(", ");
+            let and = if others.is_empty() { "" } else { " and " };
+            edits = self.edits_of_rest(&format!(", which speaks of {others}{and}{last}"));
+        }
+        edits
+    }
+
+    fn edits_of_rest(&self, more: &str) -> Vec<Edit> {
+        let (text, line) = (self.text, self.line());
+        let (below, title) = (self.below, self.section.title.slice(text));
+        let mut pointer = format!("{line}Read [{title}]({}){more}.{line}", self.file);
+        let needed = self.needed(Side::Rest);
+        for (at, it) in needed.iter().filter(|it| below.covers(it.span)).enumerate() {
+            let copied = within(text, it.span, &self.links(it.span, Side::Rest));
+            pointer.push_str(if at == 0 { line } else { "" });
+            pointer.push_str(copied.trim_end());
+            pointer.push_str(line);
+        }
+        if below.end < text.len() {
+            pointer.push_str(line);
+        }
+        let on_page = self.needed(Side::Page);
+        let gone =
+            self.labels.definitions.iter().filter(|it| {
+                !below.covers(it.span) && on_page.contains(it) && !needed.contains(it)
+            });
+        let mut edits = Vec::new();
+        self.remove(gone, &mut edits);
+        let document = [
+            Span::new(self.document.body.start, below.start),
+            Span::new(below.end, self.document.body.end),
+        ];
+        for span in document {
+            let found = self.links(span, Side::Rest).into_iter();
+            let is_kept = |it: &Edit| !edits.iter().any(|gone| gone.span.covers(it.span));
+            let found: Vec<Edit> = found.filter(is_kept).collect();
+            edits.extend(found);
+        }
+        edits.push(Edit { span: below, text: pointer });
+        edits.sort_by_key(|it| it.span);
+        edits
+    }
+
+    /// Returns the definitions that are used on one side, each label once: the one that is there
+    /// already, else the first.
+    fn needed(&self, side: Side) -> Vec<&Definition> {
+        let span = self.section.span;
+        let is_here = |at: usize| match side {
+            Side::Page => span.contains(at),
+            Side::Rest => !self.below.contains(at),
+        };
+        let needed = self.labels.needed(is_here);
+        let is_chosen = |it: &&Definition| {
+            let mut alike = needed.iter().filter(|other| other.is_like(it));
+            let chosen = alike.clone().find(|it| is_here(it.span.start)).or_else(|| alike.next());
+            chosen.is_some_and(|chosen| chosen.span == it.span)
+        };
+        needed.iter().copied().filter(is_chosen).collect()
+    }
+
+    /// Removes definitions, with the blank line before them where one follows.
+    fn remove<'d>(&self, gone: impl Iterator<Item = &'d Definition>, edits: &mut Vec<Edit>) {
+        let mut spans: Vec<Span> = Vec::new();
+        for it in gone {
+            match spans.last_mut() {
+                Some(last) if last.end == it.span.start => last.end = it.span.end,
+                _ => spans.push(it.span),
+            }
+        }
+        for Span { mut start, end } in spans {
+            let line = self.line();
+            let is_last = self.text[end..].is_empty() || self.text[end..].starts_with(line);
+            if is_last && self.text[..start].ends_with(&line.repeat(2)) {
+                start -= line.len();
+            }
+            edits.push(Edit { span: Span::new(start, end), text: String::new() });
+        }
+    }
+
+    /// Returns the edits of what leads anywhere in a stretch of the text, once that is on a side.
+    fn links(&self, span: Span, side: Side) -> Vec<Edit> {
+        let links = self.body.links.iter().filter(|it| span.covers(**it));
+        let mut edits: Vec<Edit> = links.filter_map(|it| self.heading(*it, side)).collect();
+        if side == Side::Page {
+            let is_known = |it: &Edit| edits.iter().any(|other| other.span.covers(it.span));
+            let mut paths = self.paths(span);
+            paths.retain(|it| !is_known(it));
+            edits.extend(paths);
+        }
+        edits.sort_by_key(|it| it.span);
+        edits
+    }
+
+    /// Has a link lead to a heading of the text, wherever that is then.
+    fn heading(&self, link: Span, side: Side) -> Option<Edit> {
+        let target = link.slice(self.text);
+        let (path, fragment) = target.split_once('#')?;
+        let own = self.path.file_name()?.to_str()?;
+        let is_own = path.is_empty() || path_of(path).is_some_and(|it| self.is_own(&it));
+        if !is_own || fragment.is_empty() {
+            return None;
+        }
+        let has_id = |span: Span| {
+            let written = span.slice(self.text);
+            ["id", "name"].iter().any(|it| written.contains(&format!("{it}=\"{fragment}\"")))
+        };
+        let fragment = fragment.to_owned();
+        let (on_page, in_text) = match named(&self.anchors, &fragment) {
+            Some(it) => (it.on_page.clone(), it.in_text.clone()),
+            None if has_id(self.below) => (Some(fragment), None),
+            None if has_id(self.document.body) => (None, Some(fragment)),
+            None => return None,
+        };
+        let text = match side {
+            Side::Page => match (on_page, in_text) {
+                (Some(name), _) => format!("#{name}"),
+                (None, name) => format!("../{own}#{}", name?),
+            },
+            Side::Rest => match (on_page, in_text) {
+                (_, Some(name)) => format!("{path}#{name}"),
+                (name, None) => format!("{}#{}", self.file, name?),
+            },
+        };
+        (text != target).then_some(Edit { span: link, text })
+    }
+
+    fn is_own(&self, path: &str) -> bool {
+        self.path.parent().is_some_and(|it| it.towards(path) == *self.path)
+    }
+
+    /// Returns the edits of the paths in a stretch of the text that becomes a page. What a block of
+    /// code or a command runs it runs where it did.
+    fn paths(&self, span: Span) -> Vec<Edit> {
+        let Some(dir) = self.path.parent() else { return Vec::new() };
+        // As if the stretch were a file of its own, from which nothing else moves.
+        let old = dir.child(format!("{}#", self.file.replace('/', "#")));
+        let moves = Moves::new([Move { old: old.clone(), new: self.page.clone() }]);
+        let bases = Bases::of(&old, None, None).of_skill(Some(dir.clone()));
+        let is_known = |it: &AbsPath| {
+            let look = relative(&dir, it).and_then(|it| self.surroundings.look(&it));
+            matches!(look, Some(Look::File { .. } | Look::Directory))
+        };
+        let of = |is_there: &dyn Fn(&AbsPath) -> bool| {
+            moves.edits(&old, &bases, self.text, self.document, is_there)
+        };
+        let is_in = |spans: &[Span], it: &Edit| {
+            let here = spans.iter().filter(|it| span.covers(**it));
+            here.clone().any(|other| other.covers(it.span))
+        };
+        // A link is meant as one, whether or not anything is there.
+        let mut edits = of(&|_| true);
+        edits.retain(|it| is_in(&self.body.links, it));
+        let is_word = |it: &&Span| !it.slice(self.text).contains(char::is_whitespace);
+        let codes: Vec<Span> = self.body.codes.iter().filter(is_word).copied().collect();
+        let mut known = of(&is_known);
+        known.retain(|it| is_in(&codes, it) || is_in(&self.body.prose, it));
+        edits.extend(known);
+        // A word alone is as often a placeholder as a file.
+        for link in self.body.links.iter().filter(|it| span.covers(**it)) {
+            let path = path_of(link.slice(self.text)).filter(|it| !it.contains(['/', '.']));
+            if path.is_some_and(|it| is_known(&dir.child(it))) {
+                edits.push(Edit { span: Span::empty(link.start), text: "../".to_owned() });
+            }
+        }
+        edits
+    }
+
+    fn line(&self) -> &'static str {
+        if self.text.contains("\r\n") { "\r\n" } else { "\n" }
+    }
+}
+
+/// Returns a stretch of a text with those edits made that lie in it.
+fn within(text: &str, span: Span, edits: &[Edit]) -> String {
+    let moved = |it: &Edit| {
+        let [start, end] = [it.span.start, it.span.end].map(|it| it - span.start);
+        Edit { span: Span::new(start, end), text: it.text.clone() }
+    };
+    let mut edits: Vec<Edit> = edits.iter().filter(|it| span.covers(it.span)).map(moved).collect();
+    edits.sort_by_key(|it| it.span);
+    apply(span.slice(text), &edits)
+}
+
+fn slug(title: &str) -> String {
+    let mut slug = String::new();
+    for letter in title.chars() {
+        if letter.is_alphanumeric() {
+            slug.extend(letter.to_lowercase());
+        } else if !slug.ends_with('-') && !slug.is_empty() {
+            slug.push('-');
+        }
+    }
+    let slug = slug.trim_end_matches('-');
+    if slug.is_empty() { "section".to_owned() } else { slug.to_owned() }
+}
+
+/// Returns the name that no file below `references/` has, as far as that is known.
+fn free_name(name: &str, surroundings: &dyn Surroundings) -> Option<String> {
+    let is_free = |name: &String| {
+        let found = surroundings.look(&format!("references/{name}.md"));
+        matches!(found, None | Some(Look::Missing))
+    };
+    let numbered = (2..=NAMES).map(|number| format!("{name}-{number}"));
+    std::iter::once(name.to_owned()).chain(numbered).find(is_free)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::assist::tests::with_subject_at;
+    use crate::parse::parse;
+
+    const SKILL: &str = "/w/.claude/skills/a/SKILL.md";
+
+    /// What lies beside the skill.
+    struct Beside(Vec<String>);
+
+    impl Beside {
+        fn new(files: &[&str]) -> Self {
+            Self(files.iter().map(|it| (*it).to_owned()).collect())
+        }
+    }
+
+    impl Surroundings for Beside {
+        fn look(&self, relative: &str) -> Option<Look> {
+            let is_there = self.0.iter().any(|it| it == relative);
+            let file = Look::File { executable: true, script: true };
+            Some(if is_there { file } else { Look::Missing })
+        }
+
+        fn files(&self) -> Option<&[String]> {
+            Some(&self.0)
+        }
+    }
+
+    /// Returns the text that stays and the page, where a section is long enough.
+    fn split(text: &str, at: usize, files: &[&str]) -> Option<(String, String)> {
+        with_subject_at(SKILL, text, |subject| {
+            let found = extraction(subject, &Beside::new(files), at)?;
+            Some((apply(text, &found.edits), found.creates?.1))
+        })
+    }
+
+    /// `…` stands for lines that make the section long.
+    #[track_caller]
+    fn check(marked: &str, files: &[&str], expected: &Expect) {
+        let at = marked.find('|').unwrap();
+        let lines = "line\n".repeat(LONG);
+        let text = marked.replacen('|', "", 1).replace("…\n", &lines);
+        let shown = split(&text, at, files).map_or_else(String::new, |(rest, page)| {
+            format!("{rest}=\n{page}").replace(&lines, "…\n")
+        });
+        expected.assert_eq(&shown);
+    }
+
+    #[test]
+    fn a_long_section_becomes_a_page() {
+        check(
+            "---\nname: a\n---\n# A\n\n## All forms!\n\nSee [x](references/x.md), [y](scripts/y.py#a), [m](<SKILL.md>) and [z](https://z).\n\n### Deep|er\n…\n## Next\nx\n",
+            &[],
+            &expect![[r##"
+                ---
+                name: a
+                ---
+                # A
+
+                ## All forms!
+
+                Read [All forms!](references/all-forms.md).
+
+                ## Next
+                x
+                =
+                # All forms!
+
+                See [x](x.md), [y](../scripts/y.py#a), [m](<../SKILL.md>) and [z](https://z).
+
+                ## Deeper
+                …
+            "##]],
+        );
+    }
+
+    #[test]
+    fn what_an_agent_replaces_stays_in_the_body() {
+        for with in ["$ARGUMENTS", "${CLAUDE_SKILL_DIR}", "!`ls`"] {
+            check(&format!("---\nname: a\n---\n# A|\n{with}\n…\n"), &[], &expect![[""]]);
+        }
+        check("---\nname: a\n---\n# Short|\nx\n", &[], &expect![[""]]);
+    }
+
+    #[test]
+    fn links_to_headings_lead_to_where_those_are_then() {
+        check(
+            "---\nname: a\n---\n[in](#sub) [own](#big--one) [two](#use-1)\n## Use\n## Big 😀 one|\n[self](#after) [sub](#sub) [own](#big--one) [use](#use-1) [first](#use) [file](SKILL.md#after) [no](#nowhere)\n…\n### Sub\n### Use\n## After\n[up](SKILL.md#sub), [here](#after)\n",
+            &[],
+            &expect![[r##"
+                ---
+                name: a
+                ---
+                [in](references/big-one.md#sub) [own](#big--one) [two](references/big-one.md#use)
+                ## Use
+                ## Big 😀 one
+
+                Read [Big 😀 one](references/big-one.md).
+
+                ## After
+                [up](references/big-one.md#sub), [here](#after)
+                =
+                # Big 😀 one
+                [self](../SKILL.md#after) [sub](#sub) [own](#big--one) [use](#use) [first](../SKILL.md#use) [file](../SKILL.md#after) [no](#nowhere)
+                …
+                ## Sub
+                ## Use
+            "##]],
+        );
+    }
+
+    #[test]
+    fn what_labels_mean_goes_along() {
+        check(
+            "---\nname: a\n---\n## Big|\n\nSee [self](#after), [ref][r], [both] and note[^1].\n\n…\n## After\n\n[both], [^2] [inner][i]\n\n[r]: x.md 't'\n[both]: #after\n[^1]: foot [r]\n[^2]: other\n\n## Last\nx\n",
+            &["x.md"],
+            &expect![[r##"
+                ---
+                name: a
+                ---
+                ## Big
+
+                Read [Big](references/big.md).
+
+                ## After
+
+                [both], [^2] [inner][i]
+
+                [both]: #after
+                [^2]: other
+
+                ## Last
+                x
+                =
+                # Big
+
+                See [self](../SKILL.md#after), [ref][r], [both] and note[^1].
+
+                …
+
+                [r]: ../x.md 't'
+                [both]: ../SKILL.md#after
+                [^1]: foot [r]
+            "##]],
+        );
+        // The last section has what others use.
+        check(
+            "---\nname: a\n---\n[a], [b]\n\n## Big|\n\n[b]\n\n…\n\n[a]: x.md\n[b]: references/y.md\n",
+            &["x.md"],
+            &expect![[r##"
+                ---
+                name: a
+                ---
+                [a], [b]
+
+                ## Big
+
+                Read [Big](references/big.md).
+
+                [a]: x.md
+                [b]: references/y.md
+                =
+                # Big
+
+                [b]
+
+                …
+
+                [b]: y.md
+            "##]],
+        );
+        // Nothing but a blank line would be left of them.
+        check(
+            "---\nname: a\n---\n## Big|\n\n[r], [^1]\n\n…\n## After\n\nx\n\n[r]: https://e.org\n[^1]: foot\n",
+            &[],
+            &expect![[r##"
+                ---
+                name: a
+                ---
+                ## Big
+
+                Read [Big](references/big.md).
+
+                ## After
+
+                x
+                =
+                # Big
+
+                [r], [^1]
+
+                …
+
+                [r]: https://e.org
+                [^1]: foot
+            "##]],
+        );
+    }
+
+    #[test]
+    fn files_that_are_named_are_named_still() {
+        check(
+            "---\nname: a\n---\n## Big|\n\nRun `scripts/x.sh`, assets/y.json, and/or `python scripts/x.sh`; [it](LICENSE) [no](word).\n\n```sh\nscripts/x.sh\n```\n\n…\n## After\nx\n",
+            &["scripts/x.sh", "assets/y.json", "references/z.md", "LICENSE"],
+            &expect![[r##"
+                ---
+                name: a
+                ---
+                ## Big
+
+                Read [Big](references/big.md), which speaks of `scripts/x.sh` and `assets/y.json`.
+
+                ## After
+                x
+                =
+                # Big
+
+                Run `../scripts/x.sh`, ../assets/y.json, and/or `python scripts/x.sh`; [it](../LICENSE) [no](word).
+
+                ```sh
+                scripts/x.sh
+                ```
+
+                …
+            "##]],
+        );
+    }
+
+    /// Returns what is broken in a file of the skill: paths, headings and labels that lead nowhere.
+    fn broken(text: &str, dir: &str, other: &str) -> BTreeSet<String> {
+        let document = parse(text);
+        let body = Body::new(text, document.body);
+        let names = |text: &str| {
+            let document = parse(text);
+            let all = sections(text, &document);
+            let end = Span::empty(text.len());
+            let found = anchors(text, &all, end, end).into_iter();
+            found.filter_map(|it| it.in_text).collect::<BTreeSet<_>>()
+        };
+        let at = |it: &str| AbsPath::new(std::path::Path::new(it)).unwrap();
+        let mut broken = BTreeSet::new();
+        for link in &body.links {
+            let target = link.slice(text);
+            let (path, fragment) = target.split_once('#').unwrap_or((target, ""));
+            let is_there = match path {
+                "" => names(text).contains(fragment),
+                it if it.contains("://") => true,
+                it => {
+                    let path = at(dir).towards(it);
+                    let is_file = [at("/s/references/x.md"), at("/s/scripts/y.sh")].contains(&path);
+                    let is_other = path == at("/s/SKILL.md") || path == at("/s/references/b.md");
+                    is_file || is_other && (fragment.is_empty() || names(other).contains(fragment))
+                }
+            };
+            if !is_there {
+                broken.insert(target.to_owned());
+            }
+        }
+        let labels = ["[r]", "[q]", "[^1]", "[^2]"];
+        for label in labels {
+            let is_used = text.matches(label).count() > text.matches(&format!("{label}:")).count();
+            if is_used && !text.contains(&format!("\n{label}:")) {
+                broken.insert(label.to_owned());
+            }
+        }
+        broken
+    }
+
+    #[test]
+    fn whatever_a_section_says_nothing_is_broken_by_moving_it() {
+        const SAID: [&str; 12] = [
+            "[a](references/x.md)",
+            "[b](scripts/y.sh#z)",
+            "[c](#b)",
+            "[d](#one)",
+            "[e](#two)",
+            "[f](SKILL.md#two)",
+            "[g][r]",
+            "[q]",
+            "note[^1]",
+            "other[^2]",
+            "`scripts/y.sh`",
+            "[h](#one-1)",
+        ];
+        const DEFINED: [&str; 5] =
+            ["[r]: references/x.md", "[q]: #two", "[^1]: see [r]", "[^2]: [i](#one)", "plain"];
+        let files = ["references/x.md", "scripts/y.sh"];
+        // Numbers that look random, and are the same each time.
+        let mut state = 7_u32;
+        let mut below = |limit: usize| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 16) as usize % limit
+        };
+        for round in 0..500 {
+            let mut say = |n: usize| {
+                let said: Vec<_> = (0..n).map(|_| SAID[below(SAID.len())]).collect();
+                said.join(" ")
+            };
+            let (first, inner, last) = (say(4), say(6), say(4));
+            let place = below(3);
+            let defined = DEFINED.join("\n");
+            let here = |it: usize| if it == place { &*defined } else { "plain" };
+            let lines = "line\n".repeat(LONG);
+            let text = format!(
+                "---\nname: s\n---\n# One\n\n{first}\n\n{}\n\n## B\n\n{inner}\n\n{lines}\n{}\n\n### One\n\nx\n\n## Two\n\n{last}\n\n{}\n",
+                here(0),
+                here(1),
+                here(2)
+            );
+            let before = broken(&text, "/s", &text);
+            assert!(before.is_empty(), "{round}: {before:?}\n{text}");
+            let at = text.find("## B").unwrap();
+            let (rest, page) = split(&text, at, &files).unwrap();
+            let found = broken(&rest, "/s", &page);
+            assert!(found.is_empty(), "{round}: {found:?}\n{rest}\n=\n{page}");
+            let found = broken(&page, "/s/references", &rest);
+            assert!(found.is_empty(), "{round}: {found:?}\n{rest}\n=\n{page}");
+            assert!(rest.contains("scripts/y.sh") || !text.contains("scripts/y.sh"), "{rest}");
+        }
+    }
+}
