@@ -47,21 +47,35 @@ impl Labels {
     /// Returns the definitions that are needed where `is_here`, those among them that others of them
     /// use.
     pub(super) fn needed(&self, is_here: impl Fn(usize) -> bool) -> Vec<&Definition> {
-        let within = |at: usize| self.definitions.iter().find(|it| it.span.contains(at));
-        let free = self.uses.iter().filter(|(at, _)| within(*at).is_none() && is_here(*at));
-        let mut labels: BTreeSet<&str> = free.map(|(_, label)| &**label).collect();
-        loop {
-            let more = self.uses.iter().filter(|(at, label)| {
-                !labels.contains(&**label)
-                    && within(*at).is_some_and(|it| labels.contains(&*it.label))
-            });
-            let more: Vec<&str> = more.map(|(_, label)| &**label).collect();
-            if more.is_empty() {
-                break;
-            }
-            labels.extend(more);
-        }
+        let used = self.reached(|at| self.within(at).is_none());
+        let is_free = |at: usize| match self.within(at) {
+            // What nobody uses stays where it is, and uses others from there.
+            Some(definition) => !used.contains(&*definition.label) && is_here(at),
+            None => is_here(at),
+        };
+        let labels = self.reached(is_free);
         self.definitions.iter().filter(|it| labels.contains(&*it.label)).collect()
+    }
+
+    /// Returns the labels that are used where `is_used`, and by what these are defined as.
+    fn reached(&self, is_used: impl Fn(usize) -> bool) -> BTreeSet<&str> {
+        let mut labels = BTreeSet::new();
+        loop {
+            let is_reached = |at: usize| {
+                is_used(at) || self.within(at).is_some_and(|it| labels.contains(&*it.label))
+            };
+            let more = self.uses.iter().filter(|(at, _)| is_reached(*at));
+            let more: BTreeSet<&str> = more.map(|(_, label)| &**label).collect();
+            if more.len() == labels.len() {
+                return labels;
+            }
+            labels = more;
+        }
+    }
+
+    /// Returns the definition in which an offset lies.
+    fn within(&self, at: usize) -> Option<&Definition> {
+        self.definitions.iter().find(|it| it.span.contains(at))
     }
 }
 

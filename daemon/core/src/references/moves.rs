@@ -394,7 +394,7 @@ mod tests {
         let is_there = |it: &AbsPath| there.iter().any(|path| at(path) == *it);
         assert_eq!(
             apply(text, &moves.edits(&path, &bases, text, &parse(text), is_there)),
-            "[a](../../commands/fix/notes.md#x), [b](../../../src/x.ts), [c](../d/SKILL.md), `src/x.ts`, @src/x.ts, [m](SKILL.md), [n](no.md)\n"
+            "[a](../../commands/fix/notes.md#x), [b](../../../src/x.ts), [c](../../skills/d/SKILL.md), `src/x.ts`, @src/x.ts, [m](SKILL.md), [n](no.md)\n"
         );
     }
 

@@ -76,7 +76,7 @@ fn a_command_becomes_a_skill_with_all_that_speaks_of_it() {
     );
     assert_eq!(
         read(&top, ".claude/skills/bug/SKILL.md"),
-        "---\nname: bug\ndescription: Fixes bugs. Use when something is broken.\n---\nSee [how](../notes/SKILL.md), then /alpha.\n"
+        "---\nname: bug\ndescription: Fixes bugs. Use when something is broken.\n---\nSee [how](../../skills/notes/SKILL.md), then /alpha.\n"
     );
     let notes = read(&top, ".claude/skills/notes/SKILL.md");
     assert!(notes.contains("Skill(bug), Skill(alpha)"), "{notes}");
