@@ -101,6 +101,11 @@ impl Document {
         self.as_subject(|it| rules::check(it, &scene.settings(), scene))
     }
 
+    /// Returns the same for whoever makes all fixes with one right answer.
+    pub(crate) fn findings_to_mend(&self, scene: &Scene) -> Vec<Finding> {
+        self.as_subject(|it| rules::check_to_mend(it, &scene.settings(), scene))
+    }
+
     /// Returns the document with another text in it, which nobody has typed.
     pub(crate) fn with_text(&self, text: &str) -> Self {
         Self::new(self.uri.clone(), self.version, self.revision, text.to_owned())

@@ -10,6 +10,8 @@ mod hooks;
 mod json;
 mod split;
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value as Json};
 
 use crate::catalog::{self, Agent, Coercion, Field, Known, Separators, Shape};
@@ -128,7 +130,7 @@ impl<'a> Fields<'a> {
             let is_open =
                 |name: &str| field.keys.iter().any(|it| it.name == name && it.shape == Shape::Any);
             let entries = self.frontmatter.resolve(&entry.value).entries().unwrap_or_default();
-            let open: Vec<Span> = entries
+            let open: HashSet<Span> = entries
                 .iter()
                 .filter(|it| is_open(&it.key.text))
                 .flat_map(|it| [it.key.span, it.value.span])

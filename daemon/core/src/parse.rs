@@ -12,6 +12,7 @@ mod check;
 mod cut;
 mod error;
 mod events;
+mod expansion;
 mod fence;
 mod line;
 #[cfg(test)]
@@ -54,6 +55,8 @@ pub struct Document {
     pub body: Span,
     /// What is wrong, in the order of the text.
     pub diagnostics: Vec<Diagnostic>,
+    /// How much more is wrong than is kept of it.
+    pub n_left_out: usize,
 }
 
 /// The part of a SKILL.md between the `---` lines.
@@ -73,10 +76,12 @@ pub struct Frontmatter {
     pub entries: Vec<Entry>,
     /// The comments, each from its `#` to the end of the line.
     pub comments: Vec<Span>,
-    /// The anchors, in the order of their definition.
+    /// The anchors, in the order of the text.
     pub anchors: Vec<Anchor>,
     /// The aliases that refer to one of them; none is expanded.
     pub aliases: Vec<Span>,
+    /// Whether the aliases stand for more than anybody wants to read: then none is followed.
+    pub is_overgrown: bool,
     /// Whether the content is one YAML document, and if not, the first thing that is in the way.
     pub strict: Result<(), YamlError>,
 }
@@ -95,24 +100,29 @@ impl Frontmatter {
         let mut value = value;
         for _ in 0..MAX_ALIASES_FOLLOWED {
             let ValueKind::Alias { target: Some(target) } = &value.kind else { break };
-            let anchor = self.anchors.iter().find(|anchor| anchor.span == *target);
+            let anchor = self.anchor_at(*target).filter(|_| !self.is_overgrown);
             let Some(found) = anchor.and_then(|anchor| self.value_at(anchor.value)) else { break };
             value = found;
         }
         value
     }
 
+    fn anchor_at(&self, span: Span) -> Option<&Anchor> {
+        let at = self.anchors.binary_search_by_key(&span, |it| it.span).ok()?;
+        self.anchors.get(at)
+    }
+
     fn value_at(&self, span: Span) -> Option<&Value> {
         let mut entries = self.entries.as_slice();
         loop {
-            let mut value = &entries.iter().find(|entry| entry.value.span.covers(span))?.value;
+            let mut value = &covering(entries, span, |entry| entry.value.span)?.value;
             loop {
                 if value.span == span {
                     return Some(value);
                 }
                 match &value.kind {
                     ValueKind::Sequence { items, .. } => {
-                        value = items.iter().find(|item| item.span.covers(span))?;
+                        value = covering(items, span, |item| item.span)?;
                     }
                     ValueKind::Mapping { entries: nested, .. } => {
                         entries = nested;
@@ -127,19 +137,26 @@ impl Frontmatter {
     }
 }
 
+/// Returns the first of those that stand one behind the other which covers a span.
+fn covering<T>(all: &[T], span: Span, place: impl Fn(&T) -> Span) -> Option<&T> {
+    let at = all.partition_point(|it| place(it).end < span.end);
+    all.get(at).filter(|it| place(it).covers(span))
+}
+
 /// Parses the text of a SKILL.md.
 pub fn parse(text: &str) -> Document {
     let start = if text.starts_with('\u{FEFF}') { '\u{FEFF}'.len_utf8() } else { 0 };
     let mut diagnostics = Vec::new();
     let Some(fence) = fence::find(text, start) else {
         diagnostics.push(absent::diagnose(text, start));
-        return Document { frontmatter: None, body: Span::new(start, text.len()), diagnostics };
+        let body = Span::new(start, text.len());
+        return Document { frontmatter: None, body, diagnostics, n_left_out: 0 };
     };
     fence::diagnose(text, &fence, &mut diagnostics);
     let frontmatter = read(text, &fence, &mut diagnostics);
     diagnostics.sort_by_key(|diagnostic| diagnostic.span);
-    bound(&mut diagnostics);
-    Document { frontmatter: Some(frontmatter), body: fence.body, diagnostics }
+    let n_left_out = bound(&mut diagnostics);
+    Document { frontmatter: Some(frontmatter), body: fence.body, diagnostics, n_left_out }
 }
 
 fn read(text: &str, fence: &fence::Fence, diagnostics: &mut Vec<Diagnostic>) -> Frontmatter {
@@ -166,6 +183,10 @@ fn read(text: &str, fence: &fence::Fence, diagnostics: &mut Vec<Diagnostic>) -> 
     diagnostics
         .extend(aliases.map(|it| problem::unquoted_start(Span::new(it.start, it.start + 1), "*")));
     diagnostics.extend(notes.recursive_aliases.iter().map(|span| problem::recursive_alias(*span)));
+    // An anchor of a list stands before those in it; pieces are read in their order.
+    notes.anchors.sort_by_key(|it| it.span);
+    let overgrown = expansion::overgrown(&entries, &notes.anchors);
+    diagnostics.extend(overgrown.map(problem::overgrown));
     check::duplicates(&mut entries, diagnostics);
     check::plain_values(text, &entries, diagnostics);
     check::unused_anchors(text, &notes.anchors, &notes.aliases, diagnostics);
@@ -179,6 +200,7 @@ fn read(text: &str, fence: &fence::Fence, diagnostics: &mut Vec<Diagnostic>) -> 
         comments: notes.comments,
         anchors: notes.anchors,
         aliases: notes.aliases,
+        is_overgrown: overgrown.is_some(),
         strict,
     }
 }
@@ -213,14 +235,16 @@ fn bounded(text: &str, content: Span, diagnostics: &mut Vec<Diagnostic>) -> Span
     Span::new(content.start, end)
 }
 
-/// Keeps the first findings and says how many more there are.
-fn bound(diagnostics: &mut Vec<Diagnostic>) {
+/// Keeps the first findings, says how many more there are, and returns that.
+fn bound(diagnostics: &mut Vec<Diagnostic>) -> usize {
     let more = diagnostics.len().saturating_sub(MAX_DIAGNOSTICS - 1);
-    if more > 1 {
-        diagnostics.truncate(MAX_DIAGNOSTICS - 1);
-        let at = diagnostics.last().map_or(Span::default(), |last| last.span);
-        diagnostics.push(problem::too_many(at, more));
+    if more <= 1 {
+        return 0;
     }
+    diagnostics.truncate(MAX_DIAGNOSTICS - 1);
+    let at = diagnostics.last().map_or(Span::default(), |last| last.span);
+    diagnostics.push(problem::too_many(at, more));
+    more
 }
 
 fn first_line(text: &str) -> usize {

@@ -77,6 +77,8 @@ pub use subject::Subject;
 pub use suppress::{is_known, names};
 pub use surroundings::{ENOUGH, Facts, Look, Neighbour, Nowhere, Surroundings};
 
+use std::collections::BTreeSet;
+
 use crate::profile::{self, Profile};
 use crate::references::is_instructions;
 use crate::text::Span;
@@ -116,22 +118,48 @@ pub fn find(id: &str) -> Option<&'static Rule> {
 }
 
 /// Returns what is wrong with a text, in its order: of a skill or a command all that is known, of
-/// instructions for agents what they say of skills.
+/// instructions for agents what they say of skills. Findings that are not [`shown`] have no fixes of
+/// the frontmatter.
 pub fn check(
     subject: &Subject<'_>,
     settings: &Settings<'_>,
     surroundings: &dyn Surroundings,
 ) -> Vec<Finding> {
     let cx = Cx::new(subject, &settings.profiles, surroundings);
+    let mut found = unproven(&cx, settings);
+    proof::keep_proven(&cx, settings, &mut found);
+    found
+}
+
+/// Returns what is wrong with a text for whoever makes all fixes that have one right answer: what
+/// [`check`] does or, where there are more findings than are [`shown`], all of those whose fixes hold
+/// when they are made together.
+pub fn check_to_mend(
+    subject: &Subject<'_>,
+    settings: &Settings<'_>,
+    surroundings: &dyn Surroundings,
+) -> Vec<Finding> {
+    let cx = Cx::new(subject, &settings.profiles, surroundings);
+    let mut found = unproven(&cx, settings);
+    if found.len() > MAX_SHOWN {
+        proof::keep_together(&cx, settings, &mut found);
+    } else {
+        proof::keep_proven(&cx, settings, &mut found);
+    }
+    found
+}
+
+/// Returns what is wrong with a text, in its order, with fixes that nobody has tried.
+fn unproven(cx: &Cx<'_>, settings: &Settings<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
-    if let Some(fault) = surroundings.fault() {
+    if let Some(fault) = cx.surroundings.fault() {
         // Of what it would say nothing is known.
-        index::unreadable(&cx, fault, &mut found);
-        settings.levels.apply(subject.path, &mut found);
+        index::unreadable(cx, fault, &mut found);
+        settings.levels.apply(cx.path, &mut found);
         return found;
     }
-    found.extend(found_in(&cx));
-    let suppressions = suppress::suppressions(&cx);
+    found.extend(found_in(cx));
+    let suppressions = suppress::suppressions(cx);
     suppress::apply(&suppressions, &mut found);
     for (name, span) in suppress::unknown(&suppressions) {
         found.push(self::found(
@@ -143,8 +171,7 @@ pub fn check(
     for finding in &mut found {
         cx.attribute(finding);
     }
-    settings.levels.apply(subject.path, &mut found);
-    proof::keep_proven(&cx, settings, &mut found);
+    settings.levels.apply(cx.path, &mut found);
     found.sort_by_key(|it| (it.diagnostic.span, it.diagnostic.severity));
     found
 }
@@ -178,15 +205,10 @@ fn found_in(cx: &Cx<'_>) -> Vec<Finding> {
 /// Returns the gravest findings where there are too many to show, with one that says how many
 /// others there are.
 pub fn shown(mut findings: Vec<Finding>) -> Vec<Finding> {
-    if findings.len() <= MAX_SHOWN {
-        return findings;
-    }
-    let mut gravest: Vec<usize> = (0..findings.len()).collect();
-    gravest.sort_by_key(|&index| findings[index].diagnostic.severity);
-    let more = gravest.len() - MAX_SHOWN;
-    let at =
-        findings[gravest[MAX_SHOWN..].iter().copied().min().unwrap_or_default()].diagnostic.span;
-    let kept: std::collections::BTreeSet<usize> = gravest[..MAX_SHOWN].iter().copied().collect();
+    let Some(kept) = gravest(&findings) else { return findings };
+    let more = findings.len() - MAX_SHOWN;
+    let first = (0..findings.len()).find(|it| !kept.contains(it)).unwrap_or_default();
+    let at = findings[first].diagnostic.span;
     let mut index = 0;
     findings.retain(|_| {
         index += 1;
@@ -194,6 +216,16 @@ pub fn shown(mut findings: Vec<Finding>) -> Vec<Finding> {
     });
     findings.push(found("skillsd/too-many", at, format!("{more} more findings are not shown")));
     findings
+}
+
+/// Returns which findings are shown, where those are not all.
+fn gravest(findings: &[Finding]) -> Option<BTreeSet<usize>> {
+    if findings.len() <= MAX_SHOWN {
+        return None;
+    }
+    let mut gravest: Vec<usize> = (0..findings.len()).collect();
+    gravest.sort_by_key(|&index| findings[index].diagnostic.severity);
+    Some(gravest[..MAX_SHOWN].iter().copied().collect())
 }
 
 fn found(id: &'static str, span: Span, message: impl Into<String>) -> Finding {

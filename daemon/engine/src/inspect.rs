@@ -187,7 +187,7 @@ fn mended(
         let facts = FileFacts { size: text.len() as u64, ..source.record.facts };
         let origin = Origin { bom: source.bom && n_marks == 0, ..Origin::default() };
         let source = Source::new(source.path.clone(), text.to_owned(), facts, origin);
-        rules::check(&source.subject(), settings, beside)
+        rules::check_to_mend(&source.subject(), settings, beside)
     };
     let settled = rules::settle(&source.text, findings.to_vec(), again);
     let n_made = settled.n_made + n_marks;

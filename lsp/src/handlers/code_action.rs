@@ -175,7 +175,7 @@ fn found(
     // It takes some checks of the whole text, and lamps ask for all there is with each step.
     let is_cheap = context.only.is_some() || document.text().len() <= SHORT;
     if wanted(&FIX_ALL) && is_cheap {
-        let again = |text: &str| document.with_text(text).findings(scene);
+        let again = |text: &str| document.with_text(text).findings_to_mend(scene);
         let settled = rules::settle(document.text(), findings, again);
         if !settled.edits.is_empty() {
             actions.push(CodeAction {

@@ -4,6 +4,8 @@
 //! are moved, never written anew; and when what comes out does not mean the same to every agent's
 //! reader, nothing is done at all. A frontmatter that is not YAML is left to its author.
 
+use std::collections::HashMap;
+
 use crate::ladder::read_as;
 use crate::parse::{Closing, Document, Entry, Frontmatter, Key, Opening, Value, ValueKind, parse};
 use crate::profile;
@@ -167,11 +169,12 @@ impl<'a> Lines<'a> {
     fn written(&self) -> String {
         let mut written = String::with_capacity(self.text.len().min(4096));
         let mut shifts = vec![0_isize; self.spans.len()];
+        let targets = self.targets();
         for line in 0..self.spans.len() {
             let indent = self.indent(line);
             shifts[line] = match self.plans[line].within {
                 Some(first) => shifts[first],
-                None => self.target(line).cast_signed() - indent.cast_signed(),
+                None => targets[line].cast_signed() - indent.cast_signed(),
             };
         }
         let mut blank = true;
@@ -214,21 +217,24 @@ impl<'a> Lines<'a> {
         source.len() - source.trim_start_matches(' ').len()
     }
 
-    /// Returns how many blanks stand before a line: a comment stands as the next key does.
-    fn target(&self, line: usize) -> usize {
-        if let Some(indent) = self.plans[line].indent {
-            return indent;
+    /// Returns how many blanks stand before each line: a comment stands as the next key does that
+    /// is indented like it.
+    fn targets(&self) -> Vec<usize> {
+        let mut targets = vec![0; self.spans.len()];
+        // What becomes of the next line that stands at a column now.
+        let mut next: HashMap<usize, usize> = HashMap::new();
+        for line in (0..self.spans.len()).rev() {
+            let indent = self.indent(line);
+            targets[line] = if let Some(planned) = self.plans[line].indent {
+                next.insert(indent, planned);
+                planned
+            } else if self.spans[line].slice(self.text).trim_start().starts_with('#') {
+                next.get(&indent).copied().unwrap_or(indent)
+            } else {
+                indent
+            };
         }
-        let source = self.spans[line].slice(self.text).trim_start();
-        if source.starts_with('#') {
-            let next = (line + 1..self.spans.len()).find(|it| {
-                self.plans[*it].indent.is_some() && self.indent(*it) == self.indent(line)
-            });
-            if let Some(indent) = next.and_then(|it| self.plans[it].indent) {
-                return indent;
-            }
-        }
-        self.indent(line)
+        targets
     }
 
     fn with_gaps(&self, span: Span) -> String {

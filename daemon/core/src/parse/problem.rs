@@ -136,6 +136,12 @@ pub(super) fn comment_cuts_value(span: Span) -> Diagnostic {
         .with_help("Put the whole value in quotes, or the comment on a line of its own.")
 }
 
+/// Aliases that stand for more than is read.
+pub(super) fn overgrown(span: Span) -> Diagnostic {
+    Diagnostic::error("yaml/too-deep", span, "the aliases stand for more text than is read")
+        .with_help("Write the values out, or refer to shorter ones.")
+}
+
 /// An alias inside the value that it stands for.
 pub(super) fn recursive_alias(span: Span) -> Diagnostic {
     Diagnostic::error(

@@ -461,9 +461,9 @@ fn tag(text: &str) -> Option<(usize, usize)> {
     text.match_indices('<').find_map(|(start, _)| {
         let rest = &text[start + 1..];
         let name = rest.strip_prefix('/').unwrap_or(rest);
-        let end = rest.find('>')?;
-        let fits = name.starts_with(|it: char| it.is_ascii_alphabetic())
-            && !rest[..end].contains(['<', '\n']);
+        let end = rest.find(['>', '<', '\n'])?;
+        let fits =
+            name.starts_with(|it: char| it.is_ascii_alphabetic()) && rest[end..].starts_with('>');
         fits.then_some((start, start + 1 + end + 1))
     })
 }

@@ -1,7 +1,7 @@
 //! `field/*`: keys that nobody reads, values of another type than their reader takes, and fields
 //! that contradict each other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use super::audience::{act, choice, listed};
 use super::finding::Tag;
@@ -254,11 +254,7 @@ fn under_metadata(cx: &Cx<'_>, entry: &Entry) -> Option<Vec<Edit>> {
         ValueKind::Null if metadata.value.span.is_empty() => {
             put(behind(metadata), format!("  {key}: {value}{end}"))
         }
-        ValueKind::Mapping { entries, .. }
-            if entries.iter().any(|it| it.key.text == entry.key.text) =>
-        {
-            None
-        }
+        ValueKind::Mapping { .. } if cx.is_in_metadata(&entry.key.text) => None,
         ValueKind::Mapping { flow: true, entries } => {
             // In braces commas and brackets are no letters.
             let is_cut = |it: &str| it.contains(['[', ']', '{', '}', ',']);
@@ -511,8 +507,9 @@ fn contradictions(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         out.push(finding.help("Allow one of the two to start it.").severity(Severity::Error));
     }
     let allowed = cx.items(&ALLOWED_TOOLS);
+    let allowed: HashSet<&str> = allowed.iter().map(|it| it.text.as_str()).collect();
     for tool in cx.items(&DISALLOWED_TOOLS) {
-        if allowed.iter().any(|it| it.text == tool.text) {
+        if allowed.contains(tool.text.as_str()) {
             let message = format!("`{}` is allowed and disallowed", tool.text);
             let finding = found("field/contradiction", tool.span, message);
             out.push(finding.help("Remove it from one of the two lists."));

@@ -1,5 +1,7 @@
 //! `hooks/*`: what runs at events, each fault at its own place.
 
+use std::collections::HashSet;
+
 use super::finding::Tag;
 use super::rule::Rule;
 use super::subject::Cx;
@@ -201,16 +203,15 @@ fn handler(cx: &Cx<'_>, handler: &Handler, out: &mut Vec<Finding>) {
             out.push(found("hooks/missing-key", value.span, message).help(help));
         }
     }
+    let there = handler.settings.iter().map(|(it, _)| it).chain(&handler.mistyped);
+    let there: HashSet<&str> = there.map(|it| it.text.as_str()).collect();
     for (name, _) in &handler.settings {
         if find_key(Some(known), &name.text).is_some() {
             continue;
         }
         let message = format!("a hook of type `{}` has no `{}`", known.name, name.text);
         let names = COMMON.iter().chain(known.keys).map(|it| it.name);
-        let taken = |name: &str| {
-            let mut there = handler.settings.iter().map(|(it, _)| it).chain(&handler.mistyped);
-            there.any(|it| it.text == name)
-        };
+        let taken = |name: &str| there.contains(name);
         out.push(near(found("hooks/key", name.span, message), name, names, taken));
     }
 }

@@ -50,6 +50,8 @@ impl Body {
     pub(crate) fn new(text: &str, span: Span) -> Self {
         let mut body = Self::default();
         let mut fence: Option<Fence> = None;
+        // Whether the open one is closed below, once that was asked.
+        let mut is_closed = None;
         let mut items = Items::default();
         let mut paragraph: Option<Span> = None;
         let mut in_list = false;
@@ -66,7 +68,8 @@ impl Body {
             }
             if let Some(open) = &mut fence
                 && items.ends_before(text, line)
-                && !is_closed_below(text, Span::new(at, span.end), open)
+                && !*is_closed
+                    .get_or_insert_with(|| is_closed_below(text, Span::new(at, span.end), open))
             {
                 open.closed = true;
                 open.content.end = at;
@@ -92,6 +95,7 @@ impl Body {
                 body.flush(text, paragraph.take());
                 items.leave(columns(line.slice(text)));
                 fence = Some(open);
+                is_closed = None;
             } else if line.slice(text).trim().is_empty() {
                 body.flush(text, paragraph.take());
             } else if paragraph.is_none() && !in_list && columns(line.slice(text)) >= CODE {

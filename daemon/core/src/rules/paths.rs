@@ -90,17 +90,39 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     if ![Agent::ClaudeCode, Agent::AgentSkills].into_iter().any(|it| cx.concerns(it)) {
         return;
     }
-    let globs = cx.items(&PATHS);
-    out.extend((0..globs.len()).filter_map(|at| glob(cx, &globs, at)));
+    let globs = Globs::new(cx.items(&PATHS));
+    out.extend((0..globs.items.len()).filter_map(|at| glob(cx, &globs, at)));
 }
 
+/// The globs of a text, and which of them put files in.
+struct Globs {
+    items: Vec<Item>,
+    first_positive: Option<usize>,
+    last_positive: Option<usize>,
+    last_negative: Option<usize>,
+}
+
+impl Globs {
+    fn new(items: Vec<Item>) -> Self {
+        let is_positive = |it: &Item| !it.text.starts_with('!');
+        Self {
+            first_positive: items.iter().position(is_positive),
+            last_positive: items.iter().rposition(is_positive),
+            last_negative: items.iter().rposition(|it| !is_positive(it)),
+            items,
+        }
+    }
+}
+
+/// Of how many globs it is found out what they make of each other: each is held against all.
+const MOST_COMPARED: usize = 32;
+
 /// Each glob has at most one finding: what is malformed matches nothing as well.
-fn glob(cx: &Cx<'_>, globs: &[Item], at: usize) -> Option<Finding> {
-    let item = &globs[at];
+fn glob(cx: &Cx<'_>, globs: &Globs, at: usize) -> Option<Finding> {
+    let item = &globs.items[at];
     let text = item.text.trim();
     let span = item.span;
-    let is_positive = |it: &Item| !it.text.starts_with('!');
-    if text.starts_with('!') && !globs[..at].iter().any(is_positive) {
+    if text.starts_with('!') && globs.first_positive.is_none_or(|it| it >= at) {
         let message = format!("`{text}` takes files out, and no glob before it has put any in");
         return Some(found("paths/negation", span, message));
     }
@@ -133,16 +155,16 @@ fn glob(cx: &Cx<'_>, globs: &[Item], at: usize) -> Option<Finding> {
     }
     let is_everything = activate::matches_all(glob);
     if text.starts_with('!') {
-        return if is_everything && !globs[at..].iter().any(is_positive) {
+        return if is_everything && globs.last_positive.is_none_or(|it| it < at) {
             let message = format!("`{text}` takes out all that the globs before it match");
             Some(found("paths/negation", span, message))
         } else {
-            overruled(globs, at)
+            overruled(&globs.items, at)
         };
     }
     if is_everything {
         // What is taken out again makes it less than everything.
-        let is_all = globs[at..].iter().all(is_positive);
+        let is_all = globs.last_negative.is_none_or(|it| it < at);
         let message = format!("`{text}` matches every file");
         return is_all.then(|| found("paths/everything", span, message));
     }
@@ -175,6 +197,9 @@ fn never(cx: &Cx<'_>, item: &Item, glob: &str, error: &PatternError) -> Finding 
 
 /// A negation that another glob keeps from taking anything out.
 fn overruled(globs: &[Item], at: usize) -> Option<Finding> {
+    if globs.len() > MOST_COMPARED {
+        return None;
+    }
     let texts: Vec<&str> = globs.iter().map(|it| it.text.trim()).collect();
     let by = activate::overruling(&texts, at)?;
     let (text, other) = (texts[at], texts[by]);

@@ -7,7 +7,8 @@
 
 use std::collections::BTreeMap;
 
-use super::finding::{Edit, Finding};
+use super::MAX_SHOWN;
+use super::finding::{Edit, Finding, Fix};
 use crate::text::Span;
 
 /// How many rounds are made at most; real files need three.
@@ -29,11 +30,16 @@ pub struct Settled {
 
 /// Makes the fixes of `findings` that have one right answer, then those that `check` finds in the
 /// text that comes of it, until nothing changes any more.
+///
+/// `check` is [`super::check_to_mend`]: of very many findings not all have their fixes otherwise.
 pub fn settle(
     text: &str,
     mut findings: Vec<Finding>,
     mut check: impl FnMut(&str) -> Vec<Finding>,
 ) -> Settled {
+    if findings.len() > MAX_SHOWN {
+        findings = check(text);
+    }
     let mut draft = Draft::new(text);
     let mut now = text.to_owned();
     let (mut n_made, mut n_read) = (0, 0);
@@ -58,21 +64,43 @@ pub fn settle(
 /// Returns the edits of the fixes that have one right answer and do not touch each other, in the
 /// order of the text, and how many fixes they are.
 fn chosen(text: &str, findings: &[Finding]) -> (Vec<Edit>, usize) {
-    // By where they start; since none touches another, by where they end as well.
-    let mut made: BTreeMap<usize, &Edit> = BTreeMap::new();
-    let mut n_made = 0;
-    for fix in findings.iter().filter_map(Finding::only_fix) {
+    let mut chosen = Chosen::default();
+    let fits = |it: &Edit| text.get(it.span.start..it.span.end).is_some();
+    let fixes = findings.iter().filter_map(Finding::only_fix);
+    let n_made = fixes.filter(|it| it.edits.iter().all(fits) && chosen.take(it)).count();
+    (chosen.edits.into_values().cloned().collect(), n_made)
+}
+
+/// Fixes none of which touches another, but that what is removed may lie beside what is removed.
+#[derive(Default)]
+pub(super) struct Chosen<'f> {
+    /// By where they start; since none touches another, by where they end as well.
+    edits: BTreeMap<usize, &'f Edit>,
+}
+
+impl<'f> Chosen<'f> {
+    /// Takes a fix, unless it touches one that was taken. Returns whether it was.
+    pub(super) fn take(&mut self, fix: &'f Fix) -> bool {
         let touches = |it: &Edit| {
-            let before = made.range(..=it.span.end).next_back();
-            before.is_some_and(|(_, made)| it.span.start <= made.span.end)
+            // Behind the last that could touch it there may be one that lies just beside it.
+            let near = self.edits.range(..=it.span.end).rev().take(2);
+            near.into_iter()
+                .any(|(_, made)| it.span.start <= made.span.end && !are_beside(it, made))
         };
-        let fits = |it: &Edit| text.get(it.span.start..it.span.end).is_some();
-        if fix.edits.iter().all(fits) && !fix.edits.iter().any(touches) {
-            made.extend(fix.edits.iter().map(|it| (it.span.start, it)));
-            n_made += 1;
+        if fix.edits.iter().any(touches) {
+            return false;
         }
+        self.edits.extend(fix.edits.iter().map(|it| (it.span.start, it)));
+        true
     }
-    (made.into_values().cloned().collect(), n_made)
+}
+
+/// Whether two stretches are removed, one just behind the other.
+fn are_beside(one: &Edit, other: &Edit) -> bool {
+    let is_removal = |it: &Edit| it.text.is_empty() && !it.span.is_empty();
+    is_removal(one)
+        && is_removal(other)
+        && (one.span.end == other.span.start || other.span.end == one.span.start)
 }
 
 /// A text that is edited again and again, and knows what of it is as it was.

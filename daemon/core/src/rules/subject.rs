@@ -1,6 +1,7 @@
 //! What is checked, by whose rules, and what all rules ask about it.
 
 use std::cell::OnceCell;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use super::audience;
@@ -54,6 +55,14 @@ pub(super) struct Cx<'a> {
     pub(super) readings: Vec<(&'a Profile, Reading)>,
     pub(super) surroundings: &'a dyn Surroundings,
     body: OnceCell<Body>,
+    /// Where lines end: many places may lie on one long line, and each asks for it.
+    breaks: OnceCell<Vec<usize>>,
+    /// The entries of the top level by their keys, of duplicates the last.
+    by_key: OnceCell<HashMap<&'a str, &'a Entry>>,
+    /// The keys in `metadata`.
+    in_metadata: OnceCell<HashSet<&'a str>>,
+    /// Where the inside of a frontmatter begins that is one map in braces.
+    braces: OnceCell<Option<usize>>,
     /// Which file it is, where that is known: looking for it takes long where there are many.
     file: OnceCell<Option<FileId>>,
 }
@@ -87,6 +96,10 @@ impl<'a> Cx<'a> {
             readings: concerned.into_iter().map(read).collect(),
             surroundings,
             body: OnceCell::new(),
+            breaks: OnceCell::new(),
+            by_key: OnceCell::new(),
+            in_metadata: OnceCell::new(),
+            braces: OnceCell::new(),
             file: OnceCell::new(),
         }
     }
@@ -111,7 +124,20 @@ impl<'a> Cx<'a> {
     }
 
     pub(super) fn entry(&self, key: &str) -> Option<&'a Entry> {
-        self.frontmatter()?.get(key)
+        let by_key = self.by_key.get_or_init(|| {
+            let entries = self.frontmatter().map(|it| it.entries.as_slice()).unwrap_or_default();
+            entries.iter().map(|it| (it.key.text.as_str(), it)).collect()
+        });
+        by_key.get(key).copied()
+    }
+
+    /// Returns whether `metadata` holds a key.
+    pub(super) fn is_in_metadata(&self, key: &str) -> bool {
+        let keys = self.in_metadata.get_or_init(|| {
+            let entries = self.entry("metadata").and_then(|it| it.value.entries());
+            entries.unwrap_or_default().iter().map(|it| it.key.text.as_str()).collect()
+        });
+        keys.contains(key)
     }
 
     /// Returns the items of a list; none of one whose bracket or quote is not closed: it is still
@@ -182,9 +208,12 @@ impl<'a> Cx<'a> {
 
     /// Returns the line of `offset`, without its end.
     pub(super) fn line(&self, offset: usize) -> Span {
-        let start = self.text[..offset].rfind(['\n', '\r']).map_or(0, |it| it + 1);
-        let length = self.text[offset..].find(['\n', '\r']);
-        Span::new(start, length.map_or(self.text.len(), |it| offset + it))
+        let breaks = self
+            .breaks
+            .get_or_init(|| self.text.match_indices(['\n', '\r']).map(|(at, _)| at).collect());
+        let next = breaks.partition_point(|it| *it < offset);
+        let start = next.checked_sub(1).map_or(0, |it| breaks[it] + 1);
+        Span::new(start, breaks.get(next).copied().unwrap_or(self.text.len()))
     }
 
     /// Returns the line end that the text uses.
@@ -202,8 +231,11 @@ impl<'a> Cx<'a> {
         )
     }
 
-    /// Returns where the inside of a frontmatter begins that is one map in braces.
     fn braces(&self) -> Option<usize> {
+        *self.braces.get_or_init(|| self.find_braces())
+    }
+
+    fn find_braces(&self) -> Option<usize> {
         let frontmatter = self.frontmatter()?;
         let first = frontmatter.entries.first()?.span.start;
         let before = Span::new(frontmatter.content.start, first).slice(self.text);
@@ -238,9 +270,10 @@ impl<'a> Cx<'a> {
         if self.braces().is_none() {
             return self.lines_of(entry);
         }
-        let before = entries.iter().rev().find(|it| it.span.end <= entry.span.start);
-        let next = entries.iter().find(|it| it.span.start >= entry.span.end);
-        match (before, next) {
+        // They stand one behind the other.
+        let before = entries.partition_point(|it| it.span.end <= entry.span.start);
+        let next = entries.partition_point(|it| it.span.start < entry.span.end);
+        match (entries[..before].last(), entries.get(next)) {
             (Some(before), _) => Span::new(before.span.end, entry.span.end),
             (None, Some(next)) => Span::new(entry.span.start, next.span.start),
             (None, None) => entry.span,

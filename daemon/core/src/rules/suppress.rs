@@ -5,6 +5,8 @@
 //! for the next that is not blank. A rule about the file as a whole is silenced from anywhere in
 //! it. `family/*` stands for a family.
 
+use std::collections::HashMap;
+
 use super::subject::Cx;
 use super::{Finding, find, table};
 use crate::parse::{Entry, Value, ValueKind};
@@ -22,14 +24,33 @@ pub(super) struct Suppression {
     scope: Span,
 }
 
-impl Suppression {
-    fn covers(&self, finding: &Finding) -> bool {
-        let span = finding.diagnostic.span;
-        let here = self.scope.contains(span.start)
-            || (span.is_empty() && self.scope.end == span.start && !self.scope.is_empty());
-        (finding.rule.whole_file || here)
-            && self.rules.iter().any(|(it, _)| names(it, finding.rule.id))
+/// Where a pattern is suppressed: each beginning of a scope, in their order, with the furthest end
+/// of the scopes that begin there or before.
+type Scopes = Vec<(usize, usize)>;
+
+/// Returns where each pattern is suppressed.
+fn by_pattern(suppressions: &[Suppression]) -> HashMap<&str, Scopes> {
+    let mut all: HashMap<&str, Scopes> = HashMap::new();
+    let mut sorted: Vec<&Suppression> = suppressions.iter().collect();
+    sorted.sort_by_key(|it| it.scope);
+    for Suppression { rules, scope } in sorted {
+        for (pattern, _) in rules {
+            let scopes = all.entry(pattern).or_default();
+            let before = scopes.last().map_or(0, |(_, end)| *end);
+            scopes.push((scope.start, before.max(scope.end)));
+        }
     }
+    all
+}
+
+/// Whether a finding lies where its rule is suppressed; one about the file does anywhere.
+fn covers(scopes: &Scopes, finding: &Finding) -> bool {
+    let span = finding.diagnostic.span;
+    let before = scopes.partition_point(|(start, _)| *start <= span.start);
+    let end = scopes[..before].last().map_or(0, |(_, end)| *end);
+    // What is behind the last letter belongs to it.
+    let is_here = span.start < end || (span.is_empty() && span.start == end && before > 0);
+    finding.rule.whole_file || is_here
 }
 
 /// Returns whether `pattern` stands for the rule: its id, its family or everything.
@@ -52,13 +73,23 @@ pub(super) fn suppressions(cx: &Cx<'_>) -> Vec<Suppression> {
         return Vec::new();
     }
     let comments = cx.frontmatter().map(|it| it.comments.as_slice()).unwrap_or_default();
-    let keys = comments.iter().filter_map(|it| in_frontmatter(cx, *it));
+    let mut nodes = Vec::new();
+    keys_of(cx.frontmatter().map(|it| it.entries.as_slice()).unwrap_or_default(), &mut nodes);
+    let keys = comments.iter().filter_map(|it| in_frontmatter(cx, &nodes, *it));
     keys.chain(cx.body().comments.iter().filter_map(|it| in_body(cx, *it))).collect()
 }
 
 /// Takes out what is suppressed.
 pub(super) fn apply(suppressions: &[Suppression], findings: &mut Vec<Finding>) {
-    findings.retain(|it| !suppressions.iter().any(|suppression| suppression.covers(it)));
+    if suppressions.is_empty() {
+        return;
+    }
+    let by_pattern = by_pattern(suppressions);
+    findings.retain(|it| {
+        let family = format!("{}/*", it.rule.family());
+        let mut patterns = [it.rule.id, &family, "*"].into_iter();
+        !patterns.any(|pattern| by_pattern.get(pattern).is_some_and(|scopes| covers(scopes, it)))
+    });
 }
 
 /// Returns the names that are no rules, each with its place.
@@ -66,17 +97,17 @@ pub(super) fn unknown(suppressions: &[Suppression]) -> impl Iterator<Item = &(St
     suppressions.iter().flat_map(|it| &it.rules).filter(|(name, _)| !is_known(name))
 }
 
-fn in_frontmatter(cx: &Cx<'_>, comment: Span) -> Option<Suppression> {
+/// `nodes` are the keys and items with lines of their own, in the order of the text.
+fn in_frontmatter(cx: &Cx<'_>, nodes: &[Span], comment: Span) -> Option<Suppression> {
     let rules = rules(cx, comment, "#", "")?;
     let line = cx.line(comment.start);
     let alone = Span::new(line.start, comment.start).slice(cx.text).trim().is_empty();
-    let mut nodes = Vec::new();
-    keys_of(&cx.frontmatter()?.entries, &mut nodes);
     let scope = if alone {
         // Of those that begin in the next line the first is the outermost.
-        nodes.iter().copied().find(|it| it.start > comment.start)
+        nodes.get(nodes.partition_point(|it| it.start <= comment.start)).copied()
     } else {
-        nodes.iter().rev().copied().find(|it| line.contains(it.start))
+        let before = nodes.partition_point(|it| it.start < line.end);
+        nodes[..before].last().copied().filter(|it| line.contains(it.start))
     };
     let scope = scope.map_or(line, |it| Span::new(cx.line(it.start).start, it.end));
     let end = cx.line(scope.end).end;
@@ -120,8 +151,10 @@ fn in_body(cx: &Cx<'_>, comment: Span) -> Option<Suppression> {
     let (first, last) = (line(comment.start), line(comment.end));
     let before = Span::new(first.start, comment.start).slice(cx.text);
     let behind = Span::new(comment.end, last.end).slice(cx.text);
+    let is_blank = |it: &str| it.chars().all(char::is_whitespace);
     let mut scope = Span::new(first.start, last.end + 1);
-    if before.trim().is_empty() && behind.trim().is_empty() {
+    // Of many in one line one is the last, so that the line is looked at once.
+    if is_blank(behind) && is_blank(before) {
         let mut at = after_line_end(cx.text, last.end);
         while at < cx.text.len() {
             let next = cx.line(at);

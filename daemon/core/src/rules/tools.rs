@@ -1,5 +1,7 @@
 //! `tools/*`: the names and patterns in `allowed-tools` and `disallowed-tools`.
 
+use std::collections::HashSet;
+
 use super::rule::Rule;
 use super::subject::Cx;
 use super::{Edit, Finding, found};
@@ -96,8 +98,9 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     }
     for field in [&ALLOWED_TOOLS, &DISALLOWED_TOOLS] {
         let items = cx.items(field);
+        let names: HashSet<&str> = items.iter().map(|it| it.text.trim()).collect();
         for item in &items {
-            let finding = several(cx, field, item).or_else(|| tool(cx, item, &items));
+            let finding = several(cx, field, item).or_else(|| tool(cx, item, &names));
             out.extend(finding);
         }
     }
@@ -130,7 +133,7 @@ fn several(cx: &Cx<'_>, field: &'static Field, item: &Item) -> Option<Finding> {
     Some(finding.fix("Separate them", item.span, names.join(&separator)))
 }
 
-fn tool(cx: &Cx<'_>, item: &Item, all: &[Item]) -> Option<Finding> {
+fn tool(cx: &Cx<'_>, item: &Item, all: &HashSet<&str>) -> Option<Finding> {
     let text = item.text.trim();
     if let Some(finding) = pattern(cx, item) {
         return Some(finding);
@@ -145,7 +148,7 @@ fn tool(cx: &Cx<'_>, item: &Item, all: &[Item]) -> Option<Finding> {
     if name == "*" || find_tool(Agent::ClaudeCode, name).is_some_and(|it| it.now.is_none()) {
         return None;
     }
-    let is_there = |name: &str| all.iter().any(|it| it.text.trim() == name);
+    let is_there = |name: &str| all.contains(name);
     let twice = |name: &str| format!("`{name}` is there as well; remove this one.");
     let former = find_tool(Agent::ClaudeCode, name);
     if let Some((former, now)) = former.and_then(|it| Some((it, it.now?))) {

@@ -222,9 +222,9 @@ pub(super) static RULES: [Rule; 23] = [
     .whole_file(),
     error(
         "yaml/too-deep",
-        "Lists and maps are nested too deep.",
-        "Readers have limits, and a frontmatter that reaches them is a mistake or an attack.",
-        "Nest fewer lists and mappings.",
+        "Lists and maps are nested too deep, or aliases stand for very much.",
+        "Readers have limits, and a frontmatter that reaches them is a mistake or an attack. Of aliases that stand for more than a megabyte none is followed here.",
+        "Nest fewer lists and mappings, and write out what many aliases stand for.",
         concat!(
             "---\nname: pdf\ndescription: Reads PDF files. Use when asked.\nmetadata: ",
             "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",

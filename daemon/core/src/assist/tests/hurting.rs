@@ -2,6 +2,8 @@
 //! asked of each; and of a megabyte of the worst, whose rest nobody may look at at every place: that
 //! would take hours.
 
+mod texts;
+
 use std::path::Path;
 
 use crate::assist::{
@@ -11,10 +13,11 @@ use crate::assist::{
 use crate::parse::parse;
 use crate::path::AbsPath;
 use crate::references::{Bases, linked, links, references, typed};
-use crate::rules::{MAX_SHOWN, Settings, Surroundings, check, settle, shown};
+use crate::rules::{MAX_SHOWN, Settings, Surroundings, check, check_to_mend, settle, shown};
 use crate::text::{LineIndex, Span};
 
 use super::with_subject;
+use texts::texts;
 
 /// A directory with one file, of which nothing else is there.
 struct Bare(Vec<String>);
@@ -23,81 +26,6 @@ impl Surroundings for Bare {
     fn files(&self) -> Option<&[String]> {
         Some(&self.0)
     }
-}
-
-/// Returns bodies made to hurt: what is repeated, and what stands behind it.
-const BODIES: [(&str, &str); 36] = [
-    ("[a](", ""),
-    ("[a](", ")"),
-    ("[a](<", ""),
-    ("[a](<", ">"),
-    ("[a](<", " ) >"),
-    ("[a](b ", ""),
-    ("[a](b ", ")"),
-    ("[a]( ", ""),
-    ("[a](b.md) ", ""),
-    ("![", ""),
-    ("[", ""),
-    ("[[a]", "]("),
-    ("]", ""),
-    ("](", ")"),
-    ("<!--", ""),
-    ("<!-- skillsd-ignore body/long -->", ""),
-    ("<!-- skillsd-ignore a/b --> [x](y/z.md)\n", ""),
-    ("`a/b.md` ", ""),
-    ("`", ""),
-    ("\\`` ", "`"),
-    ("`` \\", ""),
-    ("$", ""),
-    ("$1 ", ""),
-    ("${CLAUDE_", ""),
-    ("/a-b ", ""),
-    ("a/", "b.md"),
-    ("../", "b.md"),
-    ("@a/b.md ", ""),
-    ("# a\n", ""),
-    ("###### a\n## b\n", ""),
-    ("```\n", ""),
-    ("> ", "x"),
-    ("- ", "x"),
-    ("!`x` ", ""),
-    ("```sh\nawk $1 ", "\n```\n"),
-    ("/home/x/y ", ""),
-];
-
-/// The same for values of the frontmatter.
-const VALUES: [(&str, &str); 14] = [
-    ("foo: ", "["),
-    ("foo: ", "{a: "),
-    ("foo: ", "\""),
-    ("foo: ", "a, "),
-    ("allowed-tools: ", "Read("),
-    ("allowed-tools: ", "Raed, "),
-    ("allowed-tools: [", "Skill(a), "),
-    ("paths: ", "{a,b}"),
-    ("paths:", "\n  - a*b"),
-    ("description: ", "I <a> "),
-    ("description: >\n  ", "word\n  "),
-    ("arguments: [", "a, "),
-    ("k: v\n", "k: v\n"),
-    ("hooks:\n  Stop:\n", "    - matcher: (a\n"),
-];
-
-fn bodies(length: usize) -> Vec<String> {
-    let whole = |head: &str, body: String| format!("---\nname: a\n{head}---\n{body}\n");
-    let of = |(part, end): (&str, &str)| whole("", part.repeat(length / part.len()) + end);
-    let mut bodies: Vec<String> = BODIES.into_iter().map(of).collect();
-    bodies.push(whole("arguments: [a]\n", "$a $5 ".repeat(length / 6)));
-    bodies.push(whole("", format!("```sh\n{}\n```\n", "awk {$1} $2 ".repeat(length / 12))));
-    let longest = length.isqrt();
-    bodies.push(whole("", (1..longest).map(|it| "`".repeat(it) + " ").collect()));
-    bodies
-}
-
-fn values(length: usize) -> impl Iterator<Item = String> {
-    VALUES.into_iter().map(move |(start, part)| {
-        format!("---\nname: a\n{start}{}\n---\nBody.\n", part.repeat(length / part.len()))
-    })
 }
 
 /// Asks all that is said of a text.
@@ -111,6 +39,7 @@ fn ask(text: &str) {
     let spans: Vec<Span> = found.iter().map(|it| it.span).collect();
     tokens(text, &document, &spans);
     for at in [text.len() / 2, text.len() - 8, 12] {
+        let at = text.floor_char_boundary(at);
         hover(text, at);
         complete(text, at, Written::Skill(None));
         complete_paths(text, &document, at, &bare);
@@ -123,22 +52,16 @@ fn ask(text: &str) {
         let findings = check(subject, &Settings::default(), &bare);
         hints(subject, &bare);
         lenses(subject, &bare, None, &findings);
-        refactorings(subject, &bare, text.len() / 2);
+        refactorings(subject, &bare, text.floor_char_boundary(text.len() / 2));
+        check_to_mend(subject, &Settings::default(), &bare);
         settle(text, findings.clone(), |_| Vec::new());
         assert!(shown(findings).len() <= MAX_SHOWN + 1);
     });
 }
 
 #[test]
-fn all_is_said_of_bodies_made_to_hurt() {
-    for text in bodies(1 << 13) {
-        ask(&text);
-    }
-}
-
-#[test]
-fn all_is_said_of_values_made_to_hurt() {
-    for text in values(1 << 13) {
+fn all_is_said_of_texts_made_to_hurt() {
+    for (_, text) in texts(1 << 11) {
         ask(&text);
     }
 }

@@ -5,9 +5,12 @@
 use proptest::prelude::*;
 use serde_yaml::{Mapping, Value};
 
-use super::world::World;
-use crate::parse::parse;
-use crate::rules::{Finding, Offer, apply};
+use super::world::{World, record};
+use crate::parse::{MAX_DIAGNOSTICS, parse};
+use crate::rules::proof::keep_together;
+use crate::rules::subject::{Cx, Subject};
+use crate::rules::{Finding, MAX_SHOWN, Nowhere, Offer, Settings, apply, found, found_in, settle};
+use crate::text::Span;
 
 /// Entries, healthy and not, as they are written in a line of a block or in braces.
 const ENTRIES: [&str; 16] = [
@@ -110,4 +113,54 @@ fn of_very_many_fixes_in_a_long_text_those_are_offered_that_are_proven() {
     let found = World::new("").with_text(&text).check();
     let n_fixed = found.iter().filter(|it| !it.fixes.is_empty()).count();
     assert!(n_fixed > 0 && n_fixed < found.len(), "{n_fixed} of {}", found.len());
+}
+
+#[test]
+fn very_many_fixes_are_made_to_the_end_and_few_are_shown() {
+    let twice = "license: MIT\n".repeat(2 * MAX_DIAGNOSTICS);
+    let tools = ["Raed"; 2 * MAX_SHOWN].join(" ");
+    let text = format!(
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n{twice}allowed-tools: {tools}\n---\nb\n"
+    );
+    let findings = World::new("").with_text(&text).check();
+    let with_fix = findings.iter().filter(|it| !it.fixes.is_empty()).count();
+    assert!(
+        findings.len() > 2 * MAX_SHOWN && with_fix <= MAX_SHOWN,
+        "{with_fix} of {}",
+        findings.len()
+    );
+    let settled = settle(&text, findings, |text| World::new("").with_text(text).check_to_mend());
+    let tools = ["Read"; 2 * MAX_SHOWN].join(" ");
+    assert_eq!(
+        settled.text,
+        format!(
+            "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nlicense: MIT\nallowed-tools: {tools}\n---\nb\n"
+        )
+    );
+    assert_eq!(settled.n_made, 2 * MAX_DIAGNOSTICS - 1 + 2 * MAX_SHOWN);
+}
+
+#[test]
+fn a_fix_that_breaks_something_is_left_out_of_many() {
+    let keys: Vec<String> = (0..40).map(|it| format!("  k{it}: 1.10\n")).collect();
+    let keys = keys.concat();
+    let head =
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nlicense: MIT\n";
+    let text = format!("{head}metadata:\n{keys}---\nb\n");
+    let (text, record) = record(&text);
+    let document = parse(&text);
+    let subject = Subject { text: &text, document: &document, record: &record, path: None };
+    let settings = Settings::default();
+    let cx = Cx::new(&subject, &settings.profiles, &Nowhere);
+    let mut findings = found_in(&cx);
+    findings.retain(|it| it.rule.id == "yaml/ambiguous-scalar");
+    assert_eq!(findings.len(), 40);
+    // What is found is on one line, and what is done to another one.
+    let license = text.find("license").unwrap();
+    let span = Span::new(license, license + "license: MIT\n".len());
+    let at = findings[17].diagnostic.span;
+    findings[17] = found("yaml/ambiguous-scalar", at, "no").fix("Remove the license", span, "");
+    keep_together(&cx, &settings, &mut findings);
+    assert_eq!(findings.len(), 39);
+    assert!(findings.iter().all(|it| it.fixes[0].title == "Quote the value"));
 }

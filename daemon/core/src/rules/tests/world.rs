@@ -171,6 +171,15 @@ impl World {
         self.check_with(&Settings::default())
     }
 
+    /// Returns what is wrong for whoever makes all fixes.
+    pub(crate) fn check_to_mend(&self) -> Vec<Finding> {
+        let (text, record) = record(&self.files[&*self.skill]);
+        let document = parse(&text);
+        let subject =
+            Subject { text: &text, document: &document, record: &record, path: Some(&self.skill) };
+        rules::check_to_mend(&subject, &Settings::default(), self)
+    }
+
     pub(crate) fn check_with(&self, settings: &Settings<'_>) -> Vec<Finding> {
         let (text, record) = record(&self.files[&*self.skill]);
         let document = parse(&text);

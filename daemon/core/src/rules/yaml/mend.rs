@@ -33,7 +33,9 @@ pub(super) fn mend(cx: &Cx<'_>, finding: Finding) -> Finding {
         }
         "yaml/odd-closing" => close_properly(cx, frontmatter, finding),
         "yaml/duplicate-key" => without_twin(cx, frontmatter, finding),
-        "yaml/tab-indentation" => finding.fix_all("Indent with spaces", spaces(cx, frontmatter)),
+        "yaml/tab-indentation" if is_worth_all(cx, &finding) => {
+            finding.fix_all("Indent with spaces", spaces(cx, frontmatter))
+        }
         "yaml/control-character" => finding.fix("Remove the character", span, ""),
         "yaml/unindented-continuation" => {
             let line = cx.line(span.start);
@@ -55,8 +57,10 @@ fn quoting(
     comment: Option<Span>,
     finding: Finding,
 ) -> Finding {
+    // They stand one behind the other, and several may do so in one line.
+    let first = frontmatter.entries.partition_point(|it| cx.lines_of(it).end <= at.start);
     let at_entry = |it: &&Entry| cx.lines_of(it).contains(at.start);
-    let Some(entry) = frontmatter.entries.iter().find(at_entry) else { return finding };
+    let Some(entry) = frontmatter.entries.get(first).filter(at_entry) else { return finding };
     let value = &entry.value;
     if let Some(comment) = comment.filter(|_| value.is_null()) {
         let text = quote::quoted(comment.slice(cx.text).trim_end());
@@ -147,7 +151,9 @@ fn close_properly(cx: &Cx<'_>, frontmatter: &Frontmatter, finding: Finding) -> F
 /// A key that is there twice with the same value can lose one of them.
 fn without_twin(cx: &Cx<'_>, frontmatter: &Frontmatter, finding: Finding) -> Finding {
     let entries = &frontmatter.entries;
-    let Some(second) = entries.iter().find(|it| it.key.span == finding.diagnostic.span) else {
+    let span = finding.diagnostic.span;
+    let at = entries.partition_point(|it| it.key.span < span);
+    let Some(second) = entries.get(at).filter(|it| it.key.span == span) else {
         return finding;
     };
     let first = second.duplicate_of.and_then(|it| entries.get(it));
@@ -157,6 +163,15 @@ fn without_twin(cx: &Cx<'_>, frontmatter: &Frontmatter, finding: Finding) -> Fin
         return finding;
     }
     finding.fix("Remove the second one", cx.removal(second), "")
+}
+
+/// Whether a finding about tabs shall hold the edits of all of them: where there are very many of
+/// both, the first does it for the others.
+fn is_worth_all(cx: &Cx<'_>, finding: &Finding) -> bool {
+    const MANY: usize = 16;
+    let mut tabs =
+        cx.document.diagnostics.iter().filter(|it| it.code == finding.rule.id).map(|it| it.span);
+    tabs.next() == Some(finding.diagnostic.span) || tabs.count() < MANY
 }
 
 /// Replaces the tabs that indent lines, two blanks for each.

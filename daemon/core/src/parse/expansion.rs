@@ -1,0 +1,110 @@
+//! How much a frontmatter is when each alias is written out: a few lines can stand for gigabytes.
+
+use std::collections::HashMap;
+
+use crate::parse::tree::{Anchor, Entry, Value, ValueKind};
+use crate::text::Span;
+
+/// How many bytes the values of a frontmatter may stand for. The longest real one with an alias has
+/// less than a thousandth of it.
+const MAX_EXPANDED: usize = 1 << 20;
+
+/// Returns the first alias with which the entries stand for more than is read, where they do.
+pub(super) fn overgrown(entries: &[Entry], anchors: &[Anchor]) -> Option<Span> {
+    if anchors.is_empty() {
+        return None;
+    }
+    let sizes = anchors.iter().map(|it| (it.span, Anchored { value: it.value, size: 0 })).collect();
+    let named = anchors.iter().map(|it| (it.value, it.span)).collect();
+    let mut expansion = Expansion { sizes, named, total: 0, overgrown: None };
+    expansion.entries(entries);
+    expansion.overgrown
+}
+
+/// A value with a name.
+struct Anchored {
+    value: Span,
+    /// How much it is written out; nothing until all of it is read, so that what holds itself ends.
+    size: usize,
+}
+
+struct Expansion {
+    /// What each anchor names.
+    sizes: HashMap<Span, Anchored>,
+    /// The anchor of each value that has one; of several the last.
+    named: HashMap<Span, Span>,
+    /// How much all aliases so far stand for.
+    total: usize,
+    overgrown: Option<Span>,
+}
+
+impl Expansion {
+    fn entries(&mut self, entries: &[Entry]) -> usize {
+        entries.iter().fold(0, |size: usize, it| {
+            size.saturating_add(it.key.text.len()).saturating_add(self.value(&it.value))
+        })
+    }
+
+    // The tree is at most `MAX_DEPTH` deep.
+    fn value(&mut self, value: &Value) -> usize {
+        let size = match &value.kind {
+            ValueKind::Null => 0,
+            ValueKind::Scalar { text, .. } => text.len(),
+            ValueKind::Sequence { items, .. } => {
+                items.iter().fold(items.len(), |size, it| size.saturating_add(self.value(it)))
+            }
+            ValueKind::Mapping { entries, .. } => self.entries(entries),
+            ValueKind::Alias { target } => self.alias(value.span, *target),
+        };
+        if let Some(anchored) = self.named.get(&value.span).and_then(|it| self.sizes.get_mut(it))
+            && anchored.value == value.span
+        {
+            anchored.size = size;
+        }
+        size
+    }
+
+    fn alias(&mut self, span: Span, target: Option<Span>) -> usize {
+        let size = target.and_then(|it| self.sizes.get(&it)).map_or(0, |it| it.size);
+        self.total = self.total.saturating_add(size);
+        if self.total > MAX_EXPANDED {
+            self.overgrown = self.overgrown.or(Some(span));
+        }
+        size
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::parse::parse;
+
+    #[track_caller]
+    fn check(yaml: &str, expected: Option<&str>) {
+        let text = format!("---\n{yaml}---\nbody\n");
+        let document = parse(&text);
+        let found = document.diagnostics.iter().find(|it| it.code == "yaml/too-deep");
+        assert_eq!(found.map(|it| it.span.slice(&text)), expected);
+        let frontmatter = document.frontmatter.unwrap();
+        assert_eq!(frontmatter.is_overgrown, expected.is_some());
+        let last = &frontmatter.entries.last().unwrap().value;
+        assert_eq!(frontmatter.resolve(last).span == last.span, expected.is_some());
+    }
+
+    #[test]
+    fn aliases_are_followed_as_long_as_they_stand_for_little() {
+        check("a: &a [x, y]\nb: *a\n", None);
+        check("a: &a [x, *a]\nb: *a\n", None);
+        let long = "x".repeat(10_000);
+        check(&format!("a: &a {long}\nb: [{}]\nc: *a\n", "*a, ".repeat(90)), None);
+    }
+
+    #[test]
+    fn aliases_that_stand_for_very_much_are_not_followed() {
+        let long = "x".repeat(10_000);
+        check(&format!("a: &a {long}\nb: [{}]\nc: *a\n", "*a, ".repeat(110)), Some("*a"));
+        let level =
+            |it: usize| format!("a{}: &a{} [{}]\n", it + 1, it + 1, format!("*a{it}, ").repeat(9));
+        let levels: String = (0..9).map(level).collect();
+        check(&format!("a0: &a0 [x, y]\n{levels}c: *a9\n"), Some("*a5"));
+    }
+}
