@@ -12,7 +12,7 @@ use skills_core::profile::Profiles;
 use skills_core::ranking::{Ranked, RankedRoot, Ranking};
 use skills_core::references::Bases;
 use skills_core::resolve::{FileId, State, is_built_in, path_of};
-use skills_core::rules::{Level, Levels, Neighbour};
+use skills_core::rules::{Company, Level, Levels, Neighbour};
 use skills_core::skill::SkillRecord;
 use skills_core::{command, config};
 use skills_protocol::path::{PathEncoding, decode_absolute};
@@ -79,8 +79,8 @@ impl PartialEq for Buffer {
 #[derive(Debug, Default)]
 pub(crate) struct Overlaid {
     pub(crate) skills: Vec<Skill>,
-    pub(crate) neighbours: Vec<Neighbour>,
-    pub(crate) rankings: Vec<Ranking>,
+    /// The same as rules see them, and what agents make of them.
+    pub(crate) company: Company,
     pub(crate) levels: Levels,
     pub(crate) top: Option<AbsPath>,
     pub(crate) home: Option<AbsPath>,
@@ -184,8 +184,9 @@ impl Known {
             .iter()
             .map(|it| Neighbour { name: it.name.clone(), path: it.path.clone(), file: it.file })
             .collect();
+        let company = Company::new(neighbours, rankings);
         let (levels, top, home) = (self.levels.clone(), self.top.clone(), self.home.clone());
-        Overlaid { skills, neighbours, rankings, levels, top, home }
+        Overlaid { skills, company, levels, top, home }
     }
 }
 
@@ -218,12 +219,16 @@ fn said(path: &AbsPath, record: &SkillRecord) -> (String, Option<String>) {
 }
 
 impl Overlaid {
+    fn rankings(&self) -> &[Ranking] {
+        self.company.rankings()
+    }
+
     /// Returns the skill that a name means: the one that wins it where an agent decides, else any
     /// of that name or in a directory of it.
     pub(crate) fn meant(&self, name: &str) -> Option<&Skill> {
         let wins =
             |it: &&Ranked| it.name == name && it.winner.is_none() && it.state != State::Invalid;
-        let winner = self.rankings.iter().find_map(|it| it.skills.iter().find(wins));
+        let winner = self.rankings().iter().find_map(|it| it.skills.iter().find(wins));
         let by_name = || self.skills.iter().find(|it| it.name == name);
         let by_directory = || self.skills.iter().find(|it| it.path.parent_name() == Some(name));
         match winner {
@@ -248,7 +253,7 @@ impl Overlaid {
         &'a self,
         name: &'a str,
     ) -> impl Iterator<Item = (&'a str, &'a AbsPath)> {
-        self.rankings.iter().flat_map(move |it| {
+        self.rankings().iter().flat_map(move |it| {
             let them = it.skills.iter().filter(move |it| it.name.eq_ignore_ascii_case(name));
             them.map(|skill| (&*it.profile.agent, &skill.path))
         })
@@ -263,7 +268,7 @@ impl Overlaid {
     /// Returns what each profile makes of the skill at a path.
     pub(crate) fn places(&self, path: &AbsPath) -> impl Iterator<Item = (&Ranking, &Ranked)> {
         let find = move |it: &'_ Ranking| it.skills.iter().position(|skill| skill.path == *path);
-        self.rankings.iter().filter_map(move |it| Some((it, it.skills.get(find(it)?)?)))
+        self.rankings().iter().filter_map(move |it| Some((it, it.skills.get(find(it)?)?)))
     }
 }
 

@@ -10,8 +10,7 @@ use std::sync::Arc;
 
 use skills_core::path::AbsPath;
 use skills_core::profile::Profile;
-use skills_core::ranking::Ranking;
-use skills_core::rules::{self, Facts, Look, Neighbour, Surroundings};
+use skills_core::rules::{self, Company, Facts, Look, Surroundings};
 
 use crate::known::Overlaid;
 
@@ -66,7 +65,7 @@ impl Scene {
     /// Returns by whose rules the text is checked, and how much each matters.
     pub(crate) fn settings(&self) -> rules::Settings<'_> {
         let profiles: Vec<&Profile> =
-            self.overlaid.rankings.iter().map(|it| &*it.profile).collect();
+            self.overlaid.company.rankings().iter().map(|it| &*it.profile).collect();
         if profiles.is_empty() {
             let levels = self.overlaid.levels.clone();
             return rules::Settings { levels, ..rules::Settings::default() };
@@ -116,12 +115,8 @@ impl Surroundings for Scene {
         known.map(|it| it.files.clone()).unwrap_or_default()
     }
 
-    fn neighbours(&self) -> &[Neighbour] {
-        &self.overlaid.neighbours
-    }
-
-    fn rankings(&self) -> &[Ranking] {
-        &self.overlaid.rankings
+    fn company(&self) -> &Company {
+        &self.overlaid.company
     }
 
     fn is_git_ignored(&self) -> Option<bool> {

@@ -12,6 +12,8 @@ mod rule;
 
 mod finding;
 
+mod company;
+
 mod surroundings;
 
 mod subject;
@@ -68,6 +70,7 @@ pub(crate) use quote::quoted;
 
 pub(crate) use body::{decoded, is_amount, path_of, unnamed};
 
+pub use company::{Company, Neighbour};
 pub use finding::{Edit, Finding, Fix, Offer, Related, Tag, apply};
 pub use levels::{Level, Levels, is_glob};
 pub use page::{example, page, section};
@@ -75,7 +78,7 @@ pub use rule::Rule;
 pub use settle::{Settled, settle};
 pub use subject::Subject;
 pub use suppress::{is_known, names};
-pub use surroundings::{ENOUGH, Facts, Look, Neighbour, Nowhere, Surroundings};
+pub use surroundings::{ENOUGH, Facts, Look, Nowhere, Surroundings};
 
 use std::collections::BTreeSet;
 

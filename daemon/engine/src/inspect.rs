@@ -22,7 +22,7 @@ use skills_core::path::AbsPath;
 use skills_core::ranking::Ranking;
 use skills_core::references::is_instructions;
 use skills_core::resolve::{Fault, FaultKind, FileId};
-use skills_core::rules::{self, Edit, Finding, Levels, Neighbour, Settings, Subject};
+use skills_core::rules::{self, Company, Edit, Finding, Levels, Neighbour, Settings, Subject};
 use skills_core::skill::{FileFacts, Origin, SkillRecord};
 use skills_core::text::decode;
 
@@ -147,14 +147,12 @@ pub fn inspect(task: &Task) -> Result<Vec<Checked>, InspectError> {
     let sources = in_parallel(&files, |path| read(path, task.read_limit));
     let sources: Vec<Source> = sources.into_iter().flatten().collect();
     let worktree = Worktree::new(task.views.first().map(|it| it.resolution.worktree.clone()));
-    let neighbours = neighbours(&sources, &task.views);
-    let rankings: Vec<_> =
-        task.views.iter().map(|it| Ranking::of(&it.site, &it.resolution)).collect();
+    let rankings = task.views.iter().map(|it| Ranking::of(&it.site, &it.resolution));
+    let company = Company::new(neighbours(&sources, &task.views), rankings.collect());
     let profiles = task.views.iter().map(|it| &*it.site.profile).collect();
     let settings = Settings { profiles, levels: task.levels.clone() };
     let found = in_parallel(&sources, |source| {
-        let beside = Beside::new(&source.path, &worktree, &neighbours, &rankings)
-            .fault(source.fault.as_ref());
+        let beside = Beside::new(&source.path, &worktree, &company).fault(source.fault.as_ref());
         let findings = rules::check(&source.subject(), &settings, &beside);
         let mended = task.settles.then(|| mended(source, &findings, &settings, &beside)).flatten();
         (rules::shown(findings), mended)
@@ -291,8 +289,7 @@ fn neighbours(sources: &[Source], views: &[Arc<View>]) -> Vec<Neighbour> {
             Neighbour { name, path: it.path.clone(), file: it.file }
         })
         .collect();
-    let candidates = views.iter().flat_map(|it| &it.resolution.candidates);
-    for candidate in candidates.filter(|it| !command::is_command(&it.path)) {
+    for candidate in views.iter().flat_map(|it| &it.resolution.candidates) {
         if let Some(record) = candidate.record() {
             let path = candidate.path.clone();
             let file = candidate.file.as_ref().map(|it| it.id);

@@ -82,12 +82,11 @@ fn shadowed(cx: &Cx<'_>, name: &str, top: Span, out: &mut Vec<Finding>) {
     };
     let own = cx.path.and_then(|it| claude(it));
     let is_twin = |it: &&super::Neighbour| {
-        it.path.parent_name() == Some(name)
-            && claude(&it.path).is_some_and(|dir| {
-                own.as_ref() == Some(&dir) && it.path.starts_with(dir.join("skills"))
-            })
+        claude(&it.path).is_some_and(|dir| {
+            own.as_ref() == Some(&dir) && it.path.starts_with(dir.join("skills"))
+        })
     };
-    if let Some(twin) = cx.surroundings.neighbours().iter().find(is_twin) {
+    if let Some(twin) = cx.company().in_directory(name).find(is_twin) {
         let message = format!("Claude Code runs the skill `{name}` in this command's place");
         out.push(
             found("command/shadowed", top, message).related(&twin.path, "the skill that wins"),

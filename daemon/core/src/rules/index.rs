@@ -1,8 +1,10 @@
 //! `index/*`: where a skill lies, and what becomes of it among the others.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use super::audience::{act, depth_below_root, names};
+use super::company::{MOST_NAMED, length_in_list};
 use super::rule::Rule;
 use super::subject::Cx;
 use super::{Finding, found};
@@ -12,7 +14,7 @@ use crate::catalog::{
 use crate::diagnostic::Severity;
 use crate::path::AbsPath;
 use crate::profile::{Links, Profile};
-use crate::ranking::{Ranked, Ranking};
+use crate::ranking::Ranked;
 use crate::resolve::{Fault, State, shown};
 use crate::text::Span;
 
@@ -61,7 +63,7 @@ pub(super) static RULES: [Rule; 9] = [
         "index/too-deep",
         Severity::Warning,
         "The skill lies deeper than an agent looks.",
-        "Each agent goes down so many directories below its own; what is deeper does not exist for it, which is an error. Within another skill it may be meant for whoever reads that one, and is a warning.",
+        "Each agent goes down so many directories below its own; what is deeper does not exist for it, which is an error. Most look no further than a skill. What lies within another skill may be meant for whoever reads that one, and is a warning.",
         "Move the skill's directory up.",
         "//- /w/.claude/skills/group/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
     ),
@@ -120,10 +122,9 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     }
     link(cx, span, out);
     linked_file(cx, span, out);
-    let rankings = cx.surroundings.rankings();
-    precedence(cx, span, rankings, out);
-    budget(cx, span, rankings, out);
-    duplicates(cx, span, rankings, out);
+    precedence(cx, span, out);
+    budget(cx, span, out);
+    duplicates(cx, span, out);
 }
 
 /// Says that a file cannot be read, at its beginning.
@@ -147,7 +148,9 @@ fn placement(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
     let mut root: Vec<&Profile> = Vec::new();
     let mut hidden: Vec<&Profile> = Vec::new();
     let mut kept: Vec<&Profile> = Vec::new();
-    for profile in cx.profiles().into_iter().filter(|it| !is_met(cx, it, path)) {
+    let mut inner: Vec<(&Profile, AbsPath)> = Vec::new();
+    // An agent may meet it all the same, as where a plugin or a setting leads to it.
+    for profile in cx.profiles().into_iter().filter(|it| !cx.company().is_met(it, path)) {
         let Some((depth, rule, at)) = depth_below_root(profile, path) else { continue };
         let walk = &rule.walk;
         let below = below(path, &at);
@@ -163,6 +166,8 @@ fn placement(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
             kept.push(profile);
         } else if walk.max_depth.is_some_and(|it| depth > usize::from(it)) {
             deep.extend(walk.max_depth.map(|it| (profile, it)));
+        } else if !walk.into_skills {
+            inner.extend(skill_around(cx, path, depth).map(|it| (profile, it)));
         }
     }
     let is_meant = !deep.is_empty() && is_within_skill(cx, path);
@@ -175,6 +180,16 @@ fn placement(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
         let who = act(&[*profile], "looks", "look");
         let message = format!("`{shown}`: {who} {levels}");
         out.push(found("index/too-deep", span, message).severity(dropped).about(&[*profile]));
+    }
+    while let Some((_, around)) = inner.first().cloned() {
+        let (them, others) = inner.into_iter().partition::<Vec<_>, _>(|it| it.1 == around);
+        inner = others;
+        let them: Vec<&Profile> = them.into_iter().map(|it| it.0).collect();
+        let who = act(&them, "does", "do");
+        let name = around.file_name().unwrap_or_default().to_string_lossy();
+        let message = format!("`{shown}`: {who} not look within the skill in `{name}`");
+        let finding = found("index/too-deep", span, message).about(&them);
+        out.push(finding.related(&around.child("SKILL.md"), "the skill that it lies within"));
     }
     let mut misplaced = |them: &[&Profile], what: &str, severity| {
         if !them.is_empty() {
@@ -202,21 +217,19 @@ fn placement(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
     }
 }
 
-/// Whether the agent meets the skill all the same, as where a plugin or a setting leads to it.
-fn is_met(cx: &Cx<'_>, profile: &Profile, path: &AbsPath) -> bool {
-    let mut rankings = cx.surroundings.rankings().iter().filter(|it| it.profile.id == profile.id);
-    rankings.any(|it| it.skills.iter().any(|skill| skill.path == *path))
-}
-
 /// Whether the skill lies within another one, which may lead to it.
-fn is_within_skill(cx: &Cx<'_>, path: &Path) -> bool {
+fn is_within_skill(cx: &Cx<'_>, path: &AbsPath) -> bool {
     let depth = |it| depth_below_root(it, path).map_or(0, |(depth, ..)| depth);
     let depth = cx.profiles().into_iter().map(depth).max().unwrap_or_default();
-    let Some(dir) = path.parent() else { return false };
-    // What lies in the directory of skills itself is no skill that it could be within.
-    let above: Vec<&Path> = dir.ancestors().skip(1).take(depth.saturating_sub(1)).collect();
-    let neighbours = cx.surroundings.neighbours().iter();
-    neighbours.filter_map(|it| Path::parent(&it.path)).any(|it| above.contains(&it))
+    skill_around(cx, path, depth).is_some()
+}
+
+/// Returns the directory of the skill that another one lies within, so many directories below the
+/// directory of skills, which is none itself: the outermost, at which an agent stops.
+fn skill_around(cx: &Cx<'_>, path: &AbsPath, depth: usize) -> Option<AbsPath> {
+    let dir = path.parent()?;
+    let above = dir.ancestors().skip(1).take(depth.saturating_sub(1));
+    above.filter(|it| cx.company().holds(it)).last()
 }
 
 /// Returns the directories between a root and the file.
@@ -249,7 +262,8 @@ fn linked_file(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
     let (Some(path), Some(target)) = (cx.path, cx.surroundings.file_target()) else { return };
     let passes = |profile: &Profile| {
         let root = depth_below_root(profile, path);
-        root.is_some_and(|(_, rule, _)| !rule.walk.file_links) && !is_met(cx, profile, path)
+        root.is_some_and(|(_, rule, _)| !rule.walk.file_links)
+            && !cx.company().is_met(profile, path)
     };
     let passing = cx.those(|it, _| passes(it));
     if passing.is_empty() {
@@ -263,24 +277,16 @@ fn linked_file(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
     out.push(finding.related(target, "the file that is linked"));
 }
 
-fn precedence(cx: &Cx<'_>, span: Span, rankings: &[Ranking], out: &mut Vec<Finding>) {
+fn precedence(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
     let Some(path) = cx.path else { return };
     // The same two files are one finding, whoever keeps which.
-    let mut lost: Vec<(&Ranked, Vec<&Profile>)> = Vec::new();
-    let mut won: Vec<(&Ranked, Vec<&Profile>)> = Vec::new();
-    for Ranking { profile, skills, .. } in rankings {
-        for skill in skills {
-            // One file that is met by two ways is listed once, and nobody loses anything.
-            let winner = skill.winner.filter(|_| !skill.same_file).and_then(|it| skills.get(it));
-            let Some(winner) = winner.filter(|it| it.path != skill.path) else { continue };
-            if skill.path == *path {
-                add(&mut lost, winner, profile);
-            } else if winner.path == *path {
-                add(&mut won, skill, profile);
-            }
-        }
+    let (mut lost, mut won) = (Rivals::default(), Rivals::default());
+    for place in cx.company().places(path) {
+        let profile = &*place.ranking.profile;
+        place.winners().for_each(|it| lost.add(it, profile));
+        place.losers().for_each(|it| won.add(it, profile));
     }
-    for (winner, profiles) in lost {
+    for (winner, profiles) in lost.all {
         let shown = shown(&winner.path);
         let message = format!(
             "{} `{}` in `{shown}` in its place",
@@ -290,71 +296,79 @@ fn precedence(cx: &Cx<'_>, span: Span, rankings: &[Ranking], out: &mut Vec<Findi
         let finding = found("index/shadowed", span, message).about(&profiles);
         out.push(finding.related(&winner.path, "the skill that wins"));
     }
-    for (loser, profiles) in won {
+    let (named, others) = won.all.split_at(won.all.len().min(MOST_NAMED));
+    for (loser, profiles) in named {
         let shown = shown(&loser.path);
-        let message = format!("{} this skill and not `{shown}`", act(&profiles, "shows", "show"));
-        let finding = found("index/shadowing", span, message).about(&profiles);
+        let message = format!("{} this skill and not `{shown}`", act(profiles, "shows", "show"));
+        let finding = found("index/shadowing", span, message).about(profiles);
         out.push(finding.related(&loser.path, "the skill that loses"));
+    }
+    if !others.is_empty() {
+        let mut profiles: Vec<&Profile> = Vec::new();
+        for profile in others.iter().flat_map(|(_, profiles)| profiles) {
+            if profiles.iter().all(|it| it.id != profile.id) {
+                profiles.push(profile);
+            }
+        }
+        let who = act(&profiles, "shows", "show");
+        let message = format!("{who} this skill and not {} more of its name", others.len());
+        let finding = found("index/shadowing", span, message).about(&profiles);
+        out.push(finding.help("`skillsd list --all` shows which; rename those that are wanted."));
     }
 }
 
-fn add<'a>(
-    found: &mut Vec<(&'a Ranked, Vec<&'a Profile>)>,
-    other: &'a Ranked,
-    profile: &'a Profile,
-) {
-    match found.iter_mut().find(|(it, _)| it.path == other.path) {
-        Some((_, profiles)) => profiles.push(profile),
-        None => found.push((other, vec![profile])),
+/// The skills that win over one, or lose to it, each with the agents that say so.
+#[derive(Default)]
+struct Rivals<'a> {
+    all: Vec<(&'a Ranked, Vec<&'a Profile>)>,
+    at: HashMap<&'a AbsPath, usize>,
+}
+
+impl<'a> Rivals<'a> {
+    fn add(&mut self, other: &'a Ranked, profile: &'a Profile) {
+        let index = *self.at.entry(&other.path).or_insert(self.all.len());
+        match self.all.get_mut(index) {
+            Some((_, profiles)) => profiles.push(profile),
+            None => self.all.push((other, vec![profile])),
+        }
     }
 }
 
 /// Two skills of one name whose directories lie side by side.
-fn duplicates(cx: &Cx<'_>, span: Span, rankings: &[Ranking], out: &mut Vec<Finding>) {
+fn duplicates(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
     let (Some(path), Some(name)) = (cx.path, cx.record.name.as_ref()) else { return };
-    let beside = |it: &Path| it.parent().and_then(Path::parent).map(ToOwned::to_owned);
-    let told = |it: &AbsPath| {
-        let skills = rankings.iter().flat_map(|it| &it.skills);
-        skills.into_iter().any(|skill| skill.path == *it && skill.state == State::Shadowed)
-    };
-    for other in cx.surroundings.neighbours() {
-        // Comparing paths takes longest, and there are many.
-        let twin = other.name == *name.text
-            && !name.text.is_empty()
-            && beside(&other.path) == beside(path)
-            && !cx.is_itself(other);
-        if twin && !(told(&other.path) || told(path)) {
-            let dir = other.path.parent_name().unwrap_or_default();
-            let message =
-                format!("the skill in `{dir}` beside it is called `{}` as well", other.name);
-            out.push(
-                found("index/duplicate", span, message).related(&other.path, "the other skill"),
-            );
-        }
+    let is_told = |it: &Ranked| it.state == State::Shadowed;
+    if cx.company().places(path).flat_map(|it| it.skills()).any(is_told) {
+        return;
+    }
+    let mut twins = cx.company().twins(path, &name.text).filter(|it| !cx.is_itself(it));
+    for other in twins.by_ref().take(MOST_NAMED) {
+        let dir = other.path.parent_name().unwrap_or_default();
+        let message = format!("the skill in `{dir}` beside it is called `{}` as well", other.name);
+        out.push(found("index/duplicate", span, message).related(&other.path, "the other skill"));
+    }
+    let more = twins.count();
+    if more > 0 {
+        let message = format!("{more} more skills beside it are called `{}` as well", name.text);
+        out.push(found("index/duplicate", span, message));
     }
 }
 
-fn budget(cx: &Cx<'_>, span: Span, rankings: &[Ranking], out: &mut Vec<Finding>) {
+fn budget(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
     let Some(path) = cx.path else { return };
-    for ranking in rankings {
-        let profile = &*ranking.profile;
+    for place in cx.company().places(path) {
+        let profile = &*place.ranking.profile;
         if !matches!(Agent::of_profile(&profile.id), Some(Agent::ClaudeCode | Agent::Codex)) {
             continue;
         }
-        let listed: Vec<_> = ranking.listed().collect();
-        // Both are written in the one way that such paths are; by their parts it takes longer.
-        let is_own = |it: &&&Ranked| it.path.as_os_str() == path.as_os_str();
-        let Some(own) = listed.iter().find(is_own) else { continue };
-        let entry = |it: &&Ranked| {
-            it.name.chars().count() + it.description.unwrap_or_default().min(1536) + 5
-        };
-        let total: usize = listed.iter().map(entry).sum();
+        let Some(own) = place.skills().find(|it| it.state.is_listed()) else { continue };
+        let (n_listed, total) = place.list();
         if total <= BUDGET {
             continue;
         }
         // The longest are worth shortening: those that alone take more than their share.
-        let own = entry(own);
-        if own * listed.len() > BUDGET {
+        let own = length_in_list(own);
+        if own * n_listed > BUDGET {
             let message = format!(
                 "{} has {total} characters of skills to list and room for {BUDGET}; {own} are of this one",
                 names(&[profile])

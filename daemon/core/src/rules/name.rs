@@ -1,6 +1,7 @@
 //! `name/*`: what a skill is called, and whether agents take it.
 
 use super::audience::act;
+use super::company::MOST_NAMED;
 use super::rule::Rule;
 use super::subject::Cx;
 use super::{Finding, Offer, field, found, quote};
@@ -258,21 +259,25 @@ fn directory(cx: &Cx<'_>, span: Span, name: &str) -> Finding {
 fn neighbours(cx: &Cx<'_>, span: Span, name: &str, out: &mut Vec<Finding>) {
     // Short names are alike by chance, and `v1` and `v2` are meant to be.
     const SHORT: usize = 5;
-    for other in cx.surroundings.neighbours() {
-        let rule = if other.name == name {
-            continue;
-        } else if other.name.eq_ignore_ascii_case(name) {
-            "name/case"
-        } else if name.len() >= SHORT && differ_by_a_slip(name, &other.name) {
-            "name/similar"
-        } else {
-            continue;
-        };
-        // Comparing paths takes longest, and there are many.
-        if !cx.is_itself(other) {
+    let company = cx.company();
+    let mut alike = |rule, is_alike: &dyn Fn(&str) -> bool| {
+        let names = company.names().filter(|it| *it != name && is_alike(it));
+        let mut others =
+            names.flat_map(|it| company.named(it)).filter(|other| !cx.is_itself(other));
+        for other in others.by_ref().take(MOST_NAMED) {
             let message = format!("another skill is called `{}`", other.name);
             out.push(found(rule, span, message).related(&other.path, "the other skill"));
         }
+        let more = others.count();
+        if more > 0 {
+            let message = format!("{more} more skills are called much the same");
+            out.push(found(rule, span, message));
+        }
+    };
+    alike("name/case", &|it| it.eq_ignore_ascii_case(name));
+    if name.len() >= SHORT {
+        let is_slip = |it: &str| !it.eq_ignore_ascii_case(name) && differ_by_a_slip(name, it);
+        alike("name/similar", &is_slip);
     }
 }
 

@@ -88,9 +88,9 @@ fn skill_of(path: &str) -> Option<(&str, &str)> {
 
 /// Adds the skill that was probably meant, where the same file is there.
 fn meant(cx: &Cx<'_>, finding: Finding, link: &Link, dir: &str, rest: &str) -> Finding {
-    let neighbours = cx.surroundings.neighbours();
-    let names = neighbours.iter().filter_map(|it| it.path.parent_name());
-    let [meant] = likeness::nearest(dir, names, ALIKE)[..] else { return finding };
+    let [meant] = likeness::nearest(dir, cx.company().directories(), ALIKE)[..] else {
+        return finding;
+    };
     let written = link.span.slice(cx.text);
     let tail = if rest.is_empty() { dir.to_owned() } else { format!("{dir}/{rest}") };
     let (Some(at), Some(head)) = (written.rfind(&tail), link.path.strip_suffix(&tail)) else {
@@ -105,8 +105,8 @@ fn meant(cx: &Cx<'_>, finding: Finding, link: &Link, dir: &str, rest: &str) -> F
 }
 
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
-    let neighbours = cx.surroundings.neighbours();
-    if neighbours.is_empty() {
+    let company = cx.company();
+    if company.neighbours().is_empty() {
         return;
     }
     // Prose and what plugins bring is not told: too much of it means something else.
@@ -114,12 +114,12 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         if name.len() < SHORT
             || !is_name(&name)
             || name.contains([':', '_'])
-            || neighbours.iter().any(|it| it.name == name || it.path.parent_name() == Some(&*name))
+            || company.knows(&name)
         {
             continue;
         }
-        let names = neighbours.iter().map(|it| it.name.as_str());
-        let Some(meant) = likeness::nearest(&name, names, ALIKE).first().copied() else { continue };
+        let alike = likeness::nearest(&name, company.names(), ALIKE);
+        let Some(meant) = alike.first().copied() else { continue };
         // Behind a slash it is a path as often as not: `/components` beside a skill `Components`.
         if form == Form::Called && meant.eq_ignore_ascii_case(&name) {
             continue;

@@ -5,9 +5,10 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use super::audience;
+use super::company::{Company, Neighbour};
 use super::finding::{Edit, Finding};
 use super::markdown::Body;
-use super::surroundings::{Neighbour, Surroundings};
+use super::surroundings::Surroundings;
 use crate::catalog::{Agent, Field};
 use crate::command;
 use crate::fields::{Fields, Item};
@@ -63,7 +64,7 @@ pub(super) struct Cx<'a> {
     in_metadata: OnceCell<HashSet<&'a str>>,
     /// Where the inside of a frontmatter begins that is one map in braces.
     braces: OnceCell<Option<usize>>,
-    /// Which file it is, where that is known: looking for it takes long where there are many.
+    /// Which file it is, where that is known.
     file: OnceCell<Option<FileId>>,
 }
 
@@ -156,12 +157,14 @@ impl<'a> Cx<'a> {
         self.readings.iter().map(|(profile, _)| *profile).collect()
     }
 
+    /// Returns the skills that can be seen together with this one.
+    pub(super) fn company(&self) -> &'a Company {
+        self.surroundings.company()
+    }
+
     /// Whether a neighbour is the file itself, by its path or by another way to it.
     pub(super) fn is_itself(&self, other: &Neighbour) -> bool {
-        let own = self.file.get_or_init(|| {
-            let own = self.surroundings.neighbours().iter();
-            own.into_iter().find(|it| self.path == Some(&it.path))?.file
-        });
+        let own = self.file.get_or_init(|| self.company().at(self.path?)?.file);
         (own.is_some() && *own == other.file) || self.path == Some(&other.path)
     }
 

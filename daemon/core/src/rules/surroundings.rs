@@ -5,9 +5,9 @@
 
 use std::collections::BTreeMap;
 
+use super::company::Company;
 use crate::path::AbsPath;
-use crate::ranking::Ranking;
-use crate::resolve::{Fault, FileId};
+use crate::resolve::Fault;
 
 /// How many files of a worktree are named for a glob at the most: enough to know its directories by.
 pub const ENOUGH: u32 = 10_000;
@@ -26,17 +26,6 @@ pub enum Look {
     },
     /// A directory.
     Directory,
-}
-
-/// A skill beside the one that is checked.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Neighbour {
-    /// Its name: that of its frontmatter, else of its directory.
-    pub name: String,
-    /// Its SKILL.md.
-    pub path: AbsPath,
-    /// Which file that is; none where it is not known.
-    pub file: Option<FileId>,
 }
 
 /// What lies beside one skill on the disk, for whoever keeps it.
@@ -83,14 +72,10 @@ pub trait Surroundings {
         Vec::new()
     }
 
-    /// Returns the other skills that can be seen together with this one.
-    fn neighbours(&self) -> &[Neighbour] {
-        &[]
-    }
-
-    /// Returns what each active profile makes of the place, with this skill in it.
-    fn rankings(&self) -> &[Ranking] {
-        &[]
+    /// Returns the skills that can be seen together with this one, and what each active profile makes
+    /// of the place, with this skill in it.
+    fn company(&self) -> &Company {
+        Company::none()
     }
 
     /// Returns whether git ignores the file.

@@ -4,6 +4,7 @@
 //! one rule from another.
 
 mod attributing;
+mod crowding;
 mod examples;
 mod families;
 mod mending;

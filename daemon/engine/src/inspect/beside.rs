@@ -7,10 +7,9 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
 use skills_core::path::AbsPath;
-use skills_core::ranking::Ranking;
 use skills_core::references::Entry;
 use skills_core::resolve::{Fault, FileId};
-use skills_core::rules::{ENOUGH, Facts, Look, Neighbour, Surroundings};
+use skills_core::rules::{Company, ENOUGH, Facts, Look, Surroundings};
 
 use super::worktree::Worktree;
 use crate::disk;
@@ -26,8 +25,7 @@ pub(super) struct Beside<'a> {
     dir: AbsPath,
     path: &'a AbsPath,
     worktree: &'a Worktree,
-    neighbours: &'a [Neighbour],
-    rankings: &'a [Ranking],
+    company: &'a Company,
     files: OnceCell<Option<Vec<String>>>,
     link: OnceCell<Option<AbsPath>>,
     file_target: OnceCell<Option<AbsPath>>,
@@ -35,19 +33,13 @@ pub(super) struct Beside<'a> {
 }
 
 impl<'a> Beside<'a> {
-    pub(super) fn new(
-        path: &'a AbsPath,
-        worktree: &'a Worktree,
-        neighbours: &'a [Neighbour],
-        rankings: &'a [Ranking],
-    ) -> Self {
+    pub(super) fn new(path: &'a AbsPath, worktree: &'a Worktree, company: &'a Company) -> Self {
         let dir = path.parent().unwrap_or_else(|| path.clone());
         Self {
             dir,
             path,
             worktree,
-            neighbours,
-            rankings,
+            company,
             files: OnceCell::new(),
             link: OnceCell::new(),
             file_target: OnceCell::new(),
@@ -94,12 +86,8 @@ impl Surroundings for Beside<'_> {
         files.iter().map(|it| it.to_string_lossy().into_owned()).collect()
     }
 
-    fn neighbours(&self) -> &[Neighbour] {
-        self.neighbours
-    }
-
-    fn rankings(&self) -> &[Ranking] {
-        self.rankings
+    fn company(&self) -> &Company {
+        self.company
     }
 
     fn is_git_ignored(&self) -> Option<bool> {
@@ -140,7 +128,7 @@ impl Surroundings for Beside<'_> {
 /// Returns what lies beside the skill at `path`. Blocks on the disk.
 pub fn facts(path: &AbsPath, looks: &[String]) -> Facts {
     let worktree = Worktree::new(worktree_top(path));
-    let beside = Beside::new(path, &worktree, &[], &[]);
+    let beside = Beside::new(path, &worktree, Company::none());
     Facts {
         looks: looks.iter().map(|it| (it.clone(), beside.look(it))).collect(),
         files: beside.files().map(<[String]>::to_vec),

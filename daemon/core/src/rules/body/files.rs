@@ -171,7 +171,7 @@ fn meant(cx: &Cx<'_>, finding: Finding, span: Span, path: &str, normal: &str) ->
 /// Adds the skill beside this one that was probably meant, where the same file is there.
 fn another_skill(cx: &Cx<'_>, finding: Finding, span: Span, beside: &str) -> Finding {
     let (dir, rest) = beside.split_once('/').unwrap_or((beside, ""));
-    let names = cx.surroundings.neighbours().iter().filter_map(|it| it.path.parent_name());
+    let names = cx.company().directories();
     let [meant] = likeness::nearest(dir, names, ALIKE)[..] else { return finding };
     let path = format!("../{meant}/{rest}");
     let is_there =

@@ -43,7 +43,8 @@ fn what_may_lie_there_on_purpose_is_a_warning() {
     let within =
         "Warning index/too-deep: `docx/parts/pdf/SKILL.md`: Claude Code looks one level deep";
     let parts = "/w/.claude/skills/docx/parts/pdf/SKILL.md";
-    check(&[parts, "/w/.claude/skills/docx/SKILL.md"], &[within]);
+    let inner = "Warning index/too-deep: `docx/parts/pdf/SKILL.md`: clients of the standard do not look within the skill in `docx`";
+    check(&[parts, "/w/.claude/skills/docx/SKILL.md"], &[within, inner]);
     // A skill beside the others is none that they lie within.
     let error = within.replace("Warning", "Error");
     check(&[parts, "/w/.claude/skills/SKILL.md"], &[&error]);
@@ -52,6 +53,16 @@ fn what_may_lie_there_on_purpose_is_a_warning() {
     check(&["/w/.claude/skills/.old/pdf/SKILL.md"], &[hidden]);
     let text = "Warning index/misplaced: clients of the standard, Claude Code, opencode, Codex and Gemini CLI pass over `skill.md`: the file is called `SKILL.md`";
     check(&["/w/docs/skill.md"], &[text]);
+}
+
+#[test]
+fn what_lies_within_a_skill_is_told_for_those_who_stop_there() {
+    let skill = "/w/.agents/skills/k/m/SKILL.md";
+    let deep = "Warning index/too-deep: `skills/k/m/SKILL.md`: Gemini CLI looks one level deep";
+    let inner = "Warning index/too-deep: `skills/k/m/SKILL.md`: clients of the standard do not look within the skill in `k`";
+    check(&[skill, "/w/.agents/skills/k/SKILL.md"], &[deep, inner]);
+    check(&["/w/.agents/skills/k/SKILL.md", skill], &[]);
+    check(&[skill, "/w/.agents/skills/SKILL.md"], &[&deep.replace("Warning", "Error")]);
 }
 
 #[test]

@@ -394,3 +394,20 @@ fn descriptions_in_other_languages_say_when_in_their_words() {
         silent("description/when", &text);
     }
 }
+
+#[test]
+fn what_is_built_into_an_agent_is_meant_by_nobody_else() {
+    let beside = |name: &str| {
+        format!("//- /w/.claude/skills/{name}/SKILL.md\n{}", body("x").replace("pdf", name))
+    };
+    let says = |text: &str| format!("//- /w/.claude/skills/pdf/SKILL.md\n{}", body(text));
+    // Gemini CLI has a skill `skill-creator` of its own.
+    for text in ["Run `/skill-create`.", "Use the `skill-create` skill."] {
+        silent("ref/unknown", &(says(text) + &beside("release-notes")));
+    }
+    silent("ref/unknown", &(says("Run `/skill-creator`.") + &beside("skill-creatr")));
+    silent("name/similar", &beside("skill-creater"));
+    // A command is one to speak of, whatever skill is called almost so.
+    let command = "//- /w/.claude/commands/deploy-all.md\nDeploy.\n";
+    silent("ref/unknown", &(says("Run `/deploy-all`.") + &beside("deploy-al") + command));
+}

@@ -16,7 +16,7 @@ use crate::ranking::Ranking;
 use crate::references::is_instructions;
 use crate::resolve::tests::memory::MemoryTree;
 use crate::resolve::{Fault, FaultKind, Site, resolve};
-use crate::rules::{self, Finding, Look, Neighbour, Settings, Subject, Surroundings};
+use crate::rules::{self, Company, Finding, Look, Neighbour, Settings, Subject, Surroundings};
 use crate::skill::{FileFacts, Origin, SkillRecord};
 use crate::text::decode;
 
@@ -25,8 +25,7 @@ pub(crate) struct World {
     executable: Vec<PathBuf>,
     skill: AbsPath,
     beside: Vec<String>,
-    neighbours: Vec<Neighbour>,
-    rankings: Vec<Ranking>,
+    company: Company,
     ignored: bool,
     link: Option<AbsPath>,
     file_target: Option<AbsPath>,
@@ -104,7 +103,7 @@ impl World {
             let name = name.unwrap_or_else(|| path.parent_name().unwrap().to_owned());
             Neighbour { name, path, file: None }
         });
-        let neighbours = neighbours.collect();
+        let mut neighbours: Vec<Neighbour> = neighbours.collect();
         let ignores = files.get(Path::new("/w/.gitignore")).cloned().unwrap_or_default();
         let ignored = ignores.lines().any(|line| skill.iter().any(|it| it == line));
         let tree = MemoryTree::new(&format!("//- /w/.git dir\n//- /home/me dir\n{tree}"));
@@ -120,14 +119,20 @@ impl World {
             };
             Ranking::of(&site, &resolve(&site, &tree))
         });
-        let rankings = rankings.collect();
+        let rankings: Vec<Ranking> = rankings.collect();
+        // Whatever an agent meets, as whoever reads the disk has it.
+        for skill in rankings.iter().flat_map(|it| &it.skills) {
+            if neighbours.iter().all(|it| it.path != skill.path) {
+                let (name, path) = (skill.name.clone(), skill.path.clone());
+                neighbours.push(Neighbour { name, path, file: None });
+            }
+        }
         Self {
             files,
             executable,
             skill,
             beside,
-            neighbours,
-            rankings,
+            company: Company::new(neighbours, rankings),
             ignored,
             link,
             file_target,
@@ -232,12 +237,8 @@ impl Surroundings for World {
         Some(inside.filter(|it| !matcher.matches(it).is_empty()).count())
     }
 
-    fn neighbours(&self) -> &[Neighbour] {
-        &self.neighbours
-    }
-
-    fn rankings(&self) -> &[Ranking] {
-        &self.rankings
+    fn company(&self) -> &Company {
+        &self.company
     }
 
     fn is_git_ignored(&self) -> Option<bool> {
