@@ -40,9 +40,9 @@ pub struct CheckArgs {
     /// Make the edits that have one right answer
     #[arg(long)]
     fix: bool,
-    /// How to print the findings: human, json, sarif, github
-    #[arg(long, value_name = "FORMAT", default_value = "human", hide_possible_values = true)]
-    format: Format,
+    /// How to print the findings: human, json, sarif, github [default: human]
+    #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
+    format: Option<Format>,
     /// Check again whenever something changes, until interrupted
     #[arg(long, conflicts_with = "fix")]
     watch: bool,
@@ -75,6 +75,7 @@ pub(super) fn run(cx: &Cx<'_>, args: &CheckArgs) -> Result<Exit, CommandError> {
     if let Some(rule) = &args.explain {
         return explain(cx, rule);
     }
+    let format = format(cx, args)?;
     let mut place = Place::of(cx.global, None)?;
     let mut params = CheckParams { fix_all: args.fix, ..CheckParams::default() };
     if place.wants_several_profiles() {
@@ -94,14 +95,26 @@ pub(super) fn run(cx: &Cx<'_>, args: &CheckArgs) -> Result<Exit, CommandError> {
         }
         result.left_alone = mended.left_alone();
     }
-    print(cx, args, &place, &result, mended.n_made)?;
+    print(cx, format, &place, &result, mended.n_made)?;
     print_left_alone(cx, &result);
     if args.watch {
-        return watch(cx, args, &place, &params, result);
+        return watch(cx, format, &place, &params, result);
     }
     let fails = |it: &CheckFinding| matches!(it.severity, Severity::Error | Severity::Warning);
     let is_bad = result.files.iter().flat_map(|it| &it.findings).any(fails);
     Ok(if is_bad || !result.left_alone.is_empty() { Exit::Findings } else { Exit::Fine })
+}
+
+/// Returns how findings are to be printed: `--json` is a format too.
+fn format(cx: &Cx<'_>, args: &CheckArgs) -> Result<Format, CommandError> {
+    match (args.format, cx.global.json) {
+        (None | Some(Format::Json), true) => Ok(Format::Json),
+        (Some(_), true) => {
+            let message = "`--json` and another `--format` exclude each other";
+            Err(CommandError::usage(message).with_hint("Leave one of them out."))
+        }
+        (format, false) => Ok(format.unwrap_or(Format::Human)),
+    }
 }
 
 /// Prints what there is to say about a rule, or about a family of them.
@@ -145,12 +158,11 @@ fn call(cx: &Cx<'_>, params: &CheckParams) -> Result<CheckResult, CommandError> 
 
 fn print(
     cx: &Cx<'_>,
-    args: &CheckArgs,
+    format: Format,
     place: &Place,
     result: &CheckResult,
     n_fixed: u64,
 ) -> Result<(), CommandError> {
-    let format = if cx.global.json { Format::Json } else { args.format };
     let text = match format {
         Format::Human => human::render(result, n_fixed, &place.cwd, cx.terminal),
         Format::Json => format!("{}\n", serde_json::to_string(result).unwrap_or_default()),
@@ -176,7 +188,7 @@ fn print_left_alone(cx: &Cx<'_>, result: &CheckResult) {
 /// Prints again whenever the answer is another one.
 fn watch(
     cx: &Cx<'_>,
-    args: &CheckArgs,
+    format: Format,
     place: &Place,
     params: &CheckParams,
     mut last: CheckResult,
@@ -185,10 +197,10 @@ fn watch(
         thread::sleep(PAUSE);
         let result = call(cx, params)?;
         if result.files != last.files || result.checked != last.checked {
-            if args.format == Format::Human && !cx.global.json {
+            if format == Format::Human {
                 cx.terminal.print("\n")?;
             }
-            print(cx, args, place, &result, 0)?;
+            print(cx, format, place, &result, 0)?;
             last = result;
         }
     }

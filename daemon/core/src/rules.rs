@@ -205,9 +205,14 @@ fn found_in(cx: &Cx<'_>) -> Vec<Finding> {
     found
 }
 
-/// Returns the gravest findings where there are too many to show, with one that says how many
-/// others there are.
-pub fn shown(mut findings: Vec<Finding>) -> Vec<Finding> {
+/// Returns the gravest findings of a text where there are too many to show, with one that says how
+/// many others there are, unless that one is not wanted.
+pub fn shown(
+    mut findings: Vec<Finding>,
+    subject: &Subject<'_>,
+    settings: &Settings<'_>,
+    surroundings: &dyn Surroundings,
+) -> Vec<Finding> {
     let Some(kept) = gravest(&findings) else { return findings };
     let more = findings.len() - MAX_SHOWN;
     let first = (0..findings.len()).find(|it| !kept.contains(it)).unwrap_or_default();
@@ -217,7 +222,12 @@ pub fn shown(mut findings: Vec<Finding>) -> Vec<Finding> {
         index += 1;
         kept.contains(&(index - 1))
     });
-    findings.push(found("skillsd/too-many", at, format!("{more} more findings are not shown")));
+    let mut notice =
+        vec![found("skillsd/too-many", at, format!("{more} more findings are not shown"))];
+    let cx = Cx::new(subject, &settings.profiles, surroundings);
+    suppress::apply(&suppress::suppressions(&cx), &mut notice);
+    settings.levels.apply(subject.path, &mut notice);
+    findings.extend(notice);
     findings
 }
 

@@ -19,6 +19,9 @@ const DEEPEST: usize = 10;
 /// How many things of one name are told.
 const MOST_MET: usize = 4;
 
+/// The file that makes a directory a skill.
+const SKILL_FILE: &str = "SKILL.md";
+
 /// Directories of a worktree in which nobody keeps skills of their own.
 const PASSED_OVER: &[&str] = &[".git", "node_modules", "target", ".venv", "__pycache__"];
 
@@ -143,19 +146,21 @@ fn stray(path: AbsPath, worktree: &Worktree) -> Stray {
     let top = dir
         .as_ref()
         .and_then(|dir| dir.ancestors().find(|it| fs::symlink_metadata(it.child(".git")).is_ok()));
+    let skill =
+        dir.as_ref().and_then(|dir| dir.ancestors().find(|it| it.join(SKILL_FILE).is_file()));
     let ignored = dir.filter(|_| worktree.in_git).and_then(|dir| {
         let mut git = Git::new(&worktree.top, worktree.repository.as_deref());
         let (dir, line) = git.why(&dir)?;
         let [dir, file] = [dir, line.file].map(|it| AbsPath::new(&it).ok());
         Some(Ignored { dir: dir?, file: file?, line: line.number, pattern: line.pattern })
     });
-    Stray { path, thing, worktree: top, ignored }
+    Stray { path, thing, skill, worktree: top, ignored }
 }
 
 /// Returns the name of the file that is called SKILL.md in whatever case, the right one first.
 fn skill_file(dir: &Path) -> Option<OsString> {
     let names = fs::read_dir(dir).ok()?.filter_map(Result::ok).map(|it| it.file_name());
-    let mut names: Vec<_> = names.filter(|it| it.eq_ignore_ascii_case("SKILL.md")).collect();
+    let mut names: Vec<_> = names.filter(|it| it.eq_ignore_ascii_case(SKILL_FILE)).collect();
     names.sort();
     names.into_iter().next()
 }
@@ -226,6 +231,17 @@ mod tests {
         assert_eq!(stray.ignored.unwrap().line, 2);
         let stray = look("sub/file.txt");
         assert_eq!(stray.thing, Thing::File);
+        assert_eq!(stray.skill, None);
+        write(&top, ".claude/skills/x/SKILL.md", "");
+        write(&top, ".claude/skills/x/y/SKILL.md", "");
+        write(&top, ".claude/skills/x/y/scripts/a.sh", "");
+        let skill = |relative: &str| look(&format!(".claude/skills/{relative}")).skill;
+        let inner = Some(path(&top.join(".claude/skills/x/y")));
+        for at in ["x/y", "x/y/SKILL.md", "x/y/scripts/a.sh"] {
+            assert_eq!(skill(at), inner, "{at}");
+        }
+        assert_eq!(skill("x/other"), Some(path(&top.join(".claude/skills/x"))));
+        let stray = look("sub/file.txt");
         assert_eq!(stray.worktree, Some(path(&top.join("sub"))));
         assert_eq!(stray.ignored, None);
         assert_eq!(look("Gen/nothing").thing, Thing::Nothing(Some(path(&top.join("gen")))));

@@ -155,7 +155,7 @@ pub fn inspect(task: &Task) -> Result<Vec<Checked>, InspectError> {
         let beside = Beside::new(&source.path, &worktree, &company).fault(source.fault.as_ref());
         let findings = rules::check(&source.subject(), &settings, &beside);
         let mended = task.settles.then(|| mended(source, &findings, &settings, &beside)).flatten();
-        (rules::shown(findings), mended)
+        (rules::shown(findings, &source.subject(), &settings, &beside), mended)
     });
     let checked = sources.into_iter().zip(found).map(|(source, (findings, mended))| {
         let hash = source.is_whole().then_some(source.record.facts.hash);

@@ -30,7 +30,13 @@ pub(crate) async fn explain(
     let query = query(&target);
     let explain = |around: &Around| resolve::explain(&view.site, &view.resolution, query, around);
     let mut explanation = explain(&Around::default());
-    if explanation.candidate.is_none() {
+    let found = explanation.candidate.map(|it| &view.resolution.candidates[it]);
+    // What lies below a skill may belong to another one that discovery never met.
+    let is_below = match (&target, found) {
+        (Target::Path(path), Some(it)) => *path != it.path && *path != it.dir(),
+        (Target::Path(_) | Target::Name(_), _) => false,
+    };
+    if found.is_none() || is_below {
         explanation = explain(&look_around(&view, &target).await?);
     }
     Answer::new(&explain_skill(&view, &target, &explanation))

@@ -57,7 +57,7 @@ pub(crate) fn diagnostics(
     scene: &Scene,
     encoding: Encoding,
 ) -> Vec<Diagnostic> {
-    let findings = rules::shown(document.findings(scene));
+    let findings = document.shown(scene);
     let page = scene.rules_page.as_deref();
     findings.iter().map(|it| to_proto::diagnostic(document, it, page, encoding)).collect()
 }

@@ -429,6 +429,33 @@ fn a_log_for_code_scanning_has_what_its_schema_wants() {
 }
 
 #[test]
+fn a_log_says_what_to_delete_and_ends_each_sentence_once() {
+    let home = Home::new();
+    let head = "---\nname: a\ndescription: Reads. Use when asked.\n";
+    let text = format!("\u{FEFF}{head}allowed-tools: Raed\n---\nBody.\n");
+    let top = home.worktree("w", &format!("//- /.agents/skills/a/SKILL.md\n{text}"));
+    let output = run(&home, &top, &["check", "--format", "sarif"]);
+    let log: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let results = log["runs"][0]["results"].as_array().expect("a list");
+    let of = |rule: &str| results.iter().find(|it| it["ruleId"] == rule).expect("it is found");
+    let mark = &of("yaml/byte-order-mark")["fixes"][0]["artifactChanges"][0]["replacements"][0];
+    assert_eq!(mark["deletedRegion"], json!({"byteOffset": 0, "byteLength": 3}));
+    let message = of("tools/unknown")["message"]["text"].as_str().expect("a text");
+    assert!(message.contains("did you mean `Read`? "), "{message}");
+}
+
+#[test]
+fn two_formats_at_once_are_refused() {
+    let home = Home::new();
+    let top = home.worktree("w", TREE);
+    let output = run(&home, &top, &["check", "--json", "--format", "sarif"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("`--json` and another `--format`"), "{}", stderr(&output));
+    let json = stdout(&run(&home, &top, &["check", "--json"]));
+    assert_eq!(stdout(&run(&home, &top, &["check", "--json", "--format", "json"])), json);
+}
+
+#[test]
 fn annotations_are_commands_on_one_line_each() {
     let home = Home::new();
     let top = home.worktree("w", TREE);

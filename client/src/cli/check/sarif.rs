@@ -70,6 +70,9 @@ fn level(severity: Severity) -> &'static str {
 
 fn result(finding: &CheckFinding, location: &Value, rule: Option<usize>) -> Value {
     let message = match &finding.help {
+        Some(help) if finding.message.ends_with(['.', '?', '!']) => {
+            format!("{} {help}", finding.message)
+        }
         Some(help) => format!("{}. {help}", finding.message),
         None => finding.message.clone(),
     };
@@ -93,12 +96,22 @@ fn result(finding: &CheckFinding, location: &Value, rule: Option<usize>) -> Valu
 }
 
 fn fix(fix: &CheckFix, location: &Value) -> Value {
-    let replacement = |it: &skills_protocol::wire::CheckEdit| json!({"deletedRegion": region(it.range), "insertedContent": {"text": it.new_text}});
+    let replacement = |it: &skills_protocol::wire::CheckEdit| json!({"deletedRegion": deleted(it.range), "insertedContent": {"text": it.new_text}});
     let replacements: Vec<Value> = fix.edits.iter().map(replacement).collect();
     json!({
         "description": {"text": fix.title},
         "artifactChanges": [{"artifactLocation": location, "replacements": replacements}],
     })
+}
+
+/// Returns what a fix takes away. A byte order mark is in no column, so that only its bytes name it.
+fn deleted(range: Range) -> Value {
+    let (start, end) = (range.start, range.end);
+    let is_in_text = (start.line, start.column) != (end.line, end.column);
+    if is_in_text || start.offset == end.offset {
+        return region(range);
+    }
+    json!({"byteOffset": start.offset, "byteLength": end.offset - start.offset})
 }
 
 fn region(range: Range) -> Value {

@@ -3,6 +3,11 @@
 //! From Claude Code's hooks reference of September 2026; versions from its change log. An event
 //! without a version is in the reference and in no entry of the log.
 
+use crate::likeness;
+
+/// How alike a name has to be to one that there is.
+const ALIKE: f64 = 0.6;
+
 /// An event that hooks can be bound to.
 #[derive(Debug)]
 pub struct Event {
@@ -331,6 +336,32 @@ pub fn find_event(name: &str) -> Option<&'static Event> {
 /// Returns the kind of handler of that name.
 pub fn find_kind(name: &str) -> Option<&'static Kind> {
     KINDS.iter().find(|it| it.name == name)
+}
+
+/// Returns the kind that a handler is meant to be: by its `type`, also where that is nearly one, or
+/// else by what it has that only one kind has to have. What is wrong with the others of its keys is
+/// seen by it.
+pub fn kind_meant<'a>(
+    written: Option<&str>,
+    keys: impl IntoIterator<Item = &'a str>,
+) -> Option<&'static Kind> {
+    let by_name = written.and_then(|it| meant(it, KINDS.iter().map(|it| it.name)));
+    by_name.and_then(find_kind).or_else(|| {
+        let keys: Vec<&str> = keys.into_iter().collect();
+        let has = |key: &Key| key.required && keys.contains(&key.name);
+        let mut fitting = KINDS.iter().filter(|kind| kind.keys.iter().any(has));
+        let only = fitting.next();
+        only.filter(|_| fitting.next().is_none())
+    })
+}
+
+/// Returns which of `names` was meant by one that may be none of them.
+pub fn meant(
+    name: &str,
+    names: impl Iterator<Item = &'static str> + Clone,
+) -> Option<&'static str> {
+    let folded = names.clone().find(|it| it.eq_ignore_ascii_case(name));
+    folded.or_else(|| likeness::nearest(name, names, ALIKE).first().copied())
 }
 
 /// Returns a key that a handler may have: a common one, or one of its kind.

@@ -4,7 +4,7 @@
 //! unknown, missing or pointless is for the rules to find.
 
 use super::{Fault, Fields, Item, Outcome, Reading, switch};
-use crate::catalog::hooks::{COMMON, GROUP, Key, Takes, find_key, find_kind};
+use crate::catalog::hooks::{COMMON, GROUP, Key, Takes, find_key, kind_meant};
 use crate::ladder::{Kind, Library};
 use crate::parse::{Entry, Value, find};
 use crate::text::Span;
@@ -144,8 +144,9 @@ impl HookReader<'_> {
         };
         let [kind_key, ..] = &COMMON;
         let kind = find(entries, kind_key.name).and_then(|it| self.text(&it.value));
-        let known = kind.as_ref().and_then(|it| find_kind(&it.text));
         let others = entries.iter().filter(|it| it.key.text != kind_key.name);
+        let keys = others.clone().map(|it| &*it.key.text);
+        let known = kind_meant(kind.as_ref().map(|it| &*it.text), keys);
         let (mut settings, mut mistyped) = (Vec::new(), Vec::new());
         for entry in others {
             let n_faults = self.faults.len();

@@ -10,6 +10,7 @@ mod difference;
 mod skip;
 mod steps;
 
+use super::walk::SKILL_FILE;
 use super::{Candidate, Reason, Resolution, Site, Skip, State};
 use crate::path::AbsPath;
 use crate::profile::{Difference, Text};
@@ -177,7 +178,18 @@ struct Inquiry<'a> {
 impl<'a> Inquiry<'a> {
     fn matched(&self) -> Vec<usize> {
         let candidates = self.resolution.candidates.iter().enumerate();
-        candidates.filter(|(_, it)| self.matches(it)).map(|(index, _)| index).collect()
+        let matched = candidates.filter(|(_, it)| self.matches(it));
+        let Query::Path(path) = self.query else { return matched.map(|it| it.0).collect() };
+        // Of skills within skills a path belongs to the innermost, which may be found by nobody.
+        let around = self.around.met.iter().find(|it| it.path == *path);
+        let inner = around.and_then(|it| it.skill.as_ref());
+        let dirs = matched.map(|(index, it)| (index, it.dir()));
+        let is_hidden = |dir: &AbsPath| inner.is_some_and(|it| it != dir && it.starts_with(&**dir));
+        let dirs: Vec<_> = dirs.filter(|(_, dir)| !is_hidden(dir)).collect();
+        let depth = |dir: &AbsPath| dir.components().count();
+        let deepest = dirs.iter().map(|(_, dir)| depth(dir)).max();
+        let innermost = dirs.into_iter().filter(|(_, dir)| Some(depth(dir)) == deepest);
+        innermost.map(|(index, _)| index).collect()
     }
 
     fn matches(&self, candidate: &Candidate) -> bool {
@@ -189,6 +201,8 @@ impl<'a> Inquiry<'a> {
                     || candidate.own_name().is_some_and(|it| it == name)
             }
             Query::Path(path) if candidate.is_command() => *path == candidate.path,
+            // Another SKILL.md is no file of this one.
+            Query::Path(path) if path.ends_with(SKILL_FILE) => *path == candidate.path,
             Query::Path(path) => path.starts_with(&*candidate.dir()),
         }
     }

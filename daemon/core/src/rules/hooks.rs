@@ -7,13 +7,12 @@ use super::rule::Rule;
 use super::subject::Cx;
 use super::{Finding, found};
 use crate::catalog::hooks::{
-    COMMON, EVENTS, GROUP, KINDS, Matches, find_event, find_key, find_kind,
+    COMMON, EVENTS, GROUP, KINDS, Matches, find_event, find_key, find_kind, kind_meant, meant,
 };
 use crate::catalog::{Agent, CLAUDE_HOOKS, HOOKS, Source};
 use crate::diagnostic::Severity;
 use crate::fields::{Group, Handler, Item, Reading};
 use crate::hooks::expression;
-use crate::likeness;
 use crate::text::Span;
 
 const fn rule(
@@ -95,9 +94,6 @@ pub(super) static RULES: [Rule; 7] = [
     ),
 ];
 
-/// How alike a name has to be to one that there is.
-const ALIKE: f64 = 0.6;
-
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let (Some(fields), true) = (cx.fields, cx.concerns(Agent::ClaudeCode)) else { return };
     let Some(outcome) = fields.read(&HOOKS) else { return };
@@ -167,53 +163,65 @@ fn group(cx: &Cx<'_>, group: &Group, out: &mut Vec<Finding>) {
 
 fn handler(cx: &Cx<'_>, handler: &Handler, out: &mut Vec<Finding>) {
     let first = cx.line(handler.span.start).within(handler.span);
-    let Some(kind) = &handler.kind else {
-        let finding = found("hooks/missing-key", first, "the hook has no `type`");
-        let finding = finding.help("Add `type: command`.");
-        let start = handler.span.start;
-        let before = Span::new(cx.line(start).start, start).slice(cx.text);
-        // What has a command is one; the others could be several things.
-        let is_clear =
-            handler.text("command").is_some() && before.chars().all(|it| matches!(it, ' ' | '-'));
-        out.push(if is_clear {
-            let indent = " ".repeat(before.len());
-            let text = format!("type: command{}{indent}", cx.line_break());
-            finding.fix("Add `type: command`", Span::empty(start), text)
-        } else {
-            finding
-        });
-        return;
+    match &handler.kind {
+        None => out.push(without_kind(cx, handler, first)),
+        Some(kind) if find_kind(&kind.text).is_none() => {
+            let names = KINDS.iter().map(|it| it.name);
+            let message = format!("there is no type `{}` of hook", kind.text);
+            out.push(near(found("hooks/kind", kind.span, message), kind, names, |_| false));
+        }
+        Some(_) => {}
+    }
+    // What is wrong with the type hides nothing of the rest.
+    let there = || handler.settings.iter().map(|(name, _)| name).chain(&handler.mistyped);
+    let written = handler.kind.as_ref().map(|it| &*it.text);
+    let known = kind_meant(written, there().map(|it| &*it.text));
+    let own = known.map(|it| it.keys).unwrap_or_default();
+    let what = match known {
+        Some(kind) => format!("a hook of type `{}`", kind.name),
+        None => "a hook".to_owned(),
     };
-    let Some(known) = find_kind(&kind.text) else {
-        let names = KINDS.iter().map(|it| it.name);
-        let finding =
-            found("hooks/kind", kind.span, format!("there is no type `{}` of hook", kind.text));
-        out.push(near(finding, kind, names, |_| false));
-        return;
-    };
-    for key in known.keys.iter().filter(|it| it.required) {
-        let mut names = handler.settings.iter().map(|(name, _)| name).chain(&handler.mistyped);
-        if !names.any(|name| name.text == key.name) {
-            let message = format!("a hook of type `{}` needs `{}`", known.name, key.name);
+    for key in own.iter().filter(|it| it.required) {
+        if !there().any(|name| name.text == key.name) {
+            let message = format!("{what} needs `{}`", key.name);
             let help = format!("Add `{}:`. {}", key.name, key.summary);
             out.push(found("hooks/missing-key", first, message).help(help));
         } else if let Some(value) = handler.text(key.name).filter(|it| it.text.trim().is_empty()) {
-            let message = format!("the `{}` of a hook of type `{}` is empty", key.name, known.name);
+            let message = format!("the `{}` of {what} is empty", key.name);
             let help = format!("Write it behind `{}:`. {}", key.name, key.summary);
             out.push(found("hooks/missing-key", value.span, message).help(help));
         }
     }
-    let there = handler.settings.iter().map(|(it, _)| it).chain(&handler.mistyped);
-    let there: HashSet<&str> = there.map(|it| it.text.as_str()).collect();
+    // Of a hook that may be of any kind each of their keys may be meant.
+    let all = KINDS.iter().flat_map(|it| it.keys).filter(|_| known.is_none());
+    let keys = COMMON.iter().chain(own).chain(all);
+    let written: HashSet<&str> = there().map(|it| it.text.as_str()).collect();
     for (name, _) in &handler.settings {
-        if find_key(Some(known), &name.text).is_some() {
+        if keys.clone().any(|it| it.name == name.text) {
             continue;
         }
-        let message = format!("a hook of type `{}` has no `{}`", known.name, name.text);
-        let names = COMMON.iter().chain(known.keys).map(|it| it.name);
-        let taken = |name: &str| there.contains(name);
+        let message = format!("{what} has no `{}`", name.text);
+        let taken = |name: &str| written.contains(name);
+        let names = keys.clone().map(|it| it.name);
         out.push(near(found("hooks/key", name.span, message), name, names, taken));
     }
+}
+
+/// Says of a hook that its type is missing.
+fn without_kind(cx: &Cx<'_>, handler: &Handler, first: Span) -> Finding {
+    let finding = found("hooks/missing-key", first, "the hook has no `type`");
+    let finding = finding.help("Add `type: command`.");
+    let start = handler.span.start;
+    let before = Span::new(cx.line(start).start, start).slice(cx.text);
+    // What has a command is one; the others could be several things.
+    let is_clear =
+        handler.text("command").is_some() && before.chars().all(|it| matches!(it, ' ' | '-'));
+    if !is_clear {
+        return finding;
+    }
+    let indent = " ".repeat(before.len());
+    let text = format!("type: command{}{indent}", cx.line_break());
+    finding.fix("Add `type: command`", Span::empty(start), text)
 }
 
 /// Returns what has to go with a value so that its key goes too: its line, or what stands before
@@ -242,9 +250,7 @@ fn near(
     names: impl Iterator<Item = &'static str> + Clone,
     taken: impl Fn(&str) -> bool,
 ) -> Finding {
-    let folded = names.clone().find(|it| it.eq_ignore_ascii_case(&item.text));
-    let meant = folded.or_else(|| likeness::nearest(&item.text, names, ALIKE).first().copied());
-    match meant {
+    match meant(&item.text, names) {
         Some(meant) if taken(meant) => {
             finding.help(format!("`{meant}` is there as well; remove one of them."))
         }

@@ -24,5 +24,6 @@ pub(super) static RULES: [Rule; 2] = [
         "Nobody reads more than a hundred findings of one file.",
         "Mend the first ones; the others follow.",
     )
+    .whole_file()
     .texts("(a hundred findings and one)", WELL),
 ];

@@ -49,13 +49,14 @@ fn ask(text: &str) {
     }
     format(text, &document);
     with_subject(text, |subject| {
-        let findings = check(subject, &Settings::default(), &bare);
+        let settings = Settings::default();
+        let findings = check(subject, &settings, &bare);
         hints(subject, &bare);
         lenses(subject, &bare, None, &findings);
         refactorings(subject, &bare, text.floor_char_boundary(text.len() / 2));
         check_to_mend(subject, &Settings::default(), &bare);
         settle(text, findings.clone(), |_| Vec::new());
-        assert!(shown(findings).len() <= MAX_SHOWN + 1);
+        assert!(shown(findings, subject, &settings, &bare).len() <= MAX_SHOWN + 1);
     });
 }
 

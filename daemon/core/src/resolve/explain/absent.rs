@@ -95,6 +95,9 @@ impl<'a> Inquiry<'a> {
         if let Some(Thing::Nothing(alike)) = thing {
             return nothing(path, alike.as_ref());
         }
+        if let Some(absence) = self.within_skill(path, stray) {
+            return absence;
+        }
         let covers = |it: &&Root| path.starts_with(&*it.path);
         let covering = || self.resolution.roots.iter().filter(covers);
         let off = covering().find_map(|it| match &it.outcome {
@@ -118,6 +121,22 @@ impl<'a> Inquiry<'a> {
         }
         let found = self.nested(path, stray).or_else(|| self.of_another_worktree(path, stray));
         found.unwrap_or_else(|| self.misplaced(path, thing))
+    }
+
+    /// Says that a skill lies within another one, at which the agent stops.
+    fn within_skill(&self, path: &AbsPath, stray: Option<&Stray>) -> Option<Absence> {
+        let inner = stray?.skill.as_ref().filter(|it| path.starts_with(&***it))?;
+        let outer = self.resolution.candidates.iter().find(|it| {
+            let (dir, root) = (it.dir(), &self.resolution.roots[it.root]);
+            let stops = self.rule(root).is_some_and(|it| !it.walk.into_skills);
+            stops && !it.is_command() && dir != *inner && inner.starts_with(&*dir)
+        })?;
+        let why =
+            format!("it lies within the skill `{}`, where no others are looked for", outer.name);
+        let name = inner.file_name().unwrap_or_default();
+        let target = self.resolution.roots[outer.root].path.child(name);
+        let next = format!("Move the directory to `{}`.", target.display());
+        Some(Absence::new("walk/within-skill", why, next))
     }
 
     fn passed_over(&self, root: usize, skip: &Skip) -> Absence {

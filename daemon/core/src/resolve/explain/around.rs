@@ -25,6 +25,8 @@ pub struct Stray {
     pub path: AbsPath,
     /// What is there.
     pub thing: Thing,
+    /// The directory of the innermost skill that it is or belongs to, whoever finds that.
+    pub skill: Option<AbsPath>,
     /// The top of the git worktree that it is in.
     pub worktree: Option<AbsPath>,
     /// What makes git ignore it.

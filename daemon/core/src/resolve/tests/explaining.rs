@@ -3,6 +3,8 @@
 use expect_test::expect;
 
 use super::check_explain;
+use super::memory::MemoryTree;
+use crate::resolve::{Around, Query, Stray, Thing, explain, resolve};
 
 const TREE: &str = "
 //- /w/.git dir
@@ -144,4 +146,48 @@ fn an_unknown_name_gets_the_nearest() {
             root /w/.claude/skills
         "#]],
     );
+}
+
+/// Skills within a skill, and what the disk has at a path below it.
+#[track_caller]
+fn check_within(profile: &str, at: &str, expected: &str) {
+    const TREE: &str = "
+//- /w/.git dir
+//- /w/.opencode/skills/x/SKILL.md
+---
+name: x
+description: Outer.
+---
+Read.
+//- /w/.opencode/skills/x/y/SKILL.md
+---
+name: y
+description: Inner.
+---
+Read.
+//- /w/.opencode/skills/x/y/run.sh
+";
+    let (site, path) = (super::site(profile, "/w"), super::path(at));
+    let resolution = resolve(&site, &MemoryTree::new(TREE));
+    let inner = super::path("/w/.opencode/skills/x/y");
+    let skill = path.starts_with(&*inner).then_some(inner);
+    let (thing, worktree, ignored) = (Thing::File, None, None);
+    let stray = Stray { path: path.clone(), thing, skill, worktree, ignored };
+    let around = Around { met: vec![stray] };
+    let explanation = explain(&site, &resolution, Query::Path(&path), &around);
+    assert_eq!(explanation.verdict.summary, expected);
+}
+
+#[test]
+fn a_path_belongs_to_the_innermost_skill_and_to_no_other() {
+    for at in ["SKILL.md", "run.sh", ""] {
+        let at = format!("/w/.opencode/skills/x/y/{at}");
+        let at = at.trim_end_matches('/');
+        check_within("opencode", at, "opencode shows `y` to its model.");
+        let none = format!(
+            "An Agent Skills client finds no skill at `{at}`: it lies within the skill `x`, where no others are looked for."
+        );
+        check_within("agentskills", at, &none);
+    }
+    check_within("opencode", "/w/.opencode/skills/x/run.sh", "opencode shows `x` to its model.");
 }

@@ -41,7 +41,7 @@ description: in the linked worktree
 ";
 
 fn stray(at: &str, thing: Thing) -> Stray {
-    Stray { path: path(at), thing, worktree: None, ignored: None }
+    Stray { path: path(at), thing, skill: None, worktree: None, ignored: None }
 }
 
 fn around(stray: Stray) -> Around {

@@ -168,9 +168,8 @@ fn of_many_findings_a_hundred_are_shown() {
     let keys: Vec<String> = (0..150).map(|it| format!("unknown{it}: x\n")).collect();
     let keys = keys.concat();
     let text = format!("---\n{keys}name: pdf\nname: b\ndescription: Use it.\n---\nRead.\n");
-    let found = World::new(&text).check();
-    let n_found = found.len();
-    let shown = rules::shown(found);
+    let n_found = World::new(&text).check().len();
+    let shown = World::new(&text).shown(&Settings::default());
     assert_eq!(shown.len(), rules::MAX_SHOWN + 1);
     assert!(shown.iter().any(|it| it.rule.id == "yaml/duplicate-key"));
     let last = &shown[rules::MAX_SHOWN];

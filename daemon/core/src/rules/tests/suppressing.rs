@@ -107,3 +107,25 @@ fn levels_are_set_by_rule_family_and_path() {
     assert!(is_glob("a/**") && !is_glob("a/[b"));
     assert_eq!(Level::WORDS.iter().filter_map(|it| Level::read(it)).count(), Level::WORDS.len());
 }
+
+#[test]
+fn that_there_are_more_findings_is_suppressed_like_any_other() {
+    let keys: Vec<String> = (0..150).map(|it| format!("unknown{it}: x\n")).collect();
+    let keys = keys.concat();
+    let last = |comment: &str, level: Option<Level>| {
+        let mut levels = Levels::default();
+        if let Some(level) = level {
+            levels.set("skillsd/*", level);
+        }
+        let settings = Settings { levels, ..Settings::default() };
+        let shown = World::new(&front(&format!("{comment}{keys}"))).shown(&settings);
+        let last = shown.last().expect("there are some");
+        (shown.len(), last.rule.id, last.diagnostic.severity)
+    };
+    let told = (101, "skillsd/too-many", Severity::Information);
+    assert_eq!(last("", None), told);
+    assert_eq!(last("# skillsd-ignore: skillsd/too-many\n", None).0, 100);
+    assert_eq!(last("", Some(Level::Off)).0, 100);
+    let error = Level::As(Severity::Error);
+    assert_eq!(last("", Some(error)), (101, "skillsd/too-many", Severity::Error));
+}

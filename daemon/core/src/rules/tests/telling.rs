@@ -183,3 +183,29 @@ fn a_link_to_a_skill_whose_name_is_misspelled_is_mended() {
     let fix = finding.only_fix().expect("it has one");
     assert_eq!(apply(text, &fix.edits), text.replace("helpr", "helper"));
 }
+
+#[test]
+fn a_type_of_hook_that_there_is_not_hides_nothing_beside_it() {
+    let told = |hook: &str| {
+        let text = front(&format!("hooks:\n  PreToolUse:\n    - hooks:\n        - {hook}"));
+        let found = World::new(&text).check();
+        let told = found.iter().filter(|it| it.rule.id.starts_with("hooks/"));
+        told.map(|it| format!("{}: {}", it.rule.id, it.diagnostic.message)).collect::<Vec<_>>()
+    };
+    let kind = "hooks/kind: there is no type `Command` of hook; did you mean `command`?";
+    let needs = "hooks/missing-key: a hook of type `command` needs `command`";
+    let key = "hooks/key: a hook of type `command` has no `comand`; did you mean `command`?";
+    assert_eq!(told("type: Command\n          comand: x"), [needs, kind, key]);
+    let kind = kind.replace("`Command`", "`comand`");
+    let key = "hooks/key: a hook of type `command` has no `timout`; did you mean `timeout`?";
+    assert_eq!(told("{type: comand, timout: 5}"), [needs, &kind, key]);
+    let kind = "hooks/kind: there is no type `zzz` of hook";
+    let key = "hooks/key: a hook has no `timout`; did you mean `timeout`?";
+    assert_eq!(
+        told("{type: zzz, url: a, timout: 5}")[1..],
+        [key.replace("a hook", "a hook of type `http`")]
+    );
+    assert_eq!(told("{type: zzz, timout: 5}"), [kind, key]);
+    let none = "hooks/missing-key: the hook has no `type`";
+    assert_eq!(told("{timout: 5}"), [none, key]);
+}

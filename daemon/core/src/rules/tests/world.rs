@@ -186,11 +186,23 @@ impl World {
     }
 
     pub(crate) fn check_with(&self, settings: &Settings<'_>) -> Vec<Finding> {
+        self.with_subject(|it| rules::check(it, settings, self))
+    }
+
+    /// Returns what is shown of it.
+    pub(crate) fn shown(&self, settings: &Settings<'_>) -> Vec<Finding> {
+        self.with_subject(|it| rules::shown(rules::check(it, settings, self), it, settings, self))
+    }
+
+    fn with_subject<R>(&self, with: impl FnOnce(&Subject<'_>) -> R) -> R {
         let (text, record) = record(&self.files[&*self.skill]);
         let document = parse(&text);
-        let subject =
-            Subject { text: &text, document: &document, record: &record, path: Some(&self.skill) };
-        rules::check(&subject, settings, self)
+        with(&Subject {
+            text: &text,
+            document: &document,
+            record: &record,
+            path: Some(&self.skill),
+        })
     }
 }
 
