@@ -1,14 +1,18 @@
-//! Answers that come in pages, taken together: those of `skills/list` and `index/snapshot`.
+//! Answers that come in pages, taken together: those of `skills/list`, `index/snapshot`,
+//! `skills/check` and `skills/references`.
 //!
 //! [`Pages`] makes no calls: whoever has a connection asks what [`Pages::params`] says and hands in
-//! what comes of it. All pages of an answer are of one clock. Where the index has changed between
-//! two of them the daemon refuses to go on, and everything is asked for again.
+//! what comes of it. All pages of an answer are of one clock. Where the daemon cannot go on, because
+//! the index has changed between two of them, everything is asked for again.
 //! Invariant: what was read of an older clock is never part of the answer.
 
 use serde_json::value::RawValue;
 use skills_protocol::error::INVALID_PARAMS;
-use skills_protocol::method::{IndexSnapshot, Request, SkillsList};
-use skills_protocol::wire::{ListParams, ListResult, SnapshotParams, SnapshotResult};
+use skills_protocol::method::{IndexSnapshot, Request, SkillsCheck, SkillsList, SkillsReferences};
+use skills_protocol::wire::{
+    CheckParams, CheckResult, ListParams, ListResult, ReferencesParams, ReferencesResult,
+    SnapshotParams, SnapshotResult,
+};
 
 use crate::ClientError;
 
@@ -56,6 +60,35 @@ impl Paged for IndexSnapshot {
         for (whole, page) in whole.profiles.iter_mut().zip(page.profiles) {
             whole.skills.extend(page.skills);
         }
+    }
+}
+
+impl Paged for SkillsCheck {
+    fn turn_to(params: &mut CheckParams, cursor: Option<String>) {
+        params.cursor = cursor;
+    }
+
+    fn take_cursor(result: &mut CheckResult) -> Option<String> {
+        result.next_cursor.take()
+    }
+
+    fn append(whole: &mut CheckResult, page: CheckResult) {
+        whole.files.extend(page.files);
+    }
+}
+
+impl Paged for SkillsReferences {
+    fn turn_to(params: &mut ReferencesParams, cursor: Option<String>) {
+        params.cursor = cursor;
+    }
+
+    fn take_cursor(result: &mut ReferencesResult) -> Option<String> {
+        result.next_cursor.take()
+    }
+
+    fn append(whole: &mut ReferencesResult, page: ReferencesResult) {
+        whole.references.extend(page.references);
+        whole.truncated = page.truncated;
     }
 }
 

@@ -59,7 +59,11 @@ mod automatic;
 
 mod paging;
 
+mod finds;
+
 mod prepared;
+
+mod lineup;
 
 mod gate;
 

@@ -40,24 +40,21 @@ impl Page {
         Self { part, at: 0, n_taken: 0, size: 0, next: None }
     }
 
-    /// Takes what of the next list belongs to this page: each of it with how long it is as JSON.
-    pub(crate) fn take<T, W>(
-        &mut self,
-        list: impl ExactSizeIterator<Item = T>,
-        make: impl Fn(T) -> (W, usize),
-    ) -> Vec<W> {
+    /// Takes what of the next list belongs to this page. `make` makes what stands at an index of
+    /// the list, with how long it is as JSON; nothing is made that is on another page.
+    pub(crate) fn take<W>(&mut self, len: usize, make: impl Fn(usize) -> (W, usize)) -> Vec<W> {
         let begin = self.at;
-        self.at += list.len();
+        self.at += len;
         let mut taken = Vec::new();
         if self.next.is_some() {
             return taken;
         }
-        for (index, item) in (begin..).zip(list).skip(self.part.start.saturating_sub(begin)) {
+        for index in self.part.start.max(begin)..self.at {
             if self.n_taken == self.part.limit || self.size >= PAGE {
                 self.next = Some(index);
                 break;
             }
-            let (made, size) = make(item);
+            let (made, size) = make(index - begin);
             self.n_taken += 1;
             self.size += size;
             taken.push(made);
@@ -117,6 +114,8 @@ impl<'a> Cursor<'a> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
 
     /// Goes through two lists in pages of so many, and returns what each page has.
@@ -126,9 +125,8 @@ mod tests {
         let mut pages = Vec::new();
         loop {
             let mut page = Page::of(Part { start, limit });
-            let lists = ["abc", "de"]
-                .map(|it| page.take(it.chars().collect::<Vec<_>>().into_iter(), |it| (it, size)));
-            pages.push(lists.map(String::from_iter).join("/"));
+            let lists = ["abc", "de"].map(|it| page.take(it.len(), |at| (&it[at..=at], size)));
+            pages.push(lists.map(|it| it.concat()).join("/"));
             match page.next {
                 Some(next) => start = next,
                 None => break,
@@ -144,6 +142,25 @@ mod tests {
         check(3, 1, &["abc/", "/de"]);
         check(2, 1, &["ab/", "c/d", "/e"]);
         check(usize::MAX, PAGE, &["a/", "b/", "c/", "/d", "/e"]);
+    }
+
+    #[test]
+    fn what_is_on_a_page_is_made_once_and_for_no_other() {
+        let n_made = Cell::new(0);
+        let make = |at: usize| {
+            n_made.set(n_made.get() + 1);
+            (at, 1)
+        };
+        for start in 0..10 {
+            let mut page = Page::of(Part { start, limit: 1 });
+            let lists = [4, 6].map(|len| page.take(len, make));
+            let (list, at) = if start < 4 { (0, start) } else { (1, start - 4) };
+            assert_eq!(
+                (lists[list].as_slice(), page.next),
+                (&[at][..], (start < 9).then_some(start + 1))
+            );
+        }
+        assert_eq!(n_made.get(), 10);
     }
 
     #[test]

@@ -3,8 +3,7 @@
 //! A view never changes, so each of these is made at most once, when it is first asked for,
 //! and goes with the view. What nobody asks for costs nothing.
 
-use std::sync::Arc;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use serde_json::value::{RawValue, to_raw_value};
 use skills_core::path::AbsPath;
@@ -13,10 +12,15 @@ use skills_engine::View;
 use skills_engine::search::{Document, SearchError, SearchIndex};
 
 use crate::answer::{Answer, Outcome};
+use crate::lineup::Lineup;
 use crate::to_wire;
 
 /// What every skill's file is called.
 pub(crate) const SKILL_FILE: &str = "SKILL.md";
+
+/// How many selections of profiles are kept that begin with the same one: editors are configured
+/// alike.
+const MOST_LINEUPS: usize = 4;
 
 /// The answers of one view. Numbers are indexes of its candidates.
 #[derive(Debug, Default)]
@@ -33,6 +37,22 @@ pub(crate) struct Prepared {
     by_path: OnceLock<Box<[u32]>>,
     /// Held while it is made, so that it is made once.
     search: Mutex<Option<Arc<SearchIndex>>>,
+    /// What snapshots are made of that begin with this view. Held while one is made.
+    lineups: Mutex<Vec<KeptLineup>>,
+}
+
+#[derive(Debug)]
+struct KeptLineup {
+    /// The views that it is of.
+    of: Box<[Weak<View>]>,
+    lineup: Arc<Lineup>,
+}
+
+impl KeptLineup {
+    fn is_of(&self, views: &[Arc<View>]) -> bool {
+        let same = |(a, b): (&Weak<View>, &Arc<View>)| std::ptr::eq(a.as_ptr(), Arc::as_ptr(b));
+        self.of.len() == views.len() && self.of.iter().zip(views).all(same)
+    }
 }
 
 impl Prepared {
@@ -84,6 +104,27 @@ impl Prepared {
         let index = Arc::new(SearchIndex::new(documents)?);
         *kept = Some(Arc::clone(&index));
         Ok(index)
+    }
+
+    /// Returns what a snapshot of these views is made of, the first of which this is kept with;
+    /// `make` makes it when there is none yet. Blocks while it is made.
+    pub(crate) fn lineup(
+        &self,
+        views: &[Arc<View>],
+        make: impl FnOnce(&[Arc<View>]) -> Lineup,
+    ) -> Arc<Lineup> {
+        let mut kept = self.lineups.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.retain(|it| it.of.iter().all(|it| it.strong_count() > 0));
+        if let Some(kept) = kept.iter().find(|it| it.is_of(views)) {
+            return Arc::clone(&kept.lineup);
+        }
+        let lineup = Arc::new(make(views));
+        if kept.len() == MOST_LINEUPS {
+            kept.remove(0);
+        }
+        let of = views.iter().map(Arc::downgrade).collect();
+        kept.push(KeptLineup { of, lineup: Arc::clone(&lineup) });
+        lineup
     }
 
     /// Returns the candidate of that name that counts.

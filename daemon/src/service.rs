@@ -24,6 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::counters::Counters;
 use crate::events::{About, Bus};
+use crate::finds::Finds;
 use crate::from_wire::{self, Asked};
 use crate::handlers;
 use crate::memory::Memory;
@@ -55,6 +56,8 @@ pub(crate) struct Service {
     pub(crate) sessions: Sessions,
     /// The worktrees whose files were looked at last.
     pub(crate) walks: Walks,
+    /// What was found on the disk, as long as its pages are being asked for.
+    pub(crate) finds: Finds,
     /// What is known of the directories that touches come by.
     pub(crate) levels: Levels,
     /// How often agents did what.
@@ -95,6 +98,7 @@ impl Service {
             environment,
             sessions,
             walks: Walks::default(),
+            finds: Finds::default(),
             levels: Levels::default(),
             failed: AtomicBool::new(false),
         })

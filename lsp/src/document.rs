@@ -104,6 +104,8 @@ impl Document {
     /// Returns the same for whoever makes all fixes with one right answer.
     pub(crate) fn findings_to_mend(&self, scene: &Scene) -> Vec<Finding> {
         self.as_subject(|it| rules::check_to_mend(it, &scene.settings(), scene))
+    }
+
     /// Returns what of that is shown.
     pub(crate) fn shown(&self, scene: &Scene) -> Vec<Finding> {
         self.as_subject(|it| {

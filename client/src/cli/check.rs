@@ -152,8 +152,7 @@ fn link(cx: &Cx<'_>) -> Result<Link, CommandError> {
 }
 
 fn call(cx: &Cx<'_>, params: &CheckParams) -> Result<CheckResult, CommandError> {
-    let mut link = link(cx)?;
-    Ok(link.call::<SkillsCheck>(params)?)
+    Ok(link(cx)?.call_whole::<SkillsCheck>(params.clone())?)
 }
 
 fn print(

@@ -4,7 +4,8 @@
 //! which names, whose claim is heard first, and who wins. That is a [`Ranking`]; it goes over a
 //! wire, and [`Ranking::overlaid`] says what it would be if some files said something else, which
 //! is how buffers that are not saved are seen. The rules of `index/*` look at rankings alone, so
-//! that an editor and `skillsd check` say the same.
+//! that an editor and `skillsd check` say the same. [`Standings`] is what of a ranking takes time
+//! to settle and little room to keep.
 
 mod unsaved;
 
@@ -66,22 +67,72 @@ pub struct Ranked {
     pub same_file: bool,
 }
 
-impl Ranking {
+/// Where each candidate of a resolution stands among all: what its ranking adds to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standings {
+    /// Whether the agent keeps one skill of each name.
+    pub unique: bool,
+    /// Where each stands, in the order of the candidates.
+    pub of: Box<[Standing]>,
+}
+
+/// Where one candidate stands among all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// How many bytes of its name stand before what its file or directory gives.
+    prefix: usize,
+    /// When its claim to its name is heard.
+    turn: u32,
+    /// The candidate that counts in its place.
+    winner: Option<u32>,
+    /// Whether that is the same file by another way.
+    same_file: bool,
+}
+
+impl Standings {
     /// Returns what a resolution has settled.
     pub fn of(site: &Site, resolution: &Resolution) -> Self {
         let candidates = &resolution.candidates;
         let order = claim_order(site, resolution);
         let mut turns = vec![0; candidates.len()];
-        for (turn, index) in order.iter().flatten().enumerate() {
+        for (turn, index) in (0..).zip(order.iter().flatten()) {
             turns[*index] = turn;
         }
-        let ranked =
-            turns.into_iter().enumerate().map(|(it, turn)| ranked(site, candidates, it, turn));
+        let of = candidates.iter().zip(turns);
+        Self {
+            unique: order.is_some(),
+            of: of.map(|(it, turn)| standing(site, candidates, it, turn)).collect(),
+        }
+    }
+}
+
+impl Standing {
+    /// Returns what becomes of the candidate that stands here.
+    pub fn ranked(self, candidate: &Candidate) -> Ranked {
+        Ranked {
+            path: candidate.path.clone(),
+            name: candidate.name.clone(),
+            prefix: candidate.name[..self.prefix].to_owned(),
+            description: candidate.description.as_deref().map(|it| it.chars().count()),
+            state: candidate.state,
+            reason: candidate.reason.as_ref().map(|it| it.message.clone()),
+            turn: self.turn as usize,
+            winner: self.winner.map(|it| it as usize),
+            same_file: self.same_file,
+        }
+    }
+}
+
+impl Ranking {
+    /// Returns what a resolution has settled.
+    pub fn of(site: &Site, resolution: &Resolution) -> Self {
+        let Standings { unique, of } = Standings::of(site, resolution);
+        let skills = of.iter().zip(&resolution.candidates);
         Self {
             profile: Arc::clone(&site.profile),
-            unique: order.is_some(),
-            skills: ranked.collect(),
-            roots: resolution.roots.iter().filter_map(|it| root(&site.profile, it)).collect(),
+            unique,
+            skills: skills.map(|(standing, candidate)| standing.ranked(candidate)).collect(),
+            roots: roots(site, resolution),
         }
     }
 
@@ -204,7 +255,11 @@ impl Ranked {
     }
 }
 
-/// Returns a root of the disk where a file that comes is met by the root's own rule.
+/// Returns the roots of the disk where a file that comes is met by the root's own rule.
+pub fn roots(site: &Site, resolution: &Resolution) -> Vec<RankedRoot> {
+    resolution.roots.iter().filter_map(|it| root(&site.profile, it)).collect()
+}
+
 fn root(profile: &Profile, root: &Root) -> Option<RankedRoot> {
     let is_walked = matches!(root.outcome, RootOutcome::Walked | RootOutcome::Missing);
     let is_plain = is_walked && root.plugin.is_none() && root.origin.is_empty();
@@ -216,24 +271,18 @@ fn root(profile: &Profile, root: &Root) -> Option<RankedRoot> {
     Some(RankedRoot { path, rule: root.rule, skills })
 }
 
-fn ranked(site: &Site, candidates: &[Candidate], index: usize, turn: usize) -> Ranked {
-    let candidate = &candidates[index];
+fn standing(site: &Site, candidates: &[Candidate], candidate: &Candidate, turn: u32) -> Standing {
     let base =
         candidate.record().map(|it| read_as(&site.profile, it, &directory(&candidate.path)).name);
-    let prefix = base.and_then(|it| candidate.name.strip_suffix(&*it).map(str::to_owned));
-    let reason = candidate.reason.as_ref();
-    let winner = reason.filter(|_| candidate.state == State::Shadowed).and_then(|it| it.winner);
+    let prefix = base.and_then(|it| candidate.name.strip_suffix(&*it).map(str::len));
+    let lost = candidate.reason.as_ref().filter(|_| candidate.state == State::Shadowed);
+    let winner = lost.and_then(|it| it.winner);
     let file = |it: &Candidate| it.file.as_ref().map(|it| it.id);
     let won_by = winner.and_then(|it| file(candidates.get(it)?));
-    Ranked {
-        path: candidate.path.clone(),
-        name: candidate.name.clone(),
+    Standing {
         prefix: prefix.unwrap_or_default(),
-        description: candidate.description.as_deref().map(|it| it.chars().count()),
-        state: candidate.state,
-        reason: reason.map(|it| it.message.clone()),
         turn,
-        winner,
+        winner: winner.map(|it| it as u32),
         // Whatever rule of the agent it lost by.
         same_file: won_by.is_some() && won_by == file(candidate),
     }

@@ -198,11 +198,11 @@ requests! {
     SkillsRead, SKILLS_READ, ReadParams => ReadResult, "1.0", AGAIN,
     "Reads a file beneath a skill's directory, or a part of it; a path that leads outside is refused. Where the user is asked before the skill is loaded, it is asked before its first file is read, unless the session's agent has loaded it or the user has said so before in the same session, or without one on the same connection.";
     SkillsCheck, SKILLS_CHECK, CheckParams => CheckResult, "1.0", AGAIN,
-    "Checks skills on the disk by the rules of docs/rules.md: what is wrong where, which agents mind, and how it can be mended. Without a profile the agents in wide use count, with one that agent alone.";
+    "Checks skills on the disk by the rules of docs/rules.md: what is wrong where, which agents mind, and how it can be mended. Without a profile the agents in wide use count, with one that agent alone. What is longer than one message may be comes in pages, all of what was found for the first.";
     RulesDescribe, RULES_DESCRIBE, RulesDescribeParams => RulesDescribeResult, "1.0", AGAIN,
     "Says of rules what they find, why that matters, to which agents, and what to do: as docs/rules.md does.";
     SkillsReferences, SKILLS_REFERENCES, ReferencesParams => ReferencesResult, "1.0", AGAIN,
-    "Finds where skills are named: in `skills:` and `allowed-tools`, behind `/` or `$`, and in code beside the word \"skill\", in every SKILL.md, command, agent and `CLAUDE.md` or its like of the worktree. Only names of skills that there are count, so that paths, URLs and variables are none.";
+    "Finds where skills are named: in `skills:` and `allowed-tools`, behind `/` or `$`, and in code beside the word \"skill\", in every SKILL.md, command, agent and `CLAUDE.md` or its like of the worktree. Only names of skills that there are count, so that paths, URLs and variables are none. What is longer than one message may be comes in pages, all of what was found for the first.";
     IndexSnapshot, INDEX_SNAPSHOT, SnapshotParams => SnapshotResult, "1.0", AGAIN,
     "Gives all that a program needs to answer by itself what an agent would see here, also for texts that are not saved yet: every skill, and what each profile makes of it, with whose claim to a name is heard first. With `since` nothing where nothing has changed.";
     PathsMatch, PATHS_MATCH, PathsMatchParams => PathsMatchResult, "1.0", AGAIN,
@@ -250,9 +250,9 @@ requests! {
     SkillsRun, SKILLS_RUN, RunParams => RunResult, "1.0", ONCE,
     "Runs a script beneath a skill's directory, in that directory, without input and for a limited time. Off unless the configuration's `run.scripts` allows it, and only for skills that are trusted; the user is asked where the skill or the script is not what it was when it was trusted.";
     CatalogRender, CATALOG_RENDER, CatalogParams => CatalogResult, "1.0", AGAIN,
-    "Writes the list of skills that goes into a prompt, as the profile's agent or another one does, within the room that it gives its list. Empty when there are no skills.";
+    "Writes the list of skills that goes into a prompt, as the profile's agent or another one does, within the room that it gives its list. Empty when there are no skills. A text that is longer than one message may be is refused with `-32007`, never cut, and nobody counts as told of it.";
     CatalogTool, CATALOG_TOOL, ToolParams => ToolResult, "1.0", AGAIN,
-    "Describes the tool that an agent registers so that its model can load a skill, with the names as an enum in its JSON Schema; null when there are no skills.";
+    "Describes the tool that an agent registers so that its model can load a skill, with the names as an enum in its JSON Schema; null when there are no skills. One that is longer than one message may be is refused with `-32007`.";
 }
 
 /// Every notification, in the order of the reference.

@@ -22,6 +22,7 @@ use crate::beneath::Beneath;
 use crate::blocking::blocking;
 use crate::conversation::Named;
 use crate::from_wire::format;
+use crate::paging::json_length;
 use crate::peer::Peer;
 use crate::service::Service;
 use crate::to_wire::{self, rendered};
@@ -65,6 +66,8 @@ pub(crate) async fn render(
         Some(_) => found(&view, &shown).await?,
         None => catalog(format, &shown, &room),
     };
+    // Before anybody counts as told of it.
+    fits(&service, &catalog.text, shown.len(), TOO_LONG)?;
     if let Some(session) = &session {
         // What there was no room for comes last, and is still to be told.
         let named = shown.iter().take(catalog.n_listed).filter_map(|it| AbsPath::new(it.path).ok());
@@ -81,6 +84,24 @@ pub(crate) async fn render(
     let health = to_wire::health(&health);
     service.counters.count(|it| it.descriptions_shortened += catalog.n_shortened as u64);
     Answer::new(&rendered::catalog(catalog, &told, view.clock.clone(), health))
+}
+
+/// What to do about a list that no message holds.
+const TOO_LONG: &str = "No model reads that much: name a `format` with a budget, such as `claude`, or ask with `query` for some of them; `skills/list` gives all in pages.";
+const TOO_LONG_FOR_TOOL: &str =
+    "No model reads that much: name a `style` with a budget, such as `claude`.";
+
+/// Refuses a text that no message holds: cut, it would not be what the agent tells its model.
+fn fits(service: &Service, text: &str, n_skills: usize, hint: &str) -> Result<(), RpcError> {
+    let limit = service.settings.user().message_bytes_out;
+    let length = json_length(text) as u64;
+    if length <= limit {
+        return Ok(());
+    }
+    let message = format!(
+        "what there is to tell of {n_skills} skills has {length} bytes, and a message {limit} at the most"
+    );
+    Err(RpcError::too_large(message, limit).with_hint(hint))
 }
 
 fn query(text: &str) -> Result<Query, RpcError> {
@@ -127,7 +148,11 @@ pub(crate) async fn tool(
     let view = service.view(&peer, params.take_context()).await?;
     let style = params.style.map_or(view.site.profile.output, format::load);
     let room = format::room(params.context_tokens, params.budget_chars, None);
-    let tool = describe(style, &listed(&service, &view).await, &room);
+    let skills = listed(&service, &view).await;
+    let tool = describe(style, &skills, &room);
+    if let Some(tool) = &tool {
+        fits(&service, &tool.description, skills.len(), TOO_LONG_FOR_TOOL)?;
+    }
     let n_shortened = tool.as_ref().map_or(0, |it| it.n_shortened as u64);
     service.counters.count(|it| it.descriptions_shortened += n_shortened);
     Answer::new(&ToolResult {

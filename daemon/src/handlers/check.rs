@@ -12,12 +12,14 @@ use skills_engine::View;
 use skills_engine::inspect::{InspectError, Task, inspect};
 use skills_engine::vigil::Heard;
 use skills_protocol::error::RpcError;
+use skills_protocol::method::{Request as _, SkillsCheck};
 use skills_protocol::wire::{CheckParams, CheckResult, Context, Contextual, RuleLevel};
-use tokio::task::spawn_blocking;
 
 use crate::answer::{Answer, Outcome};
+use crate::finds::{self, Found, Wanted, question};
 use crate::from_wire::absolute;
 use crate::handlers::rules::unknown_rule;
+use crate::paging;
 use crate::peer::Peer;
 use crate::rules_page;
 use crate::service::Service;
@@ -40,29 +42,32 @@ pub(crate) async fn check(
     if paths.is_empty() {
         paths.push(first.site.cwd.clone());
     }
-    let levels = config::levels_of(&rows, &top);
     let read_limit = service.settings.user().read_limit;
-    let task = Task { paths, views, levels, read_limit, settles: params.fix_all };
-    let work = move || {
-        let checked = inspect(&task)?;
+    let settles = params.fix_all;
+    let question = question(SkillsCheck::METHOD, &views, (&paths, &rows, read_limit, settles));
+    let limit = paging::limit(params.limit)?;
+    let wanted = Wanted { question, cursor: params.cursor.as_deref(), limit };
+    let clock = first.clock.clone();
+    let find = move || {
+        let levels = config::levels_of(&rows, &top);
+        let checked = inspect(&Task { paths, views, levels, read_limit, settles });
+        let checked = checked.map_err(|error| refused(&error))?;
         let page = rules_page::address();
+        let skills = checked.iter().filter(|it| !is_instructions(&it.path)).count();
         let found = checked.iter().filter(|it| !it.findings.is_empty());
         let files = found.map(|it| to_wire::checked_file(it, page.as_deref()));
-        let skills = checked.iter().filter(|it| !is_instructions(&it.path));
-        Ok((skills.count() as u64, files.collect()))
+        Ok(Found::new(&clock, skills as u64, files))
     };
-    let result: Result<_, InspectError> = spawn_blocking(work).await.map_err(|error| {
-        tracing::error!(%error, "a check ended early");
-        crate::refusal::panicked()
-    })?;
-    let (checked, files) = result.map_err(|error| refused(&error))?;
-    Answer::new(&CheckResult {
-        clock: first.clock.clone(),
+    let page = finds::page(&service, wanted, find).await?;
+    let result = CheckResult {
+        clock: page.whole().clock.clone(),
         health: to_wire::health(&first.health),
-        checked,
-        files,
+        checked: page.whole().n_checked,
+        files: page.items(),
         left_alone: Vec::new(),
-    })
+        next_cursor: page.next_cursor.clone(),
+    };
+    Answer::with_capacity(&result, page.size + 512)
 }
 
 /// What counts for the rules at one place.

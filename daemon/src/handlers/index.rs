@@ -1,23 +1,28 @@
 //! `index/snapshot`, `paths/match` and `skills/references`: what an editor needs to answer by itself.
 //!
-//! A snapshot is made from views alone. The other two walk the worktree, on the blocking pool; the
-//! walk is kept for some seconds.
+//! A snapshot is made from views alone; what each makes of its skills is settled once for all pages.
+//! The other two walk the worktree; the walk is kept for some seconds. All of it is work for the
+//! blocking pool.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
-use skills_engine::inspect::{self, Spoken};
+use skills_engine::inspect;
 use skills_protocol::error::RpcError;
+use skills_protocol::method::{Request as _, SkillsReferences};
 use skills_protocol::wire::{
     Contextual, Freshness, PathMatches, PathsMatchParams, PathsMatchResult, ReferencesParams,
-    ReferencesResult, SkillReference, SnapshotParams,
+    ReferencesResult, SnapshotParams,
 };
-use tokio::task::spawn_blocking;
 
 use crate::answer::{Answer, Outcome};
+use crate::blocking::blocking;
+use crate::finds::{self, Found, Wanted, question};
 use crate::handlers::check::{Active, active};
+use crate::lineup::Lineup;
 use crate::paging::{self, Cursor, Part};
 use crate::peer::Peer;
+use crate::prepared::Prepared;
 use crate::service::Service;
 use crate::to_wire;
 
@@ -36,24 +41,27 @@ pub(crate) async fn snapshot(
     let context = params.take_context();
     let active = active(&service, &peer, &context, params.profiles).await?;
     let Active { views, rows, .. } = &active;
-    let own = &service.settings.user().profiles;
+    let config = service.settings.user();
     let mut clock: Vec<_> = views.iter().map(|it| it.clock.clone()).collect();
     // The configuration is part of the answer, and no view's clock tells of it.
     let mut hasher = DefaultHasher::new();
-    (rows, own.written()).hash(&mut hasher);
+    (rows, config.profiles.written()).hash(&mut hasher);
     clock.push(format!("{:x}", hasher.finish()));
     let clock = clock.join(" ");
     let limit = paging::limit(params.limit)?;
     let cursor = params.cursor.as_deref().map(|it| Cursor::read(it, &clock)).transpose()?;
-    let known = cursor.is_none() && params.since.as_deref() == Some(&*clock);
-    let result = if known {
-        to_wire::known_snapshot(views, clock)
-    } else {
-        let part = Part { start: cursor.map_or(0, |it| it.start), limit };
-        to_wire::snapshot(views, rows, own, clock, part)
-    };
-    let n_places: usize = result.profiles.iter().map(|it| it.skills.len()).sum();
-    Answer::with_capacity(&result, 1024 + result.skills.len() * 300 + n_places * 200)
+    if cursor.is_none() && params.since.as_deref() == Some(&*clock) {
+        return Answer::new(&to_wire::known_snapshot(views, clock));
+    }
+    let part = Part { start: cursor.map_or(0, |it| it.start), limit };
+    blocking(move || {
+        let Active { views, rows, .. } = &active;
+        let lineup = Prepared::of(&views[0]).lineup(views, Lineup::of);
+        let result = to_wire::snapshot(views, &lineup, rows, &config.profiles, clock, part);
+        let n_places: usize = result.profiles.iter().map(|it| it.skills.len()).sum();
+        Answer::with_capacity(&result, 1024 + result.skills.len() * 300 + n_places * 200)
+    })
+    .await
 }
 
 pub(crate) async fn paths_match(
@@ -80,7 +88,7 @@ pub(crate) async fn paths_match(
             });
             PathMatches { pattern, count, files }
         });
-        matches.collect()
+        Ok(matches.collect())
     };
     let matches = blocking(work).await?;
     let health = to_wire::health(&view.health);
@@ -93,42 +101,31 @@ pub(crate) async fn references(
     mut params: ReferencesParams,
 ) -> Outcome {
     let context = params.take_context();
-    let ReferencesParams { name, limit, .. } = params;
+    let ReferencesParams { name, limit, cursor, .. } = params;
+    let limit = limit.unwrap_or(REFERENCES) as usize;
     let anew = context.freshness == Some(Freshness::Verified);
     let Active { views, .. } = active(&service, &peer, &context, Vec::new()).await?;
     let first = Arc::clone(&views[0]);
-    let worktree = service.walks.worktree(&first.resolution.worktree, anew);
-    let work = move || {
+    let question = question(SkillsReferences::METHOD, &views, &name);
+    let wanted = Wanted { question, cursor: cursor.as_deref(), limit };
+    let (clock, walking) = (first.clock.clone(), Arc::clone(&service));
+    let find = move || {
+        let worktree = walking.walks.worktree(&views[0].resolution.worktree, anew);
         let names = inspect::names(&views);
         let is_meant = |it: &str| match &name {
             Some(name) => it == name,
             None => names.contains(it),
         };
-        inspect::spoken(&worktree, &views, is_meant)
+        let spoken = inspect::spoken(&worktree, &views, is_meant);
+        Ok(Found::new(&clock, 0, spoken.iter().flat_map(to_wire::references)))
     };
-    let spoken = blocking(work).await?;
-    let most = limit.unwrap_or(REFERENCES) as usize;
-    let mut references: Vec<SkillReference> = Vec::new();
-    let all = spoken.iter().map(|it: &Spoken| it.references.len()).sum::<usize>();
-    for file in &spoken {
-        if references.len() < most {
-            references.extend(to_wire::references(file));
-        }
-    }
-    references.truncate(most);
-    Answer::new(&ReferencesResult {
-        clock: first.clock.clone(),
+    let page = finds::page(&service, wanted, find).await?;
+    let result = ReferencesResult {
+        clock: page.whole().clock.clone(),
         health: to_wire::health(&first.health),
-        truncated: all > references.len(),
-        references,
-    })
-}
-
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, RpcError> {
-    spawn_blocking(work).await.map_err(|error| {
-        tracing::error!(%error, "a walk ended early");
-        crate::refusal::panicked()
-    })
+        truncated: page.is_cut,
+        references: page.items(),
+        next_cursor: page.next_cursor.clone(),
+    };
+    Answer::with_capacity(&result, page.size + 512)
 }

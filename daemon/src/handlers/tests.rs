@@ -4,6 +4,7 @@ mod asking;
 mod configured;
 mod counting;
 mod loading;
+mod paged;
 mod running;
 mod session;
 mod trusting;

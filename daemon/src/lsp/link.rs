@@ -334,7 +334,7 @@ impl Source for Link {
 
     fn references(&self, place: AbsPath, name: Option<String>) -> Answer<Vec<SkillReference>> {
         let encoding = encoding_of([&*place]);
-        let answer = self.ask::<SkillsReferences>(ReferencesParams {
+        let answer = self.ask_whole::<SkillsReferences>(ReferencesParams {
             name,
             // A file that is missed would keep the old name of a skill.
             freshness: Some(Freshness::Verified),
@@ -353,7 +353,7 @@ impl Source for Link {
         levels: Vec<RuleLevel>,
     ) -> Answer<CheckResult> {
         let encoding = encoding_of([&*place]);
-        self.ask::<SkillsCheck>(CheckParams {
+        self.ask_whole::<SkillsCheck>(CheckParams {
             profiles,
             levels,
             cwd: Some(encode(&place, encoding)),

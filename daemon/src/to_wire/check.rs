@@ -101,6 +101,7 @@ pub(crate) fn rule(rule: &Rule, page: Option<&str>) -> wire::RuleDescription {
         why: rule.why.to_owned(),
         repair: rule.repair.to_owned(),
         fixable: rule.fixable,
+        choosable: rule.choosable,
         agents: rule.agents.iter().map(|it| it.name().to_owned()).collect(),
         sources: rule.sources.iter().map(|it| source(it)).collect(),
         since: rule.since.to_owned(),

@@ -1,12 +1,10 @@
 //! What an editor keeps of the views, on the wire.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use skills_core::config::LevelRow;
-use skills_core::path::AbsPath;
 use skills_core::profile::Profiles;
-use skills_core::ranking::{Ranked, RankedRoot, Ranking};
+use skills_core::ranking::{self, Ranked, RankedRoot};
 use skills_core::resolve::Candidate;
 use skills_core::text::LineIndex;
 use skills_engine::View;
@@ -15,37 +13,35 @@ use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire;
 
 use super::{Places, hash, health, path, state};
+use crate::lineup::{self, Lineup};
 use crate::paging::{Cursor, Page, Part, json_length};
 
 /// How long are the names and numbers around the texts of a file or a place, as JSON, at the most.
 const AROUND: usize = 160;
 
-/// Returns a page of the views as a snapshot.
+/// Returns a page of the views as a snapshot. `lineup` is theirs.
 pub(crate) fn snapshot(
     views: &[Arc<View>],
+    lineup: &Lineup,
     rows: &[LevelRow],
     own: &Profiles,
     clock: String,
     part: Part,
 ) -> wire::SnapshotResult {
-    let mut files: BTreeMap<&AbsPath, (u32, &Candidate)> = BTreeMap::new();
-    for candidate in views.iter().flat_map(|it| &it.resolution.candidates) {
-        files.entry(&candidate.path).or_insert((0, candidate));
-    }
-    for (number, (index, _)) in files.values_mut().enumerate() {
-        *index = number as u32;
-    }
     let is_first = part.start == 0;
     let mut page = Page::of(part);
-    let skills = page.take(files.values(), |(_, it)| skill(it));
-    let mut profile = |view: &Arc<View>| {
-        let ranking = Ranking::of(&view.site, &view.resolution);
-        let skills = page.take(ranking.skills.iter(), |it| place(it, files[&it.path].0));
-        let profile = ranking.profile.id.to_string();
-        let roots = if is_first { ranking.roots.iter().map(root).collect() } else { Vec::new() };
-        wire::SnapshotProfile { profile, unique: ranking.unique, skills, roots }
+    let skills = page.take(lineup.n_files(), |it| skill(lineup.file(views, it)));
+    let mut profile = |(view, profile): (&Arc<View>, &lineup::Profile)| {
+        let candidates = &view.resolution.candidates;
+        let skills = page.take(candidates.len(), |it| {
+            place(profile.standings.of[it].ranked(&candidates[it]), profile.files[it])
+        });
+        let roots = ranking::roots(&view.site, &view.resolution).iter().filter(|_| is_first);
+        let roots = roots.map(root).collect();
+        let name = view.site.profile.id.to_string();
+        wire::SnapshotProfile { profile: name, unique: profile.standings.unique, skills, roots }
     };
-    let profiles = views.iter().map(&mut profile).collect();
+    let profiles = views.iter().zip(lineup.profiles()).map(&mut profile).collect();
     wire::SnapshotResult {
         fresh: true,
         next_cursor: page.next.map(|start| Cursor { start, since: None }.text(&clock)),
@@ -107,14 +103,14 @@ fn skill(candidate: &Candidate) -> (wire::SnapshotSkill, usize) {
 }
 
 /// Returns what a profile makes of a file, and how long that is as JSON.
-fn place(ranked: &Ranked, skill: u32) -> (wire::SnapshotPlace, usize) {
+fn place(ranked: Ranked, skill: u32) -> (wire::SnapshotPlace, usize) {
     let place = wire::SnapshotPlace {
         skill,
-        name: ranked.name.clone(),
-        prefix: ranked.prefix.clone(),
+        name: ranked.name,
+        prefix: ranked.prefix,
         description: ranked.description.map(|it| it as u32),
         state: state(ranked.state),
-        reason: ranked.reason.clone(),
+        reason: ranked.reason,
         turn: ranked.turn as u32,
         winner: ranked.winner.map(|it| it as u32),
         same_file: ranked.same_file,

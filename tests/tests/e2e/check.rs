@@ -337,6 +337,16 @@ fn a_rule_is_explained() {
     assert!(text.starts_with("error[yaml/unquoted-colon]\n\n  A value without quotes"), "{text}");
     assert!(text.contains("  what to do  Put the whole value in quotes.\n"), "{text}");
     assert!(text.contains("\nFound in\n\n    ---\n    name: pdf\n"), "{text}");
+    assert!(text.contains("  fix         `skillsd check --fix` makes it"), "{text}");
+    // What nobody can do for a person is not promised.
+    let text = stdout(&run(&live.home, &top, &["check", "--explain", "description/missing"]));
+    assert!(text.contains("  fix         an editor offers what can be done"), "{text}");
+    assert!(!text.contains("check --fix"), "{text}");
+    let asked = json!({"rules": ["description/missing", "yaml/unquoted-colon"]});
+    let told = live.wire.call("rules/describe", &asked)["rules"].take();
+    let told: Vec<_> = told.as_array().expect("a list").iter().collect();
+    let ways = told.iter().map(|it| (it["fixable"] == true, it["choosable"] == true));
+    assert_eq!(ways.collect::<Vec<_>>(), [(false, true), (true, false)]);
     let family = stdout(&run(&live.home, &top, &["check", "--explain", "hooks/*"]));
     assert!(family.matches("[hooks/").count() > 4, "{family}");
     let asked = json!({"rules": ["yaml/unquoted-colon"]});

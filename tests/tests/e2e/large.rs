@@ -1,5 +1,6 @@
 //! Worktrees with more skills than one answer holds: nothing of what is asked about them is cut.
 
+use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -13,6 +14,9 @@ use crate::support::{Live, run, stderr};
 
 /// A snapshot of them by the profiles in wide use is some twenty megabytes long.
 const MANY: usize = 10_000;
+
+/// How long one message may be.
+const LIMIT: usize = 8 * 1024 * 1024;
 
 /// How long a first look at all of them may take on a slow machine.
 const PATIENCE: Duration = Duration::from_mins(2);
@@ -116,6 +120,56 @@ fn pages_of_a_snapshot_are_as_long_as_wanted() {
     few["limit"] = json!(0);
     let refused = live.wire.try_call("index/snapshot", &few).expect_err("nothing is asked for");
     assert_eq!(refused.message, "`limit` is 0");
+}
+
+/// How many files have more findings each than are shown, and name a skill this often.
+const WORDY: usize = 72;
+const TIMES: usize = 500;
+
+/// Neither what is wrong with them nor where they name the skill fits one answer.
+fn wordy(home: &Home) -> PathBuf {
+    let top = home.worktree("w", "");
+    write_skill(&top.join(".agents/skills/a"), "a", "The first one. Use when asked for it.");
+    // A finding tells of the path that leads nowhere, so that a long one makes it long.
+    let dirs = format!("{}/", "x".repeat(200)).repeat(5);
+    let links: Vec<String> = (0..110).map(|it| format!("[l]({dirs}{it}.md)\n")).collect();
+    let body = "See `/a`.\n".repeat(TIMES) + &links.concat();
+    for index in 0..WORDY {
+        let name = format!("wordy-{index:02}");
+        let dir = top.join(".agents/skills").join(&name);
+        fs::create_dir_all(&dir).expect("made");
+        let head = format!("---\nname: {name}\ndescription: Many words. Use when asked.\n---\n");
+        fs::write(dir.join("SKILL.md"), head + &body).expect("written");
+    }
+    top
+}
+
+#[test]
+fn what_is_wrong_and_who_is_named_comes_in_pages() {
+    let mut live = Live::start();
+    live.wire.set_patience(PATIENCE);
+    let top = wordy(&live.home);
+    // To the command all of it is one answer.
+    let check = run(&live.home, &top, &["check", "--json"]);
+    assert!(check.stdout.len() > LIMIT, "{} bytes fit one answer", check.stdout.len());
+    let whole: Value = serde_json::from_slice(&check.stdout).expect("one answer");
+    assert_eq!(whole["nextCursor"], Value::Null);
+    let files = whole["files"].as_array().expect("a list");
+    let counts = files.iter().map(|it| it["findings"].as_array().expect("a list").len());
+    assert_eq!(counts.sum::<usize>(), WORDY * 101, "a hundred of each, and how many more");
+
+    let mut params = json!({"cwd": top, "limit": u32::MAX});
+    let mut page = live.wire.call("skills/references", &params);
+    let (mut n_pages, mut found) = (1, page["references"].clone());
+    while page["truncated"] == true {
+        params["cursor"] = page["nextCursor"].clone();
+        page = live.wire.call("skills/references", &params);
+        n_pages += 1;
+        append(&mut found, &page["references"]);
+    }
+    assert!(n_pages > 1, "it fits one answer");
+    assert_eq!(found.as_array().expect("a list").len(), WORDY * TIMES);
+    assert_eq!(page["nextCursor"], Value::Null);
 }
 
 #[test]

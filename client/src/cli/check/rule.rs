@@ -27,10 +27,12 @@ fn one(rule: &RuleDescription, terminal: &Terminal) -> String {
     text.push('\n');
     let agents = if rule.agents.is_empty() { "all".to_owned() } else { rule.agents.join(", ") };
     let mut facts = vec![("what to do", terminal.prose(&rule.repair))];
-    if rule.fixable {
-        let fix = "`skillsd check --fix` makes it where there is one right answer";
-        facts.push(("fix", fix.to_owned()));
-    }
+    let fixes = [
+        (rule.fixable, "`skillsd check --fix` makes it where there is one right answer"),
+        (rule.choosable, "an editor offers what can be done, to choose from"),
+    ];
+    let fixes = fixes.into_iter().filter(|it| it.0);
+    facts.extend(fixes.map(|(_, how)| ("fix", how.to_owned())));
     facts.push(("agents", plain(&agents)));
     let suppressed = format!(
         "`# skillsd-ignore: {0}` in the frontmatter, `<!-- skillsd-ignore {0} -->` in the body",

@@ -1,5 +1,7 @@
 //! The tool that an agent registers so that its model can load a skill.
 
+use std::collections::HashSet;
+
 use serde_json::{Value as Json, json};
 
 use super::Format;
@@ -67,13 +69,8 @@ fn names<'a>(format: Format, skills: &[Listed<'a>]) -> Vec<&'a str> {
         Format::Gemini => gemini_order(skills),
         _ => skills.iter().collect(),
     };
-    let mut names: Vec<&str> = Vec::new();
-    for skill in sorted {
-        if !names.contains(&skill.name) {
-            names.push(skill.name);
-        }
-    }
-    names
+    let mut seen = HashSet::new();
+    sorted.into_iter().map(|it| it.name).filter(|it| seen.insert(*it)).collect()
 }
 
 fn schema(format: Format, skills: &[Listed<'_>]) -> Json {

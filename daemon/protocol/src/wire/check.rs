@@ -43,22 +43,37 @@ skills_params! {
             deserialize_with = "crate::wire::null_is_default"
         )]
         fix_all: bool,
+        /// How many files with findings to give at most; the rest is reached with `cursor`. What is
+        /// longer than one answer may be comes in pages anyway.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        limit: Option<u32>,
+        /// The `nextCursor` of the answer before, to the same question. Its pages are of what was
+        /// found for the first of them; refused where that is not known any more and something else
+        /// is found by now.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cursor: Option<String>,
     }
 }
 
-/// What is wrong with the files that were checked.
+/// What is wrong with the files that were checked. Servers that hold files as text put that in place
+/// of [`CheckedFile`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct CheckResult {
+pub struct CheckResult<F = CheckedFile> {
     /// The view's clock.
     pub clock: String,
     /// What is unwell.
     #[serde(default)]
     pub health: Vec<Health>,
-    /// How many skills and commands were checked; instructions that speak of them come besides.
+    /// How many skills and commands were checked, on whichever page; instructions that speak of them
+    /// come besides.
     pub checked: u64,
     /// The files with findings, sorted by path.
-    pub files: Vec<CheckedFile>,
+    pub files: Vec<F>,
+    /// Where to go on; absent at the end. Whoever puts `files` of all pages one behind the other has
+    /// all that was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
     /// The files that `skillsd check --fix` was to mend and left as they are, because they were
     /// changed meanwhile; absent where there are none. A server mends nothing, and names none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -203,25 +203,36 @@ skills_params! {
         /// The skill; all that there are when absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         name: Option<String>,
-        /// How many to give at most; 1,000 when absent.
+        /// How many to give at most; 1,000 when absent. The rest is reached with `cursor`. What is
+        /// longer than one answer may be comes in pages anyway.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<u32>,
+        /// The `nextCursor` of the answer before, to the same question. Its pages are of what was
+        /// found for the first of them; refused where that is not known any more and something else
+        /// is found by now.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cursor: Option<String>,
     }
 }
 
-/// Where skills are named.
+/// Where skills are named. Servers that hold places as text put that in place of
+/// [`SkillReference`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct ReferencesResult {
+pub struct ReferencesResult<R = SkillReference> {
     /// The view's clock.
     pub clock: String,
     /// What is unwell.
     #[serde(default)]
     pub health: Vec<Health>,
     /// The places, sorted by file and place.
-    pub references: Vec<SkillReference>,
-    /// Whether there are more than were asked for.
+    pub references: Vec<R>,
+    /// Whether there are more than these.
     pub truncated: bool,
+    /// Where to go on; absent at the end. Whoever puts `references` of all pages one behind the other
+    /// has all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
 }
 
 /// A place where a skill is named.

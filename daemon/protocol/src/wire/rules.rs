@@ -41,6 +41,10 @@ pub struct RuleDescription {
     pub repair: String,
     /// Whether most findings come with a fix that can be applied as it is.
     pub fixable: bool,
+    /// Whether what can be done is for a person to choose in an editor: there are several ways, or
+    /// it is more than an edit of the text.
+    #[serde(default)]
+    pub choosable: bool,
     /// The agents that it is about; all of them when there are none.
     pub agents: Vec<String>,
     /// Where all of this is known from.
