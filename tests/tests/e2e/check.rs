@@ -342,11 +342,11 @@ fn a_rule_is_explained() {
     let text = stdout(&run(&live.home, &top, &["check", "--explain", "description/missing"]));
     assert!(text.contains("  fix         an editor offers what can be done"), "{text}");
     assert!(!text.contains("check --fix"), "{text}");
-    let asked = json!({"rules": ["description/missing", "yaml/unquoted-colon"]});
+    let asked = json!({"rules": ["yaml/unquoted-colon", "description/missing"]});
     let told = live.wire.call("rules/describe", &asked)["rules"].take();
     let told: Vec<_> = told.as_array().expect("a list").iter().collect();
     let ways = told.iter().map(|it| (it["fixable"] == true, it["choosable"] == true));
-    assert_eq!(ways.collect::<Vec<_>>(), [(false, true), (true, false)]);
+    assert_eq!(ways.collect::<Vec<_>>(), [(true, false), (false, true)]);
     let family = stdout(&run(&live.home, &top, &["check", "--explain", "hooks/*"]));
     assert!(family.matches("[hooks/").count() > 4, "{family}");
     let asked = json!({"rules": ["yaml/unquoted-colon"]});

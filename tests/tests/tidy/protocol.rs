@@ -201,8 +201,10 @@ fn shown(ty: &str, named: &mut BTreeSet<String>) -> String {
         "bool" => "true or false".to_owned(),
         "u16" | "u32" | "u64" | "i32" | "i64" | "f32" | "f64" => "number".to_owned(),
         "Value" => "any value".to_owned(),
-        // The entries of a list are a type parameter, so that they can be handed on as text.
+        // What a list holds is a type parameter, so that it can be handed on as text.
         "S" | "E" | "T" => shown("Entry", named),
+        "F" => shown("CheckedFile", named),
+        "R" => shown("SkillReference", named),
         "SkillCounts" => format!("object with a number for each {}", shown("State", named)),
         _ if ty.starts_with("Map<") => "object".to_owned(),
         _ => {
