@@ -20,7 +20,7 @@ use skills_core::parse::{Document, parse};
 use skills_core::path::AbsPath;
 use skills_core::references::{Bases, Move, Moves, linked, links, references, typed};
 use skills_core::rules::{
-    Finding, Neighbour, Settings, Subject, Surroundings, check, check_to_mend, settle,
+    Company, Finding, Neighbour, Settings, Subject, Surroundings, check, check_to_mend, settle,
 };
 use skills_core::skill::{FileFacts, Origin, SkillRecord};
 use skills_core::text::{LineIndex, Span};
@@ -47,7 +47,7 @@ const LEAST: Duration = Duration::from_millis(4);
 /// A directory with a file and a skill beside it.
 struct Bare {
     files: Vec<String>,
-    neighbours: Vec<Neighbour>,
+    company: Company,
 }
 
 impl Surroundings for Bare {
@@ -55,8 +55,8 @@ impl Surroundings for Bare {
         Some(&self.files)
     }
 
-    fn neighbours(&self) -> &[Neighbour] {
-        &self.neighbours
+    fn company(&self) -> &Company {
+        &self.company
     }
 }
 
@@ -80,7 +80,8 @@ impl Asked {
         let record = record(&text, &document);
         let beside =
             Neighbour { name: "skill-name".to_owned(), path: path("/w/b/SKILL.md"), file: None };
-        let bare = Bare { files: vec!["references/b.md".to_owned()], neighbours: vec![beside] };
+        let company = Company::new(vec![beside], Vec::new());
+        let bare = Bare { files: vec!["references/b.md".to_owned()], company };
         let places = [text.len() / 2, text.len() - 8, 12].map(|it| text.floor_char_boundary(it));
         Self { text, document, record, path: path("/w/a/SKILL.md"), bare, places }
     }

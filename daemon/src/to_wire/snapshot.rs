@@ -36,8 +36,8 @@ pub(crate) fn snapshot(
         let skills = page.take(candidates.len(), |it| {
             place(profile.standings.of[it].ranked(&candidates[it]), profile.files[it])
         });
-        let roots = ranking::roots(&view.site, &view.resolution).iter().filter(|_| is_first);
-        let roots = roots.map(root).collect();
+        let roots = is_first.then(|| ranking::roots(&view.site, &view.resolution));
+        let roots = roots.iter().flatten().map(root).collect();
         let name = view.site.profile.id.to_string();
         wire::SnapshotProfile { profile: name, unique: profile.standings.unique, skills, roots }
     };

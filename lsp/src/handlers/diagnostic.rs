@@ -1,6 +1,5 @@
 //! `textDocument/diagnostic`, and the diagnostics of a text for those who are sent them unasked.
 
-use skills_core::rules;
 use tower_lsp::ls_types::{
     Diagnostic, DocumentDiagnosticParams, DocumentDiagnosticReport, FullDocumentDiagnosticReport,
     RelatedFullDocumentDiagnosticReport, RelatedUnchangedDocumentDiagnosticReport,

@@ -1,7 +1,7 @@
 //! `workspace/symbol`: every skill that can be seen from any of the editor's folders, each once.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use skills_core::path::AbsPath;
@@ -49,27 +49,27 @@ fn other_ways(
     places: &[(AbsPath, Arc<Overlaid>)],
     is_open: impl Fn(&AbsPath) -> bool,
 ) -> BTreeSet<&AbsPath> {
-    let mut ways: BTreeMap<FileId, BTreeMap<&AbsPath, usize>> = BTreeMap::new();
+    let mut ways: BTreeMap<FileId, BTreeSet<&AbsPath>> = BTreeMap::new();
     for skill in places.iter().flat_map(|(_, it)| &it.skills) {
         if let Some(file) = skill.file {
-            ways.entry(file).or_default().insert(&skill.path, 0);
+            ways.entry(file).or_default().insert(&skill.path);
         }
     }
     // Of most files there is one, and nothing to choose.
     ways.retain(|_, it| it.len() > 1);
-    let rankings = || places.iter().flat_map(|(_, it)| &it.rankings);
-    for paths in ways.values_mut() {
-        for ranked in rankings().flat_map(|it| &it.skills) {
-            if let Some(count) = paths.get_mut(&ranked.path) {
-                *count += 1;
-            }
-        }
+    if ways.is_empty() {
+        return BTreeSet::new();
+    }
+    let mut known: HashMap<&AbsPath, usize> = HashMap::new();
+    let rankings = places.iter().flat_map(|(_, it)| it.company.rankings());
+    for ranked in rankings.flat_map(|it| &it.skills) {
+        *known.entry(&ranked.path).or_default() += 1;
     }
     let mut others = BTreeSet::new();
     for paths in ways.into_values() {
         let mut paths: Vec<_> = paths.into_iter().collect();
-        paths.sort_by_key(|(path, count)| (!is_open(path), Reverse(*count)));
-        others.extend(paths.into_iter().skip(1).map(|(path, _)| path));
+        paths.sort_by_key(|it| (!is_open(it), Reverse(known.get(it).copied().unwrap_or_default())));
+        others.extend(paths.into_iter().skip(1));
     }
     others
 }
