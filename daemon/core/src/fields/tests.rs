@@ -593,7 +593,7 @@ fn hooks_are_read_with_what_is_usable() {
           command: command=./check.sh, timeout=5, once=true, args=2 texts, new: {}
           http: url=http://localhost, headers: { A: b }
         PreToolUse on all
-          ?: command: 12
+          ?: command=12
         Stop on all
           command: 
         "[a]" is a list, not a text
