@@ -18,7 +18,7 @@ use tokio::sync::Mutex;
 
 use crate::ClientError;
 use crate::connection::Connection;
-use crate::spawn::{StartOptions, connect, connect_or_start, pauses};
+use crate::spawn::{DEADLINE, StartOptions, connect, connect_or_start, pauses};
 use crate::stand_in::StandIn;
 
 /// Calls the daemon, whichever is running. Clones share the connection.
@@ -170,7 +170,7 @@ impl Client {
         let opened = tokio::task::spawn_blocking(move || match (needed, &*way) {
             (Some(stand_in), _) => stand_in.connect().map_err(ClientError::Io),
             (None, Way::Start(options)) => connect_or_start(options),
-            (None, Way::Find(location)) => connect(location),
+            (None, Way::Find(location)) => connect(location, DEADLINE),
             (None, Way::Given(connect)) => connect().map_err(ClientError::Io),
         });
         let stream = opened.await.map_err(io::Error::from)??;

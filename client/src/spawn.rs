@@ -53,6 +53,9 @@ pub struct StartOptions {
     pub arguments: Vec<OsString>,
     /// How long to wait until it listens.
     pub deadline: Duration,
+    /// How long to wait for one that listens and takes no connection, because it hangs and others
+    /// wait already.
+    pub patience: Duration,
 }
 
 impl StartOptions {
@@ -71,20 +74,23 @@ impl StartOptions {
 
     fn starting(location: SocketLocation, program: PathBuf) -> Self {
         let arguments = vec!["serve".into(), "--spawned".into()];
-        Self { location, program, arguments, deadline: DEADLINE }
+        Self { location, program, arguments, deadline: DEADLINE, patience: DEADLINE }
     }
 }
 
-/// Connects to the daemon that listens, and fails when none does.
-pub fn connect(location: &SocketLocation) -> Result<UnixStream, ClientError> {
+/// Connects to the daemon that listens, and fails when none does, or none takes the connection in
+/// this time.
+pub fn connect(location: &SocketLocation, patience: Duration) -> Result<UnixStream, ClientError> {
     let socket = location.path();
-    try_connect(location)?.ok_or_else(|| ClientError::NotRunning { socket: socket.to_owned() })
+    let found = try_connect(location, patience)?;
+    found.ok_or_else(|| ClientError::NotRunning { socket: socket.to_owned() })
 }
 
 /// Connects to the daemon, starting it when none listens.
 pub fn connect_or_start(options: &StartOptions) -> Result<UnixStream, ClientError> {
     let socket = options.location.path();
-    if let Some(stream) = try_connect(&options.location)? {
+    let try_connect = || try_connect(&options.location, options.patience);
+    if let Some(stream) = try_connect()? {
         return Ok(stream);
     }
     directory::prepare(&options.location)?;
@@ -92,18 +98,18 @@ pub fn connect_or_start(options: &StartOptions) -> Result<UnixStream, ClientErro
     let lock = StartLock::open(options.location.start_lock())?;
     while !lock.try_take()? {
         // Whoever holds the lock starts a daemon, and may still hold it while that one listens.
-        if let Some(stream) = try_connect(&options.location)? {
+        if let Some(stream) = try_connect()? {
             return Ok(stream);
         }
         wait.pause(socket)?;
     }
     // The one that held the lock before us may have succeeded in the meantime.
-    if let Some(stream) = try_connect(&options.location)? {
+    if let Some(stream) = try_connect()? {
         return Ok(stream);
     }
     let started = start(options, wait.left());
     loop {
-        if let Some(stream) = try_connect(&options.location)? {
+        if let Some(stream) = try_connect()? {
             return Ok(stream);
         }
         // Only now: ours may have lost against one that was started without the lock.
@@ -115,24 +121,27 @@ pub fn connect_or_start(options: &StartOptions) -> Result<UnixStream, ClientErro
 }
 
 // `None`: nobody listens. Both kinds also cover a socket file that a killed daemon left behind.
-fn try_connect(location: &SocketLocation) -> Result<Option<UnixStream>, ClientError> {
+fn try_connect(
+    location: &SocketLocation,
+    patience: Duration,
+) -> Result<Option<UnixStream>, ClientError> {
     let socket = location.path();
-    let stream = match UnixStream::connect(socket) {
-        Ok(stream) => stream,
-        Err(error)
-            if matches!(
-                error.kind(),
-                io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused
-            ) =>
-        {
-            return Ok(None);
-        }
-        Err(source) => {
-            if source.kind() == io::ErrorKind::PermissionDenied {
-                // Whose the directory is explains it better.
+    let mut wait = Wait::new(patience);
+    let stream = loop {
+        let source = match dial(socket) {
+            Ok(stream) => break stream,
+            Err(error) => error,
+        };
+        match source.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => return Ok(None),
+            // It listens, and has not taken those who came before us.
+            io::ErrorKind::WouldBlock => wait.pause(socket)?,
+            // Whose the directory is explains it better.
+            io::ErrorKind::PermissionDenied => {
                 directory::verify(location)?;
+                return Err(ClientError::Connect { socket: socket.to_owned(), source });
             }
-            return Err(ClientError::Connect { socket: socket.to_owned(), source });
+            _ => return Err(ClientError::Connect { socket: socket.to_owned(), source }),
         }
     };
     match peer::of(&stream)? {
@@ -141,6 +150,27 @@ fn try_connect(location: &SocketLocation) -> Result<Option<UnixStream>, ClientEr
         }
         Some(_) | None => Ok(Some(stream)),
     }
+}
+
+/// Connects at once or not at all: whoever waits for a place in the queue of a daemon that hangs
+/// waits for ever.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn dial(socket: &Path) -> io::Result<UnixStream> {
+    use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
+
+    let address = SocketAddrUnix::new(socket)?;
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let ours = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+    rustix::net::connect(&ours, &address)?;
+    let stream = UnixStream::from(ours);
+    stream.set_nonblocking(false)?;
+    Ok(stream)
+}
+
+/// Connects; elsewhere a full queue refuses.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn dial(socket: &Path) -> io::Result<UnixStream> {
+    UnixStream::connect(socket)
 }
 
 /// Delays that double, up to a deadline.
@@ -314,6 +344,7 @@ mod tests {
             program: "/bin/sh".into(),
             arguments: vec!["-c".into(), script.into()],
             deadline: DEADLINE,
+            patience: DEADLINE,
         }
     }
 
@@ -362,6 +393,31 @@ mod tests {
     }
 
     #[test]
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    fn a_daemon_that_takes_no_connection_is_given_up() {
+        use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, bind, listen, socket};
+
+        let top = TempDir::new().expect("made");
+        let patience = Duration::from_millis(20);
+        let options = StartOptions { patience, ..options(&top, "exit 0") };
+        let path = options.location.path();
+        let ours = socket(AddressFamily::UNIX, SocketType::STREAM, None).expect("made");
+        bind(&ours, &SocketAddrUnix::new(path).expect("short")).expect("bound");
+        listen(&ours, 0).expect("listens");
+        let waiting: Vec<_> = std::iter::from_fn(|| dial(path).ok()).collect();
+        assert!(!waiting.is_empty(), "nobody could come at all");
+        for error in [connect(&options.location, patience), connect_or_start(&options)] {
+            let error = error.expect_err("the queue is full");
+            assert!(matches!(error, ClientError::NoAnswer { waited, .. } if waited == patience));
+        }
+        // As soon as one is taken there is a place.
+        let listener = UnixListener::from(ours);
+        let taking = thread::spawn(move || listener.accept().map(|_| listener));
+        connect(&options.location, DEADLINE).expect("there is a place");
+        taking.join().expect("it does not panic").expect("somebody waits");
+    }
+
+    #[test]
     fn a_program_that_is_not_there_is_named() {
         let top = TempDir::new().expect("made");
         let options = StartOptions { program: "/nowhere/skillsd".into(), ..options(&top, "") };
@@ -384,10 +440,16 @@ mod tests {
     fn nobody_is_started_when_only_a_connection_was_asked_for() {
         let top = TempDir::new().expect("made");
         let options = options(&top, "");
-        assert!(matches!(connect(&options.location), Err(ClientError::NotRunning { .. })));
+        assert!(matches!(
+            connect(&options.location, DEADLINE),
+            Err(ClientError::NotRunning { .. })
+        ));
         // A socket file without a listener is what a killed daemon leaves.
         drop(UnixListener::bind(options.location.path()).expect("bound"));
-        assert!(matches!(connect(&options.location), Err(ClientError::NotRunning { .. })));
+        assert!(matches!(
+            connect(&options.location, DEADLINE),
+            Err(ClientError::NotRunning { .. })
+        ));
     }
 
     #[test]

@@ -78,8 +78,8 @@ async fn find_hanging(pulse: &Pulse, location: &SocketLocation) -> bool {
         if pulse.oldest_call() == Some(call) && !pulse.is_closed() {
             match timeout(SIGN, sign(location.clone())).await {
                 // Also a refusal is one. One that has gone has closed the connection.
+                Ok(Err(ClientError::NoAnswer { .. })) | Err(_) => return true,
                 Ok(Ok(()) | Err(_)) => {}
-                Err(_) => return true,
             }
         }
     }
@@ -87,7 +87,8 @@ async fn find_hanging(pulse: &Pulse, location: &SocketLocation) -> bool {
 }
 
 async fn sign(location: SocketLocation) -> Result<(), ClientError> {
-    let stream = spawn_blocking(move || connect(&location)).await.map_err(io::Error::from)??;
+    let connected = spawn_blocking(move || connect(&location, SIGN)).await;
+    let stream = connected.map_err(io::Error::from)??;
     stream.set_nonblocking(true)?;
     let connection = Connection::new(tokio::net::UnixStream::from_std(stream)?);
     connection.call::<ServerStatus>(&StatusParams {}).await.map(drop)

@@ -147,13 +147,9 @@ impl Service {
             Some(message) => format!("{what}: {message}"),
             None => what,
         };
-        let rule = question.rule.clone().unwrap_or_else(|| PermissionRule {
-            pattern: name,
-            action: permission::Action::Ask.name().to_owned(),
-            source: None,
-        });
+        // Nobody is told of a rule where none wanted the user asked.
         Consent::Refused(
-            RpcError::denied(message, rule)
+            RpcError::denied(message, question.rule.clone())
                 .with_hint("Go on without it, or ask the user what to do."),
         )
     }

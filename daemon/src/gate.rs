@@ -306,6 +306,6 @@ fn refusal(candidate: &Candidate, decision: &Decision<'_>) -> Result<(), RpcErro
     let (file, line) = (rule.source.file.display(), rule.source.at.line);
     let name = &candidate.name;
     let message = format!("the rule `{}` in `{file}`, line {line}, denies `{name}`", rule.pattern);
-    Err(RpcError::denied(message, to_wire::permission_rule(rule))
+    Err(RpcError::denied(message, Some(to_wire::permission_rule(rule)))
         .with_hint("Change the rule if the skill is to be used; it counts for the next call."))
 }

@@ -124,13 +124,15 @@ impl Link {
 
     fn daemon(options: StartOptions, limits: Limits) -> Result<Self, ClientError> {
         let _progress = Progress::begin("starting the daemon …", None);
+        let patience = limits.introduction.unwrap_or(INTRODUCTION);
+        let options = StartOptions { patience, ..options };
         let stream = connect_or_start(&options)?;
         Ok(Self { fallback: Some(options), ..Self::over_socket(stream, limits)? })
     }
 
     /// Connects to the daemon that runs and waits so long for each answer; starts none.
     pub(super) fn open_running(patience: Duration) -> Result<Self, ClientError> {
-        let stream = connect(&environment::socket_location()?)?;
+        let stream = connect(&environment::socket_location()?, patience)?;
         let limits = Limits { introduction: Some(patience), answer: Some(patience) };
         Self::over_socket(stream, limits)
     }

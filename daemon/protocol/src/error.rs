@@ -25,7 +25,7 @@ pub const INTERNAL_ERROR: i32 = -32603;
 pub const REQUEST_CANCELLED: i32 = -32800;
 /// There is no skill of that name or path. `data`: `nearest`, `available`.
 pub const SKILL_NOT_FOUND: i32 = -32001;
-/// A permission rule denies it. `data`: `rule`.
+/// A permission rule denies it, or the user does. `data`: `rule`.
 pub const DENIED: i32 = -32002;
 /// The user has to be asked first. `data`: `requestId`.
 pub const NEEDS_ASKING: i32 = -32003;
@@ -73,7 +73,7 @@ pub struct ErrorData {
     /// The names that there are; never those that a rule denies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub available: Option<Vec<String>>,
-    /// The permission rule that decided.
+    /// The permission rule that decided, or that wanted the user asked; absent where none did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<PermissionRule>,
     /// The permission request to reply to.
@@ -209,9 +209,11 @@ impl RpcError {
     }
 
     /// A permission rule denies it.
-    pub fn denied(message: impl Into<String>, rule: PermissionRule) -> Self {
+    pub fn denied(message: impl Into<String>, rule: Option<PermissionRule>) -> Self {
         let mut error = Self::new(DENIED, message);
-        error.data_mut().rule = Some(rule);
+        if rule.is_some() {
+            error.data_mut().rule = rule;
+        }
         error
     }
 
@@ -322,7 +324,7 @@ mod tests {
         let source = Some(RuleSource { file: "/w/opencode.json".into(), line: 4 });
         let rule = PermissionRule { pattern: "x-*".into(), action: "deny".into(), source };
         check(
-            &RpcError::denied("the skill `x-a` is denied", rule),
+            &RpcError::denied("the skill `x-a` is denied", Some(rule)),
             &expect![[
                 r#"{"code":-32002,"message":"the skill `x-a` is denied","data":{"rule":{"pattern":"x-*","action":"deny","source":{"file":"/w/opencode.json","line":4}}}}"#
             ]],

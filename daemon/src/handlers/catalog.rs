@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
+use serde_json::value::to_raw_value;
 use skills_core::catalog::WHEN_TO_USE;
 use skills_core::fields::Fields;
 use skills_core::path::AbsPath;
@@ -22,7 +23,6 @@ use crate::beneath::Beneath;
 use crate::blocking::blocking;
 use crate::conversation::Named;
 use crate::from_wire::format;
-use crate::paging::json_length;
 use crate::peer::Peer;
 use crate::service::Service;
 use crate::to_wire::{self, rendered};
@@ -67,7 +67,8 @@ pub(crate) async fn render(
         None => catalog(format, &shown, &room),
     };
     // Before anybody counts as told of it.
-    fits(&service, &catalog.text, shown.len(), TOO_LONG)?;
+    let length = to_raw_value(&catalog.text).map_or(0, |it| it.get().len());
+    fits(&service, length + AROUND, shown.len(), TOO_LONG)?;
     if let Some(session) = &session {
         // What there was no room for comes last, and is still to be told.
         let named = shown.iter().take(catalog.n_listed).filter_map(|it| AbsPath::new(it.path).ok());
@@ -91,10 +92,12 @@ const TOO_LONG: &str = "No model reads that much: name a `format` with a budget,
 const TOO_LONG_FOR_TOOL: &str =
     "No model reads that much: name a `style` with a budget, such as `claude`.";
 
-/// Refuses a text that no message holds: cut, it would not be what the agent tells its model.
-fn fits(service: &Service, text: &str, n_skills: usize, hint: &str) -> Result<(), RpcError> {
-    let limit = service.settings.user().message_bytes_out;
-    let length = json_length(text) as u64;
+/// How long is what stands around the text of a catalog in an answer, at the most.
+const AROUND: usize = 1024;
+
+/// Refuses what no message holds: cut, it would not be what the agent tells its model.
+fn fits(service: &Service, length: usize, n_skills: usize, hint: &str) -> Result<(), RpcError> {
+    let (length, limit) = (length as u64, service.settings.user().message_bytes_out);
     if length <= limit {
         return Ok(());
     }
@@ -150,16 +153,15 @@ pub(crate) async fn tool(
     let room = format::room(params.context_tokens, params.budget_chars, None);
     let skills = listed(&service, &view).await;
     let tool = describe(style, &skills, &room);
-    if let Some(tool) = &tool {
-        fits(&service, &tool.description, skills.len(), TOO_LONG_FOR_TOOL)?;
-    }
     let n_shortened = tool.as_ref().map_or(0, |it| it.n_shortened as u64);
     service.counters.count(|it| it.descriptions_shortened += n_shortened);
-    Answer::new(&ToolResult {
+    let answer = Answer::new(&ToolResult {
         clock: view.clock.clone(),
         health: to_wire::health(&view.health),
         tool: tool.map(rendered::tool),
-    })
+    })?;
+    fits(&service, answer.len(), skills.len(), TOO_LONG_FOR_TOOL)?;
+    Ok(answer)
 }
 
 /// Returns what the model is shown, with how often each was used: of two descriptions for which

@@ -71,7 +71,10 @@ pub(crate) async fn request(
             let question = about.question(params.always.clone(), params.metadata.clone());
             let most = service.patience();
             let limit = params.timeout_ms.map_or(most, Duration::from_millis).min(most);
-            said = service.answered(&peer, question, limit).await?;
+            // Who does not wait has no use for a question, and the user none for one that is gone.
+            if !limit.is_zero() {
+                said = service.answered(&peer, question, limit).await?;
+            }
             match said.reply {
                 Some(Reply::Once | Reply::Always) => PermissionAction::Allow,
                 Some(Reply::Reject) | None => PermissionAction::Deny,

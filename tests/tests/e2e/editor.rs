@@ -17,4 +17,5 @@ mod renaming;
 mod settings;
 mod socket;
 mod vicinity;
+mod waiting;
 mod ways;

@@ -17,13 +17,13 @@ const TREE: &str = "//- /.agents/skills/report-writer/SKILL.md\n---\nname: repor
      //- /CLAUDE.md\nUse the `report-writr` skill.\n";
 
 /// A daemon that was stopped by a signal; it goes on at the end, so that it can be ended.
-struct Hung {
+pub(crate) struct Hung {
     live: Live,
-    top: PathBuf,
+    pub(crate) top: PathBuf,
 }
 
 impl Hung {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let live = Live::start();
         let top = live.home.worktree("w", TREE);
         Self { live, top }
@@ -34,11 +34,11 @@ impl Hung {
         Pid::from_raw(pid).expect("a process")
     }
 
-    fn hang(&self) {
+    pub(crate) fn hang(&self) {
         kill_process(self.pid(), Signal::STOP).expect("our child");
     }
 
-    fn home(&self) -> &Home {
+    pub(crate) fn home(&self) -> &Home {
         &self.live.home
     }
 }

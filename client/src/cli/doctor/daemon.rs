@@ -34,7 +34,7 @@ pub(super) struct Answering {
 
 /// Asks the daemon who it is.
 pub(super) fn ask(location: &SocketLocation, findings: &mut Vec<Finding>) -> Option<Answering> {
-    match connect(location).and_then(introduced) {
+    match connect(location, PATIENCE).and_then(introduced) {
         Ok(answering) => {
             let theirs = &answering.info.version;
             if theirs != VERSION {

@@ -61,7 +61,7 @@ impl Conversation {
         let now = shell::Place { top: top_of(&cwd), cwd, home };
         let location = environment::socket_location().map_err(ClientError::from)?;
         let options = StartOptions::new(location)?;
-        let options = StartOptions { deadline: PATIENCE, ..options };
+        let options = StartOptions { deadline: PATIENCE, patience: PATIENCE, ..options };
         Ok(Self { session, agent: payload.agent_id.clone(), began, now, options })
     }
 

@@ -85,7 +85,8 @@ skills_params! {
             deserialize_with = "crate::wire::null_is_default"
         )]
         metadata: Map<String, Value>,
-        /// How long to wait, in milliseconds; at most what `permission.timeout` says.
+        /// How long to wait, in milliseconds; at most what `permission.timeout` says. With 0 nobody is
+        /// asked, and what the rules leave to the user is answered at once as timed out.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         timeout_ms: Option<u64>,
     }

@@ -73,6 +73,39 @@ async fn what_only_the_user_may_start_is_read_to_a_model_behind_the_user() {
 }
 
 #[tokio::test]
+async fn who_does_not_wait_at_all_is_answered_and_nobody_is_asked() {
+    let mut rig = project("true");
+    rig.write("config.toml", "[permission]\nskill = { \"p\" = \"ask\" }\n");
+    let request = json!({"permission": "skill", "patterns": ["p"], "timeoutMs": 0});
+    let said = rig.call("permission/request", request).await;
+    assert_eq!((&said["action"], &said["timedOut"]), (&json!("deny"), &json!(true)), "{said}");
+    assert_eq!(said["reply"], Value::Null);
+    let status = rig.call("server/status", json!({})).await;
+    assert_eq!(status["actions"]["permissions"]["asked"], Value::Null, "{status}");
+}
+
+#[tokio::test]
+async fn whom_the_user_refuses_is_told_of_the_rule_that_asked_and_of_no_other() {
+    let mut rig = project("true");
+    rig.write("w/.claude/skills/c/SKILL.md", "---\ndescription: d\nhooks: {}\n---\nb\n");
+    rig.write("config.toml", "[permission]\nskill = { \"p\" = \"ask\" }\n");
+    let mut refused = Vec::new();
+    for (name, profile) in [("p", "agentskills"), ("c", "claude-code")] {
+        let load = json!({"name": name, "profile": profile});
+        let asked = rig.try_call("skills/load", load.clone()).await.unwrap_err();
+        let reply = json!({"id": asked["data"]["requestId"], "reply": "reject"});
+        rig.call("permission/reply", reply).await;
+        let error = rig.try_call("skills/load", load).await.unwrap_err();
+        assert_eq!(error["code"], -32002, "{error}");
+        refused.push((asked["data"]["rule"].clone(), error["data"]["rule"].clone()));
+    }
+    assert_eq!(refused[0].0["pattern"], "p");
+    assert_eq!(refused[0].0, refused[0].1);
+    // Claude Code asks about what no rule speaks of.
+    assert_eq!(refused[1], (Value::Null, Value::Null));
+}
+
+#[tokio::test]
 async fn who_waits_is_told_that_the_daemon_ends_and_before_whoever_ends_it() {
     let mut rig = project("true");
     rig.write("config.toml", "[permission]\nskill = { \"p\" = \"ask\" }\n");

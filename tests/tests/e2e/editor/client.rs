@@ -137,15 +137,27 @@ impl Editor {
     /// Returns the answer to a request: its result, or its error's message.
     #[track_caller]
     pub(crate) fn request(&mut self, method: &str, params: Value) -> Result<Value, String> {
+        let id = self.begin(method, params);
+        self.answer(id).map_err(|error| error["message"].as_str().unwrap_or_default().to_owned())
+    }
+
+    /// Sends a request and returns its number, without waiting for an answer.
+    pub(crate) fn begin(&mut self, method: &str, params: Value) -> u64 {
         self.last_id += 1;
-        let id = json!(self.last_id);
+        let id = self.last_id;
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        id
+    }
+
+    /// Waits for the answer to the request of that number: its result, or its error.
+    #[track_caller]
+    pub(crate) fn answer(&mut self, id: u64) -> Result<Value, Value> {
         let deadline = Instant::now() + self.patience;
         loop {
-            let message = self.receive(deadline).unwrap_or_else(|| panic!("no answer to {method}"));
+            let message = self.receive(deadline).unwrap_or_else(|| panic!("no answer to {id}"));
             if message.get("method").is_none() && message["id"] == id {
                 return match message.get("error") {
-                    Some(error) => Err(error["message"].as_str().unwrap_or_default().to_owned()),
+                    Some(error) => Err(error.clone()),
                     None => Ok(message["result"].clone()),
                 };
             }

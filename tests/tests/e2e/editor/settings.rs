@@ -232,3 +232,44 @@ fn an_edit_of_the_configuration_reaches_open_texts() {
     }
     run(&home, &top, &["stop"]);
 }
+
+#[test]
+fn what_is_pulled_follows_the_configuration() {
+    let home = Home::new();
+    let top = home.worktree("w", TREE);
+    let dir = home.config_dir().join("skillsd");
+    fs::create_dir_all(&dir).expect("it can be made");
+    let mut able = able();
+    able["textDocument"] = json!({"diagnostic": {}});
+    able["workspace"]["diagnostics"] = json!({"refreshSupport": true});
+    let a = top.join(".claude/skills/a/SKILL.md");
+    for args in [&[][..], &["--no-daemon"]] {
+        let mut editor = Editor::start(&home, args, &[&top], able.clone());
+        editor.open(&a);
+        let mut known = (Value::Null, false);
+        // Pulls until it is there, or not; the server says when to pull again.
+        let mut wait = |editor: &mut Editor, is_wanted: bool| loop {
+            let told = "workspace/diagnostic/refresh";
+            let n_told = editor.heard.iter().filter(|it| *it == told).count();
+            let document = json!({"textDocument": {"uri": uri(&a)}, "previousResultId": known.0});
+            let report = editor.request("textDocument/diagnostic", document).expect("answered");
+            if let Some(found) = report["items"].as_array() {
+                let is_there = found.iter().any(|it| it["code"] == "name/directory");
+                known = (report["resultId"].clone(), is_there);
+            }
+            if known.1 == is_wanted {
+                return;
+            }
+            editor.hear_times(told, n_told + 1);
+        };
+        wait(&mut editor, true);
+        for file in [dir.join("config.toml"), top.join(".skillsd.toml")] {
+            fs::write(&file, "[check.rules]\n\"name/*\" = \"off\"\n").expect("it can be written");
+            wait(&mut editor, false);
+            fs::remove_file(&file).expect("it can be removed");
+            wait(&mut editor, true);
+        }
+        assert!(editor.diagnostics(&a).is_empty(), "what is pulled is not published as well");
+    }
+    run(&home, &top, &["stop"]);
+}

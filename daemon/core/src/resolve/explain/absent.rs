@@ -215,12 +215,27 @@ impl<'a> Inquiry<'a> {
     }
 
     fn misplaced(&self, path: &AbsPath, thing: Option<&Thing>) -> Absence {
-        let agent = self.agent;
-        let why = format!("it is in none of the directories that {agent} searches");
-        // The skill's directory is what is to be moved.
+        let (rule, agent) = ("roots/searched", self.agent);
+        let nowhere = format!("in none of the directories that {agent} searches");
+        let why = format!("it is {nowhere}");
+        let is_skill_file = path.file_name() == Some(OsStr::new(SKILL_FILE));
+        // The skill's directory is what is to be moved. What is no skill stays where it is.
         let dir = match thing {
-            Some(Thing::Directory(_)) => Some(path.clone()),
-            _ if path.file_name() == Some(OsStr::new(SKILL_FILE)) => path.parent(),
+            Some(Thing::Directory(None)) => {
+                let why = format!("it is a directory without a {SKILL_FILE}, {nowhere}");
+                let next = format!(
+                    "Ask with a skill's name or the path of its {SKILL_FILE}, or run `skillsd explain --cwd {}` to see what {agent} finds for whoever works there.",
+                    path.display()
+                );
+                return Absence::new(rule, why, next);
+            }
+            Some(Thing::File) if !is_skill_file => {
+                let why = format!("it is a file that is no {SKILL_FILE}, {nowhere}");
+                let next = format!("Ask with a skill's name or the path of its {SKILL_FILE}.");
+                return Absence::new(rule, why, next);
+            }
+            Some(Thing::Directory(Some(_))) => Some(path.clone()),
+            _ if is_skill_file => path.parent(),
             _ => None,
         };
         let name = dir.as_ref().and_then(|it| it.file_name()).unwrap_or(OsStr::new("<name>"));
@@ -232,7 +247,7 @@ impl<'a> Inquiry<'a> {
             }
             None => "Configure a root for this profile.".to_owned(),
         };
-        Absence::new("roots/searched", why, next)
+        Absence::new(rule, why, next)
     }
 
     /// Returns where a skill of this project belongs.

@@ -181,6 +181,10 @@ fn what_the_disk_has_besides_is_told() {
     let at = "/w/docs/skills/d/SKILL.md";
     tell("codex", at, stray(at, Thing::File));
     tell("opencode-agent-skills", at, stray(at, Thing::File));
+    // What is no skill anywhere is not to be moved.
+    tell("codex", "/etc", stray("/etc", Thing::Directory(None)));
+    let at = "/w/src/main.rs";
+    tell("codex", at, stray(at, Thing::File));
     expect![[r#"
         Claude Code finds no skill at `/w/.claude/skills/a/SKILL.md`: `/w/.claude/skills/a/skill.md` must be called `SKILL.md`, in capitals.
             Rename the file to `SKILL.md`.
@@ -204,5 +208,9 @@ fn what_the_disk_has_besides_is_told() {
             Move the skill's directory to `/w/.codex/skills/d`, or link it there.
         opencode-agent-skills finds no skill at `/w/docs/skills/d/SKILL.md`: it is in none of the directories that opencode-agent-skills searches.
             Move the skill's directory to `/w/.opencode/skills/d`, or link it there.
+        Codex finds no skill at `/etc`: it is a directory without a SKILL.md, in none of the directories that Codex searches.
+            Ask with a skill's name or the path of its SKILL.md, or run `skillsd explain --cwd /etc` to see what Codex finds for whoever works there.
+        Codex finds no skill at `/w/src/main.rs`: it is a file that is no SKILL.md, in none of the directories that Codex searches.
+            Ask with a skill's name or the path of its SKILL.md.
     "#]].assert_eq(&found.concat());
 }

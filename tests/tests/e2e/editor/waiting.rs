@@ -1,0 +1,71 @@
+//! Requests that wait for what is known of the disk, and whose asker does not wait any more.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use super::client::{Editor, able, uri};
+use crate::hung::Hung;
+
+/// The codes of an answer that nobody wants any more, and of one about a text that is no more.
+const CANCELLED: i64 = -32800;
+const MODIFIED: i64 = -32801;
+
+/// What waits until all that is seen from the open texts is known.
+const WAITING: [&str; 2] = ["textDocument/documentLink", "textDocument/semanticTokens/full"];
+
+/// An editor over a daemon that answers nothing, so that what waits for it waits.
+fn hanging(hung: &Hung) -> (Editor, PathBuf) {
+    hung.hang();
+    let mut editor = Editor::start(hung.home(), &[], &[&hung.top], able());
+    let skill = hung.top.join(".agents/skills/pdf/SKILL.md");
+    editor.open(&skill);
+    (editor, skill)
+}
+
+fn begin(editor: &mut Editor, method: &str, path: &Path) -> u64 {
+    editor.begin(method, json!({"textDocument": {"uri": uri(path)}}))
+}
+
+#[test]
+fn what_is_cancelled_while_it_waits_is_answered_so() {
+    let hung = Hung::new();
+    let (mut editor, skill) = hanging(&hung);
+    for method in WAITING {
+        let id = begin(&mut editor, method, &skill);
+        editor.note("$/cancelRequest", json!({"id": id}));
+        let error = editor.answer(id).expect_err(method);
+        assert_eq!(error["code"], CANCELLED, "{method}: {error}");
+    }
+    // Nothing is left of them, and what comes next is answered.
+    let id = begin(&mut editor, "textDocument/documentSymbol", &skill);
+    assert!(editor.answer(id).is_ok());
+}
+
+#[test]
+fn what_is_typed_over_while_it_waits_is_answered_so() {
+    let hung = Hung::new();
+    let (mut editor, skill) = hanging(&hung);
+    for method in WAITING {
+        let id = begin(&mut editor, method, &skill);
+        editor.edit(&skill, "---\nname: pdf\ndescription: Typed. Use when asked.\n---\nb\n");
+        let error = editor.answer(id).expect_err(method);
+        assert_eq!(error["code"], MODIFIED, "{method}: {error}");
+    }
+    // Asked about the text as it is, they are answered with what is known of it by then.
+    for method in WAITING {
+        let id = begin(&mut editor, method, &skill);
+        let answer = editor.answer(id).unwrap_or_else(|error| panic!("{method}: {error}"));
+        assert!(!answer.is_null(), "{method}");
+    }
+}
+
+#[test]
+fn of_several_that_wait_only_the_one_that_is_cancelled_is() {
+    let hung = Hung::new();
+    let (mut editor, skill) = hanging(&hung);
+    let ids = WAITING.map(|method| begin(&mut editor, method, &skill));
+    editor.note("$/cancelRequest", json!({"id": ids[0]}));
+    assert_eq!(editor.answer(ids[0]).expect_err("it is cancelled")["code"], CANCELLED);
+    assert!(editor.answer(ids[1]).is_ok());
+}
