@@ -3,6 +3,9 @@
 //! Filled by [`crate::errands`] and read by whoever answers. What may be out of date is fetched
 //! again; what was known stays until then, so that nothing flickers.
 
+mod belonging;
+mod nearby;
+
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -13,13 +16,10 @@ use skills_core::rules::{DEFAULT_PROFILES, ENOUGH, Facts, Level};
 
 use crate::known::{Buffer, Known, Overlaid};
 use crate::scene::{Globbed, Needs, Scene};
-use crate::source::{Extent, Nearby, Whereabouts};
+use crate::source::{Extent, Whereabouts};
 
 /// How many files a glob names to whoever hovers over it.
 const FEW: u32 = 5;
-
-/// How many things nearby are watched at most; of more a client is told at the next change of a text.
-const MOST_NEARBY: usize = 512;
 
 /// What the user asks of the editor's settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -160,72 +160,9 @@ impl World {
         self.places.iter().filter(|it| it.is_folder).map(|it| it.root.clone()).collect()
     }
 
-    /// Returns the place that a file belongs to: the deepest above it that sees it or is in the same
-    /// worktree, else one that sees it.
-    pub(crate) fn place_of(&self, path: &AbsPath) -> Option<AbsPath> {
-        Some(self.find(path)?.root.clone())
-    }
-
     /// Whether every place has answered once.
     pub(crate) fn is_settled(&self) -> bool {
         self.places.iter().all(|it| it.is_answered)
-    }
-
-    fn find(&self, path: &AbsPath) -> Option<&Place> {
-        let top = self.whereabouts.get(path).and_then(|it| it.worktree.as_ref());
-        let sees = |it: &&Place| it.known.as_ref().is_some_and(|it| it.sees(path));
-        // A repository below a place is another one's, but for a skill that is one itself.
-        let is_own = |it: &&Place| {
-            path.starts_with(&*it.root)
-                && (top.is_none_or(|top| it.root.starts_with(top)) || sees(it))
-        };
-        let above = self.places.iter().filter(is_own);
-        let deepest = above.max_by_key(|it| it.root.as_os_str().len());
-        deepest.or_else(|| self.places.iter().find(sees))
-    }
-
-    /// Whether it is known where a text is.
-    pub(crate) fn is_located(&self, path: &AbsPath) -> bool {
-        self.whereabouts.contains_key(path)
-    }
-
-    /// Takes up where texts are. Returns whether anything follows from it.
-    pub(crate) fn take_whereabouts(&mut self, found: Vec<(AbsPath, Whereabouts)>) {
-        let mut is_other = false;
-        for (path, whereabouts) in found {
-            let before = (self.place_of(&path), self.is_there(&path));
-            self.whereabouts.insert(path.clone(), whereabouts);
-            is_other |= before != (self.place_of(&path), self.is_there(&path));
-        }
-        if is_other {
-            self.forget_overlaid();
-            self.generation += 1;
-        }
-    }
-
-    /// Whether a text is on the disk; where that was not asked it is taken to be.
-    fn is_there(&self, path: &AbsPath) -> bool {
-        self.whereabouts.get(path).is_none_or(|it| it.is_there)
-    }
-
-    /// Lets go of what the open texts make of the places: it depends on where they belong.
-    fn forget_overlaid(&mut self) {
-        for place in &mut self.places {
-            place.overlaid = None;
-        }
-    }
-
-    /// Returns what is known of a place, with the open texts over it.
-    fn overlaid(&mut self, index: usize, buffers: &[Buffer]) -> Arc<Overlaid> {
-        let Place { root, known, overlaid, .. } = &self.places[index];
-        let Some(known) = known else { return Arc::default() };
-        if let Some((_, overlaid)) = overlaid.as_ref().filter(|(of, _)| of == buffers) {
-            return Arc::clone(overlaid);
-        }
-        let is_own = |it: &AbsPath| self.find(it).is_some_and(|it| it.root == *root);
-        let overlaid = Arc::new(known.overlaid(buffers, is_own, |it| self.is_there(it)));
-        self.places[index].overlaid = Some((buffers.to_vec(), Arc::clone(&overlaid)));
-        overlaid
     }
 
     /// Returns what is known around a text. `buffers` are the open texts that are skills.
@@ -279,26 +216,6 @@ impl World {
             }
         }
         is_new
-    }
-
-    /// Returns what there is on the disk that the index knows nothing of and what is said depends on:
-    /// how each place is configured, where its globs begin, and what texts refer to. Of what it
-    /// watches itself no client is sure to tell: many watch their folders alone, or some names.
-    pub(crate) fn nearby(&self) -> Vec<Nearby> {
-        let mut nearby = BTreeSet::new();
-        for place in &self.places {
-            nearby.insert(Nearby::Configuration(place.root.clone()));
-            nearby.extend(place.globs.keys().map(|it| beginning(&place.root, it)));
-        }
-        for (path, beside) in &self.facts {
-            let Some(dir) = path.parent() else { continue };
-            nearby.extend(beside.looks.iter().map(|it| Nearby::File(dir.towards(it))));
-            let files = beside.facts.iter().filter_map(|it| it.files.as_deref()).flatten();
-            let dirs = files.filter_map(|it| Some(dir.towards(it.rsplit_once('/')?.0)));
-            nearby.extend(dirs.map(Nearby::Directory));
-            nearby.insert(Nearby::Directory(dir));
-        }
-        nearby.into_iter().take(MOST_NEARBY).collect()
     }
 
     /// Says that everything known of a place may be out of date.
@@ -515,20 +432,6 @@ impl Place {
         self.follow = None;
         self.is_due = true;
     }
-}
-
-/// Returns where the files of a glob begin.
-fn beginning(place: &AbsPath, glob: &str) -> Nearby {
-    let glob = glob.trim_start_matches('!');
-    let literal = glob.split(['*', '?', '[', '{']).next().unwrap_or_default();
-    let (below, last) = match literal.rfind('/') {
-        Some(at) => (&glob[..at], &glob[at + 1..]),
-        None => ("", glob),
-    };
-    // Without a slash it is meant in every directory, and what ends in a name may be one.
-    let is_deep = !glob.contains('/') || last.contains('/') || !last.contains('.');
-    let below = below.trim_start_matches('/').to_owned();
-    Nearby::Glob { place: place.clone(), below, is_deep: is_deep || last.contains("**") }
 }
 
 impl fmt::Debug for Place {

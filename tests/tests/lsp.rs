@@ -57,7 +57,9 @@ impl Server {
 
     #[track_caller]
     fn initialize(&mut self) {
-        let params = json!({"processId": std::process::id(), "capabilities": {}});
+        let literals = json!({"codeActionKind": {"valueSet": ["quickfix"]}});
+        let able = json!({"textDocument": {"codeAction": {"codeActionLiteralSupport": literals}}});
+        let params = json!({"processId": std::process::id(), "capabilities": able});
         self.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}));
         assert_eq!(self.receive()["result"]["serverInfo"]["name"], "skillsd");
         self.send(&json!({"jsonrpc": "2.0", "method": "initialized", "params": {}}));

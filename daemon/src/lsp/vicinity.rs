@@ -3,8 +3,8 @@
 //!
 //! Bounded by what the texts refer to: the directory of a skill, those of the files that it names,
 //! and where its globs begin, with so many of the directories below as a glob may reach into; what
-//! git ignores is not followed. It says only that something may have changed, and its owner arms a new one then, since what is watched may be
-//! another one.
+//! git ignores is not followed. It says only that something may have changed, and its owner arms a
+//! new one then, since what is watched may be another one.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};

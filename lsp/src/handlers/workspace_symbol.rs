@@ -57,19 +57,19 @@ fn other_ways(
     }
     // Of most files there is one, and nothing to choose.
     ways.retain(|_, it| it.len() > 1);
-    if ways.is_empty() {
-        return BTreeSet::new();
-    }
-    let mut known: HashMap<&AbsPath, usize> = HashMap::new();
+    let mut known_by: HashMap<&AbsPath, usize> =
+        ways.values().flatten().map(|it| (*it, 0)).collect();
     let rankings = places.iter().flat_map(|(_, it)| it.company.rankings());
     for ranked in rankings.flat_map(|it| &it.skills) {
-        *known.entry(&ranked.path).or_default() += 1;
+        if let Some(count) = known_by.get_mut(&ranked.path) {
+            *count += 1;
+        }
     }
     let mut others = BTreeSet::new();
     for paths in ways.into_values() {
-        let mut paths: Vec<_> = paths.into_iter().collect();
-        paths.sort_by_key(|it| (!is_open(it), Reverse(known.get(it).copied().unwrap_or_default())));
-        others.extend(paths.into_iter().skip(1));
+        let rank = |it: &&AbsPath| (!is_open(it), Reverse(known_by[it]));
+        let shown = paths.iter().copied().min_by_key(rank);
+        others.extend(paths.into_iter().filter(|it| Some(*it) != shown));
     }
     others
 }
