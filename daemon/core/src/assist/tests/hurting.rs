@@ -54,7 +54,9 @@ fn ask(text: &str) {
         hints(subject, &bare);
         lenses(subject, &bare, None, &findings);
         refactorings(subject, &bare, text.floor_char_boundary(text.len() / 2));
-        check_to_mend(subject, &Settings::default(), &bare);
+        if findings.len() > MAX_SHOWN {
+            check_to_mend(subject, &Settings::default(), &bare);
+        }
         settle(text, findings.clone(), |_| Vec::new());
         assert!(shown(findings, subject, &settings, &bare).len() <= MAX_SHOWN + 1);
     });
@@ -62,7 +64,7 @@ fn ask(text: &str) {
 
 #[test]
 fn all_is_said_of_texts_made_to_hurt() {
-    for (_, text) in texts(1 << 11) {
+    for (_, text) in texts(1 << 10) {
         ask(&text);
     }
 }

@@ -25,11 +25,12 @@ pub(in crate::rules) fn keep_together(
     let mut left = Vec::new();
     for (index, finding) in findings.iter().enumerate() {
         let fix = &finding.fixes[0];
-        if !proof.is_in_body(fix) && proof.is_in_head(fix) {
+        let is_in_body = proof.is_in_body(fix);
+        let is_tried = !is_in_body && proof.is_in_head(fix);
+        if is_tried {
             left.push(index);
         }
-        let is_in_body = proof.is_in_body(fix);
-        is_kept.push(is_in_body || !proof.is_in_head(fix) && proof.holds(finding, fix, true));
+        is_kept.push(is_in_body || !is_tried && proof.holds(finding, fix, true));
     }
     let mut trial = Trial { proof, findings, proven: Vec::new(), n_tries: 0 };
     while !left.is_empty() && trial.n_tries < MOST_TRIES {
