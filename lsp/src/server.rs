@@ -164,6 +164,10 @@ impl LanguageServer for Server {
     async fn code_action(&self, params: CodeActionParams) -> Result<Option<CodeActionResponse>> {
         let document = self.session.document(params.text_document.uri.as_str());
         let Some(it) = document else { return Ok(None) };
+        if from_proto::is_command(it.uri()) {
+            // What becomes of it is not said by its text alone.
+            self.known().await;
+        }
         let texts = Texts { session: &self.session };
         Ok(handlers::code_action::code_action(&it, &params, texts).await)
     }

@@ -3,39 +3,44 @@
 use std::collections::HashMap;
 
 use super::sections::Section;
-use crate::rules::decoded;
 use crate::text::Span;
 
-/// A heading, by its name as it is, and by those that it has once a section has become a page.
+/// What a heading is called once a section has become a page.
 pub(super) struct Anchor {
-    name: String,
     /// In the page; none where it is not there.
     pub(super) on_page: Option<String>,
     /// In the text that stays.
     pub(super) in_text: Option<String>,
 }
 
-/// Returns the headings of a text of which one section becomes a page; `below` is what is taken out
-/// of the text, without the section's own heading.
-pub(super) fn anchors(text: &str, all: &[Section], section: Span, below: Span) -> Vec<Anchor> {
-    let is_on_page = |it: &Section| section.covers(it.heading);
-    let is_in_text = |it: &Section| !below.covers(it.heading);
+/// Returns the headings of a text of which one section becomes a page, by their names before that;
+/// `below` is what is taken out of the text, without the section's own heading. What is named by an
+/// `id` goes by that.
+pub(super) fn anchors(
+    text: &str,
+    all: &[Section],
+    section: Span,
+    below: Span,
+) -> HashMap<String, Anchor> {
     let (mut names, mut page, mut rest) = (Names::default(), Names::default(), Names::default());
-    let anchor = |it: &Section| {
-        let title = it.title.slice(text);
-        Anchor {
-            name: names.next(title),
-            on_page: is_on_page(it).then(|| page.next(title)),
-            in_text: is_in_text(it).then(|| rest.next(title)),
+    let mut anchors = HashMap::new();
+    for mark in [" id=\"", " name=\""] {
+        for (at, _) in text.match_indices(mark) {
+            let id = text[at + mark.len()..].split(['"', '\n']).next().unwrap_or_default();
+            let is_moved = below.contains(at);
+            let [on_page, in_text] = [is_moved, !is_moved].map(|it| it.then(|| id.to_owned()));
+            anchors.insert(id.to_owned(), Anchor { on_page, in_text });
         }
-    };
-    all.iter().map(anchor).collect()
-}
-
-/// Returns the heading that a link's fragment names.
-pub(super) fn named<'a>(anchors: &'a [Anchor], fragment: &str) -> Option<&'a Anchor> {
-    let fragment = decoded(fragment);
-    anchors.iter().find(|it| it.name == fragment)
+    }
+    for heading in all {
+        let title = heading.title.slice(text);
+        let anchor = Anchor {
+            on_page: section.covers(heading.heading).then(|| page.next(title)),
+            in_text: (!below.covers(heading.heading)).then(|| rest.next(title)),
+        };
+        anchors.insert(names.next(title), anchor);
+    }
+    anchors
 }
 
 /// Gives headings their names; one that is taken gets a number.

@@ -4,7 +4,9 @@
 //! headings lead to where those are then, and what its labels mean goes with it. The same holds for
 //! the text that stays, which keeps the section's heading and says where to read on.
 
-use super::anchors::{Anchor, anchors, named};
+use std::collections::{BTreeMap, HashMap};
+
+use super::anchors::{Anchor, anchors};
 use super::labels::{Definition, Labels};
 use super::refactor::{RefactorKind, Refactoring};
 use super::sections::{Section, sections};
@@ -13,7 +15,7 @@ use crate::command;
 use crate::parse::Document;
 use crate::path::AbsPath;
 use crate::references::{Bases, Move, Moves, relative};
-use crate::rules::{Body, Edit, Look, Subject, Surroundings, apply, path_of, unnamed};
+use crate::rules::{Body, Edit, Look, Subject, Surroundings, apply, decoded, path_of, unnamed};
 use crate::text::{Span, after_line_end};
 
 /// How many lines a section has that is worth a file of its own.
@@ -46,11 +48,12 @@ pub(super) fn extraction(
     let file = format!("references/{}.md", free_name(&slug(title), surroundings)?);
     let below = Span::new(after_line_end(text, section.heading.end), section.span.end);
     let body = Body::new(text, document.body);
+    let page = path.parent()?.child(&file);
     let split = Split {
         text,
         document,
         path,
-        page: path.parent()?.child(&file),
+        page: &page,
         file: &file,
         section,
         below,
@@ -59,11 +62,12 @@ pub(super) fn extraction(
         body,
         surroundings,
     };
+    let [on_page, in_rest] = [Side::Page, Side::Rest].map(|it| split.links(it));
     Some(Refactoring {
         title: format!("Extract `{title}` to `{file}`"),
         kind: RefactorKind::Extract,
-        edits: split.rest(),
-        creates: Some((split.page.clone(), split.page(&all))),
+        edits: split.rest(&in_rest),
+        creates: Some((page.clone(), split.page(&all, &on_page))),
     })
 }
 
@@ -73,12 +77,12 @@ struct Split<'a> {
     document: &'a Document,
     path: &'a AbsPath,
     /// Where the page will be, and the way to it.
-    page: AbsPath,
+    page: &'a AbsPath,
     file: &'a str,
     section: &'a Section,
     /// The section without its heading, which stays as well.
     below: Span,
-    anchors: Vec<Anchor>,
+    anchors: HashMap<String, Anchor>,
     labels: Labels,
     body: Body,
     surroundings: &'a dyn Surroundings,
@@ -92,8 +96,8 @@ enum Side {
 }
 
 impl Split<'_> {
-    /// Returns what stands in the page.
-    fn page(&self, all: &[Section]) -> String {
+    /// Returns what stands in the page, of which `links` are the edits.
+    fn page(&self, all: &[Section], links: &[Edit]) -> String {
         let (text, span) = (self.text, self.section.span);
         let up = self.section.level - 1;
         let headings = all.iter().filter(|it| span.covers(it.heading));
@@ -103,26 +107,28 @@ impl Split<'_> {
                 text: String::new(),
             })
             .collect();
-        edits.extend(self.links(span, Side::Page));
-        let needed = self.needed(Side::Page);
-        let is_unused = |it: &&Definition| span.covers(it.span) && !needed.contains(it);
-        let elsewhere = self.needed(Side::Rest);
-        let gone = self.labels.definitions.iter().filter(is_unused);
-        self.remove(gone.filter(|it| elsewhere.contains(it)), &mut edits);
+        let (needed, elsewhere) = (self.needed(Side::Page), self.needed(Side::Rest));
+        let here = self.labels.definitions.iter().filter(|it| span.covers(it.span));
+        let gone = here.filter(|it| has(&elsewhere, it) && !has(&needed, it));
+        edits.extend(self.removals(gone));
+        edits.sort_by_key(|it| it.span);
+        let kept = of(links, span).iter().filter(|it| !is_in(&edits, it.span));
+        let kept: Vec<Edit> = kept.cloned().collect();
+        edits.extend(kept);
+        edits.sort_by_key(|it| it.span);
         let mut page = within(text, span, &edits).trim_end().to_owned();
         let line = self.line();
         let mut before = format!("{line}{line}");
         for it in needed.iter().filter(|it| !span.covers(it.span)) {
-            let copied = within(text, it.span, &self.links(it.span, Side::Page));
             page.push_str(&std::mem::replace(&mut before, line.to_owned()));
-            page.push_str(copied.trim_end());
+            page.push_str(within(text, it.span, links).trim_end());
         }
         page + line
     }
 
-    /// Returns the edits of the text that stays.
-    fn rest(&self) -> Vec<Edit> {
-        let mut edits = self.edits_of_rest("");
+    /// Returns the edits of the text that stays, of which `links` are those that it leads by.
+    fn rest(&self, links: &[Edit]) -> Vec<Edit> {
+        let edits = self.edits_of_rest(links, "");
         let files = self.surroundings.files().unwrap_or_default();
         let body = |text: &str| text[self.document.body.start..].to_owned();
         let (before, after) = (body(self.text), body(&apply(self.text, &edits)));
@@ -133,69 +139,58 @@ impl Split<'_> {
             .map(|it| format!("`{it}`"))
             .collect();
         // A model that does not open the page still knows what there is.
-        if let Some((last, others)) = lost.split_last() {
-            let others = others.join(", ");
-            let and = if others.is_empty() { "" } else { " and " };
-            edits = self.edits_of_rest(&format!(", which speaks of {others}{and}{last}"));
-        }
-        edits
+        let Some((last, others)) = lost.split_last() else { return edits };
+        let others = others.join(", ");
+        let and = if others.is_empty() { "" } else { " and " };
+        self.edits_of_rest(links, &format!(", which speaks of {others}{and}{last}"))
     }
 
-    fn edits_of_rest(&self, more: &str) -> Vec<Edit> {
+    fn edits_of_rest(&self, links: &[Edit], more: &str) -> Vec<Edit> {
         let (text, line) = (self.text, self.line());
         let (below, title) = (self.below, self.section.title.slice(text));
         let mut pointer = format!("{line}Read [{title}]({}){more}.{line}", self.file);
-        let needed = self.needed(Side::Rest);
+        let (needed, elsewhere) = (self.needed(Side::Rest), self.needed(Side::Page));
         for (at, it) in needed.iter().filter(|it| below.covers(it.span)).enumerate() {
-            let copied = within(text, it.span, &self.links(it.span, Side::Rest));
             pointer.push_str(if at == 0 { line } else { "" });
-            pointer.push_str(copied.trim_end());
+            pointer.push_str(within(text, it.span, links).trim_end());
             pointer.push_str(line);
         }
         if below.end < text.len() {
             pointer.push_str(line);
         }
-        let on_page = self.needed(Side::Page);
-        let gone =
-            self.labels.definitions.iter().filter(|it| {
-                !below.covers(it.span) && on_page.contains(it) && !needed.contains(it)
-            });
-        let mut edits = Vec::new();
-        self.remove(gone, &mut edits);
-        let document = [
-            Span::new(self.document.body.start, below.start),
-            Span::new(below.end, self.document.body.end),
-        ];
-        for span in document {
-            let found = self.links(span, Side::Rest).into_iter();
-            let is_kept = |it: &Edit| !edits.iter().any(|gone| gone.span.covers(it.span));
-            let found: Vec<Edit> = found.filter(is_kept).collect();
-            edits.extend(found);
-        }
+        let here = self.labels.definitions.iter().filter(|it| !below.covers(it.span));
+        let gone = here.filter(|it| has(&elsewhere, it) && !has(&needed, it));
+        let mut edits = self.removals(gone);
         edits.push(Edit { span: below, text: pointer });
+        edits.sort_by_key(|it| it.span);
+        let kept: Vec<Edit> = links.iter().filter(|it| !is_in(&edits, it.span)).cloned().collect();
+        edits.extend(kept);
         edits.sort_by_key(|it| it.span);
         edits
     }
 
-    /// Returns the definitions that are used on one side, each label once: the one that is there
-    /// already, else the first.
+    /// Returns the definitions that are used on one side, in their order, each label once: the one
+    /// that is there already, else the first.
     fn needed(&self, side: Side) -> Vec<&Definition> {
         let span = self.section.span;
         let is_here = |at: usize| match side {
             Side::Page => span.contains(at),
             Side::Rest => !self.below.contains(at),
         };
-        let needed = self.labels.needed(is_here);
-        let is_chosen = |it: &&Definition| {
-            let mut alike = needed.iter().filter(|other| other.is_like(it));
-            let chosen = alike.clone().find(|it| is_here(it.span.start)).or_else(|| alike.next());
-            chosen.is_some_and(|chosen| chosen.span == it.span)
-        };
-        needed.iter().copied().filter(is_chosen).collect()
+        let mut chosen: BTreeMap<&str, &Definition> = BTreeMap::new();
+        for it in self.labels.needed(is_here) {
+            let known = chosen.entry(&it.label).or_insert(it);
+            if !is_here(known.span.start) && is_here(it.span.start) {
+                *known = it;
+            }
+        }
+        let mut chosen: Vec<&Definition> = chosen.into_values().collect();
+        chosen.sort_by_key(|it| it.span);
+        chosen
     }
 
-    /// Removes definitions, with the blank line before them where one follows.
-    fn remove<'d>(&self, gone: impl Iterator<Item = &'d Definition>, edits: &mut Vec<Edit>) {
+    /// Returns the edits that remove definitions, with the blank line before them where one follows.
+    fn removals<'d>(&self, gone: impl Iterator<Item = &'d Definition>) -> Vec<Edit> {
         let mut spans: Vec<Span> = Vec::new();
         for it in gone {
             match spans.last_mut() {
@@ -203,27 +198,27 @@ impl Split<'_> {
                 _ => spans.push(it.span),
             }
         }
-        for Span { mut start, end } in spans {
-            let line = self.line();
+        let line = self.line();
+        let removal = |Span { start, end }: Span| {
             let is_last = self.text[end..].is_empty() || self.text[end..].starts_with(line);
-            if is_last && self.text[..start].ends_with(&line.repeat(2)) {
-                start -= line.len();
-            }
-            edits.push(Edit { span: Span::new(start, end), text: String::new() });
-        }
+            let is_apart = is_last && self.text[..start].ends_with(&line.repeat(2));
+            let start = if is_apart { start - line.len() } else { start };
+            Edit { span: Span::new(start, end), text: String::new() }
+        };
+        spans.into_iter().map(removal).collect()
     }
 
-    /// Returns the edits of what leads anywhere in a stretch of the text, once that is on a side.
-    fn links(&self, span: Span, side: Side) -> Vec<Edit> {
-        let links = self.body.links.iter().filter(|it| span.covers(**it));
+    /// Returns the edits of all that leads anywhere, were it on a side, in the order of the text.
+    fn links(&self, side: Side) -> Vec<Edit> {
+        let links = self.body.links.iter();
         let mut edits: Vec<Edit> = links.filter_map(|it| self.heading(*it, side)).collect();
-        if side == Side::Page {
-            let is_known = |it: &Edit| edits.iter().any(|other| other.span.covers(it.span));
-            let mut paths = self.paths(span);
-            paths.retain(|it| !is_known(it));
-            edits.extend(paths);
-        }
         edits.sort_by_key(|it| it.span);
+        if side == Side::Page {
+            let mut paths = self.paths();
+            paths.retain(|it| !is_in(&edits, it.span));
+            edits.extend(paths);
+            edits.sort_by_key(|it| it.span);
+        }
         edits
     }
 
@@ -236,25 +231,15 @@ impl Split<'_> {
         if !is_own || fragment.is_empty() {
             return None;
         }
-        let has_id = |span: Span| {
-            let written = span.slice(self.text);
-            ["id", "name"].iter().any(|it| written.contains(&format!("{it}=\"{fragment}\"")))
-        };
-        let fragment = fragment.to_owned();
-        let (on_page, in_text) = match named(&self.anchors, &fragment) {
-            Some(it) => (it.on_page.clone(), it.in_text.clone()),
-            None if has_id(self.below) => (Some(fragment), None),
-            None if has_id(self.document.body) => (None, Some(fragment)),
-            None => return None,
-        };
+        let Anchor { on_page, in_text } = self.anchors.get(&decoded(fragment))?;
         let text = match side {
             Side::Page => match (on_page, in_text) {
                 (Some(name), _) => format!("#{name}"),
-                (None, name) => format!("../{own}#{}", name?),
+                (None, name) => format!("../{own}#{}", name.as_ref()?),
             },
             Side::Rest => match (on_page, in_text) {
                 (_, Some(name)) => format!("{path}#{name}"),
-                (name, None) => format!("{}#{}", self.file, name?),
+                (name, None) => format!("{}#{}", self.file, name.as_ref()?),
             },
         };
         (text != target).then_some(Edit { span: link, text })
@@ -264,11 +249,11 @@ impl Split<'_> {
         self.path.parent().is_some_and(|it| it.towards(path) == *self.path)
     }
 
-    /// Returns the edits of the paths in a stretch of the text that becomes a page. What a block of
-    /// code or a command runs it runs where it did.
-    fn paths(&self, span: Span) -> Vec<Edit> {
+    /// Returns the edits of the paths, were they in the page. What a block of code or a command runs it
+    /// runs where it did.
+    fn paths(&self) -> Vec<Edit> {
         let Some(dir) = self.path.parent() else { return Vec::new() };
-        // As if the stretch were a file of its own, from which nothing else moves.
+        // As if the text were a file of its own, from which nothing else moves.
         let old = dir.child(format!("{}#", self.file.replace('/', "#")));
         let moves = Moves::new([Move { old: old.clone(), new: self.page.clone() }]);
         let bases = Bases::of(&old, None, None).of_skill(Some(dir.clone()));
@@ -276,34 +261,54 @@ impl Split<'_> {
             let look = relative(&dir, it).and_then(|it| self.surroundings.look(&it));
             matches!(look, Some(Look::File { .. } | Look::Directory))
         };
-        let of = |is_there: &dyn Fn(&AbsPath) -> bool| {
+        let edits = |is_there: &dyn Fn(&AbsPath) -> bool| {
             moves.edits(&old, &bases, self.text, self.document, is_there)
         };
-        let is_in = |spans: &[Span], it: &Edit| {
-            let here = spans.iter().filter(|it| span.covers(**it));
-            here.clone().any(|other| other.covers(it.span))
-        };
         // A link is meant as one, whether or not anything is there.
-        let mut edits = of(&|_| true);
-        edits.retain(|it| is_in(&self.body.links, it));
+        let mut found = edits(&|_| true);
+        found.retain(|it| covers(&self.body.links, it.span));
         let is_word = |it: &&Span| !it.slice(self.text).contains(char::is_whitespace);
         let codes: Vec<Span> = self.body.codes.iter().filter(is_word).copied().collect();
-        let mut known = of(&is_known);
-        known.retain(|it| is_in(&codes, it) || is_in(&self.body.prose, it));
-        edits.extend(known);
+        let mut known = edits(&is_known);
+        known.retain(|it| covers(&codes, it.span) || covers(&self.body.prose, it.span));
+        found.extend(known);
         // A word alone is as often a placeholder as a file.
-        for link in self.body.links.iter().filter(|it| span.covers(**it)) {
+        for link in &self.body.links {
             let path = path_of(link.slice(self.text)).filter(|it| !it.contains(['/', '.']));
             if path.is_some_and(|it| is_known(&dir.child(it))) {
-                edits.push(Edit { span: Span::empty(link.start), text: "../".to_owned() });
+                found.push(Edit { span: Span::empty(link.start), text: "../".to_owned() });
             }
         }
-        edits
+        found
     }
 
     fn line(&self) -> &'static str {
         if self.text.contains("\r\n") { "\r\n" } else { "\n" }
     }
+}
+
+/// Whether one of these, which lie in the order of the text and none in another, holds a span.
+fn covers(spans: &[Span], span: Span) -> bool {
+    let next = spans.partition_point(|it| it.start <= span.start);
+    next.checked_sub(1).is_some_and(|it| spans[it].covers(span))
+}
+
+/// Whether one of these edits is of what a span is in.
+fn is_in(edits: &[Edit], span: Span) -> bool {
+    let next = edits.partition_point(|it| it.span.start <= span.start);
+    next.checked_sub(1).is_some_and(|it| edits[it].span.covers(span))
+}
+
+/// Whether a definition is one of these, which lie in the order of the text.
+fn has(definitions: &[&Definition], it: &Definition) -> bool {
+    definitions.binary_search_by_key(&it.span, |it| it.span).is_ok()
+}
+
+/// Returns those of the edits, which lie in the order of the text, that are of a stretch of it.
+fn of(edits: &[Edit], span: Span) -> &[Edit] {
+    let start = edits.partition_point(|it| it.span.start < span.start);
+    let length = edits[start..].partition_point(|it| it.span.end <= span.end);
+    &edits[start..start + length]
 }
 
 /// Returns a stretch of a text with those edits made that lie in it.
@@ -312,8 +317,7 @@ fn within(text: &str, span: Span, edits: &[Edit]) -> String {
         let [start, end] = [it.span.start, it.span.end].map(|it| it - span.start);
         Edit { span: Span::new(start, end), text: it.text.clone() }
     };
-    let mut edits: Vec<Edit> = edits.iter().filter(|it| span.covers(it.span)).map(moved).collect();
-    edits.sort_by_key(|it| it.span);
+    let edits: Vec<Edit> = of(edits, span).iter().map(moved).collect();
     apply(span.slice(text), &edits)
 }
 
@@ -583,7 +587,7 @@ mod tests {
             let all = sections(text, &document);
             let end = Span::empty(text.len());
             let found = anchors(text, &all, end, end).into_iter();
-            found.filter_map(|it| it.in_text).collect::<BTreeSet<_>>()
+            found.filter_map(|(_, it)| it.in_text).collect::<BTreeSet<_>>()
         };
         let at = |it: &str| AbsPath::new(std::path::Path::new(it)).unwrap();
         let mut broken = BTreeSet::new();

@@ -1,6 +1,6 @@
 //! Labels of a text: what `[label]: target` and `[^note]: text` define, and where it is used.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use crate::rules::Body;
 use crate::text::{Span, after_line_end, line_end};
@@ -8,13 +8,14 @@ use crate::text::{Span, after_line_end, line_end};
 /// A label that is defined.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Definition {
-    label: String,
+    pub(super) label: String,
     /// Its lines, with their ends.
     pub(super) span: Span,
 }
 
 /// The labels of a text.
 pub(super) struct Labels {
+    /// In the order of the text; none lies in another.
     pub(super) definitions: Vec<Definition>,
     /// Where each is used, in the order of the text.
     uses: Vec<(usize, String)>,
@@ -27,6 +28,10 @@ impl Labels {
         let notes = body.lines.iter().filter_map(|it| of_note(text, *it, body));
         let mut definitions: Vec<Definition> = links.chain(notes).collect();
         definitions.sort_by_key(|it| it.span);
+        definitions.dedup_by(|it, before| it.span.start < before.span.end);
+        let begin = |it: &Definition| it.span.start + it.span.slice(text).find('[').unwrap_or(0);
+        let begun: HashSet<usize> = definitions.iter().map(begin).collect();
+        let defined: HashSet<&str> = definitions.iter().map(|it| &*it.label).collect();
         let mut uses = Vec::new();
         for prose in &body.prose {
             let written = prose.slice(text);
@@ -34,13 +39,13 @@ impl Labels {
                 let rest = &written[at + 1..];
                 let Some(length) = rest.find([']', '[']) else { continue };
                 let at = prose.start + at;
-                let is_defined = definitions.iter().any(|it| it.begins_at(text, at));
-                if rest[length..].starts_with(']') && !is_defined {
-                    uses.push((at, normal(&rest[..length])));
+                let label = normal(&rest[..length]);
+                let is_use = rest[length..].starts_with(']') && !begun.contains(&at);
+                if is_use && defined.contains(&*label) {
+                    uses.push((at, label));
                 }
             }
         }
-        uses.retain(|(_, label)| definitions.iter().any(|it| it.label == *label));
         Self { definitions, uses }
     }
 
@@ -59,35 +64,27 @@ impl Labels {
 
     /// Returns the labels that are used where `is_used`, and by what these are defined as.
     fn reached(&self, is_used: impl Fn(usize) -> bool) -> BTreeSet<&str> {
-        let mut labels = BTreeSet::new();
-        loop {
-            let is_reached = |at: usize| {
-                is_used(at) || self.within(at).is_some_and(|it| labels.contains(&*it.label))
-            };
-            let more = self.uses.iter().filter(|(at, _)| is_reached(*at));
-            let more: BTreeSet<&str> = more.map(|(_, label)| &**label).collect();
-            if more.len() == labels.len() {
-                return labels;
+        let mut within: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for (at, label) in &self.uses {
+            if let Some(definition) = self.within(*at) {
+                within.entry(&definition.label).or_default().push(label);
             }
-            labels = more;
         }
+        let free = self.uses.iter().filter(|(at, _)| is_used(*at));
+        let mut waiting: Vec<&str> = free.map(|(_, label)| &**label).collect();
+        let mut reached = BTreeSet::new();
+        while let Some(label) = waiting.pop() {
+            if reached.insert(label) {
+                waiting.extend(within.get(label).into_iter().flatten());
+            }
+        }
+        reached
     }
 
     /// Returns the definition in which an offset lies.
     fn within(&self, at: usize) -> Option<&Definition> {
-        self.definitions.iter().find(|it| it.span.contains(at))
-    }
-}
-
-impl Definition {
-    /// Whether its own label is what a bracket opens.
-    fn begins_at(&self, text: &str, at: usize) -> bool {
-        self.span.start <= at && text[self.span.start..at].trim().is_empty()
-    }
-
-    /// Whether both are of the same label.
-    pub(super) fn is_like(&self, other: &Self) -> bool {
-        self.label == other.label
+        let next = self.definitions.partition_point(|it| it.span.end <= at);
+        self.definitions.get(next).filter(|it| it.span.contains(at))
     }
 }
 
@@ -104,8 +101,9 @@ fn of_link(text: &str, target: Span) -> Option<Definition> {
 /// Returns the footnote that begins in a line: to the next line that is neither a part of its
 /// paragraph nor indented below it.
 fn of_note(text: &str, line: Span, body: &Body) -> Option<Definition> {
-    let is_text = |it: usize| body.prose.iter().any(|prose| prose.contains(it));
-    let rest = line.slice(text).strip_prefix("[^").filter(|_| is_text(line.start))?;
+    let rest = line.slice(text).strip_prefix("[^")?;
+    let before = body.prose.partition_point(|it| it.end <= line.start);
+    body.prose.get(before).filter(|it| it.contains(line.start))?;
     let label = rest.split_once("]:")?.0;
     let first = body.lines.partition_point(|it| it.start < line.start);
     let mut end = line.end;
