@@ -18,12 +18,12 @@ fn skill(name: &str, body: &str) -> String {
 fn what_is_open_of_another_repository_is_seen_there_alone() {
     let ours = format!(
         "//- /.claude/skills/beta/SKILL.md\n{}//- /.claude/skills/commit/SKILL.md\n{}",
-        skill("beta", "Use `/b`.\n"),
-        skill("commit", "b\n")
+        skill("beta", "b\n"),
+        skill("commit", "Use /b\n")
     );
     let theirs = format!(
         "//- /.claude/skills/beta/SKILL.md\n{}//- /.claude/skills/beto/SKILL.md\n{}",
-        skill("Beta", "Use `/commit`, `/b`.\n"),
+        skill("Beta", "Use `/commit` and /b\n"),
         skill("beto", "b\n")
     );
     for (args, place) in [(&[][..], "v"), (&["--no-daemon"], "v"), (&[], "w/other")] {
@@ -39,22 +39,18 @@ fn what_is_open_of_another_repository_is_seen_there_alone() {
         }
         editor.wait_for(&other, &["name/"], &["name/charset"]);
         editor.wait_for(&beta, &["name/", "index/"], &[]);
-        let labels = |editor: &mut Editor, path| {
-            let (line, end) = Editor::place(path, "b`.");
-            let found = editor.ask("textDocument/completion", path, (line, end), json!({}));
-            let found = found.expect("it is answered");
-            let items = found.as_array().or_else(|| found["items"].as_array()).expect("a list");
-            let labels = items.iter().map(|it| it["label"].as_str().expect("a text").to_owned());
-            let mut labels: Vec<_> =
-                labels.filter(|it| it.starts_with("be") || it.starts_with("Be")).collect();
-            labels.sort();
-            labels
-        };
-        assert_eq!(labels(&mut editor, &beta), ["beta"], "{place}");
-        assert_eq!(labels(&mut editor, &other), ["Beta", "beto"], "{place}");
         let at = Editor::place(&other, "commit`");
         let found = editor.ask("textDocument/definition", &other, at, json!({}));
         assert_eq!(found, Ok(json!(null)), "{place}: there is none there");
+        let offered = |editor: &mut Editor, path| {
+            let at = Editor::place(path, "/b");
+            let found = editor.ask("textDocument/completion", path, at, json!({}));
+            let text = found.expect("it is answered").to_string();
+            ["beta", "Beta", "beto"].map(|it| text.contains(&format!("\"label\":\"{it}\"")))
+        };
+        assert_eq!(offered(&mut editor, &commit), [true, false, false], "{place}");
+        let there = offered(&mut editor, &other);
+        assert!(there[2] && !there[0], "{place}: {there:?}");
         let said = editor.findings(&beta, &["name/", "index/"]);
         assert!(said.is_empty(), "{place}: {said:?}");
         run(&home, &w, &["stop"]);
