@@ -383,14 +383,14 @@ mod tests {
               (name path relative offset length by wait cwd profile session agent freshness additionalDirs environment pathEncoding)
               {clock health path pathEncoding content base64 size truncated}
             skills/check
-              (paths profiles levels fixAll cwd profile session agent freshness additionalDirs environment pathEncoding)
-              {clock health checked files leftAlone}
+              (paths profiles levels fixAll limit cursor cwd profile session agent freshness additionalDirs environment pathEncoding)
+              {clock health checked files nextCursor leftAlone}
             rules/describe
               (rules)
               {rules}
             skills/references
-              (name limit cwd profile session agent freshness additionalDirs environment pathEncoding)
-              {clock health references truncated}
+              (name limit cursor cwd profile session agent freshness additionalDirs environment pathEncoding)
+              {clock health references truncated nextCursor}
             index/snapshot
               (profiles since limit cursor cwd profile session agent freshness additionalDirs environment pathEncoding)
               {clock health fresh nextCursor worktree home pathEncoding skills profiles ownProfiles levels}
