@@ -57,7 +57,10 @@ fn refactoring(editor: &mut Editor, path: &Path, line: usize, title: &str) -> Op
 fn a_command_becomes_a_skill_with_all_that_speaks_of_it() {
     let home = Home::new();
     let mut able = able();
-    able["textDocument"]["codeAction"] = json!({"disabledSupport": true, "dataSupport": true, "resolveSupport": {"properties": ["edit"]}});
+    let actions = &mut able["textDocument"]["codeAction"];
+    actions["disabledSupport"] = json!(true);
+    actions["dataSupport"] = json!(true);
+    actions["resolveSupport"] = json!({"properties": ["edit"]});
     let (mut editor, top) = start(&home, able);
     let before = wrong(&home, &top);
     let bug = conversion(&mut editor, &top.join(".claude/commands/fix/bug.md")).expect("offered");
