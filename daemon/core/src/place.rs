@@ -80,7 +80,9 @@ pub(crate) fn place<'a>(text: &'a str, document: &'a Document, offset: usize) ->
     }
     let Some(frontmatter) = &document.frontmatter else { return in_body(text, offset) };
     let content = content(text, frontmatter);
-    if offset < content.start {
+    // On the opening line itself nothing can be written.
+    let is_opening = content.start > 0 && content.start == frontmatter.open.end;
+    if offset < content.start || (is_opening && offset == content.start) {
         return Place::Elsewhere;
     }
     if offset <= content.end && frontmatter.close.is_none_or(|it| offset < it.start) {

@@ -98,14 +98,19 @@ fn globs(typed: &str, surroundings: &dyn Surroundings) -> Vec<Item> {
     let known = surroundings.first_matches(&format!("{dir}**"));
     // Of a larger worktree not all files are named, and a number of them would be wrong.
     let is_whole = known.len() < ENOUGH as usize;
+    // What means something else in a glob, or ends it, is not offered: it would match nothing.
+    let is_plain = |it: &str| !it.contains(['*', '?', '[', ']', '{', '}', '!', ',', '\\']);
     for file in known {
         let Some(below) = file.strip_prefix(dir) else { continue };
-        if let Some((first, _)) = below.split_once('/') {
+        if let Some((first, _)) = below.split_once('/')
+            && is_plain(first)
+        {
             *counts.entry(format!("{dir}{first}/**")).or_default() += 1;
         }
         let name = below.rsplit('/').next().unwrap_or_default();
         if let Some((stem, extension)) = name.rsplit_once('.')
             && !stem.is_empty()
+            && is_plain(extension)
         {
             *counts.entry(format!("{dir}**/*.{extension}")).or_default() += 1;
         }
@@ -137,8 +142,12 @@ mod tests {
 
         fn first_matches(&self, glob: &str) -> Vec<String> {
             let dir = glob.strip_suffix("**").unwrap();
-            let all = ["src/a.rs", "src/deep/b.rs", "src/deep/c.ts", "docs/x.md", "README.md"];
-            all.iter().filter(|it| it.starts_with(dir)).map(|it| (*it).to_owned()).collect()
+            let all = ["src/a.rs", "src/deep/b.rs", "src/deep/c.ts", "docs/x.md", "README.md"]
+                .into_iter()
+                .chain(["odd/[x]/a", "odd/a, b/a", "odd/c/a"]);
+            let is_shown =
+                |it: &&str| it.starts_with(dir) && it.starts_with("odd/") == (dir == "odd/");
+            all.filter(is_shown).map(str::to_owned).collect()
         }
     }
 
@@ -193,6 +202,8 @@ mod tests {
             &expect!["[!src/] !src/**/*.rs !src/deep/** !src/**/*.ts"],
         );
         check("---\npaths:\n  - docs/|\n---\n", &expect!["[docs/] docs/**/*.md"]);
+        // What would be read otherwise in a glob is left out.
+        check("---\npaths: odd/|\n---\n", &expect!["[odd/] odd/c/**"]);
         check("---\nname: |\n---\n", &expect!["nothing"]);
     }
 }

@@ -60,6 +60,14 @@ fn check_typed(frontmatters: &[&str], expected: &Expect) {
 }
 
 #[test]
+fn on_the_opening_line_nothing_is_written() {
+    for text in ["---<CURSOR>", "--<CURSOR>-\n", "---<CURSOR>\nname: a\n---\n"] {
+        assert_eq!(at(text), "elsewhere", "{text}");
+    }
+    assert_eq!(at("---\n<CURSOR>"), "key under  []");
+}
+
+#[test]
 fn a_list_in_brackets_goes_on_over_lines() {
     check(
         &[
