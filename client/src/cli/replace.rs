@@ -23,8 +23,9 @@ pub(super) fn replace(
         .and_then(|is_wanted| {
             if is_wanted { fs::rename(&draft, target) } else { Ok(()) }.map(|()| is_wanted)
         });
-    if !matches!(outcome, Ok(true)) {
-        // What is left of it is of no use, and the reason is told.
+    // What is left of it is of no use, and the reason is told. One that was there is somebody else's.
+    let is_ours = !matches!(&outcome, Err(error) if error.kind() == io::ErrorKind::AlreadyExists);
+    if is_ours && !matches!(outcome, Ok(true)) {
         let _ = fs::remove_file(&draft);
     }
     outcome
@@ -43,8 +44,8 @@ fn write(draft: &Path, bytes: &[u8], old: Option<&Metadata>) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Gives a file to the owner and the group of another, as far as that is ours to do: whoever may not
-/// give a file away becomes the owner of what he writes.
+/// Gives a file to the owner and the group of another, as far as that can be done: whoever may not
+/// give a file away, or works where there are no owners, becomes the owner of what he writes.
 fn keep_owner(file: &File, old: &Metadata) -> io::Result<()> {
     let new = file.metadata()?;
     for (uid, gid) in [
@@ -52,10 +53,7 @@ fn keep_owner(file: &File, old: &Metadata) -> io::Result<()> {
         ((new.uid() != old.uid()).then(|| old.uid()), None),
     ] {
         if uid.is_some() || gid.is_some() {
-            match fchown(file, uid, gid) {
-                Err(error) if error.kind() != io::ErrorKind::PermissionDenied => return Err(error),
-                Ok(()) | Err(_) => {}
-            }
+            let _ = fchown(file, uid, gid);
         }
     }
     Ok(())

@@ -187,8 +187,11 @@ impl ServerHandler for Server {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let mut changes = self.desk.changes.subscribe();
+        // The client knows already that it is heard, and what has changed since is not counted.
+        changes.mark_changed();
         tokio::select! {
-            told = changes::tell_listener(context.sink(), self.desk.changes.subscribe()) => {
+            told = changes::tell_listener(context.sink(), changes) => {
                 if let Err(error) = told {
                     tracing::debug!(%error, "nobody listens any more");
                 }

@@ -321,9 +321,13 @@ fn within(text: &str, span: Span, edits: &[Edit]) -> String {
     apply(span.slice(text), &edits)
 }
 
+/// How many characters of a title a file is named by.
+const LONGEST_NAME: usize = 60;
+
 fn slug(title: &str) -> String {
     let mut slug = String::new();
-    for letter in title.chars() {
+    // A file's name has an end.
+    for letter in title.chars().take(LONGEST_NAME) {
         if letter.is_alphanumeric() {
             slug.extend(letter.to_lowercase());
         } else if !slug.ends_with('-') && !slug.is_empty() {

@@ -99,7 +99,7 @@ fn of_link(text: &str, target: Span) -> Option<Definition> {
 }
 
 /// Returns the footnote that begins in a line: to the next line that is neither a part of its
-/// paragraph nor indented below it.
+/// paragraph nor indented below it. What begins a block of its own is not of the paragraph.
 fn of_note(text: &str, line: Span, body: &Body) -> Option<Definition> {
     let rest = line.slice(text).strip_prefix("[^")?;
     let before = body.prose.partition_point(|it| it.end <= line.start);
@@ -108,12 +108,20 @@ fn of_note(text: &str, line: Span, body: &Body) -> Option<Definition> {
     let first = body.lines.partition_point(|it| it.start < line.start);
     let mut end = line.end;
     let mut in_paragraph = true;
+    let fence = body.fences.partition_point(|it| it.open.start < line.end);
+    let fence = body.fences.get(fence).map_or(text.len(), |it| it.open.start);
+    let begins_block =
+        |it: &str| it.starts_with(['[', '#', '>', '|', '<', '-', '*', '+', '_', '=']);
     for next in body.lines.iter().skip(first + 1) {
         let written = next.slice(text);
+        // A block of code is of the note where it is indented below it.
+        if next.end > fence && !written.starts_with([' ', '\t']) {
+            break;
+        }
         match written.trim() {
             "" => in_paragraph = false,
             _ if written.starts_with([' ', '\t']) => end = next.end,
-            it if in_paragraph && !it.starts_with(['[', '#']) => end = next.end,
+            it if in_paragraph && !begins_block(it) => end = next.end,
             _ => break,
         }
     }
@@ -151,5 +159,16 @@ mod tests {
         );
         assert_eq!(shown(&|it| it > later), ["[^m]: Other\nlazy\n"]);
         assert_eq!(labels.definitions.len(), 6);
+    }
+
+    #[test]
+    fn a_block_below_a_note_is_none_of_its() {
+        for block in ["```\n\nx\n```\n", "- x\n", "> x\n", "| x |\n", "---\n"] {
+            let text = format!("[^1]: A note\nlazy\n{block}\nx\n");
+            let body = Body::new(&text, Span::new(0, text.len()));
+            let labels = Labels::new(&text, &body);
+            let notes: Vec<_> = labels.definitions.iter().map(|it| it.span.slice(&text)).collect();
+            assert_eq!(notes, ["[^1]: A note\nlazy\n"], "{block}");
+        }
     }
 }

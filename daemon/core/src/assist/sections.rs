@@ -17,13 +17,16 @@ pub(super) struct Section {
     pub(super) span: Span,
 }
 
-/// Returns the sections of a body, in its order. Headings are lines of `#`, outside of code.
+/// Returns the sections of a body, in its order. Headings are lines of `#`, outside of code and of HTML
+/// that holds text as it is written.
 pub(super) fn sections(text: &str, document: &Document) -> Vec<Section> {
     let body = Body::new(text, document.body);
-    // Fences do not overlap and lie in the order of the text.
+    // Neither overlap among themselves, and both lie in the order of the text.
     let in_code = |at: usize| {
         let next = body.fences.partition_point(|it| it.content.end <= at);
+        let raw = body.verbatim.partition_point(|it| it.end <= at);
         body.fences.get(next).is_some_and(|it| it.content.contains(at))
+            || body.verbatim.get(raw).is_some_and(|it| it.contains(at))
     };
     let mut sections: Vec<Section> = Vec::new();
     // Those that the next heading may end, each below the one before it.
@@ -64,12 +67,12 @@ mod tests {
 
     #[test]
     fn a_section_ends_where_one_begins_that_is_not_below_it() {
-        let text = "---\nname: a\n---\n# A #\nx\n## B\n```\n# no\n```\n## C\n# D\n#E\n";
+        let text = "---\nname: a\n---\n# A #\nx\n## B\n```\n# no\n```\n<!--\n# no\n-->\n<pre>\n# no\n</pre>\n## C\n# D\n#E\n";
         let found = sections(text, &parse(text));
         let shown: Vec<_> = found
             .iter()
             .map(|it| (it.level, it.title.slice(text), it.span.slice(text).lines().count()))
             .collect();
-        assert_eq!(shown, [(1, "A", 7), (2, "B", 4), (2, "C", 1), (1, "D", 2)]);
+        assert_eq!(shown, [(1, "A", 13), (2, "B", 10), (2, "C", 1), (1, "D", 2)]);
     }
 }

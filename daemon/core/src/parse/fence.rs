@@ -229,7 +229,7 @@ fn unclosed_end(text: &str, start: usize) -> usize {
     let mut blank = None;
     let mut comment = false;
     let mut heading = false;
-    let mut headings = Headings { text, start, next: None, last_field: None };
+    let mut headings = Headings { text, start, next: None, is_end: false, last_field: None };
     // Where what is no key begins, and whether it is more than blank lines and comments.
     let mut tail = None;
     let mut has_prose = false;
@@ -268,6 +268,8 @@ struct Headings<'t> {
     start: usize,
     /// The first line behind the last one asked about that is neither blank nor a comment.
     next: Option<Line>,
+    /// Whether there is none, so that it is looked for once.
+    is_end: bool,
     /// Where the last key stands that is a field, once that has been asked.
     last_field: Option<usize>,
 }
@@ -280,8 +282,9 @@ impl Headings<'_> {
         if line.indent > 0 || !line.content(text).trim_start_matches('#').starts_with(' ') {
             return false;
         }
-        if self.next.is_none_or(|it| it.first <= line.first) {
+        if !self.is_end && self.next.is_none_or(|it| it.first <= line.first) {
             self.next = lines(text, line.next).find(|it| !it.is_insignificant(text));
+            self.is_end = self.next.is_none();
         }
         let Some(next) = self.next.filter(|it| it.indent == 0) else { return false };
         let content = next.content(text);

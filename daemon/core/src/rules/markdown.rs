@@ -1,8 +1,9 @@
 //! The body of a skill, cut into what rules look at: prose, code, links and comments.
 //!
 //! Not a Markdown parser: it finds fences, inline code, links, HTML comments and the blocks of HTML
-//! that hold text as it is written (`<pre>` and its like) as CommonMark does in the texts that people write, in one pass over the lines, and never fails. What opens and
-//! is not closed costs no second look: what closes is looked for once ([`Ahead`]).
+//! that hold text as it is written (`<pre>` and its like) as CommonMark does in the texts that people
+//! write, in one pass over the lines, and never fails. What opens and is not closed costs no second
+//! look: what closes is looked for once ([`Ahead`]).
 
 mod ahead;
 
@@ -28,6 +29,8 @@ pub(crate) struct Body {
     pub(crate) prose: Vec<Span>,
     /// The comments, with `<!--` and `-->`.
     pub(crate) comments: Vec<Span>,
+    /// The blocks of HTML of several lines in which nothing is Markdown, comments too.
+    pub(crate) verbatim: Vec<Span>,
 }
 
 /// A fenced block.
@@ -89,6 +92,7 @@ impl Body {
             } else if raw.begins(text, line, span.end) {
                 body.flush(text, paragraph.take());
                 body.comments.extend(raw.comment.take());
+                body.verbatim.push(Span::new(line.start, raw.end));
             } else if let Some(open) = opening(text, line, next)
                 .filter(|_| columns(line.slice(text)) < CODE + items.column(in_list))
             {
