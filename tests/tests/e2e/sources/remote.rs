@@ -77,14 +77,20 @@ fn nothing_of_a_catalog_is_run_whatever_is_trusted() {
     assert!(!top.join("ran").exists());
 }
 
+/// Waits until something is unwell: the first list waits for a catalog, but not for long.
+#[track_caller]
+fn told(live: &mut Live, top: &Path) -> Vec<(String, String)> {
+    wait_for("the failure", || Some(unwell(live, top)).filter(|it| !it.is_empty()))
+}
+
 /// Puts a page in the place of a skill's file and says what is not well; the other skill is there.
 #[track_caller]
 fn check_skill(page: Page, expected: &str) {
     let catalog = two();
     catalog.put("one/SKILL.md", page);
     let (mut live, top) = live(&config(&catalog));
-    assert_eq!(names(&mut live, &top, "agentskills"), ["own", "two"]);
-    let unwell = unwell(&mut live, &top);
+    wait_for_names(&mut live, &top, &["own", "two"]);
+    let unwell = told(&mut live, &top);
     assert_eq!(unwell.len(), 1, "{unwell:?}");
     let message = unwell[0].1.replace(&catalog.url(), "$URL");
     assert!(message.contains("`one` is left out"), "{message}");
@@ -99,8 +105,8 @@ fn check_index(page: Page, expected: &str) {
     let catalog = two();
     catalog.put("index.json", page);
     let (mut live, top) = live(&config(&catalog));
+    let unwell = told(&mut live, &top);
     assert_eq!(names(&mut live, &top, "agentskills"), ["own"]);
-    let unwell = unwell(&mut live, &top);
     assert_eq!(unwell.len(), 1, "{unwell:?}");
     let message = unwell[0].1.replace(&catalog.url(), "$URL");
     assert!(message.contains(expected), "{message}");
@@ -185,10 +191,7 @@ fn with_the_server_gone_the_copy_is_used_and_health_says_so() {
     drop(catalog);
     let mut live = again(live);
     assert_eq!(names(&mut live, &top, "agentskills"), ["own", "one", "two"]);
-    let unwell = wait_for("the failure", || {
-        let unwell = unwell(&mut live, &top);
-        (!unwell.is_empty()).then_some(unwell)
-    });
+    let unwell = told(&mut live, &top);
     assert_eq!(unwell[0].0, "remote");
     assert!(unwell[0].1.ends_with("; the copy in the cache is used"), "{unwell:?}");
     assert_eq!(source(&mut live)["state"], "stale");
@@ -202,10 +205,7 @@ fn a_broken_index_keeps_what_there_was() {
     wait_for_names(&mut live, &top, &["own", "one", "two"]);
     catalog.text("index.json", "{\n \"skills\": [}");
     let mut live = again(live);
-    let unwell = wait_for("the failure", || {
-        let unwell = unwell(&mut live, &top);
-        (!unwell.is_empty()).then_some(unwell)
-    });
+    let unwell = told(&mut live, &top);
     assert!(unwell[0].1.contains("line 2, column 13: not JSON"), "{unwell:?}");
     assert_eq!(names(&mut live, &top, "agentskills"), ["own", "one", "two"]);
 }
@@ -223,10 +223,7 @@ fn a_skill_that_fails_halfway_stays_as_it_was() {
     catalog.put("two/more.md", Page::Lies(1000, b"half".to_vec()));
     catalog.text("index.json", &next.to_string());
     let mut live = again(live);
-    let unwell = wait_for("the failure", || {
-        let unwell = unwell(&mut live, &top);
-        (!unwell.is_empty()).then_some(unwell)
-    });
+    let unwell = told(&mut live, &top);
     assert!(unwell[0].1.contains("`two` is kept as it was"), "{unwell:?}");
     assert!(body(&mut live, &top, "two").contains("First."));
     assert!(!cached(&live.home).join("current/two/more.md").exists());
@@ -330,6 +327,6 @@ fn whoever_sends_slowly_holds_up_nobody_for_long() {
 #[test]
 fn other_machines_are_not_asked_without_encryption() {
     let (mut live, top) = live("remote.urls = [\"http://catalog.invalid/skills\"]\n");
-    let unwell = unwell(&mut live, &top);
+    let unwell = told(&mut live, &top);
     assert!(unwell[0].1.contains("it is not encrypted"), "{unwell:?}");
 }
