@@ -57,6 +57,46 @@ fn undeclared(main: &Source, sources: &[Source]) -> Vec<String> {
         .collect()
 }
 
+/// Finds attack cases that the table of `page` does not list, and rows of the table without a test.
+///
+/// A row starts with the test's path below `tests/tests/attacks/`, as `` | `links::a_case` ``.
+fn unlisted_attacks(page: &str, sources: &[Source]) -> Vec<String> {
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+    let listed: BTreeSet<String> = rows.map(str::to_owned).collect();
+    let mut written = BTreeSet::new();
+    for source in sources {
+        let Some(path) = source.path.strip_prefix("tests/tests/attacks/") else { continue };
+        let module = path.trim_end_matches(".rs").trim_end_matches("/mod").replace('/', "::");
+        let mut is_test = false;
+        for line in source.text.lines().map(str::trim) {
+            if line.starts_with("#[test]") || line.starts_with("#[tokio::test") {
+                is_test = true;
+            } else if let Some((_, rest)) = line.split_once("fn ").filter(|_| is_test) {
+                is_test = false;
+                let name = rest.split(['(', '<']).next().unwrap_or_default();
+                written.insert(format!("{module}::{name}"));
+            }
+        }
+    }
+    let missing = written.difference(&listed).map(|it| format!("`{it}` has no row in the table"));
+    let dead = listed.difference(&written).map(|it| format!("`{it}` is a row without a test"));
+    missing.chain(dead).collect()
+}
+
+#[test]
+fn attack_table_lists_every_attack_test() {
+    none(&unlisted_attacks(&text_of("docs/security.md"), &rust_sources()));
+}
+
+#[test]
+fn attack_table_check_reports_missing_and_dead_rows() {
+    let source =
+        Source::new("tests/tests/attacks/links.rs", "#[test]\nfn one() {}\nfn help() {}\n");
+    let sources = [source];
+    assert!(unlisted_attacks("| `links::one` | a | b |", &sources).is_empty());
+    assert_eq!(unlisted_attacks("| `links::two` | a | b |", &sources).len(), 2);
+}
+
 #[test]
 fn each_decision_is_listed_in_the_architecture() {
     let files: Vec<String> = sources().into_iter().map(|source| source.path).collect();

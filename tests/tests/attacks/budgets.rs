@@ -1,0 +1,1 @@
+//! Trees made to cost time and memory: depth, breadth, links, directories of the system.

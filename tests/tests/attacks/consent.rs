@@ -1,0 +1,1 @@
+//! Agents that try to answer their own questions or to grant themselves trust.

@@ -1,0 +1,1 @@
+//! Files exchanged between the check and the run of a script, hook or shell command.

@@ -1,0 +1,1 @@
+//! State directories, descriptors and permissions that go away while the daemon runs.

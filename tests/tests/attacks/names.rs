@@ -1,0 +1,1 @@
+//! Names in a repository's settings that are paths: plugins, marketplaces, versions, skills.

@@ -1,0 +1,1 @@
+//! Patterns made to cost time: hook matchers, globs and permission rules.

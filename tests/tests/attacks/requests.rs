@@ -1,0 +1,1 @@
+//! Requests made to cost time and memory: long paths, long lists, calls nobody waits for.

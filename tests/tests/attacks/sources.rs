@@ -1,0 +1,1 @@
+//! MCP servers and registries that send without end.
