@@ -98,6 +98,26 @@ fn attack_table_check_reports_missing_and_dead_rows() {
 }
 
 #[test]
+fn promises_and_faults_name_tests_that_exist() {
+    for page in ["docs/security.md", "docs/reliability.md"] {
+        let text = text_of(page);
+        assert!(text.contains("Tests: `"), "{page} names no test at all");
+        none(&unkept(&text, &rust_sources()));
+    }
+}
+
+#[test]
+fn security_and_reliability_pages_name_places_that_are_there() {
+    let there = sources().into_iter().map(|source| source.path).collect();
+    for line in text_of("docs/security.md").lines().chain(text_of("docs/reliability.md").lines()) {
+        // Only places of this repository: the pages also name methods, errors and agents' files.
+        if line.contains("`tests/") {
+            none(&astray(line, &there));
+        }
+    }
+}
+
+#[test]
 fn each_decision_is_listed_in_the_architecture() {
     let files: Vec<String> = sources().into_iter().map(|source| source.path).collect();
     let decisions: Vec<String> =
