@@ -79,6 +79,8 @@ mod provide;
 
 mod remote;
 
+mod source_limits;
+
 mod mcp;
 
 use std::collections::{BTreeMap, HashMap, HashSet};

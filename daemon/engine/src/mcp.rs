@@ -6,6 +6,7 @@
 //! while it is away. Only the user's configuration names servers, never a repository's.
 
 mod keeper;
+mod meter;
 mod process;
 mod server;
 
@@ -107,6 +108,8 @@ pub(crate) struct Server {
     pub(crate) prompts: Option<Arc<[Ready]>>,
     /// What is wrong.
     pub(crate) error: Option<String>,
+    /// Set where the server was ended for going over a limit.
+    pub(crate) is_over_limit: bool,
 }
 
 impl Mcp {
@@ -228,7 +231,11 @@ impl Mcp {
                 "the MCP server `{name}` {error}{}",
                 if it.prompts.is_some() { "; the prompts it had are listed" } else { "" }
             ),
-            hint: "It is started again by itself; check its `command` in `mcp.servers`.",
+            hint: if it.is_over_limit {
+                "It is started again after five minutes; repair it, or remove it from `mcp.servers`."
+            } else {
+                "It is started again by itself; check its `command` in `mcp.servers`."
+            },
             path: None,
         });
         health.collect()

@@ -26,6 +26,7 @@ use crate::news::News;
 use crate::provide::{Phase, RemoteOptions, SourceStatus};
 use crate::remote::store::Store;
 use crate::remote::update::Outcome;
+use crate::source_limits::{CATALOGS, CATALOGS_AT_ONCE, REFUSED_SHOWN};
 use crate::view::Health;
 
 /// How long after a failure it is tried again; each further failure doubles it.
@@ -33,12 +34,6 @@ const FIRST_RETRY: Duration = Duration::from_secs(30);
 
 /// The longest time between two tries.
 const LAST_RETRY: Duration = Duration::from_hours(1);
-
-/// How many catalogs are fetched at the same time.
-const AT_ONCE: usize = 4;
-
-/// How many catalogs there may be at all: what a worktree's files name is not ours to bound.
-const MOST: usize = 64;
 
 /// All catalogs.
 pub(crate) struct Remote {
@@ -136,9 +131,9 @@ impl Remote {
             }
             let mut catalog = Catalog { phase: Phase::Starting, ..Catalog::default() };
             match self.shared.store(address) {
-                _ if catalogs.len() >= MOST => {
+                _ if catalogs.len() >= CATALOGS => {
                     catalog.phase = Phase::Failed;
-                    catalog.error = Some(format!("there are {MOST} catalogs already"));
+                    catalog.error = Some(format!("there are {CATALOGS} catalogs already"));
                 }
                 None => catalog.phase = Phase::Failed,
                 Some(store) => {
@@ -191,7 +186,9 @@ impl Remote {
                 path: None,
             });
         }
-        for refused in &catalog.refused {
+        let more = catalog.refused.len().saturating_sub(REFUSED_SHOWN);
+        let more = (more > 0).then(|| format!("{more} more skills are left out"));
+        for refused in catalog.refused.iter().take(REFUSED_SHOWN).chain(&more) {
             health.push(Health {
                 code: "remote-skill",
                 message: format!("of the catalog `{address}`, {refused}"),
@@ -237,7 +234,7 @@ fn keep_times(shared: &Arc<Shared>, own: &Sender<Order>, orders: &Receiver<Order
         let mut next = None;
         for (address, catalog) in lock(&shared.catalogs).iter_mut() {
             let Some(due) = catalog.due else { continue };
-            if due > now || running >= AT_ONCE {
+            if due > now || running >= CATALOGS_AT_ONCE {
                 next = Some(next.map_or(due, |it: Instant| it.min(due)));
                 continue;
             }
@@ -257,7 +254,8 @@ fn keep_times(shared: &Arc<Shared>, own: &Sender<Order>, orders: &Receiver<Order
             }
         }
         // While as many run as may, the end of one is what is waited for.
-        let wait = next.filter(|_| running < AT_ONCE).map(|it| it.saturating_duration_since(now));
+        let wait =
+            next.filter(|_| running < CATALOGS_AT_ONCE).map(|it| it.saturating_duration_since(now));
         let order = match wait {
             Some(wait) => orders.recv_timeout(wait),
             None => orders.recv().map_err(|_| RecvTimeoutError::Disconnected),

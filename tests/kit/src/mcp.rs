@@ -8,6 +8,8 @@
 //! - `--complain TEXT`: printed beside the protocol first;
 //! - `--die CODE`: ends at once; `--mute`: never answers; `--rubbish`: prints what is no message;
 //! - `--slow MILLISECONDS`: before it answers with a prompt;
+//! - `--starts FILE`: adds a line there when it starts;
+//! - `--hostile MODE`: sends without end, see [`Hostile`]; `--sent FILE` keeps there how much;
 //! - `--family FILE`: starts a child, writes both process ids there, and does not end by itself.
 
 use std::fs;
@@ -20,8 +22,71 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+/// The flood that a server sends once it has been greeted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Hostile {
+    /// Notifications.
+    Notifications,
+    /// Requests of its own.
+    Requests,
+    /// One line that never ends.
+    Line,
+    /// Text on standard error.
+    Stderr,
+    /// A page of prompts, each with a cursor for the next.
+    Pages,
+    /// More prompts on one page than a server may list.
+    Prompts,
+    /// Prompts with descriptions of a megabyte, page after page.
+    HugePages,
+    /// Says without pause that its prompts have changed.
+    Changes,
+    /// Greets and never answers again.
+    Silent,
+}
+
+impl Hostile {
+    fn parse(text: &str) -> Self {
+        match text {
+            "notifications" => Self::Notifications,
+            "requests" => Self::Requests,
+            "line" => Self::Line,
+            "stderr" => Self::Stderr,
+            "pages" => Self::Pages,
+            "prompts" => Self::Prompts,
+            "huge-pages" => Self::HugePages,
+            "changes" => Self::Changes,
+            "silent" => Self::Silent,
+            other => panic!("there is no mode `{other}`"),
+        }
+    }
+
+    /// Returns the text that is repeated.
+    fn flood(self) -> Option<String> {
+        let text = "x".repeat(1000);
+        Some(match self {
+            Self::Notifications => {
+                let params = json!({"level": "info", "data": text});
+                let method = "notifications/message";
+                format!("{}\n", json!({"jsonrpc": "2.0", "method": method, "params": params}))
+            }
+            Self::Requests => {
+                format!("{}\n", json!({"jsonrpc": "2.0", "id": 7, "method": "ping"}))
+            }
+            Self::Changes => {
+                let method = "notifications/prompts/list_changed";
+                format!("{}\n", json!({"jsonrpc": "2.0", "method": method}))
+            }
+            Self::Line | Self::Stderr => "x".repeat(4096),
+            Self::Pages | Self::Prompts | Self::HugePages | Self::Silent => return None,
+        })
+    }
+}
+
 #[derive(Default)]
 struct Manners {
+    hostile: Option<Hostile>,
+    sent: Option<PathBuf>,
     prompts: Option<PathBuf>,
     mute: bool,
     rubbish: bool,
@@ -44,6 +109,13 @@ pub fn run() {
             "--mute" => manners.mute = true,
             "--rubbish" => manners.rubbish = true,
             "--slow" => manners.slow = Duration::from_millis(value().parse().expect("a number")),
+            "--starts" => {
+                let file = fs::OpenOptions::new().create(true).append(true).open(value());
+                let written = file.and_then(|mut it| writeln!(it, "{}", std::process::id()));
+                written.expect("it can be written");
+            }
+            "--hostile" => manners.hostile = Some(Hostile::parse(&value())),
+            "--sent" => manners.sent = Some(value().into()),
             "--family" => {
                 let mut child = Command::new("sleep").arg("1000").spawn().expect("it can be run");
                 let ids = format!("{} {}", std::process::id(), child.id());
@@ -73,12 +145,20 @@ fn serve(manners: &mut Manners) {
         if manners.mute || message.get("id").is_none() {
             continue;
         }
+        if manners.hostile == Some(Hostile::Silent) && message["method"] != "initialize" {
+            continue;
+        }
         let answer = answer(&message, manners);
         let (name, body) = match answer {
             Ok(result) => ("result", result),
             Err(error) => ("error", json!({"code": -32602, "message": error})),
         };
         say(&json!({"jsonrpc": "2.0", "id": message["id"], name: body}).to_string());
+        if message["method"] == "initialize"
+            && let Some(hostile) = manners.hostile
+        {
+            flood(hostile, manners.sent.as_deref());
+        }
     }
     if let Some(family) = manners.family.take() {
         // Nobody ends the child but whoever ends us too.
@@ -94,7 +174,25 @@ fn answer(message: &Value, manners: &Manners) -> Result<Value, String> {
             "capabilities": {"prompts": {"listChanged": true}},
             "serverInfo": {"name": "test", "version": "1"},
         })),
-        "prompts/list" => Ok(json!({"prompts": prompts(manners.prompts.as_deref())})),
+        "prompts/list" => match manners.hostile {
+            Some(Hostile::Pages) => {
+                let nth = params["cursor"].as_str().and_then(|it| it.parse().ok()).unwrap_or(0_u64);
+                let prompts = [json!({"name": format!("p{nth}")})];
+                Ok(json!({"prompts": prompts, "nextCursor": (nth + 1).to_string()}))
+            }
+            Some(Hostile::Prompts) => {
+                let prompts: Vec<_> =
+                    (0..20_000).map(|it| json!({"name": format!("p{it}")})).collect();
+                Ok(json!({"prompts": prompts}))
+            }
+            Some(Hostile::HugePages) => {
+                let nth = params["cursor"].as_str().and_then(|it| it.parse().ok()).unwrap_or(0_u64);
+                let description = "d".repeat(1_000_000);
+                let prompts = [json!({"name": format!("p{nth}"), "description": description})];
+                Ok(json!({"prompts": prompts, "nextCursor": (nth + 1).to_string()}))
+            }
+            _ => Ok(json!({"prompts": prompts(manners.prompts.as_deref())})),
+        },
         "prompts/get" => {
             thread::sleep(manners.slow);
             let all = prompts(manners.prompts.as_deref());
@@ -121,6 +219,24 @@ fn answer(message: &Value, manners: &Manners) -> Result<Value, String> {
 fn prompts(path: Option<&Path>) -> Value {
     let text = path.and_then(|it| fs::read_to_string(it).ok());
     text.and_then(|it| serde_json::from_str(&it).ok()).unwrap_or_else(|| json!([]))
+}
+
+/// Starts a thread that sends without end, until the client closes the pipe.
+fn flood(hostile: Hostile, sent: Option<&Path>) {
+    let Some(piece) = hostile.flood() else { return };
+    let sent = sent.map(Path::to_owned);
+    thread::spawn(move || {
+        let mut out: Box<dyn Write> =
+            if hostile == Hostile::Stderr { Box::new(io::stderr()) } else { Box::new(stdout()) };
+        let block = piece.repeat((1 << 16) / piece.len());
+        let mut total = 0;
+        while out.write_all(block.as_bytes()).and_then(|()| out.flush()).is_ok() {
+            total += block.len();
+            if let Some(sent) = &sent {
+                fs::write(sent, total.to_string()).expect("it can be written");
+            }
+        }
+    });
 }
 
 /// Tells when the file has changed.

@@ -85,12 +85,21 @@ pub fn read(bytes: &[u8]) -> Result<Index, IndexError> {
             Ok(offer) if names.insert(offer.name.to_lowercase()) => index.skills.push(offer),
             Ok(offer) => index.refused.push(format!(
                 "`{}` is left out: another skill before it has the same name but for its case",
-                offer.name
+                short(&offer.name)
             )),
             Err(why) => index.refused.push(format!("skill {} is left out: {why}", at + 1)),
         }
     }
     Ok(index)
+}
+
+/// Returns the beginning of a name that health quotes.
+fn short(name: &str) -> String {
+    const LONGEST: usize = 64;
+    match name.char_indices().nth(LONGEST) {
+        Some((at, _)) => format!("{}…", &name[..at]),
+        None => name.to_owned(),
+    }
 }
 
 fn shape(message: &str) -> IndexError {
@@ -101,7 +110,7 @@ fn offer(value: &Value) -> Result<Offer, String> {
     let Some(name) = value.get("name").and_then(Value::as_str) else {
         return Err("its `name` is not a text".to_owned());
     };
-    name::check_skill(name).map_err(|why| format!("its name {name:?} {why}"))?;
+    name::check_skill(name).map_err(|why| format!("its name {:?} {why}", short(name)))?;
     let Some(list) = value.get("files").and_then(Value::as_array) else {
         return Err(format!("the `files` of `{name}` are not a list"));
     };
@@ -113,7 +122,8 @@ fn offer(value: &Value) -> Result<Offer, String> {
         let Some(file) = file.as_str() else {
             return Err(format!("a file of `{name}` is not a text"));
         };
-        name::check_file(file).map_err(|why| format!("the file {file:?} of `{name}` {why}"))?;
+        name::check_file(file)
+            .map_err(|why| format!("the file {:?} of `{name}` {why}", short(file)))?;
         files.push(file.to_owned());
     }
     collisions(name, &files)?;
@@ -134,6 +144,7 @@ fn collisions(name: &str, files: &[String]) -> Result<(), String> {
     let mut taken = BTreeSet::new();
     for file in files {
         if !taken.insert(file.to_lowercase()) {
+            let file = short(file);
             return Err(format!("`{name}` has two files `{file}`, or they differ in case alone"));
         }
     }

@@ -14,6 +14,8 @@ use tokio::io::AsyncReadExt;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
+use crate::mcp::meter::{Meter, Metered};
+
 /// The variables that every program needs to find its way.
 const VARIABLES: [&str; 13] = [
     "HOME",
@@ -42,11 +44,12 @@ pub(super) struct Process {
     child: Child,
     group: Option<Pid>,
     complaint: Arc<Mutex<String>>,
+    meter: Arc<Meter>,
 }
 
 impl Process {
-    /// Starts a server. Returns it with the ends of its output and input.
-    pub(super) fn start(spec: &McpServer) -> io::Result<(Self, ChildStdout, ChildStdin)> {
+    /// Starts a server. Returns it with the ends of its output and input; what it sends is metered.
+    pub(super) fn start(spec: &McpServer) -> io::Result<(Self, Metered<ChildStdout>, ChildStdin)> {
         let mut command = Command::new(&spec.command);
         command
             .args(&spec.args)
@@ -61,14 +64,20 @@ impl Process {
             .kill_on_drop(true);
         let mut child = command.spawn()?;
         let group = child.id().and_then(|it| Pid::from_raw(it.cast_signed()));
-        let complaint = Arc::default();
+        let (complaint, meter) = (Arc::default(), Arc::<Meter>::default());
         if let Some(stderr) = child.stderr.take() {
-            tokio::spawn(listen(stderr, Arc::clone(&complaint)));
+            tokio::spawn(listen(stderr, Arc::clone(&complaint), Arc::clone(&meter)));
         }
         let missing = || io::Error::other("the process has no standard streams");
         let stdout = child.stdout.take().ok_or_else(missing)?;
         let stdin = child.stdin.take().ok_or_else(missing)?;
-        Ok((Self { child, group, complaint }, stdout, stdin))
+        let stdout = Metered::new(stdout, Arc::clone(&meter));
+        Ok((Self { child, group, complaint, meter }, stdout, stdin))
+    }
+
+    /// Returns the meter of what it sends.
+    pub(super) fn meter(&self) -> Arc<Meter> {
+        Arc::clone(&self.meter)
     }
 
     /// Waits until it has ended by itself.
@@ -77,11 +86,15 @@ impl Process {
     }
 
     /// Ends it and all that it has started. Its input has ended already.
+    ///
+    /// One that went over a limit is killed at once.
     pub(super) async fn end(mut self) {
-        for signal in [None, Some(Signal::TERM)] {
-            self.signal(signal);
-            if timeout(GRACE, self.child.wait()).await.is_ok() {
-                break;
+        if self.meter.excess().is_none() {
+            for signal in [None, Some(Signal::TERM)] {
+                self.signal(signal);
+                if timeout(GRACE, self.child.wait()).await.is_ok() {
+                    break;
+                }
             }
         }
         // Also where the server itself is gone: what it has started may not be.
@@ -112,11 +125,14 @@ impl Drop for Process {
     }
 }
 
-/// Keeps the end of what a server prints beside the protocol.
-async fn listen(mut stderr: ChildStderr, complaint: Arc<Mutex<String>>) {
+/// Keeps the end of what a server prints beside the protocol, as long as that is within its limit.
+async fn listen(mut stderr: ChildStderr, complaint: Arc<Mutex<String>>, meter: Arc<Meter>) {
     let mut buffer = vec![0; 4096];
     let mut tail: Vec<u8> = Vec::new();
     while let Ok(length @ 1..) = stderr.read(&mut buffer).await {
+        if !meter.count_errors(length) {
+            return;
+        }
         tail.extend_from_slice(&buffer[..length]);
         if tail.len() > LAST_WORDS {
             tail.drain(..tail.len() - LAST_WORDS);

@@ -5,19 +5,23 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::model::{ContentBlock, GetPromptRequestParams, GetPromptResult, Role};
+use rmcp::model::{
+    ContentBlock, GetPromptRequestParams, GetPromptResult, PaginatedRequestParams, Role,
+};
 use rmcp::service::{NotificationContext, RunningService};
 use rmcp::{ClientHandler, RoleClient, ServiceError, ServiceExt};
 use skills_core::config::McpServer;
 use skills_core::resolve::{Prompt, PromptArgument};
-use tokio::sync::Notify;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::sync::{Notify, Semaphore};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
+use crate::mcp::meter::{Excess, Meter};
 use crate::mcp::process::Process;
 use crate::mcp::{PromptAnswer, PromptContent, PromptError, PromptMessage, Shared, skills};
 use crate::provide::Phase;
+use crate::source_limits::{MCP_PAGES, MCP_PENALTY, MCP_PROMPTS, MCP_RELIST_PAUSE, MCP_REQUESTS};
 
 /// How long after a failure it is started again; each further failure doubles it.
 const FIRST_RETRY: Duration = Duration::from_secs(1);
@@ -27,9 +31,6 @@ const LAST_RETRY: Duration = Duration::from_mins(5);
 
 /// How long the end of a process may come after the end of its output.
 const MOMENT: Duration = Duration::from_millis(200);
-
-/// How many prompts of one server are listed.
-const MOST: usize = 1000;
 
 /// How long a server may take, and how long it may be unused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +59,8 @@ pub(super) async fn keep(
     bounds: Bounds,
     mut asks: UnboundedReceiver<Ask>,
 ) {
-    let keeper = Keeper { shared, name, spec, bounds };
+    let requests = Arc::new(Semaphore::new(MCP_REQUESTS));
+    let keeper = Keeper { shared, name, spec, bounds, requests };
     let mut failures = 0;
     let mut waiting = None;
     loop {
@@ -74,7 +76,7 @@ pub(super) async fn keep(
             Err(why) => {
                 failures += 1;
                 keeper.failed(&why);
-                keeper.refuse(ask, &why);
+                keeper.refuse(ask, &why.text);
                 match keeper.rest(failures, &why, &mut asks).await {
                     Some(ask) => waiting = Some(ask),
                     None => return,
@@ -108,8 +110,33 @@ enum End {
     Idle,
     /// Nobody can ask any more.
     Closed,
-    /// It has ended by itself, or does not keep to the protocol.
-    Crashed(String),
+    /// It has ended by itself, or does not keep to the protocol or its limits.
+    Crashed(Failure),
+}
+
+/// The reason why a server does not run.
+#[derive(Clone, Debug)]
+struct Failure {
+    /// A sentence fragment that follows the server's name.
+    text: String,
+    /// Set where the server was ended for going over a limit.
+    is_over_limit: bool,
+}
+
+impl Failure {
+    /// Returns the limit that the server went over, else the reason given.
+    fn new(meter: &Meter, why: impl FnOnce() -> String) -> Self {
+        match meter.excess() {
+            Some(excess) => excess.into(),
+            None => Self { text: why(), is_over_limit: false },
+        }
+    }
+}
+
+impl From<Excess> for Failure {
+    fn from(excess: Excess) -> Self {
+        Self { text: format!("{excess}, and was ended"), is_over_limit: true }
+    }
 }
 
 /// A server that has been greeted.
@@ -135,28 +162,39 @@ struct Keeper {
     name: String,
     spec: McpServer,
     bounds: Bounds,
+    /// Limits the prompts that are asked for at the same time.
+    requests: Arc<Semaphore>,
 }
 
 impl Keeper {
-    async fn start(&self) -> Result<Running, String> {
+    async fn start(&self) -> Result<Running, Failure> {
         self.shared.change(&self.name, |it| it.phase = Phase::Starting);
-        let (mut process, stdout, stdin) =
-            Process::start(&self.spec).map_err(|error| format!("could not be started: {error}"))?;
+        let (mut process, stdout, stdin) = Process::start(&self.spec).map_err(|error| Failure {
+            text: format!("could not be started: {error}"),
+            is_over_limit: false,
+        })?;
+        let meter = process.meter();
         let changed = Arc::new(Notify::new());
         let handler = Handler { changed: Arc::clone(&changed) };
         let greeted = tokio::select! {
             greeted = timeout(self.bounds.timeout, handler.serve((stdout, stdin))) => greeted,
             status = process.ended() => {
-                let why = ended(status.map(|it| it.to_string()), &process);
+                let why = Failure::new(&meter, || {
+                    ended(status.map(|it| it.to_string()), &process)
+                });
                 process.end().await;
                 return Err(why);
+            }
+            excess = meter.exceeded() => {
+                process.end().await;
+                return Err(excess.into());
             }
         };
         let why = match greeted {
             Ok(Ok(client)) => return Ok(Running { client, process, changed }),
             // A connection that ends is most often a server that did.
             Ok(Err(_)) if let Ok(status) = timeout(MOMENT, process.ended()).await => {
-                let why = ended(status.map(|it| it.to_string()), &process);
+                let why = Failure::new(&meter, || ended(status.map(|it| it.to_string()), &process));
                 process.end().await;
                 return Err(why);
             }
@@ -166,7 +204,7 @@ impl Keeper {
             }
             Err(_) => "did not answer in time".to_owned(),
         };
-        let why = format!("{why}{}", process.last_words());
+        let why = Failure::new(&meter, || format!("{why}{}", process.last_words()));
         process.end().await;
         Err(why)
     }
@@ -190,9 +228,10 @@ impl Keeper {
         first: Ask,
         asks: &mut UnboundedReceiver<Ask>,
     ) -> End {
-        if let Err(why) = self.list(client).await {
-            let why = format!("{why}{}", process.last_words());
-            self.refuse(first, &why);
+        let meter = process.meter();
+        if let Err(why) = self.list(client, &meter).await {
+            let why = Failure::new(&meter, || format!("{why}{}", process.last_words()));
+            self.refuse(first, &why.text);
             return End::Crashed(why);
         }
         self.serve(client, first);
@@ -204,12 +243,17 @@ impl Keeper {
                     Some(ask) => self.serve(client, ask),
                 },
                 () = changed.notified() => {
-                    if let Err(why) = self.list(client).await {
-                        return End::Crashed(why);
+                    if let Err(why) = self.list(client, &meter).await {
+                        return End::Crashed(Failure::new(&meter, || why));
                     }
+                    // Changes meanwhile are one change.
+                    sleep(MCP_RELIST_PAUSE).await;
                 }
+                excess = meter.exceeded() => return End::Crashed(excess.into()),
                 status = process.ended() => {
-                    return End::Crashed(ended(status.map(|it| it.to_string()), process));
+                    return End::Crashed(Failure::new(&meter, || {
+                        ended(status.map(|it| it.to_string()), process)
+                    }));
                 }
                 () = sleep_until(idle) => {
                     if self.shared.unused() >= self.bounds.idle {
@@ -218,16 +262,22 @@ impl Keeper {
                 }
             }
             if client.is_closed() {
-                return End::Crashed(format!("ended the connection{}", process.last_words()));
+                return End::Crashed(Failure::new(&meter, || {
+                    format!("ended the connection{}", process.last_words())
+                }));
             }
         }
     }
 
     /// Asks for the prompts and makes them known.
-    async fn list(&self, client: &RunningService<RoleClient, Handler>) -> Result<(), String> {
+    async fn list(
+        &self,
+        client: &RunningService<RoleClient, Handler>,
+        meter: &Meter,
+    ) -> Result<(), String> {
         let offers = client.peer().peer_info().is_some_and(|it| it.capabilities.prompts.is_some());
         let listed = if offers {
-            match timeout(self.bounds.timeout, client.list_all_prompts()).await {
+            match timeout(self.bounds.timeout, list_pages(client, meter)).await {
                 Ok(Ok(listed)) => listed,
                 Ok(Err(error)) => {
                     return Err(format!(
@@ -240,11 +290,12 @@ impl Keeper {
         } else {
             Vec::new()
         };
-        let prompts: Vec<_> = listed.into_iter().take(MOST).map(|it| self.prompt(it)).collect();
+        let prompts: Vec<_> = listed.into_iter().map(|it| self.prompt(it)).collect();
         let prompts = skills(&prompts);
         self.shared.change(&self.name, |it| {
             it.phase = Phase::Ready;
             it.error = None;
+            it.is_over_limit = false;
             it.prompts = Some(prompts);
         });
         Ok(())
@@ -272,7 +323,14 @@ impl Keeper {
         let (peer, bound, server) = (client.peer().clone(), self.bounds.timeout, self.name.clone());
         let arguments = arguments.into_iter().map(|(name, it)| (name, it.into())).collect();
         let params = GetPromptRequestParams::new(prompt).with_arguments(arguments);
+        let Ok(permit) = Arc::clone(&self.requests).try_acquire_owned() else {
+            let why = format!("{MCP_REQUESTS} prompts are being asked of it already");
+            // The caller may be gone.
+            let _ = reply.send(Err(PromptError::Unavailable { server, why }));
+            return;
+        };
         tokio::spawn(async move {
+            let _permit = permit;
             let answer = match timeout(bound, peer.get_prompt(params)).await {
                 Ok(Ok(result)) => Ok(answer(result)),
                 Ok(Err(ServiceError::McpError(error))) => {
@@ -296,11 +354,12 @@ impl Keeper {
         }
     }
 
-    fn failed(&self, why: &str) {
-        tracing::info!(server = self.name, why, "MCP server failed");
+    fn failed(&self, why: &Failure) {
+        tracing::info!(server = self.name, why = why.text, "MCP server failed");
         self.shared.change(&self.name, |it| {
             it.phase = if it.prompts.is_some() { Phase::Stale } else { Phase::Failed };
-            it.error = Some(why.to_owned());
+            it.error = Some(why.text.clone());
+            it.is_over_limit = why.is_over_limit;
         });
     }
 
@@ -309,14 +368,15 @@ impl Keeper {
     async fn rest(
         &self,
         failures: u32,
-        why: &str,
+        why: &Failure,
         asks: &mut UnboundedReceiver<Ask>,
     ) -> Option<Ask> {
         let wait = FIRST_RETRY.saturating_mul(1 << (failures - 1).min(16)).min(LAST_RETRY);
+        let wait = if why.is_over_limit { MCP_PENALTY } else { wait };
         let until = Instant::now() + wait;
         loop {
             tokio::select! {
-                ask = asks.recv() => self.refuse(ask?, why),
+                ask = asks.recv() => self.refuse(ask?, &why.text),
                 () = sleep_until(until) => break,
             }
         }
@@ -327,6 +387,30 @@ impl Keeper {
         self.shared.change(&self.name, |it| it.phase = Phase::Idle);
         asks.recv().await
     }
+}
+
+/// Returns the prompts on all pages of a list. A server with too many is marked as over its limit.
+async fn list_pages(
+    client: &RunningService<RoleClient, Handler>,
+    meter: &Meter,
+) -> Result<Vec<rmcp::model::Prompt>, ServiceError> {
+    let mut prompts = Vec::new();
+    let mut cursor = None;
+    for _ in 0..MCP_PAGES {
+        let params = PaginatedRequestParams::default().with_cursor(cursor);
+        let page = client.list_prompts(Some(params)).await?;
+        prompts.extend(page.prompts);
+        if prompts.len() > MCP_PROMPTS {
+            meter.exceed(Excess::Prompts);
+            return Err(ServiceError::TransportClosed);
+        }
+        cursor = page.next_cursor;
+        if cursor.is_none() {
+            return Ok(prompts);
+        }
+    }
+    meter.exceed(Excess::Pages);
+    Err(ServiceError::TransportClosed)
 }
 
 fn ended(status: std::io::Result<String>, process: &Process) -> String {

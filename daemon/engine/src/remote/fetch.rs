@@ -3,21 +3,14 @@
 //! Nothing is decompressed, so that what is counted is what comes; redirects stay on the host
 //! that was asked; and whoever sends slowly has so much time for the whole and no more.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use skills_core::remote::{Address, AddressError};
 use ureq::Agent;
 use ureq::http::header::{CONTENT_ENCODING, ETAG, IF_NONE_MATCH, LOCATION};
 use ureq::http::{HeaderName, Response};
 
-/// How long a connection may take.
-const CONNECT: Duration = Duration::from_secs(5);
-
-/// How long one file may take.
-const ONE_FILE: Duration = Duration::from_secs(20);
-
-/// How often a file may be somewhere else.
-const REDIRECTS: usize = 5;
+use crate::source_limits::{CONNECT_TIME, FILE_TIME, REDIRECTS};
 
 /// Why a file could not be had.
 #[derive(Debug, thiserror::Error)]
@@ -75,7 +68,7 @@ impl Fetcher {
         }
         let config = Agent::config_builder()
             .user_agent(concat!("skillsd/", env!("CARGO_PKG_VERSION")))
-            .timeout_connect(Some(CONNECT))
+            .timeout_connect(Some(CONNECT_TIME))
             .max_redirects(0)
             .max_redirects_will_error(false)
             .http_status_as_error(false)
@@ -116,7 +109,7 @@ impl Fetcher {
         if let Some(etag) = etag {
             request = request.header(IF_NONE_MATCH, etag);
         }
-        let request = request.config().timeout_global(Some(left.min(ONE_FILE))).build();
+        let request = request.config().timeout_global(Some(left.min(FILE_TIME))).build();
         request.call().map_err(|cause| http(url, cause))
     }
 

@@ -6,24 +6,13 @@
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use skills_core::remote::{Address, Index, IndexError, Offer, read};
 
 use crate::remote::fetch::{FetchError, Fetched, Fetcher};
 use crate::remote::store::{Kept, Stage, State, Store};
-
-/// How long an index may be.
-const LONGEST_INDEX: u64 = 1024 * 1024;
-
-/// How long a file may be.
-const LONGEST_FILE: u64 = 4 * 1024 * 1024;
-
-/// How long all that is fetched at once may be.
-const LONGEST_TOTAL: u64 = 64 * 1024 * 1024;
-
-/// How long it may take altogether.
-const LONGEST_TIME: Duration = Duration::from_mins(2);
+use crate::source_limits::{FILE_BYTES, INDEX_BYTES, UPDATE_BYTES, UPDATE_TIME};
 
 /// What became of an update.
 #[derive(Debug, PartialEq, Eq)]
@@ -57,7 +46,7 @@ pub(crate) fn update(
     unencrypted: bool,
     stopping: &AtomicBool,
 ) -> Result<Outcome, UpdateError> {
-    let fetcher = Fetcher::new(address, unencrypted, Instant::now() + LONGEST_TIME)?;
+    let fetcher = Fetcher::new(address, unencrypted, Instant::now() + UPDATE_TIME)?;
     let _claim = store.claim(address)?.ok_or(UpdateError::Busy)?;
     let before = store.state();
     let (whole, damaged): (Vec<_>, Vec<_>) =
@@ -65,7 +54,7 @@ pub(crate) fn update(
     let before = before.unwrap_or_default();
     // The index has to be read again where it is needed to mend what is damaged.
     let etag = before.etag.as_deref().filter(|_| damaged.is_empty());
-    let (bytes, etag) = match fetcher.get("index.json", etag, LONGEST_INDEX)? {
+    let (bytes, etag) = match fetcher.get("index.json", etag, INDEX_BYTES)? {
         Fetched::Unchanged => {
             return Ok(Outcome { skills: whole.len(), refused: Vec::new(), complete: true });
         }
@@ -77,7 +66,7 @@ pub(crate) fn update(
         stage: store.stage()?,
         whole,
         stopping,
-        left: LONGEST_TOTAL,
+        left: UPDATE_BYTES,
         // What is left out for good is told again only when the index is read again.
         tag: etag.filter(|_| refused.is_empty()),
         refused,
@@ -155,7 +144,7 @@ impl Update<'_> {
             if self.stopping.load(Ordering::Relaxed) {
                 return Err(Trouble::Stop(UpdateError::Stopping));
             }
-            let limit = LONGEST_FILE.min(self.left);
+            let limit = FILE_BYTES.min(self.left);
             let fetched = self.fetcher.get(&format!("{name}/{file}"), None, limit);
             let bytes = match fetched.map_err(|it| Trouble::Skill(it.to_string()))? {
                 Fetched::New { bytes, .. } => bytes,
