@@ -51,6 +51,8 @@ use skills_protocol::wire::{Context, Contextual as _, Health, ListParams};
 use terminal::Terminal;
 
 pub use failure::CommandError;
+#[cfg(feature = "invariants")]
+pub use hook::shell_files;
 
 /// Runs a server within this process and returns a connection to it.
 pub type Local<'a> = &'a dyn Fn() -> io::Result<Box<dyn Stream>>;

@@ -1,29 +1,58 @@
-//! What the fuzz targets start from and have found, through the same assertions on every run.
+//! The seeds of the fuzz targets, through the same assertions on every run.
 //!
 //! Fuzzing needs a tool of its own and minutes; this needs neither, so that a file that once
-//! broke the parser, or reaches where few do, is tried with each change.
+//! broke a reader, or reaches where few do, is tried with each change.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use skills_core::skill::invariants;
 
+#[path = "../fuzz/src/lib.rs"]
+#[expect(unreachable_pub, reason = "the fuzz targets see it as a library")]
+mod fuzz;
+
+/// A target and its assertion.
+type Target = (&'static str, fn(&[u8]));
+
+/// The targets whose assertions lie beside them; those of the parser are below.
+const TARGETS: [Target; 9] = [
+    ("agent_settings", fuzz::agent_settings::check),
+    ("configuration", fuzz::configuration::check),
+    ("framing", fuzz::framing::check),
+    ("git_files", fuzz::git_files::check),
+    ("globs", fuzz::globs::check),
+    ("plugin_manifests", fuzz::plugin_manifests::check),
+    ("registry_index", fuzz::registry_index::check),
+    ("requests", fuzz::requests::check),
+    ("shell_paths", fuzz::shell_paths::check),
+];
+
+fn fuzz_dir() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz")
+}
+
 /// Returns the seeds of one target.
 fn seeds(target: &str) -> Vec<(PathBuf, Vec<u8>)> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds").join(target);
+    let dir = fuzz_dir().join("seeds").join(target);
     let entries = fs::read_dir(&dir).unwrap_or_else(|cause| panic!("{}: {cause}", dir.display()));
     let paths = entries.map(|entry| entry.expect("our own tree can be read").path());
     paths.map(|path| (path.clone(), fs::read(path).expect("a seed is a file"))).collect()
 }
 
-/// Asserts `holds` of every seed of a target, and names those of which it does not hold.
-#[track_caller]
-fn check(target: &str, holds: fn(&[u8])) {
+/// Returns the seeds of a target for which `holds` panics.
+fn broken(target: &str, holds: fn(&[u8])) -> Vec<String> {
     let seeds = seeds(target);
     assert!(seeds.len() > 10, "{} seeds of `{target}`", seeds.len());
     let broken =
         seeds.iter().filter(|(_, bytes)| std::panic::catch_unwind(|| holds(bytes)).is_err());
-    let broken: Vec<_> = broken.map(|(path, _)| path.display().to_string()).collect();
+    broken.map(|(path, _)| path.display().to_string()).collect()
+}
+
+/// Asserts `holds` of every seed of a target, and names those of which it does not hold.
+#[track_caller]
+fn check(target: &str, holds: fn(&[u8])) {
+    let broken = broken(target, holds);
     assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
 
@@ -40,7 +69,30 @@ fn what_was_found_in_whole_files_holds() {
 }
 
 #[test]
+fn seeds_of_every_other_target_hold() {
+    let broken: Vec<String> =
+        TARGETS.iter().flat_map(|(target, holds)| broken(target, *holds)).collect();
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn every_fuzz_target_has_seeds_that_are_replayed() {
+    let entries = fs::read_dir(fuzz_dir().join("targets")).expect("our own tree can be read");
+    let names = entries.map(|it| it.expect("our own tree can be read").path());
+    let mut targets: Vec<String> =
+        names.map(|it| it.file_stem().unwrap_or_default().to_string_lossy().into_owned()).collect();
+    targets.sort();
+    let mut replayed: Vec<&str> = TARGETS.iter().map(|it| it.0).collect();
+    replayed.extend(["file", "frontmatter"]);
+    replayed.sort_unstable();
+    assert_eq!(targets, replayed);
+}
+
+#[test]
 fn seeds_stay_small() {
     let size = |target| seeds(target).iter().map(|(_, bytes)| bytes.len()).sum::<usize>();
     assert!(size("frontmatter") + size("file") <= 300_000, "thin them out with `cargo fuzz cmin`");
+    for (target, _) in TARGETS {
+        assert!(size(target) <= 60_000, "thin out the seeds of `{target}`");
+    }
 }

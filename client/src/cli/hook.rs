@@ -25,6 +25,8 @@ use crate::cli::{Cx, GlobalArgs};
 use agents::{Agent, Event, Reply, agent};
 use conversation::Conversation;
 use payload::Payload;
+#[cfg(feature = "invariants")]
+pub use shell::shell_files;
 
 /// How long an agent is kept waiting. The files that we register allow it a little more.
 const PATIENCE: Duration = Duration::from_secs(4);

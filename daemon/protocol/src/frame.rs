@@ -217,10 +217,11 @@ impl FrameCodec {
                 (_, Some(end)) => {
                     let line = src.split_to(end + 1).freeze();
                     self.state = State::Head { scanned: 0 };
-                    let message = line.slice(..line.trim_ascii_end().len());
-                    if message.len() > self.max_message {
-                        return Some(Frame::TooLong { length: message.len() as u64 });
+                    // With the blanks at its end, so that it does not depend on how the line arrives.
+                    if end > self.max_message {
+                        return Some(Frame::TooLong { length: end as u64 });
                     }
+                    let message = line.slice(..line.trim_ascii_end().len());
                     // Blank lines are what a person at a keyboard sends.
                     if !message.is_empty() {
                         return Some(Frame::Message(message));
@@ -409,6 +410,8 @@ mod tests {
         let longest = "x".repeat(LIMIT);
         check(&format!("Content-Length: {LIMIT}\r\n\r\n{longest}"), &[&longest]);
         check(&format!("{{{}\n", &longest[1..]), &[&format!("{{{}", &longest[1..])]);
+        let blanks = " ".repeat(LIMIT);
+        check(&format!("{{}}{blanks}\n{{}}\n"), &["(too long)", "{}"]);
     }
 
     #[test]

@@ -100,6 +100,14 @@ pub(in crate::cli) fn files(command: &str, place: &Place) -> Vec<Touched> {
     files
 }
 
+/// Returns the paths that `command` names, for the fuzz target and the replay of its seeds.
+#[cfg(feature = "invariants")]
+pub fn shell_files(command: &str, cwd: &Path, top: &Path, home: &Path) -> Vec<PathBuf> {
+    let home = Some(home.to_owned());
+    let place = Place { cwd: cwd.to_owned(), top: top.to_owned(), home };
+    files(command, &place).into_iter().map(|it| it.path).collect()
+}
+
 /// Returns the files that a patch in the form of `apply_patch` changes.
 pub(in crate::cli) fn patched(patch: &str, cwd: &Path) -> Vec<Touched> {
     const HEADS: [&str; 4] =

@@ -1,0 +1,88 @@
+//! The agents' settings in every syntax, of the user and of a repository.
+
+use skills_core::document::{Node, Syntax, parse};
+use skills_core::profile;
+use skills_core::resolve::Resolution;
+use skills_core::text::decode;
+
+use super::disk::Disk;
+use super::parts;
+
+/// The settings files that a repository may bring.
+const THEIRS: [&str; 5] = [
+    "/w/opencode.json",
+    "/w/opencode.jsonc",
+    "/w/.claude/settings.json",
+    "/w/.gemini/settings.json",
+    "/w/.codex/config.toml",
+];
+
+/// The settings files of the user.
+const OWN: [&str; 6] = [
+    "/home/u/.config/opencode/opencode.json",
+    "/home/u/.config/opencode/opencode.jsonc",
+    "/home/u/.claude/settings.json",
+    "/home/u/.gemini/settings.json",
+    "/home/u/.gemini/trustedFolders.json",
+    "/home/u/.codex/config.toml",
+];
+
+/// Asserts that each syntax has its places in the text, and that a repository takes nothing over.
+///
+/// The first part is the repository's file, the second the user's.
+///
+/// # Panics
+///
+/// Where an invariant does not hold.
+pub fn check(input: &[u8]) {
+    let [theirs, own] = parts(input);
+    let syntaxes =
+        [Syntax::Json, Syntax::JsonWithComments, Syntax::JsonLoose, Syntax::Toml, Syntax::Yaml];
+    for syntax in syntaxes {
+        let text = decode(theirs.as_bytes()).text;
+        let lines: Vec<usize> = text.split('\n').map(|it| it.chars().count()).collect();
+        match parse(&text, syntax) {
+            Ok(node) => places(&node, &lines),
+            Err(flaw) => spot(flaw.at.line, flaw.at.column, &lines),
+        }
+    }
+    let mut disk = Disk::new();
+    for path in THEIRS {
+        disk.file(path, &theirs);
+    }
+    let profiles = profile::builtin().iter().map(|it| it.id.to_string());
+    for profile in profiles {
+        let alone = disk.resolve(&profile, "/w");
+        outside(&alone);
+        for path in OWN {
+            disk.file(path, &own);
+        }
+        disk.resolve(&profile, "/w");
+        for path in OWN {
+            disk.remove(path);
+        }
+    }
+}
+
+/// Asserts that a repository reaches no skill outside of it that counts as the user's.
+fn outside(resolution: &Resolution) {
+    for root in &resolution.roots {
+        let is_elsewhere = root.path.starts_with("/outside");
+        assert!(!(root.own && is_elsewhere), "a repository made {root:?} the user's");
+    }
+}
+
+fn places(node: &Node, lines: &[usize]) {
+    spot(node.at.line, node.at.column, lines);
+    for entry in node.entries() {
+        spot(entry.at.line, entry.at.column, lines);
+        places(&entry.node, lines);
+    }
+    node.items().iter().for_each(|it| places(it, lines));
+}
+
+fn spot(line: u32, column: u32, lines: &[usize]) {
+    let (line, column) = (line as usize, column as usize);
+    assert!((1..=lines.len()).contains(&line), "line {line} of {}", lines.len());
+    assert!((1..=lines[line - 1] + 1).contains(&column), "column {column} of line {line}");
+}

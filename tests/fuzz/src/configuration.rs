@@ -1,0 +1,46 @@
+//! Our own configuration files: `config.toml` of the user and `.skillsd.toml` of a repository.
+
+use skills_core::config::{Config, Source, check_profiles, level_rows, read};
+use skills_core::permission::Action;
+use skills_core::text::decode;
+
+/// Asserts that problems lie in the text, and that a repository never sets what is the user's.
+///
+/// # Panics
+///
+/// Where an invariant does not hold.
+pub fn check(input: &[u8]) {
+    let decoded = decode(input);
+    let lines: Vec<usize> = decoded.text.split('\n').map(|it| it.chars().count()).collect();
+    for source in [Source::User, Source::Repository] {
+        let parsed = read(input, source);
+        assert_eq!(parsed, read(input, source), "two readings of {:?} differ", &*decoded.text);
+        for problem in &parsed.problems {
+            let (line, column) = (problem.line as usize, problem.column as usize);
+            assert!((1..=lines.len()).contains(&line), "{problem:?} in {:?}", &*decoded.text);
+            assert!((1..=lines[line - 1] + 1).contains(&column), "{problem:?}");
+            assert!(!problem.message.is_empty());
+        }
+        let places = parsed.problems.iter().map(|it| (it.line, it.column));
+        assert!(places.is_sorted(), "{:?}", parsed.problems);
+        level_rows([&parsed.config]);
+        check_profiles([&parsed.config]);
+        if source == Source::Repository {
+            repository(&parsed.config);
+        }
+    }
+}
+
+/// Asserts that a repository's file decides nothing about trust, execution and what is fetched.
+fn repository(config: &Config) {
+    let default = Config::default();
+    assert_eq!(config.run_scripts, default.run_scripts);
+    assert_eq!(config.run_shell, default.run_shell);
+    assert_eq!(config.run_timeout, default.run_timeout);
+    assert_eq!(config.require_trust, default.require_trust);
+    assert_eq!(config.remote_urls, default.remote_urls);
+    assert_eq!(config.mcp_servers, default.mcp_servers);
+    assert_eq!(config.profiles, default.profiles);
+    assert_eq!(config.sessions_keep, default.sessions_keep);
+    assert!(config.permission_skill.iter().all(|it| it.action != Action::Allow));
+}

@@ -1,0 +1,209 @@
+//! A small disk in memory, as the tree that the resolver asks.
+
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use skills_core::path::AbsPath;
+use skills_core::profile;
+use skills_core::resolve::{
+    Fault, FaultKind, FileId, Item, ItemKind, Listing, Place, Resolution, Site, SkillFile,
+    TextFile, Tree, resolve,
+};
+use skills_core::skill::{FileFacts, SkillRecord};
+
+/// The skill that lies wherever a layout wants one.
+const SKILL: &str = "---\nname: n\ndescription: d\n---\nbody\n";
+
+/// What is at a path. Targets of links are absolute.
+#[derive(Debug)]
+enum Thing {
+    Directory,
+    File(String),
+    Link(PathBuf),
+}
+
+/// A disk of directories, texts and links, all of which belong to the user.
+#[derive(Debug, Default)]
+pub struct Disk {
+    things: BTreeMap<PathBuf, Thing>,
+}
+
+impl Disk {
+    /// Returns a disk with a home, a worktree in git, and a skill in each and outside of both.
+    pub fn new() -> Self {
+        let mut disk = Self::default();
+        disk.directory("/w/.git");
+        disk.skill("/home/u/.claude/skills/mine");
+        disk.skill("/w/.claude/skills/theirs");
+        disk.skill("/w/vendor/skills/vendored");
+        disk.skill("/outside/skills/elsewhere");
+        disk
+    }
+
+    /// Adds a directory and those above it.
+    pub fn directory(&mut self, path: &str) {
+        for dir in Path::new(path).ancestors() {
+            self.things.entry(dir.to_owned()).or_insert(Thing::Directory);
+        }
+    }
+
+    /// Adds a file, and the directories above it.
+    pub fn file(&mut self, path: &str, text: &str) {
+        let above = Path::new(path).parent().and_then(Path::to_str).unwrap_or("/");
+        self.directory(above);
+        self.things.insert(path.into(), Thing::File(text.to_owned()));
+    }
+
+    /// Adds a symbolic link to an absolute path.
+    pub fn link(&mut self, path: &str, target: &str) {
+        self.file(path, "");
+        self.things.insert(path.into(), Thing::Link(target.into()));
+    }
+
+    /// Adds a directory with a SKILL.md.
+    pub fn skill(&mut self, dir: &str) {
+        self.file(&format!("{dir}/SKILL.md"), SKILL);
+    }
+
+    /// Removes what is at a path.
+    pub fn remove(&mut self, path: &str) {
+        self.things.remove(Path::new(path));
+    }
+
+    /// Resolves a working directory by a built-in profile, and asserts what holds for every answer.
+    ///
+    /// # Panics
+    ///
+    /// Where something does not hold.
+    pub fn resolve(&self, profile: &str, cwd: &str) -> Resolution {
+        let site = Site {
+            profile: Arc::clone(profile::find(profile).expect("a built-in profile")),
+            cwd: AbsPath::new(cwd.as_ref()).expect("an absolute path"),
+            additional: Vec::new(),
+            environment: [("HOME".to_owned(), "/home/u".into())].into(),
+            overlay: Arc::default(),
+            agent: None,
+        };
+        let resolution = resolve(&site, self);
+        assert!(resolution.complete, "the disk answers everything");
+        assert_eq!(resolution, resolve(&site, self), "two resolutions of one disk differ");
+        for root in &resolution.roots {
+            assert!(is_plain(&root.path), "{root:?}");
+            assert!(root.candidates.end <= resolution.candidates.len(), "{root:?}");
+            if root.own {
+                let place = self.canonical(&root.path).expect("it answers");
+                assert!(!place.starts_with("/w"), "a root in the worktree is the user's: {root:?}");
+            }
+        }
+        for candidate in &resolution.candidates {
+            assert!(is_plain(&candidate.path), "{candidate:?}");
+            assert!(candidate.root < resolution.roots.len(), "{candidate:?}");
+        }
+        for file in &resolution.settings {
+            let Ok(place) = self.physical(&file.path) else { continue };
+            let Some(Thing::File(text)) = self.things.get(&place) else { continue };
+            let lines: Vec<&str> = text.split('\n').collect();
+            for note in &file.notes {
+                let (line, column) = (note.at.line as usize, note.at.column as usize);
+                let length = lines.get(line - 1).map(|it| it.chars().count());
+                assert!(length.is_some_and(|it| (1..=it + 1).contains(&column)), "{note:?}");
+            }
+        }
+        resolution
+    }
+
+    /// Returns the path without links, or what is in the way.
+    fn physical(&self, path: &Path) -> Result<PathBuf, Place> {
+        let fault = |kind| Place::Fault(Fault { kind, detail: path.display().to_string() });
+        let mut at = PathBuf::from("/");
+        let mut todo: Vec<PathBuf> = names(path);
+        let mut links = 0;
+        while let Some(name) = todo.pop() {
+            let next = at.join(&name);
+            match self.things.get(&next) {
+                None if links > 0 => return Err(fault(FaultKind::Dangling)),
+                None => return Err(Place::Missing),
+                Some(Thing::Link(_)) if links == 40 => return Err(fault(FaultKind::Loop)),
+                Some(Thing::Link(target)) => {
+                    links += 1;
+                    at = PathBuf::from("/");
+                    todo.extend(names(target));
+                }
+                Some(Thing::File(_) | Thing::Directory) => at = next,
+            }
+        }
+        Ok(at)
+    }
+
+    fn id(&self, path: &Path) -> FileId {
+        FileId { device: 1, inode: self.things.range(..path.to_owned()).count() as u64 }
+    }
+}
+
+/// Returns the names of a path, the last one first.
+fn names(path: &Path) -> Vec<PathBuf> {
+    let names = path.components().filter(|it| matches!(it, Component::Normal(_)));
+    names.map(|it| PathBuf::from(it.as_os_str())).rev().collect()
+}
+
+/// Returns whether a path is absolute, without `.` and `..`.
+fn is_plain(path: &Path) -> bool {
+    path.is_absolute() && !path.components().any(|it| it == Component::ParentDir)
+}
+
+impl Tree for Disk {
+    fn look(&self, path: &AbsPath) -> Option<Place> {
+        Some(match self.physical(path) {
+            Err(place) => place,
+            Ok(physical) => match self.things.get(&physical) {
+                Some(Thing::File(_)) => Place::File,
+                _ => Place::Directory { foreign: false },
+            },
+        })
+    }
+
+    fn list(&self, path: &AbsPath) -> Option<Result<Arc<Listing>, Fault>> {
+        let Ok(physical) = self.physical(path) else {
+            return Some(Err(Fault { kind: FaultKind::Vanished, detail: String::new() }));
+        };
+        if let Some(Thing::File(_)) = self.things.get(&physical) {
+            return Some(Err(Fault { kind: FaultKind::NotDirectory, detail: String::new() }));
+        }
+        let children = self.things.iter().filter(|(it, _)| it.parent() == Some(&physical));
+        let items: Box<[Item]> = children
+            .map(|(path, thing)| Item {
+                name: path.file_name().unwrap_or_default().to_owned(),
+                kind: match thing {
+                    Thing::Directory => ItemKind::Directory,
+                    Thing::File(_) => ItemKind::File,
+                    Thing::Link(_) => ItemKind::Link,
+                },
+            })
+            .collect();
+        Some(Ok(Arc::new(Listing { id: self.id(&physical), entries: items.len(), items })))
+    }
+
+    fn canonical(&self, path: &AbsPath) -> Option<AbsPath> {
+        let physical = self.physical(path).unwrap_or_else(|_| path.to_path_buf());
+        AbsPath::new(&physical).ok()
+    }
+
+    fn read(&self, path: &AbsPath) -> Option<Result<SkillFile, Fault>> {
+        let physical = self.physical(path).unwrap_or_default();
+        let Some(Thing::File(text)) = self.things.get(&physical) else {
+            return Some(Err(Fault { kind: FaultKind::Vanished, detail: String::new() }));
+        };
+        let facts = FileFacts { size: text.len() as u64, truncated: false, hash: [0; 32] };
+        let record = Arc::new(SkillRecord::read(text.as_bytes(), facts));
+        Some(Ok(SkillFile { id: self.id(&physical), record, stale: None }))
+    }
+
+    fn text(&self, path: &AbsPath) -> Option<Result<Arc<TextFile>, Fault>> {
+        let physical = self.physical(path).unwrap_or_default();
+        Some(match self.things.get(&physical) {
+            Some(Thing::File(text)) => Ok(Arc::new(TextFile::new(text.as_bytes()))),
+            _ => Err(Fault { kind: FaultKind::Vanished, detail: String::new() }),
+        })
+    }
+}

@@ -1,0 +1,54 @@
+//! The files by which git links a worktree to its repository, all of which anybody may have written.
+
+use skills_core::resolve::Repository;
+
+use super::disk::Disk;
+use super::parts;
+
+/// Asserts that a `.git` file reaches only a repository that names the worktree in turn.
+///
+/// The parts are `/w/.git`, then `gitdir`, `commondir` and `config` of the directory that it may
+/// name, then `config` of the repository, and `HEAD`.
+///
+/// # Panics
+///
+/// Where an invariant does not hold.
+pub fn check(input: &[u8]) {
+    let [git, gitdir, commondir, config, shared, head] = parts(input);
+    let mut disk = Disk::new();
+    disk.remove("/w/.git");
+    disk.file("/w/.git", &git);
+    for (path, text) in [("gitdir", &gitdir), ("commondir", &commondir), ("config", &config)] {
+        if !text.is_empty() {
+            disk.file(&format!("/r/.git/worktrees/w/{path}"), text);
+        }
+    }
+    disk.file("/r/.git/config", &shared);
+    disk.file("/r/.git/HEAD", &head);
+    disk.file("/r/.git/worktrees/w/HEAD", &head);
+    disk.skill("/r/.claude/skills/shared");
+    // Another repository, which names no other worktree.
+    disk.file("/victim/.git/config", "[core]\n");
+    disk.directory("/victim/.git/worktrees/own");
+    disk.file("/victim/.git/worktrees/own/gitdir", "/victim-worktree/.git\n");
+    disk.file("/victim/.git/worktrees/own/commondir", "../..\n");
+    disk.skill("/victim/.claude/skills/secret");
+
+    for profile in ["agentskills", "claude-code", "codex"] {
+        let resolution = disk.resolve(profile, "/w");
+        assert_eq!(resolution.worktree.to_str(), Some("/w"), "{git:?}");
+        let is_victims = |path: &std::path::Path| path.starts_with("/victim");
+        assert!(!resolution.candidates.iter().any(|it| is_victims(&it.path)), "{git:?}");
+        match &resolution.repository {
+            Repository::Linked { common, .. } => {
+                assert!(!is_victims(common), "{git:?} reaches {}", common.display());
+                assert!(!gitdir.trim().is_empty() && !commondir.trim().is_empty(), "{git:?}");
+            }
+            Repository::Apart(dir) => {
+                assert!(!is_victims(dir), "{git:?} reaches {}", dir.display());
+            }
+            Repository::Unproven(why) => assert!(!why.is_empty()),
+            Repository::None | Repository::Own => panic!("`.git` is a file: {git:?}"),
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! Assertions of the fuzz targets: one function for each format that a stranger may write.
+//!
+//! Each function takes any bytes and panics where an invariant does not hold. The targets call them
+//! with what the fuzzer makes; `tests/tests/seeds.rs` calls them with every seed. The parser's own
+//! assertions are in `skills_core::skill::invariants`.
+
+pub mod agent_settings;
+pub mod configuration;
+pub mod disk;
+pub mod framing;
+pub mod git_files;
+pub mod globs;
+pub mod plugin_manifests;
+pub mod registry_index;
+pub mod requests;
+pub mod shell_paths;
+
+/// The line that separates the parts of an input.
+const SEPARATOR: &str = "\n=====\n";
+
+/// Returns an input as `N` texts, divided at lines of five equals signs; missing parts are empty.
+fn parts<const N: usize>(bytes: &[u8]) -> [String; N] {
+    let text = String::from_utf8_lossy(bytes);
+    let mut parts = text.splitn(N, SEPARATOR);
+    std::array::from_fn(|_| parts.next().unwrap_or_default().to_owned())
+}

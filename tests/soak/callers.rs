@@ -1,0 +1,221 @@
+//! Callers of the daemon: clients of the socket, editors, and agents over MCP.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use skills_testkit::{Framing, Wire};
+
+use crate::world::{Dice, World};
+
+const PROFILES: [&str; 5] = ["agentskills", "claude-code", "opencode", "codex", "gemini-cli"];
+const NAMES: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "own"];
+
+/// Sessions that the clients use: so many that each has a long pause, and not more and more.
+const SESSIONS: usize = 400;
+
+/// Connects, calls for a while, hangs up, and does so again until the run ends.
+pub(crate) fn client(world: &World<'_>, nth: usize) {
+    let mut dice = Dice::new(1_000 + nth);
+    while world.goes_on() {
+        world.attempt(|| {
+            let framing = if nth.is_multiple_of(2) { Framing::Header } else { Framing::Lines };
+            let mut wire =
+                Wire::connect(&world.home.socket(), framing).expect("the daemon listens");
+            if dice.below(3) == 0 {
+                let kinds = json!({"kinds": ["skills/changed", "session/changed"],
+                    "cwd": world.top(&mut dice)});
+                wire.call("events/subscribe", &kinds);
+            }
+            for _ in 0..5 + dice.below(30) {
+                let (method, params) = call(&mut dice, world);
+                // A skill that is gone by now is refused, as it should be.
+                let _ = wire.try_call(method, &params);
+                world.count_call();
+                world.rest(Duration::from_millis(dice.below(200) as u64));
+            }
+            if dice.below(2) == 0 {
+                // It hangs up with a call in flight.
+                let (method, params) = call(&mut dice, world);
+                wire.start(method, &params);
+            }
+        });
+        world.rest(Duration::from_millis(dice.below(2_000) as u64));
+    }
+}
+
+fn call(dice: &mut Dice, world: &World<'_>) -> (&'static str, Value) {
+    let top = world.top(dice);
+    let profile = dice.pick(&PROFILES);
+    let name = dice.pick(&NAMES);
+    let session = format!("soak-{}", dice.below(SESSIONS));
+    match dice.below(20) {
+        0..=6 => ("skills/list", json!({"cwd": top, "profile": profile})),
+        7 => ("skills/list", json!({"cwd": top, "profile": profile, "include": ["all"]})),
+        8 | 9 => ("skills/get", json!({"cwd": top, "name": name})),
+        10 | 11 => ("skills/search", json!({"cwd": top, "query": "says when"})),
+        12 | 13 => ("skills/load", json!({"cwd": top, "name": name, "session": session})),
+        14 | 15 => {
+            let file = top.join("src").join(format!("f{}.rs", dice.below(50)));
+            ("session/touch", json!({"cwd": top, "session": session, "paths": [file]}))
+        }
+        16 => ("session/close", json!({"session": session})),
+        17 => ("skills/explain", json!({"cwd": top, "name": name, "profile": profile})),
+        18 => ("catalog/render", json!({"cwd": top, "profile": profile, "session": session})),
+        _ => ("skills/check", json!({"cwd": top})),
+    }
+}
+
+/// Opens files in an editor, types into them, and closes it again until the run ends.
+pub(crate) fn editor(world: &World<'_>, nth: usize) {
+    let mut dice = Dice::new(2_000 + nth);
+    let socket = world.home.socket().with_file_name("v1-lsp.sock");
+    while world.goes_on() {
+        world.attempt(|| {
+            let mut editor = Editor {
+                wire: Wire::connect(&socket, Framing::Header).expect("the daemon listens"),
+                last_id: 0,
+            };
+            let top = world.top(&mut dice);
+            editor.ask(
+                "initialize",
+                &json!({"processId": null, "rootUri": uri(top),
+                "capabilities": {"textDocument": {"completion": {}}}}),
+            );
+            editor.note("initialized", &json!({}));
+            let file = uri(&top.join(".claude/skills").join(dice.pick(&NAMES)).join("SKILL.md"));
+            let text = "---\nname: a\ndescription: Says when to use it.\n---\n";
+            editor.note(
+                "textDocument/didOpen",
+                &json!({"textDocument": {"uri": file, "languageId": "markdown", "version": 1,
+                    "text": text}}),
+            );
+            for version in 2..60 + dice.below(60) {
+                if !world.goes_on() {
+                    break;
+                }
+                let place = json!({"line": 2, "character": 13});
+                let letter = char::from(b'a' + u8::try_from(dice.below(26)).unwrap_or_default());
+                editor.note(
+                    "textDocument/didChange",
+                    &json!({"textDocument": {"uri": file, "version": version},
+                        "contentChanges": [{"range": {"start": place, "end": place},
+                            "text": letter.to_string()}]}),
+                );
+                if version % 5 == 0 {
+                    let method = dice.pick(&["textDocument/completion", "textDocument/hover"]);
+                    editor.ask(method, &json!({"textDocument": {"uri": file}, "position": place}));
+                    world.count_call();
+                }
+                world.rest(Duration::from_millis(50 + dice.below(150) as u64));
+            }
+            editor.note("textDocument/didClose", &json!({"textDocument": {"uri": file}}));
+            editor.ask("shutdown", &Value::Null);
+            editor.note("exit", &Value::Null);
+        });
+        world.rest(Duration::from_millis(dice.below(3_000) as u64));
+    }
+}
+
+/// An editor's end of a connection.
+struct Editor {
+    wire: Wire,
+    last_id: u64,
+}
+
+impl Editor {
+    fn note(&mut self, method: &str, params: &Value) {
+        self.wire.send(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
+    }
+
+    /// Asks, and answers what the server asks meanwhile.
+    fn ask(&mut self, method: &str, params: &Value) {
+        self.last_id += 1;
+        let id = self.last_id;
+        self.wire.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        loop {
+            let message = self.wire.receive().expect("the server answers before it hangs up");
+            match (message.get("method"), message.get("id")) {
+                (Some(_), Some(theirs)) => {
+                    self.wire.send(&json!({"jsonrpc": "2.0", "id": theirs, "result": null}));
+                }
+                (Some(_), None) => {}
+                (None, Some(answered)) if *answered == id => return,
+                (None, _) => panic!("an answer to nothing: {message}"),
+            }
+        }
+    }
+}
+
+fn uri(path: &Path) -> String {
+    format!("file://{}", path.display())
+}
+
+/// Runs `skillsd mcp`, calls its tools, and ends it again until the run ends.
+pub(crate) fn mcp(world: &World<'_>, nth: usize, program: &str) {
+    let mut dice = Dice::new(3_000 + nth);
+    while world.goes_on() {
+        world.attempt(|| {
+            let mut child = world
+                .home
+                .command(program)
+                .arg("mcp")
+                .current_dir(world.top(&mut dice))
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::null())
+                .spawn()
+                .expect("our program can be run");
+            let mut input = child.stdin.take().expect("it is piped");
+            let mut output = BufReader::new(child.stdout.take().expect("it is piped"));
+            let mut ask = |id: usize, method: &str, params: Value| {
+                let call = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+                writeln!(input, "{call}").expect("the server reads");
+                loop {
+                    let mut line = String::new();
+                    let length = output.read_line(&mut line).expect("the server writes");
+                    assert!(length > 0, "`skillsd mcp` ended before it answered `{method}`");
+                    let message: Value = serde_json::from_str(&line).expect("it writes JSON");
+                    if message["id"] == id && message.get("method").is_none() {
+                        break;
+                    }
+                }
+                if id == 0 {
+                    let note = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+                    writeln!(input, "{note}").expect("the server reads");
+                }
+            };
+            ask(
+                0,
+                "initialize",
+                json!({"protocolVersion": "2025-06-18", "capabilities": {},
+                    "clientInfo": {"name": "soak", "version": "1"}}),
+            );
+            for id in 1..20 + dice.below(40) {
+                if !world.goes_on() {
+                    break;
+                }
+                match dice.below(4) {
+                    0 => ask(id, "tools/list", json!({})),
+                    1 => ask(id, "prompts/list", json!({})),
+                    2 => {
+                        let arguments = json!({"name": dice.pick(&NAMES)});
+                        ask(id, "tools/call", json!({"name": "skill", "arguments": arguments}));
+                    }
+                    _ => {
+                        let arguments = json!({"query": "when"});
+                        let call = json!({"name": "search_skills", "arguments": arguments});
+                        ask(id, "tools/call", call);
+                    }
+                }
+                world.count_call();
+                world.rest(Duration::from_millis(100 + dice.below(400) as u64));
+            }
+            drop(input);
+            child.wait().expect("our child can be waited for");
+        });
+        world.rest(Duration::from_millis(dice.below(3_000) as u64));
+    }
+}

@@ -1,0 +1,58 @@
+//! Comparison of the daemon's lists with the plain reader's, while the disk is quiet.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use skills_testkit::plain::{self, Place, Skill};
+use skills_testkit::{Framing, Wire};
+
+use crate::world::{Dice, World};
+
+/// The time between two quiet points.
+const PAUSE: Duration = Duration::from_secs(10);
+
+/// Worktrees that are compared at each of them.
+const COMPARED: usize = 5;
+
+/// Compares until the run ends.
+pub(crate) fn run(world: &World<'_>) {
+    let mut dice = Dice::new(999);
+    while world.goes_on() {
+        world.rest(PAUSE);
+        world.attempt(|| {
+            let quiet = world.quiet();
+            let mut wire =
+                Wire::connect(&world.home.socket(), Framing::Header).expect("the daemon listens");
+            for _ in 0..COMPARED {
+                let top = world.top(&mut dice);
+                let cwd = if dice.below(3) == 0 { top.join("pkg") } else { top.to_owned() };
+                let place = Place::new(&cwd, world.home.path());
+                for (profile, expected) in [
+                    ("agentskills", plain::agentskills(&place)),
+                    ("claude-code", plain::claude_code(&place)),
+                ] {
+                    let result = wire.call("skills/list", &json!({"cwd": cwd, "profile": profile}));
+                    let listed: Vec<Skill> = entries(&result).iter().map(skill).collect();
+                    world.count_check();
+                    if listed != expected {
+                        let message = format!(
+                            "{profile} at {}: listed {listed:?}, expected {expected:?}",
+                            cwd.display()
+                        );
+                        world.wrong(&message);
+                    }
+                }
+            }
+            drop(quiet);
+        });
+    }
+}
+
+fn entries(result: &Value) -> &[Value] {
+    result["skills"].as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+fn skill(entry: &Value) -> Skill {
+    let text = |key: &str| entry[key].as_str().unwrap_or_default().to_owned();
+    Skill { name: text("name"), path: text("path").into(), description: text("description") }
+}

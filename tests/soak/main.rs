@@ -1,0 +1,70 @@
+//! The soak: hours of churn, clients, editors and agents against one daemon, with its growth measured.
+//!
+//! `tests/soak/run HOURS` builds and starts it. Twenty worktrees change all the time; fifty clients,
+//! four editors and four MCP clients call; at quiet points every kind of list is compared with the
+//! plain reader. Memory, descriptors, threads, watches and the store are sampled every ten seconds.
+//! It ends with 1 when an answer is wrong, a call fails or something grows without bound.
+
+mod callers;
+mod churn;
+mod compare;
+mod report;
+mod sample;
+mod world;
+
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+use std::thread;
+use std::time::Duration;
+
+use skills_testkit::{Daemon, Home};
+
+use report::Report;
+use world::World;
+
+/// Clients of the socket that call and hang up all the time.
+const CLIENTS: usize = 50;
+
+/// Editors that type.
+const EDITORS: usize = 4;
+
+/// Processes `skillsd mcp` that a client calls.
+const MCP_CLIENTS: usize = 4;
+
+/// Threads that change worktrees.
+const CHURNERS: usize = 4;
+
+fn main() -> io::Result<ExitCode> {
+    let mut args = std::env::args().skip(1).filter(|it| it != "--bench");
+    let hours = args.next().and_then(|it| it.parse::<f64>().ok()).filter(|it| *it > 0.0);
+    let (Some(hours), Some(output)) = (hours, args.next()) else {
+        writeln!(io::stderr(), "usage: tests/soak/run HOURS [OUTPUT]")?;
+        return Ok(ExitCode::from(2));
+    };
+    let program = env!("CARGO_BIN_EXE_test-skillsd");
+    let home = Home::new();
+    let daemon = Daemon::start(&home, program);
+    let world = World::new(&home, Duration::from_secs_f64(hours * 3600.0));
+    let samples = thread::scope(|scope| {
+        let world = &world;
+        for nth in 0..CHURNERS {
+            scope.spawn(move || churn::run(world, nth, CHURNERS));
+        }
+        for nth in 0..CLIENTS {
+            scope.spawn(move || callers::client(world, nth));
+        }
+        for nth in 0..EDITORS {
+            scope.spawn(move || callers::editor(world, nth));
+        }
+        for nth in 0..MCP_CLIENTS {
+            scope.spawn(move || callers::mcp(world, nth, program));
+        }
+        scope.spawn(move || compare::run(world));
+        sample::run(world, daemon.pid())
+    });
+    let counts = world.counts();
+    let report = Report::new(hours, &samples, &counts);
+    report.write(output.as_ref())?;
+    writeln!(io::stdout(), "{}", report.text())?;
+    Ok(if report.is_good() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
