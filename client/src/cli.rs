@@ -8,6 +8,7 @@
 pub mod exit;
 
 mod check;
+mod confirm;
 mod doctor;
 mod explain;
 mod failure;

@@ -18,7 +18,7 @@ use tokio::sync::Mutex;
 
 use crate::ClientError;
 use crate::connection::Connection;
-use crate::spawn::{DEADLINE, StartOptions, connect, connect_or_start, pauses};
+use crate::spawn::{DEADLINE, StartOptions, connect, connect_consent, connect_or_start, pauses};
 use crate::stand_in::StandIn;
 
 /// Calls the daemon, whichever is running. Clones share the connection.
@@ -54,6 +54,8 @@ enum Way {
     Start(StartOptions),
     /// From the daemon that runs.
     Find(SocketLocation),
+    /// From the daemon that runs or is started, at the socket that answers what grants.
+    Consent(StartOptions),
     /// From whoever made the client.
     Given(Box<dyn Fn() -> io::Result<UnixStream> + Send + Sync>),
 }
@@ -62,7 +64,7 @@ impl Way {
     /// Returns where the daemon listens, where that is who is connected to.
     fn location(&self) -> Option<&SocketLocation> {
         match self {
-            Self::Start(options) => Some(&options.location),
+            Self::Start(options) | Self::Consent(options) => Some(&options.location),
             Self::Find(location) => Some(location),
             Self::Given(_) => None,
         }
@@ -73,6 +75,12 @@ impl Client {
     /// Returns a client that starts the daemon when none runs. It has not connected yet.
     pub fn new(options: StartOptions) -> Self {
         Self::by(Way::Start(options))
+    }
+
+    /// Returns a client that answers in the user's place, for a program that has asked its user:
+    /// its calls may grant. It starts the daemon when none runs.
+    pub fn consenting(options: StartOptions) -> Self {
+        Self::by(Way::Consent(options))
     }
 
     /// Returns a client of the daemon that runs, which starts none.
@@ -170,6 +178,7 @@ impl Client {
         let opened = tokio::task::spawn_blocking(move || match (needed, &*way) {
             (Some(stand_in), _) => stand_in.connect().map_err(ClientError::Io),
             (None, Way::Start(options)) => connect_or_start(options),
+            (None, Way::Consent(options)) => connect_consent(options),
             (None, Way::Find(location)) => connect(location, DEADLINE),
             (None, Way::Given(connect)) => connect().map_err(ClientError::Io),
         });

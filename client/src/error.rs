@@ -36,6 +36,12 @@ pub enum ClientError {
         /// The socket.
         socket: PathBuf,
     },
+    /// A daemon runs, and does not listen where consent is given.
+    #[error("the daemon does not listen on `{}`", .socket.display())]
+    NoConsentSocket {
+        /// The socket.
+        socket: PathBuf,
+    },
     /// Somebody else listens on our socket.
     #[error("whoever listens on `{}` is user {uid}, not you", .socket.display())]
     ForeignPeer {
@@ -158,7 +164,7 @@ impl ClientError {
             Self::TimedOut { .. } => {
                 Some("Run `skillsd status` to see whether the daemon is well.".into())
             }
-            Self::Version { .. } | Self::Form { .. } => Some(
+            Self::Version { .. } | Self::Form { .. } | Self::NoConsentSocket { .. } => Some(
                 "Run `skillsd stop`; the next command starts the daemon of this version.".into(),
             ),
             Self::Closed | Self::Io(_) | Self::Frame(_) | Self::TooLarge { .. } => None,

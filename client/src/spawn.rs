@@ -18,8 +18,11 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use skills_protocol::env::SKILLSD_SOCKET;
+use skills_protocol::method::Initialize;
 use skills_protocol::socket::{SocketLocation, SocketSource};
+use skills_protocol::wire::InitializeParams;
 
+use crate::blocking::BlockingConnection;
 use crate::{ClientError, directory, environment, peer};
 
 /// What a started daemon writes on its standard output, as one line, once it listens.
@@ -120,12 +123,34 @@ pub fn connect_or_start(options: &StartOptions) -> Result<UnixStream, ClientErro
     }
 }
 
+/// Connects to the consent socket, which answers what grants, starting the daemon when none listens.
+pub fn connect_consent(options: &StartOptions) -> Result<UnixStream, ClientError> {
+    let main = connect_or_start(options)?;
+    let socket = options.location.consent_path();
+    let try_connect = || try_connect_at(&options.location, &socket, options.patience);
+    if let Some(stream) = try_connect()? {
+        return Ok(stream);
+    }
+    // A service manager may listen for a daemon that is only starting, and listens there itself
+    // before it answers.
+    let mut main = BlockingConnection::over_socket(main)?;
+    main.call::<Initialize>(&InitializeParams::default())?;
+    try_connect()?.ok_or(ClientError::NoConsentSocket { socket: socket.clone() })
+}
+
 // `None`: nobody listens. Both kinds also cover a socket file that a killed daemon left behind.
 fn try_connect(
     location: &SocketLocation,
     patience: Duration,
 ) -> Result<Option<UnixStream>, ClientError> {
-    let socket = location.path();
+    try_connect_at(location, location.path(), patience)
+}
+
+fn try_connect_at(
+    location: &SocketLocation,
+    socket: &Path,
+    patience: Duration,
+) -> Result<Option<UnixStream>, ClientError> {
     let mut wait = Wait::new(patience);
     let stream = loop {
         let source = match dial(socket) {

@@ -77,7 +77,8 @@ impl Service {
             let said = self.answered(peer, question.clone(), limit).await?;
             return Ok(self.taken(&question, said));
         }
-        let (id, is_new) = self.requests.put(question.clone(), limit).ok_or_else(too_many)?;
+        let (id, is_new) =
+            self.requests.put(peer.nth(), question.clone(), limit).ok_or_else(too_many)?;
         if is_new {
             self.asked_event(&id, &question);
         }
@@ -101,7 +102,7 @@ impl Service {
         question: Question,
         limit: Duration,
     ) -> Result<Said, RpcError> {
-        let asked = self.requests.wait(question.clone(), limit);
+        let asked = self.requests.wait(peer.nth(), question.clone(), limit);
         let (id, mut waiting) = asked.ok_or_else(too_many)?;
         self.asked_event(&id, &question);
         // From here on the call only waits, and others of its connection go on.

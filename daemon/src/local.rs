@@ -54,7 +54,7 @@ pub(crate) fn connect() -> io::Result<Box<dyn Stream>> {
     let thread = thread::Builder::new().name("serve".to_owned()).spawn(move || {
         runtime.block_on(async {
             match tokio::net::UnixStream::from_std(theirs) {
-                Ok(stream) => server.serve_stream(stream).await,
+                Ok(stream) => server.serve_consent(stream).await,
                 // The other end sees that this one is closed.
                 Err(error) => tracing::error!(%error, "failed to serve within this process"),
             }
@@ -127,12 +127,13 @@ impl Own {
         Ok(Self { engine, store, server, service, is_followed: Arc::default(), cookies })
     }
 
-    /// Returns a new connection to it. Must be called within a runtime.
+    /// Returns a new connection to it. Must be called within a runtime. It may grant: only this
+    /// process has it.
     pub(crate) fn connect(&self) -> io::Result<UnixStream> {
         let (ours, theirs) = UnixStream::pair()?;
         theirs.set_nonblocking(true)?;
         let theirs = tokio::net::UnixStream::from_std(theirs)?;
-        Handle::current().spawn(self.server.serve_stream(theirs));
+        Handle::current().spawn(self.server.serve_consent(theirs));
         if !self.is_followed.swap(true, Ordering::Relaxed) {
             Handle::current().spawn(tidings::keep(Arc::clone(&self.service)));
         }

@@ -24,6 +24,7 @@ use std::sync::Arc;
 
 use rmcp::ServiceExt as _;
 use rmcp::service::ServerInitializeError;
+use skills_client::ClientError;
 use skills_client::cli::exit::Exit;
 use skills_client::cli::{self, GlobalArgs};
 use skills_client::client::Client;
@@ -84,21 +85,10 @@ pub(crate) fn run(global: &GlobalArgs, options: McpOptions) -> ExitCode {
         }
     };
     let own = Arc::<Standby>::default();
-    let standby = Arc::clone(&own);
-    let client = if global.no_daemon {
-        Ok(Client::over(move || standby.connect()))
-    } else {
-        // What a daemon that hangs does not answer is answered here.
-        let stand_in = StandIn::new(move || {
-            tracing::warn!("the daemon does not answer; skills are indexed here");
-            standby.connect()
-        });
-        daemon().map(|it| it.with_stand_in(stand_in))
-    };
-    let exit = match client {
-        Ok(client) => {
-            let client = client.named("skillsd-mcp", VERSION);
-            runtime.block_on(serve(Desk::new(client, place, options.shell)))
+    let exit = match clients(global, &own) {
+        Ok([client, consent]) => {
+            let [client, consent] = [client, consent].map(|it| it.named("skillsd-mcp", VERSION));
+            runtime.block_on(serve(Desk::new(client, consent, place, options.shell)))
         }
         Err(error) => {
             log::print_error(&error, error.hint().as_deref());
@@ -111,8 +101,21 @@ pub(crate) fn run(global: &GlobalArgs, options: McpOptions) -> ExitCode {
     exit.into()
 }
 
-fn daemon() -> Result<Client, skills_client::ClientError> {
-    Ok(Client::new(StartOptions::new(socket_location()?)?))
+/// Returns the client that asks and the one that answers for the user.
+fn clients(global: &GlobalArgs, own: &Arc<Standby>) -> Result<[Client; 2], ClientError> {
+    if global.no_daemon {
+        let over = |own: Arc<Standby>| Client::over(move || own.connect());
+        return Ok([over(Arc::clone(own)), over(Arc::clone(own))]);
+    }
+    // What a daemon that hangs does not answer is answered here.
+    let standby = Arc::clone(own);
+    let stand_in = StandIn::new(move || {
+        tracing::warn!("the daemon does not answer; skills are indexed here");
+        standby.connect()
+    });
+    let options = StartOptions::new(socket_location()?)?;
+    let clients = [Client::new(options.clone()), Client::consenting(options)];
+    Ok(clients.map(|it| it.with_stand_in(Arc::clone(&stand_in))))
 }
 
 async fn serve(desk: Desk) -> Exit {

@@ -18,6 +18,8 @@ pub(crate) struct Peer {
     id: ConnectionId,
     /// Tells it from all others, whichever server they are of.
     nth: u64,
+    /// Whether it came by the consent socket, or is this process itself.
+    may_grant: bool,
     environment: OnceLock<Environment>,
     mailbox: Arc<Mailbox>,
     subscriptions: Mutex<Subscriptions>,
@@ -37,16 +39,28 @@ struct Subscriptions {
 pub(crate) struct SubscriptionPlace<'a>(&'a Peer);
 
 impl Peer {
+    /// Returns a connection that may not grant anything.
     pub(crate) fn new(id: usize) -> Self {
         static PEERS: AtomicU64 = AtomicU64::new(1);
         Self {
             id: ConnectionId(id),
             nth: PEERS.fetch_add(1, Ordering::Relaxed),
+            may_grant: false,
             environment: OnceLock::new(),
             mailbox: Arc::default(),
             subscriptions: Mutex::default(),
             waiting: AtomicUsize::new(0),
         }
+    }
+
+    /// Returns a connection that may answer in the user's place.
+    pub(crate) fn granting(id: usize) -> Self {
+        Self { may_grant: true, ..Self::new(id) }
+    }
+
+    /// Whether it may answer in the user's place.
+    pub(crate) fn may_grant(&self) -> bool {
+        self.may_grant
     }
 
     pub(crate) fn id(&self) -> ConnectionId {

@@ -3,13 +3,28 @@
 //! Each is a sentence for a person and, where something can be done, a hint. What handlers
 //! refuse is theirs; nothing here knows a skill.
 
-use skills_protocol::error::{PARSE_ERROR, RpcError};
+use skills_protocol::error::{NEEDS_ASKING, PARSE_ERROR, RpcError};
 use skills_protocol::frame::FrameError;
 
 pub(crate) fn not_a_request(cause: &serde_json::Error) -> RpcError {
     RpcError::invalid_request(format!("the message is not a JSON-RPC 2.0 request: {cause}")).with_hint(
         "A request has `jsonrpc` \"2.0\", an `id` that is a text or a whole number, a `method`, and perhaps `params`.",
     )
+}
+
+/// Returns the refusal of a method that grants, on a connection that may not grant.
+pub(crate) fn needs_consent(method: &str) -> RpcError {
+    let message = format!("`{method}` is the user's to call; this socket does not answer it");
+    RpcError::new(NEEDS_ASKING, message).with_hint(
+        "Have the user run `skillsd trust` or `skillsd permission reply` in a terminal; editors connect to `v1-consent.sock`.",
+    )
+}
+
+/// Returns the refusal of an answer from the connection that asked.
+pub(crate) fn own_question(id: &str) -> RpcError {
+    let message = format!("this connection asked question `{id}` and cannot answer it");
+    RpcError::new(NEEDS_ASKING, message)
+        .with_hint("Have the user run `skillsd permission reply` in a terminal.")
 }
 
 pub(crate) fn panicked() -> RpcError {

@@ -6,7 +6,7 @@
 //! The invariant: a question leaves the table with its answer, with its time, or with whoever
 //! waits for it.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -88,6 +88,8 @@ pub(crate) struct Asked {
     pub(crate) at: u64,
     /// When its time is over.
     pub(crate) expires: u64,
+    /// The connections that asked, by [`Peer::nth`](crate::peer::Peer::nth).
+    askers: BTreeSet<u64>,
     state: State,
 }
 
@@ -188,28 +190,35 @@ impl Requests {
         found.and_then(|at| given.remove(at)).is_some()
     }
 
-    /// Puts a question that nobody waits for. Returns its id, and whether it is new; none where
-    /// there are too many.
-    pub(crate) fn put(&self, question: Question, limit: Duration) -> Option<(String, bool)> {
+    /// Puts a question of a connection, which does not wait. Returns its id, and whether it is new;
+    /// none where there are too many.
+    pub(crate) fn put(
+        &self,
+        asker: u64,
+        question: Question,
+        limit: Duration,
+    ) -> Option<(String, bool)> {
         let mut table = self.table();
         let is_it =
             |it: &Asked| it.question.subject == question.subject && matches!(it.state, State::Open);
-        if let Some((number, _)) = table.iter().find(|(_, it)| is_it(it)) {
+        if let Some((number, asked)) = table.iter_mut().find(|(_, it)| is_it(it)) {
+            asked.askers.insert(asker);
             return Some((self.id(*number), false));
         }
-        let number = self.insert(&mut table, question, limit, State::Open)?;
+        let number = self.insert(&mut table, asker, question, limit, State::Open)?;
         Some((self.id(number), true))
     }
 
-    /// Puts a question and waits for it; none where there are too many.
+    /// Puts a question of a connection and waits for it; none where there are too many.
     pub(crate) fn wait(
         &self,
+        asker: u64,
         question: Question,
         limit: Duration,
     ) -> Option<(String, Waiting<'_>)> {
         let (sender, answer) = oneshot::channel();
         let mut table = self.table();
-        let number = self.insert(&mut table, question, limit, State::Waiting(sender))?;
+        let number = self.insert(&mut table, asker, question, limit, State::Waiting(sender))?;
         drop(table);
         Some((self.id(number), Waiting { requests: self, number, answer }))
     }
@@ -217,6 +226,7 @@ impl Requests {
     fn insert(
         &self,
         table: &mut BTreeMap<u64, Asked>,
+        asker: u64,
         question: Question,
         limit: Duration,
         state: State,
@@ -227,7 +237,8 @@ impl Requests {
         let number = self.made.fetch_add(1, Ordering::Relaxed);
         let at = now();
         let expires = at.saturating_add(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX));
-        table.insert(number, Asked { question, at, expires, state });
+        let askers = BTreeSet::from([asker]);
+        table.insert(number, Asked { question, at, expires, askers, state });
         Some(number)
     }
 
@@ -259,6 +270,12 @@ impl Requests {
         let table = self.table();
         let asked = table.get(&number).filter(|it| !matches!(it.state, State::Answered(_)));
         asked.map(|it| it.question.clone())
+    }
+
+    /// Whether this connection asked the question of that id.
+    pub(crate) fn is_asker(&self, id: &str, asker: u64) -> bool {
+        let asked = |number| Some(self.table().get(&number)?.askers.contains(&asker));
+        self.number(id).and_then(asked).unwrap_or_default()
     }
 
     /// Calls `tell` with each question that waits for an answer, the oldest first.
@@ -350,9 +367,13 @@ mod tests {
     #[test]
     fn an_answer_nobody_waits_for_is_for_the_next_who_asks_the_same_once() {
         let requests = Requests::new("18c0ffee-1");
-        let (id, is_new) = requests.put(question("a"), LONG).unwrap();
+        let (id, is_new) = requests.put(1, question("a"), LONG).unwrap();
         assert!(is_new && id == "ffee-1");
-        assert_eq!(requests.put(question("a"), LONG), Some((id.clone(), false)), "asked already");
+        assert_eq!(
+            requests.put(1, question("a"), LONG),
+            Some((id.clone(), false)),
+            "asked already"
+        );
         assert!(requests.answer(&id, yes()).is_some());
         assert!(requests.answer(&id, yes()).is_none(), "it is answered");
         assert_eq!(ids(&requests), [""; 0]);
@@ -364,8 +385,8 @@ mod tests {
     #[tokio::test]
     async fn who_waits_is_answered_and_who_goes_withdraws() {
         let requests = Requests::new("18c0ffee-1");
-        let (id, mut waiting) = requests.wait(question("a"), LONG).unwrap();
-        let (_, other) = requests.wait(question("a"), LONG).unwrap();
+        let (id, mut waiting) = requests.wait(1, question("a"), LONG).unwrap();
+        let (_, other) = requests.wait(1, question("a"), LONG).unwrap();
         assert_eq!(ids(&requests).len(), 2, "each waits for an answer of its own");
         assert!(requests.answer(&id, yes()).is_some());
         assert_eq!((&mut waiting.answer).await, Ok(yes()));
@@ -376,12 +397,12 @@ mod tests {
     #[test]
     fn questions_have_their_time_and_their_number() {
         let requests = Requests::new("18c0ffee-1");
-        let (id, _) = requests.put(question("a"), Duration::ZERO).unwrap();
+        let (id, _) = requests.put(1, question("a"), Duration::ZERO).unwrap();
         assert!(requests.get(&id).is_none() && requests.answer(&id, yes()).is_none());
         for n in 0..MOST {
-            assert!(requests.put(question(&n.to_string()), LONG).is_some());
+            assert!(requests.put(1, question(&n.to_string()), LONG).is_some());
         }
-        assert!(requests.put(question("one more"), LONG).is_none());
+        assert!(requests.put(1, question("one more"), LONG).is_none());
         assert!(requests.get("beef-3").is_none(), "of another run");
     }
 }

@@ -6,7 +6,6 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::net::UnixListener as StdListener;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -32,10 +31,10 @@ use crate::automatic;
 use crate::events::Bus;
 use crate::log;
 use crate::lsp::served::Place;
-use crate::server::{Server, drain};
+use crate::server::{Rights, Server, drain};
 use crate::service::Service;
 use crate::settings::Settings;
-use crate::socket::{ClaimError, Endpoint};
+use crate::socket::{ClaimError, Endpoint, HandedOver, Listeners};
 use crate::tidings;
 use crate::vigil::Vigil;
 use crate::watchdog;
@@ -107,9 +106,10 @@ pub(crate) fn run(options: &ServeOptions) -> ExitCode {
 fn serve(options: &ServeOptions) -> Result<Exit, ServeError> {
     // First of all: it changes the environment, which no other thread may see happen.
     let mut sockets = ListenFd::from_env();
-    let handed_over = sockets.take_unix_listener(0).map_err(ServeError::HandedOver)?;
-    // A unit of an older version lists one socket.
+    let main = sockets.take_unix_listener(0).map_err(ServeError::HandedOver)?;
+    // A unit of an older version lists one or two sockets.
     let for_editors = sockets.take_unix_listener(1).ok().flatten();
+    let consent = sockets.take_unix_listener(2).ok().flatten();
     if options.spawned {
         // It fails for the leader of a process group, which whoever started us made us then;
         // out of that one's group we are all the same.
@@ -123,7 +123,7 @@ fn serve(options: &ServeOptions) -> Result<Exit, ServeError> {
     }
     let location = environment::socket_location()?;
     // The lock comes before anything that two daemons would do twice.
-    let mut endpoint = Endpoint::claim(&location, handed_over)?;
+    let mut endpoint = Endpoint::claim(&location, HandedOver { main, consent })?;
     let editors = Place::take(&location, for_editors);
     let boot_id = boot_id();
     let cookies = cookie_directory(&location, &boot_id);
@@ -142,9 +142,9 @@ fn serve(options: &ServeOptions) -> Result<Exit, ServeError> {
     let (ours, environment) = (engine.clone(), own_environment());
     let service = Service::new(ours, bus, boot_id, socket, environment, settings, sessions);
     let runtime = runtime().map_err(ServeError::Start)?;
-    let listener = endpoint.take_listener().expect("nobody has taken it since it was made");
+    let listeners = endpoint.take_listeners().expect("nobody has taken them since they were made");
     let life = Life { location: &location, service: &service, spawned: options.spawned };
-    let result = runtime.block_on(life.live(&mut endpoint, listener, editors));
+    let result = runtime.block_on(life.live(&mut endpoint, listeners, editors));
     runtime.shutdown_timeout(LAST_WORK);
     engine.stop();
     // Without them it is as well; the next daemon makes them anew.
@@ -206,11 +206,13 @@ impl Life<'_> {
     async fn live(
         &self,
         endpoint: &mut Endpoint,
-        listener: StdListener,
+        listeners: Listeners,
         editors: Option<Place>,
     ) -> io::Result<()> {
-        listener.set_nonblocking(true)?;
-        let listener = UnixListener::from_std(listener)?;
+        listeners.main.set_nonblocking(true)?;
+        listeners.consent.set_nonblocking(true)?;
+        let listener = UnixListener::from_std(listeners.main)?;
+        let consent = UnixListener::from_std(listeners.consent)?;
         let server = Server::over(self.service);
         watch_signals(self.service.closing.clone(), self.spawned)?;
         let vigil = Vigil {
@@ -227,16 +229,19 @@ impl Life<'_> {
         if let Some(limit) = sd_notify::watchdog_enabled() {
             tokio::spawn(watchdog::keep(Arc::clone(self.service), limit));
         }
-        let tasks = server.accept(&listener).await;
+        let (asking, granting) = tokio::join!(
+            server.accept(&listener, Rights::Ask),
+            server.accept(&consent, Rights::Grant),
+        );
         // Fails without a service manager.
         let _ = sd_notify::notify(&[NotifyState::Stopping]);
         endpoint.retire();
-        drop(listener);
+        drop((listener, consent));
         if let Some(editors) = editors {
             // It has removed its socket then; what it could not do is logged.
             let _ = editors.await;
         }
-        drain(tasks).await;
+        tokio::join!(drain(asking), drain(granting));
         self.service.sessions.store().finish().await;
         Ok(())
     }

@@ -43,6 +43,15 @@ const SPARE_METHODS: [&str; 3] = [Initialize::METHOD, ServerStatus::METHOD, Serv
 /// How long such a place may be held.
 const SPARE_TIME: Duration = Duration::from_secs(5);
 
+/// What a connection may do besides asking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rights {
+    /// It may ask, and nothing that it sends grants anything.
+    Ask,
+    /// It may answer in the user's place.
+    Grant,
+}
+
 /// What all connections share.
 pub(crate) struct Server {
     methods: Methods,
@@ -89,16 +98,28 @@ impl Server {
         &self,
         stream: S,
     ) -> impl Future<Output = ()> + Send + use<S> {
-        self.serve_with(stream, self.methods.clone())
+        self.serve_with(stream, self.methods.clone(), Rights::Ask)
+    }
+
+    /// Serves one stream that may answer in the user's place until either side ends it.
+    pub(crate) fn serve_consent<S: Link>(
+        &self,
+        stream: S,
+    ) -> impl Future<Output = ()> + Send + use<S> {
+        self.serve_with(stream, self.methods.clone(), Rights::Grant)
     }
 
     fn serve_with<S: Link>(
         &self,
         stream: S,
         methods: Methods,
+        rights: Rights,
     ) -> impl Future<Output = ()> + Send + use<S> {
         let id = self.served.fetch_add(1, Ordering::Relaxed) + 1;
-        let peer = Arc::new(Peer::new(id));
+        let peer = Arc::new(match rights {
+            Rights::Ask => Peer::new(id),
+            Rights::Grant => Peer::granting(id),
+        });
         let connection = Connection::new(stream, methods, (self.limits)(), peer, &self.closing);
         let open = Open::count(&self.open);
         async move {
@@ -110,7 +131,7 @@ impl Server {
     }
 
     /// Accepts connections until the daemon is to exit; the tasks are what is left to wait for.
-    pub(crate) async fn accept(&self, listener: &UnixListener) -> JoinSet<()> {
+    pub(crate) async fn accept(&self, listener: &UnixListener, rights: Rights) -> JoinSet<()> {
         let mut tasks = JoinSet::new();
         let uid = rustix::process::getuid().as_raw();
         loop {
@@ -121,7 +142,7 @@ impl Server {
                 Some(_) = tasks.join_next() => continue,
             };
             match accepted {
-                Ok((stream, _)) => self.admit(stream, uid, &mut tasks),
+                Ok((stream, _)) => self.admit(stream, uid, rights, &mut tasks),
                 Err(error) => {
                     tracing::warn!(%error, "failed to accept a connection");
                     sleep(ACCEPT_REST).await;
@@ -130,21 +151,23 @@ impl Server {
         }
     }
 
-    fn admit(&self, stream: UnixStream, uid: u32, tasks: &mut JoinSet<()>) {
+    fn admit(&self, stream: UnixStream, uid: u32, rights: Rights, tasks: &mut JoinSet<()>) {
         if !is_ours(&stream, uid) {
             return;
         }
         let limit = (self.limits)().connections;
         let open = self.open.load(Ordering::Relaxed);
-        if open < limit {
-            tasks.spawn(self.serve_stream(stream));
+        // Agents that hold every connection do not keep the user from answering.
+        let own = if rights == Rights::Grant { 2 * SPARE } else { 0 };
+        if open < limit + own {
+            tasks.spawn(self.serve_with(stream, self.methods.clone(), rights));
             return;
         }
         tracing::warn!(limit, "connection over the limit refused");
         let error = RpcError::too_many_connections(limit);
         if open - limit < SPARE {
             let methods = refusing(&self.methods, &SPARE_METHODS, &error);
-            let serving = self.serve_with(stream, methods);
+            let serving = self.serve_with(stream, methods, Rights::Ask);
             // Whoever stays has heard why, and others want the place.
             tasks.spawn(async move { drop(timeout(SPARE_TIME, serving).await) });
         } else {
@@ -300,7 +323,7 @@ mod tests {
         let server = Server::new(methods, move || limits, CancellationToken::new(), Arc::default());
         let accepting = tokio::spawn({
             let server = Arc::clone(&server);
-            async move { server.accept(&listener).await }
+            async move { server.accept(&listener, Rights::Ask).await }
         });
         Rig { top, bench, server, accepting }
     }

@@ -32,29 +32,47 @@ const INTERVAL: Duration = Duration::from_millis(10);
 #[derive(Debug)]
 pub(crate) struct Endpoint {
     /// Taken by whoever accepts.
-    listener: Option<UnixListener>,
-    /// The socket file that we made; none when it was handed to us, or is retired.
-    made: Option<SocketFile>,
-    /// The socket file at which clients find us, whoever made it.
-    found: Option<SocketFile>,
+    listeners: Option<Listeners>,
+    /// The socket files that we made; none that was handed to us, or is retired.
+    made: Vec<SocketFile>,
+    /// The socket files at which clients find us, whoever made them.
+    found: Vec<SocketFile>,
     /// Released by the kernel, however the process ends.
     _lock: File,
 }
 
-/// Tells whether the socket's path still leads to us.
+/// The sockets that speak the protocol.
 #[derive(Debug)]
-pub(crate) struct Footing(Option<SocketFile>);
+pub(crate) struct Listeners {
+    /// For everybody.
+    pub(crate) main: UnixListener,
+    /// For those who answer in the user's place.
+    pub(crate) consent: UnixListener,
+}
+
+/// The sockets that a service manager listens at.
+#[derive(Debug, Default)]
+pub(crate) struct HandedOver {
+    /// For everybody.
+    pub(crate) main: Option<UnixListener>,
+    /// For those who answer in the user's place.
+    pub(crate) consent: Option<UnixListener>,
+}
+
+/// Tells whether the sockets' paths still lead to us.
+#[derive(Debug)]
+pub(crate) struct Footing(Vec<SocketFile>);
 
 impl Footing {
     /// Returns the directory that the socket is in; none where somebody else made the socket.
     pub(crate) fn directory(&self) -> Option<&Path> {
-        self.0.as_ref().and_then(|it| it.path.parent())
+        self.0.first().and_then(|it| it.path.parent())
     }
 
-    /// Returns whether the socket file has gone or is another one, so that nobody comes any more.
+    /// Returns whether a socket file has gone or is another one, so that nobody comes any more.
     pub(crate) fn is_lost(&self) -> bool {
         let lost = |ours: &SocketFile| !SocketFile::at(&ours.path).is_ok_and(|it| it == *ours);
-        self.0.as_ref().is_some_and(lost)
+        self.0.iter().any(lost)
     }
 }
 
@@ -105,36 +123,51 @@ impl Endpoint {
     /// that the service manager listens at.
     pub(crate) fn claim(
         location: &SocketLocation,
-        handed_over: Option<UnixListener>,
+        handed_over: HandedOver,
     ) -> Result<Self, ClaimError> {
         Self::claim_within(location, handed_over, PATIENCE)
     }
 
     fn claim_within(
         location: &SocketLocation,
-        handed_over: Option<UnixListener>,
+        handed_over: HandedOver,
         patience: Duration,
     ) -> Result<Self, ClaimError> {
         directory::prepare(location)?;
         // At a socket that was handed to us nobody but us would answer, so that whoever has the
         // lock cannot be reached any more, and is waited for.
         let socket = location.path();
-        let is_ours = handed_over.as_ref().is_some_and(|it| listens_at(it, socket));
+        let is_ours = handed_over.main.as_ref().is_some_and(|it| listens_at(it, socket));
         let lock =
             take_lock(
                 location,
                 patience,
                 || if is_ours { Ok(()) } else { refuse_if_alive(socket) },
             )?;
-        let (listener, made) = if let Some(listener) = handed_over {
-            (listener, None)
-        } else {
-            let (listener, file) = listen(location.path())?;
-            (listener, Some(file))
-        };
+        let mut this = Self { listeners: None, made: Vec::new(), found: Vec::new(), _lock: lock };
+        // One at another path would be where no sandbox expects it.
+        let consent = handed_over.consent.filter(|it| listens_at(it, &location.consent_path()));
+        // Before the other: whoever connects there may answer here.
+        let consent = this.take_place(&location.consent_path(), consent)?;
+        let main = this.take_place(location.path(), handed_over.main)?;
+        this.listeners = Some(Listeners { main, consent });
+        Ok(this)
+    }
+
+    fn take_place(
+        &mut self,
+        path: &Path,
+        handed_over: Option<UnixListener>,
+    ) -> Result<UnixListener, ClaimError> {
+        if let Some(listener) = handed_over {
+            self.found.extend(SocketFile::at(path));
+            return Ok(listener);
+        }
+        let (listener, file) = listen(path)?;
         // Ours is the one that we made, even where it is gone by now: that is to be noticed.
-        let found = made.clone().or_else(|| SocketFile::at(location.path()).ok());
-        Ok(Self { listener: Some(listener), made, found, _lock: lock })
+        self.found.push(file.clone());
+        self.made.push(file);
+        Ok(listener)
     }
 
     /// Returns what tells later whether clients still find us.
@@ -142,17 +175,18 @@ impl Endpoint {
         Footing(self.found.clone())
     }
 
-    /// Gives the listener to whoever accepts; there is one.
-    pub(crate) fn take_listener(&mut self) -> Option<UnixListener> {
-        self.listener.take()
+    /// Gives the listeners to whoever accepts, once.
+    pub(crate) fn take_listeners(&mut self) -> Option<Listeners> {
+        self.listeners.take()
     }
 
-    /// Removes the socket file, so that clients start another daemon; the lock stays.
+    /// Removes the socket files, so that clients start another daemon; the lock stays.
     pub(crate) fn retire(&mut self) {
-        let Some(made) = self.made.take() else { return };
-        if SocketFile::at(&made.path).is_ok_and(|found| found == made) {
-            // A file that stays is found dead by the next daemon.
-            let _ = fs::remove_file(&made.path);
+        for made in std::mem::take(&mut self.made) {
+            if SocketFile::at(&made.path).is_ok_and(|found| found == made) {
+                // A file that stays is found dead by the next daemon.
+                let _ = fs::remove_file(&made.path);
+            }
         }
     }
 }
@@ -260,7 +294,7 @@ mod tests {
     }
 
     fn claim(location: &SocketLocation) -> Result<Endpoint, ClaimError> {
-        Endpoint::claim_within(location, None, NO_PATIENCE)
+        Endpoint::claim_within(location, HandedOver::default(), NO_PATIENCE)
     }
 
     fn mode(path: &Path) -> u32 {
@@ -273,10 +307,12 @@ mod tests {
         let endpoint = claim(&location).unwrap();
         assert_eq!(mode(location.directory()), 0o700);
         assert_eq!(mode(location.path()), 0o600);
+        assert_eq!(mode(&location.consent_path()), 0o600);
         assert_eq!(mode(&location.daemon_lock()), 0o600);
         UnixStream::connect(location.path()).unwrap();
+        UnixStream::connect(location.consent_path()).unwrap();
         drop(endpoint);
-        assert!(!location.path().exists());
+        assert!(!location.path().exists() && !location.consent_path().exists());
         assert!(location.daemon_lock().exists());
     }
 
@@ -324,7 +360,11 @@ mod tests {
                     scope.spawn(|| {
                         barrier.wait();
                         // The winner needs a moment until it listens.
-                        Endpoint::claim_within(&location, None, Duration::from_secs(5))
+                        Endpoint::claim_within(
+                            &location,
+                            HandedOver::default(),
+                            Duration::from_secs(5),
+                        )
                     })
                 })
                 .collect();
@@ -342,11 +382,12 @@ mod tests {
         let (_top, location) = place();
         let mut leaving = claim(&location).unwrap();
         leaving.retire();
-        drop(leaving.take_listener());
+        drop(leaving.take_listeners());
         assert!(matches!(claim(&location), Err(ClaimError::Busy { .. })));
         thread::scope(|scope| {
-            let successor =
-                scope.spawn(|| Endpoint::claim_within(&location, None, Duration::from_secs(5)));
+            let successor = scope.spawn(|| {
+                Endpoint::claim_within(&location, HandedOver::default(), Duration::from_secs(5))
+            });
             thread::sleep(3 * INTERVAL);
             drop(leaving);
             let _endpoint = successor.join().unwrap().unwrap();
@@ -419,10 +460,29 @@ mod tests {
         directory::prepare(&location).unwrap();
         let managed = UnixListener::bind(location.path()).unwrap();
         let endpoint =
-            Endpoint::claim_within(&location, Some(managed.try_clone().unwrap()), NO_PATIENCE)
-                .unwrap();
+            Endpoint::claim_within(&location, handed_over(&managed), NO_PATIENCE).unwrap();
+        // What was not handed over is ours.
+        UnixStream::connect(location.consent_path()).unwrap();
         drop(endpoint);
         UnixStream::connect(location.path()).unwrap();
+        assert!(!location.consent_path().exists());
+    }
+
+    fn handed_over(main: &UnixListener) -> HandedOver {
+        HandedOver { main: Some(main.try_clone().unwrap()), consent: None }
+    }
+
+    #[test]
+    fn handed_over_consent_socket_at_another_path_is_not_used() {
+        let (_top, location) = place();
+        directory::prepare(&location).unwrap();
+        let main = UnixListener::bind(location.path()).unwrap();
+        let other = UnixListener::bind(location.directory().join("other.sock")).unwrap();
+        let given = HandedOver { consent: Some(other.try_clone().unwrap()), ..handed_over(&main) };
+        let _endpoint = Endpoint::claim_within(&location, given, NO_PATIENCE).unwrap();
+        UnixStream::connect(location.consent_path()).unwrap();
+        other.set_nonblocking(true).unwrap();
+        assert_eq!(other.accept().unwrap_err().kind(), io::ErrorKind::WouldBlock);
     }
 
     #[test]
@@ -431,9 +491,7 @@ mod tests {
         let predecessor = claim(&location).unwrap();
         fs::remove_file(location.path()).unwrap();
         let managed = UnixListener::bind(location.path()).unwrap();
-        let claim = |patience| {
-            Endpoint::claim_within(&location, Some(managed.try_clone().unwrap()), patience)
-        };
+        let claim = |patience| Endpoint::claim_within(&location, handed_over(&managed), patience);
         assert!(matches!(claim(NO_PATIENCE), Err(ClaimError::Busy { .. })));
         thread::scope(|scope| {
             let waiting = scope.spawn(|| claim(PATIENCE));

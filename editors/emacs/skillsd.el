@@ -19,6 +19,7 @@
 (require 'seq)
 (require 'subr-x)
 
+(declare-function term-char-mode "term")
 (declare-function eglot-ensure "eglot")
 (declare-function lsp-register-client "lsp-mode")
 (declare-function lsp-deferred "lsp-mode")
@@ -267,11 +268,14 @@ PROFILE is the agent's; without one that of the configuration counts."
 
 ;;;###autoload
 (defun skillsd-trust ()
-  "Trust the skills of this worktree, after asking."
+  "Trust the skills of this worktree.
+The program asks in a terminal, since only a person grants."
   (interactive)
-  (when (yes-or-no-p (format "Trust the skills of %s, so that what is in them may be run? "
-                             (skillsd--root)))
-    (skillsd--show "*skillsd trust*" "trust" (skillsd--root))))
+  (unless (executable-find (car skillsd-command))
+    (user-error "`%s' is not found; install skillsd, or set `skillsd-command'" (car skillsd-command)))
+  (let ((arguments (append (cdr skillsd-command) (list "trust" (skillsd--root)))))
+    (pop-to-buffer (apply #'make-term "skillsd trust" (car skillsd-command) nil arguments))
+    (term-char-mode)))
 
 ;;;###autoload
 (defun skillsd-log ()

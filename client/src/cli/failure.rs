@@ -30,6 +30,11 @@ impl CommandError {
         Self { exit: Exit::Findings, ..Self::usage(message) }
     }
 
+    /// Returns a refusal of what the user has to allow first.
+    pub(super) fn refused(message: impl Into<String>) -> Self {
+        Self { exit: Exit::Denied, ..Self::usage(message) }
+    }
+
     /// Returns the error with one more cause.
     pub(super) fn because(mut self, cause: impl Into<String>) -> Self {
         self.causes.push(cause.into());
@@ -109,6 +114,7 @@ fn exit_of(error: &ClientError) -> Exit {
         | ClientError::Directory(_)
         | ClientError::Connect { .. }
         | ClientError::NotRunning { .. }
+        | ClientError::NoConsentSocket { .. }
         | ClientError::ForeignPeer { .. }
         | ClientError::StartLock { .. }
         | ClientError::Start { .. }

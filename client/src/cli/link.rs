@@ -21,7 +21,7 @@ use crate::cli::terminal::Progress;
 use crate::cli::terminal::Terminal;
 use crate::cli::{Cx, GlobalArgs, Local, Notes};
 use crate::pages::{Paged, Pages};
-use crate::spawn::{StartOptions, connect, connect_or_start, pauses};
+use crate::spawn::{StartOptions, connect, connect_consent, connect_or_start, pauses};
 use crate::{ClientError, environment, peer};
 
 /// This program's version.
@@ -39,7 +39,7 @@ pub(super) struct Link {
     connection: BlockingConnection<Box<dyn Stream>>,
     introduction: Introduction,
     // How to reach the next daemon when this one goes away before it answers.
-    fallback: Option<StartOptions>,
+    fallback: Option<(StartOptions, Dial)>,
     // The daemon's process, where the connection tells.
     daemon: Option<Pid>,
     limits: Limits,
@@ -48,6 +48,9 @@ pub(super) struct Link {
     // Where it is told that the server is of another version.
     notes: Notes,
 }
+
+/// Connects to a daemon, and starts it where none runs.
+type Dial = fn(&StartOptions) -> Result<UnixStream, ClientError>;
 
 /// How long a daemon may take to introduce itself, which takes it nothing.
 const INTRODUCTION: Duration = Duration::from_secs(10);
@@ -88,7 +91,17 @@ pub(super) fn ask<M: Request>(
     params: &M::Params,
     render: fn(&M::Result, &Terminal) -> (String, Vec<Health>),
 ) -> Result<Exit, CommandError> {
-    let mut link = Link::open(cx)?;
+    let link = if M::GRANTS { Link::open_consent(cx)? } else { Link::open(cx)? };
+    ask_over::<M>(link, cx, params, render)
+}
+
+/// Makes a call over this connection and prints the answer as [`ask`] does.
+pub(super) fn ask_over<M: Request>(
+    mut link: Link,
+    cx: &Cx<'_>,
+    params: &M::Params,
+    render: fn(&M::Result, &Terminal) -> (String, Vec<Health>),
+) -> Result<Exit, CommandError> {
     if cx.global.json {
         cx.terminal.print(&format!("{}\n", link.call_text::<M>(params)?))?;
         return Ok(Exit::Fine);
@@ -103,11 +116,21 @@ pub(super) fn ask<M: Request>(
 impl Link {
     /// Connects as the flags say, starting the daemon when there is none.
     pub(super) fn open(cx: &Cx<'_>) -> Result<Self, ClientError> {
+        Self::open_by(cx, connect_or_start)
+    }
+
+    /// Connects in the same way to where consent is given.
+    pub(super) fn open_consent(cx: &Cx<'_>) -> Result<Self, ClientError> {
+        Self::open_by(cx, connect_consent)
+    }
+
+    fn open_by(cx: &Cx<'_>, dial: Dial) -> Result<Self, ClientError> {
         let link = if cx.global.no_daemon {
             Self::local(cx.binary.local)?
         } else {
             Self::daemon(
                 StartOptions::new(environment::socket_location()?)?,
+                dial,
                 Limits::of(cx.global),
             )?
         };
@@ -119,15 +142,15 @@ impl Link {
     pub(super) fn open_for_the_user(cx: &Cx<'_>) -> Result<Self, ClientError> {
         let options = StartOptions::new(environment::socket_location()?)?;
         let limits = Limits { answer: None, ..Limits::of(cx.global) };
-        Ok(Self { notes: Rc::clone(&cx.notes), ..Self::daemon(options, limits)? })
+        Ok(Self { notes: Rc::clone(&cx.notes), ..Self::daemon(options, connect_or_start, limits)? })
     }
 
-    fn daemon(options: StartOptions, limits: Limits) -> Result<Self, ClientError> {
+    fn daemon(options: StartOptions, dial: Dial, limits: Limits) -> Result<Self, ClientError> {
         let _progress = Progress::begin("starting the daemon …", None);
         let patience = limits.introduction.unwrap_or(INTRODUCTION);
         let options = StartOptions { patience, ..options };
-        let stream = connect_or_start(&options)?;
-        Ok(Self { fallback: Some(options), ..Self::over_socket(stream, limits)? })
+        let stream = dial(&options)?;
+        Ok(Self { fallback: Some((options, dial)), ..Self::over_socket(stream, limits)? })
     }
 
     /// Connects to the daemon that runs and waits so long for each answer; starts none.
@@ -241,11 +264,11 @@ impl Link {
             let outcome = call(self);
             let broken = outcome.as_ref().is_err_and(ClientError::is_broken_connection);
             let options = self.fallback.as_ref().filter(|_| broken);
-            let Some((options, pause)) = options.cloned().zip(pauses.next()) else {
+            let Some(((options, dial), pause)) = options.cloned().zip(pauses.next()) else {
                 return outcome.map_err(|error| self.named(error));
             };
             thread::sleep(pause);
-            let next = Self::daemon(options, self.limits)?;
+            let next = Self::daemon(options, dial, self.limits)?;
             *self = Self { notes: Rc::clone(&self.notes), ..next };
         }
     }
@@ -357,14 +380,16 @@ mod tests {
     #[test]
     fn a_daemon_that_is_going_away_is_replaced() {
         let top = TempDir::new().expect("made");
-        let mut link = Link::daemon(stopping(&top), Limits::default()).expect("accepted");
+        let mut link =
+            Link::daemon(stopping(&top), connect_or_start, Limits::default()).expect("accepted");
         assert_eq!(link.call::<ServerSync>(&SyncParams::default()).expect("answered").clock, "c");
     }
 
     #[test]
     fn what_may_not_be_repeated_is_not() {
         let top = TempDir::new().expect("made");
-        let mut link = Link::daemon(stopping(&top), Limits::default()).expect("accepted");
+        let mut link =
+            Link::daemon(stopping(&top), connect_or_start, Limits::default()).expect("accepted");
         let error = link.call::<ServerShutdown>(&ShutdownParams {});
         assert!(matches!(error, Err(ClientError::Closed)), "{error:?}");
     }

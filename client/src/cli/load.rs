@@ -13,6 +13,7 @@ use skills_protocol::wire::{
 };
 
 use crate::cli::Cx;
+use crate::cli::confirm::has_person;
 use crate::cli::exit::Exit;
 use crate::cli::failure::CommandError;
 use crate::cli::link::Link;
@@ -124,7 +125,13 @@ pub(super) fn run(cx: &Cx<'_>, args: &LoadArgs) -> Result<Exit, CommandError> {
             params.name = Some(name);
         }
     }
-    let mut link = if args.wait { Link::open_for_the_user(cx)? } else { Link::open(cx)? };
+    // Only a person at a terminal is believed to have typed what is put into commands.
+    let is_typed = matches!((args.by, args.shell), (Who::User, Commands::Execute)) && has_person();
+    let mut link = match (args.wait, is_typed) {
+        (true, _) => Link::open_for_the_user(cx)?,
+        (false, true) => Link::open_consent(cx)?,
+        (false, false) => Link::open(cx)?,
+    };
     if cx.global.json {
         cx.terminal.print(&format!("{}\n", link.call_text::<SkillsLoad>(&params)?))?;
         return Ok(Exit::Fine);

@@ -14,9 +14,10 @@ use skills_protocol::wire::{
 };
 
 use crate::cli::Cx;
+use crate::cli::confirm::{agree, declined, require_person};
 use crate::cli::exit::Exit;
 use crate::cli::failure::CommandError;
-use crate::cli::link::ask;
+use crate::cli::link::{Link, ask, ask_over};
 use crate::cli::place::Place;
 use crate::cli::style::{self, paint};
 use crate::cli::terminal::Terminal;
@@ -100,7 +101,19 @@ pub(super) fn run(cx: &Cx<'_>, args: &PermissionArgs) -> Result<Exit, CommandErr
                 message: message.clone(),
                 always: patterns.clone(),
             };
-            ask::<PermissionReply>(cx, &params, replied)
+            if *answer == Word::Reject {
+                return ask::<PermissionReply>(cx, &params, replied);
+            }
+            require_person("skillsd permission reply")?;
+            let mut link = Link::open_consent(cx)?;
+            let waiting = link.call::<PermissionPending>(&PermissionPendingParams::default())?;
+            // The daemon says that there is none of that id.
+            if let Some(request) = waiting.requests.iter().find(|it| it.id == *id)
+                && !agree(cx.terminal, &offered(request, &params, cx.terminal))?
+            {
+                return Ok(declined(cx.terminal));
+            }
+            ask_over::<PermissionReply>(link, cx, &params, replied)
         }
         Action::Check { name } => {
             let mut params = PermissionCheckParams {
@@ -160,6 +173,28 @@ fn push_request(request: &PendingPermission, terminal: &Terminal, text: &mut Str
     if !request.always.is_empty() {
         let always = request.always.iter().map(|it| plain(it)).collect::<Vec<_>>().join(", ");
         let _ = writeln!(text, "  {}", paint(style::FAINT, format!("always would allow {always}")));
+    }
+}
+
+/// Returns what an answer would allow, and the question.
+fn offered(
+    request: &PendingPermission,
+    answer: &PermissionReplyParams,
+    terminal: &Terminal,
+) -> String {
+    let mut text = String::new();
+    push_request(request, terminal, &mut text);
+    for (key, value) in &request.metadata {
+        let _ = writeln!(text, "  {}", plain(&format!("{key}: {value}")));
+    }
+    let allowed = match answer.reply {
+        Reply::Always if answer.always.is_empty() => Some(&request.always),
+        Reply::Always => Some(&answer.always),
+        Reply::Once | Reply::Reject => None,
+    };
+    match allowed.map(|it| it.iter().map(|it| plain(it)).collect::<Vec<_>>().join(", ")) {
+        Some(patterns) => text + &format!("Allow {patterns} here from now on?"),
+        None => text + "Allow it this time?",
     }
 }
 

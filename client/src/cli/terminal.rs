@@ -171,6 +171,11 @@ impl Terminal {
         }
     }
 
+    /// Writes a question, or what belongs to one, to standard error.
+    pub(super) fn prompt(&self, text: &str) {
+        self.eprint(text);
+    }
+
     fn eprint(&self, text: &str) {
         // There is no other place to say that this one does not work.
         let _ = self.err.emit(text);

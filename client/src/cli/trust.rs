@@ -10,9 +10,10 @@ use skills_protocol::wire::{
 };
 
 use crate::cli::Cx;
+use crate::cli::confirm::{agree, declined, require_person};
 use crate::cli::exit::Exit;
 use crate::cli::failure::CommandError;
-use crate::cli::link::ask;
+use crate::cli::link::{Link, ask, ask_over};
 use crate::cli::place::Place;
 use crate::cli::style::{self, paint};
 use crate::cli::terminal::Terminal;
@@ -22,6 +23,8 @@ use crate::cli::text::{continued, count, plain};
 #[derive(Debug, Clone, Args)]
 pub struct TrustArgs {
     /// The directory to trust [default: the worktree this is in]
+    ///
+    /// Trust is given at a terminal: it is shown what for, and asked.
     #[arg(value_name = "DIR")]
     dir: Option<PathBuf>,
     /// Take trust back: forget what was said of it
@@ -43,7 +46,21 @@ pub(super) fn run(cx: &Cx<'_>, args: &TrustArgs) -> Result<Exit, CommandError> {
     let trusted = (!args.revoke).then_some(true);
     let mut params = TrustSetParams { trusted, ..TrustSetParams::default() };
     params.dir = place.fill(&mut params, dir.as_deref());
-    ask::<TrustSet>(cx, &params, set)
+    if args.revoke {
+        return ask::<TrustSet>(cx, &params, set);
+    }
+    require_person("skillsd trust")?;
+    let mut link = Link::open_consent(cx)?;
+    let mut asked = TrustGetParams { waiting: Some(true), ..TrustGetParams::default() };
+    asked.dir = place.fill(&mut asked, dir.as_deref());
+    let found = link.call::<TrustGet>(&asked)?;
+    if !agree(cx.terminal, &offered(&found, cx.terminal))? {
+        return Ok(declined(cx.terminal));
+    }
+    // What was shown is what is trusted, whatever a link by now leads to.
+    let TrustGetResult { dir, path_encoding, .. } = found;
+    let params = TrustSetParams { dir, path_encoding, trusted, ..TrustSetParams::default() };
+    ask_over::<TrustSet>(link, cx, &params, set)
 }
 
 fn set(result: &TrustSetResult, terminal: &Terminal) -> (String, Vec<Health>) {
@@ -55,6 +72,19 @@ fn set(result: &TrustSetResult, terminal: &Terminal) -> (String, Vec<Health>) {
         format!("{} not trusted: {dir}\n", paint(style::WAITING, "○"))
     };
     (text, result.health.clone())
+}
+
+/// Returns what trust would allow, and the question.
+fn offered(result: &TrustGetResult, terminal: &Terminal) -> String {
+    let mut text = String::new();
+    for skill in &result.waiting {
+        let _ = writeln!(text, "  {}", line(skill, terminal));
+    }
+    let dir = result.dir.as_deref().map(|it| terminal.path(it, result.path_encoding));
+    text + &format!(
+        "Trust {}? Skills there may then run their hooks, commands and scripts.",
+        dir.unwrap_or_default()
+    )
 }
 
 fn listed(result: &TrustGetResult, terminal: &Terminal) -> (String, Vec<Health>) {
@@ -74,9 +104,7 @@ pub(super) fn summary(result: &TrustGetResult, terminal: &Terminal) -> String {
         let _ = writeln!(text, "{word}: {dir}");
     }
     for skill in &result.waiting {
-        let path = terminal.link(&skill.path, skill.path_encoding, plain(&skill.name));
-        let said = format!("{path} {}", waits(skill));
-        let _ = writeln!(text, "  {}", continued(&said, 4, terminal.width));
+        let _ = writeln!(text, "  {}", line(skill, terminal));
     }
     if result.all.is_empty() {
         text.push_str("No directory is trusted\n");
@@ -88,6 +116,11 @@ pub(super) fn summary(result: &TrustGetResult, terminal: &Terminal) -> String {
         let _ = writeln!(text, "  {mark} {}", terminal.path(&it.dir, it.path_encoding));
     }
     text
+}
+
+fn line(skill: &WaitingSkill, terminal: &Terminal) -> String {
+    let path = terminal.link(&skill.path, skill.path_encoding, plain(&skill.name));
+    continued(&format!("{path} {}", waits(skill)), 4, terminal.width)
 }
 
 /// Returns what a skill waits for, as the end of a sentence.

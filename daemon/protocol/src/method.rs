@@ -45,6 +45,8 @@ pub struct Method {
     pub since: &'static str,
     /// Whether a caller whose connection broke before the answer may just ask again.
     pub repeatable: bool,
+    /// Whether it gives consent in the user's place, and so is answered on the consent socket only.
+    pub grants: bool,
 }
 
 /// A method that is answered: ties its name to its types for server and client alike.
@@ -53,6 +55,8 @@ pub trait Request {
     const METHOD: &'static str;
     /// Whether a caller whose connection broke before the answer may just ask again.
     const REPEATABLE: bool;
+    /// Whether it gives consent in the user's place, and so is answered on the consent socket only.
+    const GRANTS: bool;
     /// What the caller sends.
     type Params: Serialize + DeserializeOwned + Send + 'static;
     /// What the server answers.
@@ -125,13 +129,23 @@ pub mod names {
     }
 }
 
-// The words of the table's last column: after a broken connection the call may be made again.
+// The words of the table's fifth column: after a broken connection the call may be made again.
 const AGAIN: bool = true;
 const ONCE: bool = false;
 
+// Marks a method that gives consent in the user's place: its row names it after `AGAIN` or `ONCE`.
+macro_rules! grants {
+    () => {
+        false
+    };
+    (GRANTS) => {
+        true
+    };
+}
+
 macro_rules! requests {
-    ($($unit:ident, $name:ident, $params:ident => $result:ident, $since:literal, $repeatable:ident,
-        $doc:literal;)*) => {
+    ($($unit:ident, $name:ident, $params:ident => $result:ident, $since:literal, $repeatable:ident
+        $($grants:ident)?, $doc:literal;)*) => {
         /// Every request, in the order of the reference.
         pub const METHODS: &[Method] = &[$(Method {
             name: names::$name,
@@ -140,6 +154,7 @@ macro_rules! requests {
             doc: $doc,
             since: $since,
             repeatable: $repeatable,
+            grants: grants!($($grants)?),
         },)*];
 
         $(
@@ -150,6 +165,7 @@ macro_rules! requests {
             impl Request for $unit {
                 const METHOD: &'static str = names::$name;
                 const REPEATABLE: bool = $repeatable;
+                const GRANTS: bool = grants!($($grants)?);
                 type Params = $params;
                 type Result = $result;
             }
@@ -227,8 +243,8 @@ requests! {
     "Says whether something may be done, by the rules of the agent, of the user and of the repository and by what the user has allowed for good, and names the rule. Of `skill` the patterns are names of skills; of any other permission nothing is known but what was allowed for good, and the user is asked.";
     PermissionRequest, PERMISSION_REQUEST, PermissionRequestParams => PermissionRequestResult, "1.0", ONCE,
     "Decides as `permission/check` does, and where the user has to be asked waits for the answer that any client gives with `permission/reply`, for a limited time. A request that waits does not count against the requests of its connection.";
-    PermissionReply, PERMISSION_REPLY, PermissionReplyParams => PermissionReplyResult, "1.0", ONCE,
-    "Answers a request, whichever connection asked. `always` is on disk before the answer, holds in that worktree, and answers other requests that it covers. Where nobody waits, as after -32003, the answer counts for the next call of the same kind.";
+    PermissionReply, PERMISSION_REPLY, PermissionReplyParams => PermissionReplyResult, "1.0", ONCE GRANTS,
+    "Answers a request of another connection. `always` is on disk before the answer, holds in that worktree, and answers other requests that it covers. Where nobody waits, as after -32003, the answer counts for the next call of the same kind.";
     PermissionPending, PERMISSION_PENDING, PermissionPendingParams => PermissionPendingResult, "1.0", AGAIN,
     "Lists the requests that wait for the user's answer. `permission/asked` and `permission/replied` tell when to look.";
     PermissionGranted, PERMISSION_GRANTED, PermissionGrantedParams => PermissionGrantedResult, "1.0", AGAIN,
@@ -241,7 +257,7 @@ requests! {
     "Tells that a hook has run. One with `once` that has succeeded runs no more in its session.";
     TrustGet, TRUST_GET, TrustGetParams => TrustGetResult, "1.0", AGAIN,
     "Says whether what comes with a directory is trusted, which directory decided that, and of which directories the user has said something; with `waiting`, which skills there would do more if they were trusted, and what.";
-    TrustSet, TRUST_SET, TrustSetParams => TrustSetResult, "1.0", AGAIN,
+    TrustSet, TRUST_SET, TrustSetParams => TrustSetResult, "1.0", AGAIN GRANTS,
     "Trusts a directory and what is below it, or does not, or forgets it. It is bound to the path without links on the way and kept in the user's own state. Skills may run things as they are at this moment, and `skills/run` their scripts as they are: a skill or a script that is changed, or comes, later asks first.";
     EventsSubscribe, EVENTS_SUBSCRIBE, SubscribeParams => SubscribeResult, "1.0", AGAIN,
     "Has the daemon tell of changes by `events/event`, without being asked: of one view with `cwd`, else of everything. A subscription ends with its connection; whoever connects again subscribes again and asks `skills/list` with `since`.";
@@ -264,6 +280,7 @@ pub const NOTIFICATIONS: &[Method] = &[
         doc: CANCEL_DOC,
         since: "1.0",
         repeatable: true,
+        grants: false,
     },
     Method {
         name: names::EVENTS_EVENT,
@@ -272,6 +289,7 @@ pub const NOTIFICATIONS: &[Method] = &[
         doc: EVENT_DOC,
         since: "1.0",
         repeatable: true,
+        grants: false,
     },
 ];
 

@@ -93,6 +93,11 @@ impl SocketLocation {
         self.beside("-lsp.sock")
     }
 
+    /// The socket beside it that answers what grants as well: `v1-consent.sock`.
+    pub fn consent_path(&self) -> PathBuf {
+        self.beside("-consent.sock")
+    }
+
     /// The lock that a running daemon holds: `v1.lock`.
     pub fn daemon_lock(&self) -> PathBuf {
         self.beside(".lock")
@@ -139,8 +144,9 @@ fn locate(path: PathBuf, source: SocketSource) -> Result<SocketLocation, SocketE
     let stem = name.as_bytes().strip_suffix(b".sock").unwrap_or(name.as_bytes());
     let stem = OsStr::from_bytes(stem).to_owned();
     let location = SocketLocation { directory: directory.to_owned(), stem, path, source };
-    // The LSP socket's name is the longer one of the two.
-    if location.path.as_os_str().len().max(location.lsp_path().as_os_str().len()) > MAX_PATH_BYTES {
+    // The consent socket's name is the longest of the three.
+    let longest = location.path.as_os_str().len().max(location.consent_path().as_os_str().len());
+    if longest > MAX_PATH_BYTES {
         return Err(SocketError::TooLong { path: location.path });
     }
     Ok(location)
@@ -200,9 +206,9 @@ mod tests {
 
     #[test]
     fn a_path_that_no_address_holds_is_refused() {
-        let fits = format!("/{}.sock", "x".repeat(MAX_PATH_BYTES - 10));
+        let fits = format!("/{}.sock", "x".repeat(MAX_PATH_BYTES - 14));
         check(&fits, "-", true, &format!("Variable {fits}"));
-        let long = format!("/{}.sock", "x".repeat(MAX_PATH_BYTES - 9));
+        let long = format!("/{}.sock", "x".repeat(MAX_PATH_BYTES - 13));
         let message = format!("socket path `{long}` is longer than 107 bytes");
         check(&long, "-", true, &message);
     }
@@ -214,11 +220,18 @@ mod tests {
             let environment = SocketEnvironment { skillsd_socket, ..SocketEnvironment::default() };
             let location = choose(&environment).expect("absolute");
             assert_eq!(location.directory(), Path::new("/d"));
-            [location.lsp_path(), location.daemon_lock(), location.start_lock()]
+            [
+                location.lsp_path(),
+                location.consent_path(),
+                location.daemon_lock(),
+                location.start_lock(),
+            ]
         };
-        let expected = ["/d/v1-lsp.sock", "/d/v1.lock", "/d/v1.start.lock"].map(PathBuf::from);
+        let expected = ["/d/v1-lsp.sock", "/d/v1-consent.sock", "/d/v1.lock", "/d/v1.start.lock"];
+        let expected = expected.map(PathBuf::from);
         assert_eq!(names("/d/v1.sock"), expected);
-        let expected = ["/d/x-lsp.sock", "/d/x.lock", "/d/x.start.lock"].map(PathBuf::from);
+        let expected = ["/d/x-lsp.sock", "/d/x-consent.sock", "/d/x.lock", "/d/x.start.lock"];
+        let expected = expected.map(PathBuf::from);
         assert_eq!(names("/d/x"), expected);
     }
 }

@@ -105,14 +105,15 @@ pub(crate) async fn shell(
     asking: Asking<'_>,
     commands: &Commands,
 ) -> Result<Permit, RpcError> {
-    let Asking { view, candidate, by, .. } = asking;
+    let Asking { peer, view, candidate, by, .. } = asking;
     is_on(service.settings.user().run_shell, "run.shell", "the commands of skills")?;
     has_run(service, view, candidate)?;
     let mut contents = Vec::new();
     if !view.resolution.roots[candidate.root].own {
         contents.push(content(candidate, Some(commands.text)).await?);
     }
-    if commands.filled && by == By::Model {
+    // An agent may say that its user has sent them; only who may grant is believed.
+    if commands.filled && !(by == By::User && peer.may_grant()) {
         let (path, joined) = (candidate.path.clone(), commands.joined());
         let filled =
             blocking(move || Content::filled(&path, &joined).map_err(|it| gone(&path, &it)));

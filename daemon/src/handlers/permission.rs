@@ -23,6 +23,7 @@ use crate::consent::{About, is_covered};
 use crate::gate::{self, SKILL};
 use crate::peer::Peer;
 use crate::prepared::Prepared;
+use crate::refusal;
 use crate::requests::{Asked, Said};
 use crate::service::Service;
 use crate::to_wire;
@@ -94,7 +95,7 @@ pub(crate) async fn request(
 
 pub(crate) async fn reply(
     service: Arc<Service>,
-    _: Arc<Peer>,
+    peer: Arc<Peer>,
     params: PermissionReplyParams,
 ) -> Outcome {
     let PermissionReplyParams { id, reply, message, always } = params;
@@ -103,6 +104,9 @@ pub(crate) async fn reply(
             .with_hint("It may be answered, or its time may be over; `permission/pending` lists those that wait.")
     };
     let question = service.requests.get(&id).ok_or_else(unknown)?;
+    if service.requests.is_asker(&id, peer.nth()) {
+        return Err(refusal::own_question(&id));
+    }
     let may = |it: &String| question.always.contains(it) || question.suggestions.contains(it);
     if let Some(other) = always.iter().find(|it| !may(it)) {
         let all: Vec<_> = question.always.iter().chain(&question.suggestions).collect();

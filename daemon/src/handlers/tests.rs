@@ -30,6 +30,8 @@ struct Rig {
     top: TempDir,
     service: Arc<Service>,
     client: BufReader<DuplexStream>,
+    /// The connection that answers in the user's place.
+    user: BufReader<DuplexStream>,
 }
 
 impl Rig {
@@ -44,10 +46,12 @@ impl Rig {
         let boot = "boot".to_owned();
         let service =
             Service::new(engine, Arc::default(), boot, None, environment, settings, sessions);
-        let (client, server) = duplex(1 << 20);
         let serving = Server::over(&service);
+        let (client, server) = duplex(1 << 20);
         tokio::spawn(serving.serve_stream(server));
-        let rig = Self { top, service, client: BufReader::new(client) };
+        let (user, server) = duplex(1 << 20);
+        tokio::spawn(Server::uncounted(&service).serve_consent(server));
+        let rig = Self { top, service, client: BufReader::new(client), user: BufReader::new(user) };
         for (path, text) in skills {
             rig.write(path, text);
         }
@@ -69,10 +73,26 @@ impl Rig {
         if params.get("cwd").is_none() {
             params["cwd"] = json!(self.path("w"));
         }
+        let grants = METHODS.iter().any(|it| it.name == method && it.grants);
+        let stream = if grants { &mut self.user } else { &mut self.client };
+        Self::call_over(stream, method, &params).await
+    }
+
+    /// Calls a method for the worktree in the user's place.
+    async fn try_call_as_user(&mut self, method: &str, mut params: Value) -> Result<Value, Value> {
+        params["cwd"] = json!(self.path("w"));
+        Self::call_over(&mut self.user, method, &params).await
+    }
+
+    async fn call_over(
+        stream: &mut BufReader<DuplexStream>,
+        method: &str,
+        params: &Value,
+    ) -> Result<Value, Value> {
         let call = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
-        self.client.write_all(format!("{call}\n").as_bytes()).await.unwrap();
+        stream.write_all(format!("{call}\n").as_bytes()).await.unwrap();
         let mut line = String::new();
-        self.client.read_line(&mut line).await.unwrap();
+        stream.read_line(&mut line).await.unwrap();
         let mut answer: Value = serde_json::from_str(&line).unwrap();
         match answer.get_mut("error") {
             Some(error) => Err(error.take()),

@@ -13,7 +13,6 @@ use rmcp::model::{
 use rmcp::service::{Peer, RequestContext};
 use skills_client::ClientError;
 use skills_protocol::error::{NEEDS_ASKING, RpcError};
-use skills_protocol::method::PermissionReply;
 use skills_protocol::wire::{PermissionReplyParams, Reply};
 
 use super::desk::{Desk, refusal};
@@ -79,7 +78,7 @@ pub(super) async fn ask_first(
         return Err(for_the_model(refused, &id));
     };
     let params = PermissionReplyParams { id, reply, message: None, always: Vec::new() };
-    desk.call::<PermissionReply>(&params).await?;
+    desk.answer(&params).await?;
     Ok(None)
 }
 

@@ -12,9 +12,11 @@ use skills_client::ClientError;
 use skills_client::client::Client;
 use skills_client::live::whole;
 use skills_protocol::error::RpcError;
-use skills_protocol::method::{Request, SkillsGet};
+use skills_protocol::method::{PermissionReply, Request, SkillsGet};
 use skills_protocol::path::encode;
-use skills_protocol::wire::{Contextual, Entry, GetParams, Include, ListParams, Shell};
+use skills_protocol::wire::{
+    Contextual, Entry, GetParams, Include, ListParams, PermissionReplyParams, Shell,
+};
 use tokio::sync::watch;
 
 use super::place::Place;
@@ -29,6 +31,8 @@ pub(super) const AT_ONCE: usize = 16;
 /// What all requests of the client share.
 pub(super) struct Desk {
     pub(super) client: Client,
+    /// Brings the daemon what the user has answered.
+    consent: Client,
     pub(super) place: Place,
     pub(super) shell: Shell,
     /// Counts how often what is listed has changed.
@@ -37,9 +41,9 @@ pub(super) struct Desk {
 }
 
 impl Desk {
-    pub(super) fn new(client: Client, place: Place, shell: Shell) -> Self {
+    pub(super) fn new(client: Client, consent: Client, place: Place, shell: Shell) -> Self {
         let changes = watch::Sender::new(0);
-        Self { client, place, shell, changes, has_listed: AtomicBool::new(false) }
+        Self { client, consent, place, shell, changes, has_listed: AtomicBool::new(false) }
     }
 
     /// Calls the daemon about the client's place.
@@ -68,6 +72,11 @@ impl Desk {
         let mut params = params(encode(Path::new(path), context.path_encoding));
         params.set_context(context);
         self.call::<M>(&params).await
+    }
+
+    /// Brings the daemon the user's answer to a question.
+    pub(super) async fn answer(&self, params: &PermissionReplyParams) -> Result<(), ClientError> {
+        self.consent.call::<PermissionReply>(params).await.map(drop)
     }
 
     /// Calls the daemon about no place.

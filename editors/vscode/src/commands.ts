@@ -101,7 +101,7 @@ export async function search(tools: Tools): Promise<void> {
   pick.show();
 }
 
-/** Trusts the skills of a folder, after asking. Returns whether that was done. */
+/** Trusts the skills of a folder. The program asks in a terminal; returns whether the answer was yes. */
 export async function trust(tools: Tools, node?: Node): Promise<boolean> {
   const found = tools.program();
   if (found === undefined) {
@@ -117,16 +117,17 @@ export async function trust(tools: Tools, node?: Node): Promise<boolean> {
     await vscode.window.showErrorMessage(text);
     return false;
   }
-  const detail = "Their scripts, commands and hooks may then be run, where your configuration and your agent's permissions allow it.";
-  const sure = await vscode.window.showWarningMessage(`Trust the skills of ${dir}?`, { modal: true, detail }, "Trust");
-  if (sure === undefined) {
-    return false;
-  }
-  const output = await program.run(found, ["--color", "never", "trust", dir]);
-  const isDone = output.code === 0;
-  const show = isDone ? vscode.window.showInformationMessage : vscode.window.showErrorMessage;
-  void show(`Agent Skills: ${(isDone ? output.stdout : output.stderr).trim()}`);
-  return isDone;
+  // Only a person grants, so that the program asks one at a terminal.
+  const terminal = vscode.window.createTerminal({ name: "skillsd trust", shellPath: found, shellArgs: ["trust", dir] });
+  terminal.show();
+  return new Promise((resolve) => {
+    const closing = vscode.window.onDidCloseTerminal((it) => {
+      if (it === terminal) {
+        closing.dispose();
+        resolve(it.exitStatus?.code === 0);
+      }
+    });
+  });
 }
 
 /** Runs a command of the program here and shows what it says. */

@@ -55,6 +55,13 @@ impl Daemon {
         Wire::connect(&self.socket, framing).expect("a running daemon accepts connections")
     }
 
+    /// Opens a new connection that may answer in the user's place.
+    #[track_caller]
+    pub fn connect_consent(&self, framing: Framing) -> Wire {
+        let socket = self.socket.with_file_name("v1-consent.sock");
+        Wire::connect(&socket, framing).expect("a running daemon accepts connections")
+    }
+
     /// Returns the process id.
     pub fn pid(&self) -> u32 {
         self.child.id()

@@ -109,6 +109,11 @@ impl Home {
         self.runtime_dir().join("skillsd/v1.sock")
     }
 
+    /// Returns where the daemon of this home answers what grants.
+    pub fn consent_socket(&self) -> PathBuf {
+        self.socket().with_file_name("v1-consent.sock")
+    }
+
     /// Lays `text` out (see [`fixture`](crate::fixture)) as worktree `name` with a `.git` of its own, and
     /// returns its top.
     #[track_caller]

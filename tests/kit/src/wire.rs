@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -43,6 +43,7 @@ impl fmt::Display for RpcError {
 /// One connection.
 #[derive(Debug)]
 pub struct Wire {
+    socket: PathBuf,
     reader: BufReader<UnixStream>,
     framing: Framing,
     last_id: u64,
@@ -55,7 +56,8 @@ impl Wire {
         let stream = UnixStream::connect(path)?;
         stream.set_read_timeout(Some(wait::DEADLINE))?;
         stream.set_write_timeout(Some(wait::DEADLINE))?;
-        Ok(Wire { reader: BufReader::new(stream), framing, last_id: 0, notes: VecDeque::new() })
+        let (socket, reader) = (path.to_owned(), BufReader::new(stream));
+        Ok(Wire { socket, reader, framing, last_id: 0, notes: VecDeque::new() })
     }
 
     /// Sets how long a read may take.
@@ -78,6 +80,24 @@ impl Wire {
     pub fn try_call(&mut self, method: &str, params: &Value) -> Result<Value, RpcError> {
         let id = self.start(method, params);
         self.answer(id)
+    }
+
+    /// Calls `method` in the user's place, on a new connection to the socket beside this one that
+    /// answers what grants; fails the test on an error answer.
+    #[track_caller]
+    pub fn grant(&self, method: &str, params: &Value) -> Value {
+        match self.try_grant(method, params) {
+            Ok(result) => result,
+            Err(error) => panic!("`{method}` with {params} was refused: {error}"),
+        }
+    }
+
+    /// Calls `method` in the user's place and returns its result or its error answer.
+    #[track_caller]
+    pub fn try_grant(&self, method: &str, params: &Value) -> Result<Value, RpcError> {
+        let socket = self.socket.with_file_name("v1-consent.sock");
+        let mut wire = Wire::connect(&socket, Framing::Header).expect("the daemon listens there");
+        wire.try_call(method, params)
     }
 
     /// Sends a call and returns its id, for [`answer`](Wire::answer).
@@ -192,6 +212,7 @@ mod tests {
         let (ours, mut theirs) = UnixStream::pair().expect("a pair of sockets");
         theirs.write_all(answer.as_bytes()).expect("the pair is open");
         Wire {
+            socket: PathBuf::new(),
             reader: BufReader::new(ours),
             framing: Framing::Header,
             last_id: 0,

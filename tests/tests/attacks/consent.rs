@@ -1,1 +1,282 @@
 //! Agents that try to answer their own questions or to grant themselves trust.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use skills_testkit::{Framing, Home, Wire};
+
+use crate::support::{Live, run, run_at_terminal, run_json, stderr};
+
+const SKILLS: &str = "//- /.claude/skills/deploy/SKILL.md
+---
+name: deploy
+description: Deploys.
+allowed-tools: Bash
+---
+Deploy. !`echo $ARGUMENTS`
+//- /.claude/skills/deploy/go mode=0755
+#!/bin/sh
+echo went
+";
+
+fn scene() -> (Live, PathBuf) {
+    let home = Home::new();
+    fs::create_dir_all(home.config_dir().join("skillsd")).expect("made");
+    let config = "run.scripts = true\nrun.shell = true\n";
+    fs::write(home.config_dir().join("skillsd/config.toml"), config).expect("written");
+    let top = home.worktree("w", SKILLS);
+    (Live::start_in(home), top)
+}
+
+fn load(top: &Path) -> Value {
+    json!({"cwd": top, "profile": "claude-code", "name": "deploy"})
+}
+
+/// Asks for the skill and returns the id of the question.
+fn ask(wire: &mut Wire, top: &Path) -> Value {
+    let error = wire.try_call("skills/load", &load(top)).expect_err("the user is asked");
+    assert_eq!(error.code, -32003, "{error}");
+    error.data["requestId"].clone()
+}
+
+fn is_trusted(wire: &mut Wire, top: &Path) -> bool {
+    wire.call("trust/get", &json!({"dir": top}))["trusted"] == true
+}
+
+fn is_pending(wire: &mut Wire, id: &Value) -> bool {
+    let pending = wire.call("permission/pending", &json!({}));
+    pending["requests"].as_array().expect("a list").iter().any(|it| it["id"] == *id)
+}
+
+/// Fails unless the refusal says that a person has to do it, and how.
+#[track_caller]
+fn is_refused(wire: &mut Wire, method: &str, params: &Value) {
+    let error = wire.try_call(method, params).expect_err("only the user grants");
+    assert_eq!(error.code, -32003, "{error}");
+    assert!(error.data["requestId"].is_null(), "{error}");
+    let hint = error.data["hint"].as_str().expect("a hint");
+    assert!(hint.contains("`skillsd permission reply`"), "{hint}");
+}
+
+#[test]
+fn agent_cannot_set_trust() {
+    let (mut live, top) = scene();
+    let home = live.home.path().to_owned();
+    for dir in [&top, &top.join(".claude"), &home, Path::new("/")] {
+        for trusted in [json!(true), json!(false), Value::Null] {
+            let params = json!({"dir": dir, "trusted": trusted});
+            is_refused(&mut live.wire, "trust/set", &params);
+        }
+    }
+    assert!(!is_trusted(&mut live.wire, &top));
+    let all = live.wire.call("trust/get", &json!({}));
+    assert_eq!(all["all"], json!([]));
+    let script = json!({"cwd": top, "name": "deploy", "relative": "go"});
+    let error = live.wire.try_call("skills/run", &script).expect_err("it is not trusted");
+    assert_eq!(error.code, -32004);
+}
+
+#[test]
+fn agent_cannot_take_away_a_users_distrust() {
+    let (mut live, top) = scene();
+    live.wire.grant("trust/set", &json!({"dir": top, "trusted": true}));
+    live.wire.grant("trust/set", &json!({"dir": top.join(".claude"), "trusted": false}));
+    is_refused(&mut live.wire, "trust/set", &json!({"dir": top.join(".claude"), "trusted": null}));
+    assert!(!is_trusted(&mut live.wire, &top.join(".claude")));
+}
+
+#[test]
+fn agent_cannot_answer_its_own_refused_load() {
+    let (mut live, top) = scene();
+    let id = ask(&mut live.wire, &top);
+    for reply in ["once", "always", "reject"] {
+        is_refused(&mut live.wire, "permission/reply", &json!({"id": id, "reply": reply}));
+    }
+    assert!(is_pending(&mut live.wire, &id));
+    assert_eq!(ask(&mut live.wire, &top), id);
+}
+
+#[test]
+fn agent_cannot_answer_its_own_waiting_request() {
+    let (mut live, top) = scene();
+    let params = json!({"cwd": top, "profile": "opencode", "permission": "bash",
+        "patterns": ["rm -rf /"], "always": ["*"], "timeoutMs": 2000});
+    let request = live.wire.start("permission/request", &params);
+    let mut other = live.daemon.connect(Framing::Lines);
+    let id = skills_testkit::wait::wait_for("the question", || {
+        let pending = other.call("permission/pending", &json!({}));
+        Some(pending["requests"].as_array()?.first()?["id"].clone())
+    });
+    let reply = live.wire.start("permission/reply", &json!({"id": id, "reply": "always"}));
+    let refused = live.wire.answer(reply).expect_err("only the user grants");
+    assert_eq!(refused.code, -32003);
+    let result = live.wire.answer(request).expect("it is answered");
+    assert_eq!((&result["action"], &result["timedOut"]), (&json!("deny"), &json!(true)));
+}
+
+#[test]
+fn agent_cannot_answer_over_another_connection() {
+    let (mut live, top) = scene();
+    let id = ask(&mut live.wire, &top);
+    for framing in [Framing::Header, Framing::Lines] {
+        let mut other = live.daemon.connect(framing);
+        is_refused(&mut other, "permission/reply", &json!({"id": id, "reply": "once"}));
+        is_refused(&mut other, "permission/reply", &json!({"id": id, "reply": "always"}));
+    }
+    assert!(is_pending(&mut live.wire, &id));
+}
+
+#[test]
+fn agent_cannot_answer_after_a_reconnect() {
+    let (mut live, top) = scene();
+    for n in 0..20 {
+        let mut agent = live.daemon.connect(Framing::Lines);
+        let name = if n % 2 == 0 { "skillsd" } else { "skillsd-mcp" };
+        let info = json!({"clientInfo": {"name": name, "version": env!("CARGO_PKG_VERSION")}});
+        agent.call("initialize", &info);
+        let id = ask(&mut agent, &top);
+        drop(agent);
+        let mut again = live.daemon.connect(Framing::Lines);
+        again.call("initialize", &info);
+        is_refused(&mut again, "permission/reply", &json!({"id": id, "reply": "once"}));
+    }
+    ask(&mut live.wire, &top);
+}
+
+#[test]
+fn question_cannot_be_answered_by_the_connection_that_asked_it() {
+    let (mut live, top) = scene();
+    let mut user = live.daemon.connect_consent(Framing::Lines);
+    // Asked there first, and also as the second who asks the same.
+    for is_second in [false, true] {
+        if is_second {
+            ask(&mut live.wire, &top);
+        }
+        let id = ask(&mut user, &top);
+        for reply in ["once", "always", "reject"] {
+            is_refused(&mut user, "permission/reply", &json!({"id": id, "reply": reply}));
+        }
+        let mut other = live.daemon.connect_consent(Framing::Lines);
+        other.call("permission/reply", &json!({"id": id, "reply": "reject"}));
+        let no = user.try_call("skills/load", &load(&top)).expect_err("the user said no");
+        assert_eq!(no.code, -32002, "{no}");
+    }
+}
+
+#[test]
+fn always_with_other_patterns_is_refused() {
+    let (mut live, top) = scene();
+    let id = ask(&mut live.wire, &top);
+    for patterns in [json!(["*"]), json!(["deploy", "*"]), json!([""]), json!(["Deploy *"])] {
+        let reply = json!({"id": id, "reply": "always", "always": patterns});
+        is_refused(&mut live.wire, "permission/reply", &reply);
+        // Nor does the user grant more than what was asked.
+        let error = live.wire.try_grant("permission/reply", &reply).expect_err("not asked for");
+        assert_eq!(error.code, -32602, "{error}");
+    }
+    let granted = live.wire.call("permission/granted", &json!({"cwd": top}));
+    assert_eq!(granted["grants"], json!([]));
+}
+
+#[test]
+fn trust_command_without_a_terminal_is_refused() {
+    let (mut live, top) = scene();
+    for how in [&[][..], &["--no-daemon"], &["--json"], &["--json", "--no-daemon"]] {
+        let output = run(&live.home, &top, &[&["trust"], how].concat());
+        assert_eq!(output.status.code(), Some(5), "{how:?}: {}", stderr(&output));
+        let said = stderr(&output);
+        assert!(said.contains("terminal") && said.contains("`skillsd trust`"), "{said}");
+    }
+    assert!(!is_trusted(&mut live.wire, &top));
+    // To take it back nobody has to be there.
+    live.wire.grant("trust/set", &json!({"dir": top, "trusted": true}));
+    assert!(run(&live.home, &top, &["trust", "--revoke"]).status.success());
+    assert!(!is_trusted(&mut live.wire, &top));
+}
+
+#[test]
+fn trust_command_with_yes_piped_in_is_refused() {
+    let (mut live, top) = scene();
+    let program = crate::support::exe().display().to_string();
+    for line in [
+        format!("yes | '{program}' trust"),
+        format!("yes | '{program}' trust --no-daemon"),
+        format!("'{program}' trust <<< y"),
+        format!("yes | '{program}' trust 2>/dev/null"),
+    ] {
+        let output = live.home.command("bash").args(["-c", &line]).current_dir(&top).output();
+        let output = output.expect("bash can be run");
+        assert_eq!(output.status.code(), Some(5), "{line}: {}", stderr(&output));
+    }
+    assert!(!is_trusted(&mut live.wire, &top));
+}
+
+#[test]
+fn reply_command_without_a_terminal_is_refused() {
+    let (mut live, top) = scene();
+    let id = ask(&mut live.wire, &top);
+    let name = id.as_str().expect("an id");
+    for reply in ["once", "always"] {
+        let output = run(&live.home, &top, &["permission", "reply", name, reply]);
+        assert_eq!(output.status.code(), Some(5), "{}", stderr(&output));
+    }
+    assert!(is_pending(&mut live.wire, &id));
+    let output = run(&live.home, &top, &["permission", "reply", name, "reject"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+}
+
+#[test]
+fn trust_is_shown_and_given_only_after_a_yes() {
+    let (mut live, top) = scene();
+    for answer in ["n", "", "no", "maybe", "trust"] {
+        let (code, shown) = run_at_terminal(&live.home, &top, &["trust"], answer);
+        assert_eq!(code, Some(5), "{shown}");
+        assert!(shown.contains("deploy asks for trust"), "{shown}");
+        assert!(!is_trusted(&mut live.wire, &top), "{answer}");
+    }
+    let (code, shown) = run_at_terminal(&live.home, &top, &["trust"], "y");
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(is_trusted(&mut live.wire, &top));
+}
+
+#[test]
+fn editor_socket_grants_nothing() {
+    let (mut live, top) = scene();
+    let socket = live.home.socket().with_file_name("v1-lsp.sock");
+    let mut editor = Wire::connect(&socket, Framing::Header).expect("it listens");
+    let params = json!({"processId": null, "rootUri": format!("file://{}", top.display()), "capabilities": {}});
+    let id = editor.start("initialize", &params);
+    assert!(editor.answer(id).is_ok());
+    for method in ["trust/set", "permission/reply"] {
+        let params = json!({"dir": top, "trusted": true, "id": "1", "reply": "once"});
+        assert_eq!(editor.try_call(method, &params).expect_err("it is unknown").code, -32601);
+    }
+    assert!(!is_trusted(&mut live.wire, &top));
+}
+
+#[test]
+fn agent_that_claims_to_be_the_user_is_asked_about_commands() {
+    let (mut live, top) = scene();
+    live.wire.grant("trust/set", &json!({"dir": top, "trusted": true}));
+    let mut params = load(&top);
+    params["by"] = json!("user");
+    params["shell"] = json!("execute");
+    params["args"] = json!("; touch pwned");
+    let error = live.wire.try_call("skills/load", &params).expect_err("the user is asked");
+    assert_eq!(error.code, -32003, "{error}");
+    assert!(!top.join("pwned").exists() && !top.join(".claude/skills/deploy/pwned").exists());
+}
+
+#[test]
+fn agents_that_hold_every_connection_do_not_keep_the_user_from_answering() {
+    let (mut live, top) = scene();
+    let id = ask(&mut live.wire, &top);
+    let limit = run_json(&live.home, &top, &["status"])["pid"].clone();
+    assert!(limit.is_number());
+    let agents: Vec<_> =
+        (0..160).filter_map(|_| Wire::connect(&live.home.socket(), Framing::Lines).ok()).collect();
+    live.wire.grant("permission/reply", &json!({"id": id, "reply": "once"}));
+    drop(agents);
+    live.wire.call("skills/load", &load(&top));
+}

@@ -62,6 +62,7 @@ const SESSION: &str = "5f0c";
 /// An agent: a client, and where it works.
 struct Agent {
     client: Client,
+    user: Client,
     top: PathBuf,
 }
 
@@ -73,7 +74,8 @@ impl Agent {
         let mut options = StartOptions::new(location).expect("this program has a path");
         // The test starts the daemons itself.
         options.program = "/bin/false".into();
-        Self { client: Client::new(options), top }
+        let user = Client::consenting(options.clone());
+        Self { client: Client::new(options), user, top }
     }
 
     async fn open(&self) {
@@ -96,7 +98,7 @@ impl Agent {
     async fn trust(&self, trusted: Option<bool>) {
         let dir = self.top.to_str().map(str::to_owned);
         let params = TrustSetParams { dir, trusted, ..TrustSetParams::default() };
-        self.client.call::<TrustSet>(&params).await.expect("kept");
+        self.user.call::<TrustSet>(&params).await.expect("kept");
     }
 
     async fn load(&self, name: &str, wait: bool) -> Result<LoadResult, RpcError> {
@@ -123,7 +125,7 @@ impl Agent {
         };
         let params =
             PermissionReplyParams { id: pending.id, reply, message: None, always: Vec::new() };
-        self.client.call::<PermissionReply>(&params).await.expect("answered");
+        self.user.call::<PermissionReply>(&params).await.expect("answered");
     }
 
     async fn hooks(&self, event: &str, tool: &str) -> HooksMatchResult {

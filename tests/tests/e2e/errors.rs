@@ -165,15 +165,15 @@ fn not_kept(_: &mut Scene) -> Met {
     let top = home.worktree("w", SKILLS);
     std::fs::write(home.state_dir().join("skillsd"), "").expect("written");
     for no_daemon in [&[][..], &["--no-daemon"]] {
-        let output = crate::support::run(&home, &top, &[&["trust"], no_daemon].concat());
-        let said = crate::support::stderr(&output);
-        assert_eq!(output.status.code(), Some(5), "{said}");
+        let args = [&["trust"], no_daemon].concat();
+        let (code, said) = crate::support::run_at_terminal(&home, &top, &args, "y");
+        assert_eq!(code, Some(5), "{said}");
         assert!(said.contains("is not kept") && said.contains("state directory"), "{said}");
     }
     crate::support::run(&home, &top, &["stop"]);
-    let mut live = Live::start_in(home);
+    let live = Live::start_in(home);
     let params = json!({"dir": top, "trusted": true});
-    let error = live.wire.try_call("trust/set", &params).expect_err("it is refused");
+    let error = live.wire.try_grant("trust/set", &params).expect_err("it is refused");
     Met { code: error.code, data: error.data, message: error.message }
 }
 
@@ -293,7 +293,7 @@ fn each_number_of_claude_code_is_met() {
 fn a_load_waits_for_the_answer_where_it_is_told_to() {
     let mut scene = Scene::new();
     let args = ["load", "asks", "--profile", "claude-code", "--wait"];
-    for (reply, code) in [("once", 0), ("reject", 5)] {
+    for (reply, exit) in [("once", 0), ("reject", 5)] {
         let mut command = crate::support::skillsd(&scene.live.home, &args);
         command.current_dir(&scene.top);
         let waiting = std::thread::spawn(move || command.output().expect("it runs"));
@@ -303,11 +303,12 @@ fn a_load_waits_for_the_answer_where_it_is_told_to() {
             (one["waiting"] == true).then(|| one["id"].as_str().expect("an id").to_owned())
         });
         let home = &scene.live.home;
-        let answered = crate::support::run(home, &scene.top, &["permission", "reply", &id, reply]);
-        assert!(answered.status.success(), "{}", crate::support::stderr(&answered));
+        let args = ["permission", "reply", &id, reply];
+        let (code, said) = crate::support::run_at_terminal(home, &scene.top, &args, "y");
+        assert_eq!(code, Some(0), "{said}");
         let output = waiting.join().expect("it ends");
         let said = crate::support::stderr(&output);
-        assert_eq!(output.status.code(), Some(code), "{said}");
+        assert_eq!(output.status.code(), Some(exit), "{said}");
         let text = crate::support::stdout(&output);
         assert_eq!(text.contains("Asks."), reply == "once", "{text}");
     }

@@ -46,7 +46,7 @@ fn results_of_commands_are_put_in_by_a_second_call() {
     // Claude Code asks before it loads what has `allowed-tools`, once for both calls.
     let asked = live.wire.try_call("skills/load", &params).expect_err("the user is asked");
     let once = json!({"id": asked.data["requestId"], "reply": "once"});
-    live.wire.call("permission/reply", &once);
+    live.wire.grant("permission/reply", &once);
     let first = live.wire.call("skills/load", &params);
     let id = first["commands"][0]["id"].clone();
     params["shellResults"] = json!([{"id": id, "output": "!`rm -rf` $who"}]);

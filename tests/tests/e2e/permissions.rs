@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use skills_testkit::{Daemon, Framing, Home, Wire, wait_for};
 
 use crate::configured::configure;
-use crate::support::{Live, exe, run, run_json, stderr, stdout};
+use crate::support::{Live, exe, run, run_at_terminal, run_json, stderr, stdout};
 
 /// For Claude Code one that can do no harm and two that it asks about.
 const SKILLS: &str = "//- /.git/HEAD
@@ -61,8 +61,8 @@ fn the_one(wire: &mut Wire) -> Value {
     wait_for("somebody to be asked", || pending(wire).into_iter().next())
 }
 
-fn answer(wire: &mut Wire, id: &Value, reply: &str) -> Value {
-    wire.call("permission/reply", &json!({"id": id, "reply": reply}))
+fn answer(wire: &Wire, id: &Value, reply: &str) -> Value {
+    wire.grant("permission/reply", &json!({"id": id, "reply": reply}))
 }
 
 #[test]
@@ -92,14 +92,14 @@ fn an_ask_is_refused_at_once_and_the_answer_counts_for_the_next_call() {
     let error = wire.try_call("skills/load", &params).expect_err("the user is asked again");
     assert_eq!(error.code, -32003);
     let reject = json!({"id": error.data["requestId"], "reply": "reject", "message": "not today"});
-    wire.call("permission/reply", &reject);
+    wire.grant("permission/reply", &reject);
     let error = wire.try_call("skills/load", &params).expect_err("the user said no");
     assert_eq!(error.code, -32002, "{error}");
     // No rule speaks of it: the agent asks by itself, and the user has said no.
     assert!(error.message.contains("not today") && error.data["rule"].is_null(), "{error}");
     // What the user starts by its name is not asked about.
     wire.call("skills/load", &with(params, &json!({"by": "user"})));
-    let stale = wire.try_call("permission/reply", &json!({"id": id, "reply": "once"}));
+    let stale = wire.try_grant("permission/reply", &json!({"id": id, "reply": "once"}));
     assert_eq!(stale.expect_err("it is answered").code, -32602);
 }
 
@@ -120,7 +120,7 @@ fn who_waits_is_answered_by_any_client_and_events_tell() {
         let one = the_one(&mut user);
         assert_eq!((&one["id"], &one["waiting"]), (&asked["request"], &json!(true)));
         assert_eq!(one["session"], "s");
-        answer(&mut user, &asked["request"], reply);
+        answer(&user, &asked["request"], reply);
         let replied = user.note()["params"]["result"].clone();
         assert_eq!(
             (&replied["kind"], &replied["reply"]),
@@ -141,7 +141,7 @@ fn who_waits_is_answered_by_any_client_and_events_tell() {
 }
 
 #[test]
-fn who_waits_takes_no_place_and_answers_on_its_own_connection() {
+fn waiting_request_takes_no_place_and_another_connection_answers_it() {
     let home = Home::new();
     configure(&home, "limits.requests_in_flight = 1\n");
     let top = home.worktree("w", SKILLS);
@@ -160,17 +160,17 @@ fn who_waits_takes_no_place_and_answers_on_its_own_connection() {
     assert_eq!(requests.len(), 2, "{listed}");
     assert_eq!(requests[0]["metadata"], json!({"why": "to publish"}));
     let reply = json!({"id": requests[0]["id"], "reply": "always"});
-    let reply = wire.start("permission/reply", &reply);
+    let replied = wire.grant("permission/reply", &reply);
     let mut answers = Vec::new();
-    for _ in 0..3 {
+    for _ in 0..2 {
         let message = wire.receive().expect("an answer");
         answers.push((message["id"].as_u64().expect("a number"), message["result"].clone()));
     }
     answers.sort_by_key(|it| it.0);
-    assert_eq!((answers[0].0, answers[1].0, answers[2].0), (first, second, reply));
+    assert_eq!((answers[0].0, answers[1].0), (first, second));
     // What is allowed for good answers the other one as well.
-    assert_eq!(answers[2].1["also"], json!([requests[1]["id"]]));
-    for (_, result) in &answers[..2] {
+    assert_eq!(replied["also"], json!([requests[1]["id"]]));
+    for (_, result) in &answers {
         assert_eq!((&result["action"], &result["reply"]), (&json!("allow"), &json!("always")));
     }
     let more = with(params, &json!({"patterns": ["git pull"]}));
@@ -279,7 +279,7 @@ fn always_outlives_a_kill_and_is_what_the_agent_means_by_it() {
         let id = &error.data["requestId"];
         let patterns: Vec<_> = Some(pattern).filter(|it| !it.is_empty()).into_iter().collect();
         let reply = json!({"id": id, "reply": "always", "always": patterns});
-        wire.call("permission/reply", &reply);
+        wire.grant("permission/reply", &reply);
     }
     drop(wire);
     // Nothing is left to chance or to an orderly end.
@@ -329,10 +329,12 @@ fn the_command_line_tells_how_to_answer_and_answers() {
     let id = id.expect("an id");
     let listed = stdout(&run(&home, &top, &["permission", "pending"]));
     assert!(listed.starts_with(id) && listed.contains("skill deploy"), "{listed}");
-    let odd = run(&home, &top, &["permission", "reply", id, "always", "--pattern", "*"]);
-    assert_eq!(odd.status.code(), Some(2), "{}", stderr(&odd));
-    let answered = run(&home, &top, &["permission", "reply", id, "always"]);
-    assert!(stdout(&answered).contains("answered"), "{}", stderr(&answered));
+    let at_terminal = |args: &[&str]| run_at_terminal(&home, &top, args, "y");
+    let (code, odd) = at_terminal(&["permission", "reply", id, "always", "--pattern", "*"]);
+    assert_eq!(code, Some(2), "{odd}");
+    let (_, answered) = at_terminal(&["permission", "reply", id, "always"]);
+    assert!(answered.contains("Allow deploy here from now on?"), "{answered}");
+    assert!(answered.contains("✓ answered"), "{answered}");
     assert!(run(&home, &top, &load).status.success());
     let check = ["permission", "check", "deploy", "--profile", "claude-code"];
     assert_eq!(run_json(&home, &top, &check)["action"], "allow");

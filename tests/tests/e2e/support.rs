@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 use skills_testkit::plain::{self, Place, Skill};
-use skills_testkit::{Daemon, Framing, Home, Wire};
+use skills_testkit::{Daemon, Framing, Home, Screen, Wire};
 
 /// The profiles that the plain reader knows.
 pub(crate) const PROFILES: [&str; 2] = ["agentskills", "claude-code"];
@@ -31,6 +31,29 @@ pub(crate) fn skillsd(home: &Home, args: &[&str]) -> Command {
 #[track_caller]
 pub(crate) fn run(home: &Home, cwd: &Path, args: &[&str]) -> Output {
     skillsd(home, args).current_dir(cwd).output().expect("our program can be run")
+}
+
+/// Runs `skillsd` in `cwd` on a terminal where a person answers `answer`, and returns its exit code
+/// and what the screen shows.
+#[track_caller]
+pub(crate) fn run_at_terminal(
+    home: &Home,
+    cwd: &Path,
+    args: &[&str],
+    answer: &str,
+) -> (Option<i32>, String) {
+    let mut screen = Screen::start(skillsd(home, args).current_dir(cwd), 40, 160);
+    screen.type_in(&format!("{answer}\n"));
+    let status = screen.wait();
+    (status.code(), screen.text())
+}
+
+/// Runs `skillsd trust` as a person who says yes, and fails when it is not done.
+#[track_caller]
+pub(crate) fn trust_at_terminal(home: &Home, cwd: &Path, args: &[&str]) -> String {
+    let (code, shown) = run_at_terminal(home, cwd, &[&["trust"], args].concat(), "y");
+    assert_eq!(code, Some(0), "{shown}");
+    shown
 }
 
 /// Runs `skillsd … --json`, which must answer, and returns its output as JSON.

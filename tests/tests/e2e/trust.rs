@@ -9,7 +9,9 @@ use serde_json::{Value, json};
 use skills_testkit::{Daemon, Framing, Home};
 
 use crate::configured::configure;
-use crate::support::{Live, entries, entry, exe, run, run_json, stderr, stdout};
+use crate::support::{
+    Live, entries, entry, exe, run, run_at_terminal, run_json, stderr, stdout, trust_at_terminal,
+};
 
 const SKILLS: &str = "//- /.git/HEAD
 ref: refs/heads/main
@@ -53,7 +55,7 @@ fn what_runs_waits_for_trust_which_is_the_users_and_outlives_a_kill() {
     assert_eq!(wire.call("skills/list", &list)["skills"][0]["trusted"], false);
     let got = wire.call("trust/get", &json!({"dir": top}));
     assert_eq!((&got["trusted"], &got["all"]), (&json!(false), &json!([])));
-    let set = wire.call("trust/set", &trust(&top, Some(true)));
+    let set = wire.grant("trust/set", &trust(&top, Some(true)));
     assert_eq!(
         (&set["dir"], &set["trusted"], &set["skills"]),
         (&json!(top), &json!(true), &json!(2))
@@ -74,9 +76,9 @@ fn what_runs_waits_for_trust_which_is_the_users_and_outlives_a_kill() {
     assert_eq!(wire.call("skills/run", &script(&link))["exitCode"], 0);
     let other = home.worktree("w2", SKILLS);
     assert_eq!(wire.try_call("skills/run", &script(&other)).expect_err("another").code, -32004);
-    wire.call("trust/set", &trust(&link, None));
+    wire.grant("trust/set", &trust(&link, None));
     assert_eq!(wire.try_call("skills/run", &script(&top)).expect_err("taken back").code, -32004);
-    let root = wire.try_call("trust/set", &trust(Path::new("/"), Some(true)));
+    let root = wire.try_grant("trust/set", &trust(Path::new("/"), Some(true)));
     assert_eq!(root.expect_err("not everything").code, -32602);
 }
 
@@ -87,7 +89,7 @@ fn an_edited_skill_is_listed_and_loaded_and_asks_before_it_runs() {
     let top = home.worktree("w", SKILLS);
     let daemon = Daemon::start(&home, exe());
     let mut wire = daemon.connect(Framing::Lines);
-    wire.call("trust/set", &trust(&top, Some(true)));
+    wire.grant("trust/set", &trust(&top, Some(true)));
     let file = top.join(".agents/skills/tidy/SKILL.md");
     let edit = |body: &str| {
         let text = format!("---\nname: tidy\ndescription: Tidies up.\n---\n{body}\n");
@@ -103,15 +105,15 @@ fn an_edited_skill_is_listed_and_loaded_and_asks_before_it_runs() {
     assert_eq!(error.code, -32003, "{error}");
     assert!(error.message.contains("it has changed since its worktree was trusted"), "{error}");
     let once = json!({"id": error.data["requestId"], "reply": "once"});
-    wire.call("permission/reply", &once);
+    wire.grant("permission/reply", &once);
     wire.call("skills/run", &script(&top));
     let error = wire.try_call("skills/run", &script(&top)).expect_err("once is once");
-    wire.call("permission/reply", &json!({"id": error.data["requestId"], "reply": "always"}));
+    wire.grant("permission/reply", &json!({"id": error.data["requestId"], "reply": "always"}));
     wire.call("skills/run", &script(&top));
     edit("Tidy more.");
     assert_eq!(wire.try_call("skills/run", &script(&top)).expect_err("changed again").code, -32003);
     // Trust that is given again is given to what is there now.
-    wire.call("trust/set", &trust(&top, Some(true)));
+    wire.grant("trust/set", &trust(&top, Some(true)));
     wire.call("skills/run", &script(&top));
 }
 
@@ -132,22 +134,22 @@ fn an_agent_that_asks_for_trust_is_given_it_and_so_is_a_user_who_does() {
     assert_eq!(live.wire.try_call("skills/read", &read).expect_err("nor read").code, -32004);
     let subscription = json!({"cwd": top, "profile": "gemini-cli", "kinds": ["skills/changed"]});
     live.wire.call("events/subscribe", &subscription);
-    live.wire.call("trust/set", &trust(&top, Some(true)));
+    live.wire.grant("trust/set", &trust(&top, Some(true)));
     assert_eq!(live.wire.note()["params"]["result"]["kind"], "skills/changed");
     assert_eq!(state(&mut live, "gemini-cli", "plan"), "active");
     live.wire.call("skills/load", &load);
     // Elsewhere trust is a flag, unless the user asks for it.
-    live.wire.call("trust/set", &trust(&top, None));
+    live.wire.grant("trust/set", &trust(&top, None));
     assert_eq!(state(&mut live, "agentskills", "tidy"), "active");
     configure(&live.home, "require_trust = true\n");
     assert_eq!(state(&mut live, "agentskills", "tidy"), "untrusted");
     let explained = live.wire.call("skills/explain", &json!({"cwd": top, "name": "tidy"}));
     assert!(explained["verdict"]["next"].as_str().expect("advice").contains("skillsd trust"));
-    live.wire.call("trust/set", &trust(&top, Some(true)));
+    live.wire.grant("trust/set", &trust(&top, Some(true)));
     assert_eq!(state(&mut live, "agentskills", "tidy"), "active");
     // What is below a directory goes with it, and the nearest word counts.
     let inner = top.join(".agents");
-    live.wire.call("trust/set", &trust(&inner, Some(false)));
+    live.wire.grant("trust/set", &trust(&inner, Some(false)));
     assert_eq!(state(&mut live, "agentskills", "tidy"), "untrusted");
     assert_eq!(state(&mut live, "gemini-cli", "plan"), "active");
     let got = live.wire.call("trust/get", &json!({"dir": inner}));
@@ -163,8 +165,7 @@ fn who_follows_a_view_hears_of_trust_that_another_process_keeps() {
     live.wire.call("events/subscribe", &params);
     for trusted in [true, false, true] {
         let how: &[&str] = if trusted { &[] } else { &["--revoke"] };
-        let said = run(&live.home, &top, &[&["trust", "--no-daemon"], how].concat());
-        assert!(said.status.success(), "{}", stderr(&said));
+        trust_at_terminal(&live.home, &top, &[&["--no-daemon"], how].concat());
         // Nobody has called since.
         let event = live.wire.note();
         assert_eq!(event["params"]["result"]["kind"], "skills/changed", "{event}");
@@ -181,7 +182,7 @@ fn the_command_line_trusts_lists_and_takes_back() {
     let top = home.worktree("w", SKILLS);
     let sub = top.join("sub");
     fs::create_dir(&sub).expect("made");
-    let said = stdout(&run(&home, &sub, &["trust"]));
+    let said = trust_at_terminal(&home, &sub, &[]);
     assert!(said.contains("trusted") && said.contains("with 2 skills as they are"), "{said}");
     let listed = run_json(&home, &sub, &["trust", "--list"]);
     assert_eq!((&listed["dir"], &listed["trusted"]), (&json!(top), &json!(true)));
@@ -197,8 +198,7 @@ fn the_command_line_trusts_lists_and_takes_back() {
     assert!(is_trusted());
     for trusted in [false, true, false, true] {
         let how: &[&str] = if trusted { &[] } else { &["--revoke"] };
-        let said = run(&home, &top, &[&["trust", "--no-daemon"], how].concat());
-        assert!(said.status.success(), "{}", stderr(&said));
+        trust_at_terminal(&home, &top, &[&["--no-daemon"], how].concat());
         assert_eq!(is_trusted(), trusted);
         assert_eq!(run_json(&home, &top, &["trust", "--list"])["trusted"], trusted);
         assert_eq!(run_json(&home, &top, &["status"])["trusted"], u64::from(trusted));
@@ -206,8 +206,8 @@ fn the_command_line_trusts_lists_and_takes_back() {
     let back = run(&home, &home.work(), &["trust", "w", "--revoke"]);
     assert!(stdout(&back).contains("not trusted"), "{}", stderr(&back));
     assert_eq!(run_json(&home, &top, &["trust", "--list"])["all"], json!([]));
-    let gone = run(&home, &top, &["trust", "nowhere"]);
-    assert!(stderr(&gone).contains("is no directory"), "{}", stderr(&gone));
+    let (_, gone) = run_at_terminal(&home, &top, &["trust", "nowhere"], "y");
+    assert!(gone.contains("is no directory"), "{gone}");
 }
 
 #[test]
@@ -234,7 +234,7 @@ fn what_asks_for_trust_is_told_with_what_for() {
     assert!(waiting(&gemini).contains(&r#""plan" ["list"] false"#.to_owned()));
     let told = stdout(&run(&home, &top, &["doctor"]));
     assert!(told.contains("○ not trusted: ") && told.contains("hooked asks for trust"), "{told}");
-    assert!(run(&home, &top, &["trust"]).status.success());
+    trust_at_terminal(&home, &top, &[]);
     for command in [&["doctor"][..], &gemini] {
         assert_eq!(waiting(command), [""; 0], "{command:?}");
     }

@@ -297,7 +297,8 @@ fn push_example(method: &Method, wire: &mut Wire, home: &Home, text: &mut String
         lay_out(home.path(), SCRIPT);
         wire.call("server/sync", &json!({}));
     }
-    let mut result = wire.call(name, &params);
+    let mut result =
+        if method.grants { wire.grant(name, &params) } else { wire.call(name, &params) };
     settle(&mut params, home);
     settle(&mut result, home);
     let call = json!({"jsonrpc": "2.0", "id": 1, "method": name, "params": params});
@@ -403,6 +404,9 @@ Version {version}.
 JSON-RPC 2.0 over a Unix socket: `$SKILLSD_SOCKET`, else `$XDG_RUNTIME_DIR/skillsd/v1.sock`, else `/run/user/<uid>/skillsd/v1.sock`, else `/tmp/skillsd-<uid>/v1.sock`.
 Messages are framed as in the Language Server Protocol (`Content-Length: N`, an empty line, N bytes); a connection that begins with `{` has one message on each line, both ways.
 Any method may come first.
+A method that grants something in the user's place (`trust/set`, `permission/reply`) is answered on a second socket beside the first, `v1-consent.sock`: the socket's name without `.sock`, and `-consent.sock`.
+There all methods are answered; on the first socket those answer -32003.
+Give a sandboxed agent the first socket alone.
 Names are added and never change their meaning; a field that you do not know is to be ignored.
 The examples are what a daemon answers about a small worktree; clocks, ids and sizes stand for others.
 ";

@@ -45,6 +45,7 @@ fn units_start_a_program_that_is_there() {
     // The socket unit and the program must agree on the place.
     let socket = units.iter().find(|unit| unit.path.ends_with(".socket")).expect("a socket unit");
     assert!(socket.text.contains("ListenStream=%t/skillsd/v1.sock"), "{}", socket.text);
+    assert!(socket.text.contains("ListenStream=%t/skillsd/v1-consent.sock"), "{}", socket.text);
     assert!(socket.text.contains("SocketMode=0600"), "{}", socket.text);
     assert!(socket.text.contains("DirectoryMode=0700"), "{}", socket.text);
 }

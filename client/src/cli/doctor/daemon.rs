@@ -41,6 +41,12 @@ pub(super) fn ask(location: &SocketLocation, findings: &mut Vec<Finding>) -> Opt
                 let message = format!("the daemon is skillsd {theirs}, this program {VERSION}");
                 findings.push(Finding::warning("daemon-version", message, NEXT_VERSION));
             }
+            let consent = location.consent_path();
+            if UnixStream::connect(&consent).is_err() {
+                let message = "the daemon does not listen where consent is given";
+                let finding = Finding::warning("no-consent-socket", message, NEXT_VERSION);
+                findings.push(finding.at(&consent));
+            }
             Some(answering)
         }
         Err(error) => {

@@ -32,7 +32,8 @@ pub(super) fn look(location: &SocketLocation, findings: &mut Vec<Finding>) {
     if let Err(error) = directory::verify(location) {
         findings.push(directory_finding(location, &error));
     }
-    look_at_socket(location, findings);
+    look_at_socket(location.path(), findings);
+    look_at_socket(&location.consent_path(), findings);
 }
 
 fn directory_finding(location: &SocketLocation, error: &DirectoryError) -> Finding {
@@ -54,8 +55,7 @@ fn directory_finding(location: &SocketLocation, error: &DirectoryError) -> Findi
     finding
 }
 
-fn look_at_socket(location: &SocketLocation, findings: &mut Vec<Finding>) {
-    let path = location.path();
+fn look_at_socket(path: &Path, findings: &mut Vec<Finding>) {
     let Ok(found) = fs::symlink_metadata(path) else { return };
     let us = rustix::process::getuid().as_raw();
     if !found.file_type().is_socket() {

@@ -148,7 +148,7 @@ async fn commands_are_run_where_all_agree() {
         (&json!(-32005), true)
     );
     rig.write("config.toml", "[run]\nshell = true\n");
-    let loaded = rig.call("skills/load", params("s")).await;
+    let loaded = rig.try_call_as_user("skills/load", params("s")).await.unwrap();
     let output = loaded["output"].as_str().unwrap();
     let expected = format!(
         "Now: it\n{}\n{}\n[stderr]\nno\n",

@@ -203,7 +203,11 @@ async fn what_a_call_puts_into_commands_is_agreed_to_as_it_would_run() {
         assert!(rig.execute(call(json!({"args": "; false"}))).await.is_err());
         assert!(rig.execute(call(json!({}))).await.is_ok(), "{args}");
         assert!(rig.execute(call(json!({}))).await.is_err(), "once was once");
-        assert!(rig.execute(call(json!({"by": "user"}))).await.is_ok(), "{args}");
+        // Of an agent's socket nobody is believed to be the user.
+        let by_user = call(json!({"by": "user", "format": "claude", "shell": "execute"}));
+        let asked = rig.execute(by_user.clone()).await.unwrap_err();
+        assert_eq!(asked["code"], -32003, "{args}: {asked}");
+        rig.try_call_as_user("skills/load", by_user).await.unwrap();
         let pending = rig.call("permission/pending", json!({})).await["requests"][0].clone();
         rig.call("permission/reply", json!({"id": pending["id"], "reply": "always"})).await;
         for _ in 0..2 {

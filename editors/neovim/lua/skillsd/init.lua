@@ -226,13 +226,22 @@ function M.catalog(profile)
   M.show(profile == "" and { "catalog" } or { "catalog", "--profile", profile }, true)
 end
 
---- Trusts the skills of the worktree, after asking.
+--- Trusts the skills of the worktree: the program asks in a terminal, since only a person grants.
 function M.trust()
-  local root = M.root(vim.api.nvim_buf_get_name(0))
-  local question = ("Trust the skills of %s? Their scripts, commands and hooks may then be run."):format(root)
-  if vim.fn.confirm(question, "&Trust\n&Cancel", 2) == 1 then
-    M.show({ "trust", root })
+  if not M.is_installed() then
+    warned = false
+    warn_missing()
+    return
   end
+  local root = M.root(vim.api.nvim_buf_get_name(0))
+  local command = vim.list_extend(vim.list_extend({}, settings.cmd), { "trust", root })
+  vim.cmd("botright new")
+  if vim.fn.has("nvim-0.11") == 1 then
+    vim.fn.jobstart(command, { term = true })
+  else
+    vim.fn.termopen(command)
+  end
+  vim.cmd("startinsert")
 end
 
 return M

@@ -143,8 +143,9 @@ async fn what_the_user_is_to_be_asked_is_said_with_how_it_is_answered() {
     assert!(error.contains("Only the user can agree"), "{error}");
     let (_, reply) = text.split_once("`skillsd permission reply ").expect("how it is answered");
     let (id, _) = reply.split_once(" once`").expect("an answer");
-    let replied = crate::support::run(&home, &top, &["permission", "reply", id, "once"]);
-    assert!(replied.status.success(), "{}", crate::support::stderr(&replied));
+    let args = ["permission", "reply", id, "once"];
+    let (code, said) = crate::support::run_at_terminal(&home, &top, &args, "y");
+    assert_eq!(code, Some(0), "{said}");
     let loaded = agent.call("skill", json!({"name": "deploy"})).await;
     assert!(matches!(&loaded, Said::Fine(text) if text.ends_with("Deploy.\n")), "{loaded:?}");
     // Whoever has the skill has its files.

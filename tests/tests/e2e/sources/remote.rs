@@ -65,7 +65,7 @@ fn nothing_of_a_catalog_is_run_whatever_is_trusted() {
         live(&format!("{}\n[run]\nshell = true\nscripts = true\n", config(&catalog)));
     wait_for_names(&mut live, &top, &["own", "one"]);
     let cached = cached(&live.home);
-    live.wire.call("trust/set", &json!({"dir": cached, "trusted": true}));
+    live.wire.grant("trust/set", &json!({"dir": cached, "trusted": true}));
     let mut params = json!({"cwd": top, "name": "one", "format": "claude", "shell": "execute"});
     let error = live.wire.try_call("skills/load", &params).expect_err("it comes from elsewhere");
     assert_eq!(error.code, -32005, "{error}");
