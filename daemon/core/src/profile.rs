@@ -30,7 +30,7 @@ pub use reading::{
     Rung, Scalars, Unreadable,
 };
 pub use root::{
-    Base, BuiltIn, LinkedWorktrees, Links, Provider, RootRule, Scope, Stop, Switch, Walk,
+    Base, Budget, BuiltIn, LinkedWorktrees, Links, Provider, RootRule, Scope, Stop, Switch, Walk,
 };
 pub use rule::{RULES, Rule, RuleKind, Setting};
 pub use source::{Broken, ExtensionRule, PluginRule, Reads, Seeks, SettingsRule};

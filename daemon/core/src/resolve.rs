@@ -20,6 +20,7 @@ mod provided;
 mod roots;
 mod settings;
 mod sidecar;
+mod survey;
 mod tree;
 mod trust;
 mod walk;
@@ -174,6 +175,8 @@ pub enum RootOutcome {
     /// It is not looked at: its base is not known, for example because `HOME` is not set, or a
     /// variable switches it off. The reason.
     NoBase(String),
+    /// It leads to a directory that is never searched: why.
+    OutOfBounds(String),
     /// Not known yet.
     Pending,
 }
@@ -211,8 +214,28 @@ pub enum SkipReason {
     TooManyDirectories(usize, usize),
     /// The same of entries: files, directories and links.
     TooManyEntries(usize, usize),
+    /// Over the budget of its root: which bound, and how much it is. What comes after it is left
+    /// out as well.
+    OverBudget(Bound, usize),
+    /// A link to a directory that is never searched: why.
+    OutOfBounds(String),
     /// A directory or link that could not be used.
     Fault(Fault),
+}
+
+/// What of a root's budget there was too much of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// Directories below one another.
+    Depth,
+    /// Directories.
+    Directories,
+    /// Entries of directories.
+    Entries,
+    /// Files that are read.
+    Files,
+    /// Symbolic links.
+    Links,
 }
 
 /// One SKILL.md, and what became of it.
@@ -381,7 +404,7 @@ pub fn resolve(site: &Site, tree: &dyn Tree) -> Resolution {
     let mut settings = settings::read(site, &worktree, tree);
     policy::read(&worktree, tree, &mut settings);
     complete &= settings.complete;
-    let mut walker = walk::Walker::new(tree, &site.profile);
+    let mut walker = walk::Walker::new(tree, site, &worktree);
     let mut roots = roots::search(site, &worktree, &mut settings, &mut walker, tree);
     nested::walk(site, &mut walker, &mut roots);
     complete &= settings.complete;

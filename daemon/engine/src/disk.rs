@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
+use skills_core::profile::Budget;
 use skills_core::resolve::FileId;
 
 /// How much of a SKILL.md is read, in bytes, unless the options say otherwise: 256 KiB.
@@ -52,7 +53,8 @@ pub struct Stat {
 pub struct Directory {
     /// The directory itself.
     pub stat: Stat,
-    /// Its entries without `.` and `..`, in no order.
+    /// Its entries without `.` and `..`, in no order; where there are more than [`MOST_ENTRIES`],
+    /// some of them, one more than that.
     pub entries: Vec<(OsString, Kind)>,
 }
 
@@ -126,6 +128,9 @@ pub trait Disk: Send + Sync {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RealDisk;
 
+/// How many entries of one directory are read.
+pub const MOST_ENTRIES: usize = Budget::DEFAULT.entries;
+
 /// How often a file that changes while it is read is tried.
 const READ_TRIES: usize = 3;
 
@@ -162,6 +167,9 @@ impl Disk for RealDisk {
                 known => Kind::from_raw(known),
             };
             entries.push((name, kind));
+            if entries.len() > MOST_ENTRIES {
+                break;
+            }
         }
         Ok(Directory { stat, entries })
     }

@@ -53,6 +53,8 @@ pub(crate) fn root_steps(view: &View) -> Vec<wire::Step> {
                     | SkipReason::WrongCase
                     | SkipReason::TooManyDirectories(..)
                     | SkipReason::TooManyEntries(..)
+                    | SkipReason::OverBudget(..)
+                    | SkipReason::OutOfBounds(_)
             )
         };
         steps.extend(root.skips.iter().filter(is_mistake).map(|skip| wire::Step {
@@ -99,7 +101,9 @@ fn root_step(resolution: &Resolution, root_idx: usize) -> wire::Step {
         }
         RootOutcome::Missing => (wire::Outcome::Missing, None),
         RootOutcome::Fault(fault) => (wire::Outcome::Unreadable, Some(fault.to_string())),
-        RootOutcome::NoBase(why) => (wire::Outcome::Skipped, Some(why.clone())),
+        RootOutcome::NoBase(why) | RootOutcome::OutOfBounds(why) => {
+            (wire::Outcome::Skipped, Some(why.clone()))
+        }
         RootOutcome::Pending => (wire::Outcome::Skipped, Some("is not known yet".to_owned())),
     };
     wire::Step {

@@ -203,6 +203,30 @@ pub struct Walk {
     pub most_directories: Option<usize>,
     /// How many entries of the directories of one root it reads, in the same way.
     pub most_entries: Option<usize>,
+    /// How much of one root we read, whatever the agent does.
+    pub budget: Budget,
+}
+
+/// How much of one root is read. What is over it is left out, and the root counts as incomplete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// How many directories below the root a directory may be.
+    pub depth: u16,
+    /// How many directories.
+    pub directories: usize,
+    /// How many directories, links and Markdown files are in those. Of one directory it is also
+    /// the bound on all its entries.
+    pub entries: usize,
+    /// How many SKILL.md and command files.
+    pub files: usize,
+    /// How many symbolic links.
+    pub links: usize,
+}
+
+impl Budget {
+    /// The budget of every root whose row says nothing else.
+    pub const DEFAULT: Self =
+        Self { depth: 64, directories: 20_000, entries: 100_000, files: 20_000, links: 4_000 };
 }
 
 impl Walk {
@@ -221,6 +245,7 @@ impl Walk {
             repeats: false,
             most_directories: None,
             most_entries: None,
+            budget: Budget::DEFAULT,
         }
     }
 }

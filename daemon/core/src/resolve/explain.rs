@@ -212,16 +212,20 @@ impl<'a> Inquiry<'a> {
         let roots = self.resolution.roots.iter().enumerate();
         roots
             .flat_map(|(index, root)| root.skips.iter().map(move |skip| (index, skip)))
-            .filter(|(_, skip)| match self.query {
+            .filter(|(index, skip)| match self.query {
                 Query::Name(name) => {
                     let parent = skip.path.parent();
                     let names =
                         [skip.path.file_name(), parent.as_ref().and_then(|it| it.file_name())];
                     names.into_iter().flatten().any(|it| it == name)
+                        || matched.is_empty() && skip.reason.is_over_budget()
                 }
                 Query::Path(path) => {
                     path.starts_with(&*skip.path)
                         || (matched.is_empty() && skip.path.starts_with(&**path))
+                        || (matched.is_empty()
+                            && skip.reason.is_over_budget()
+                            && path.starts_with(&*self.resolution.roots[*index].path))
                 }
             })
             .collect()

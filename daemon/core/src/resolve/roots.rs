@@ -109,7 +109,7 @@ impl Search<'_, '_> {
                 let found = match (&held, rule.seeks) {
                     (Some(held), _) => walker.plugin(&path, held.form, held.seeks, rule, root),
                     (None, Seeks::Skills) => walker.root(&path, &rule.walk, root),
-                    (None, Seeks::Commands) => walker.commands(&path, root),
+                    (None, Seeks::Commands) => walker.commands(&path, &rule.walk, root),
                 };
                 (path, found)
             }

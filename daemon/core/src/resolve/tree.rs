@@ -15,7 +15,7 @@ use super::policy::Policy;
 use super::provided::Provided;
 use crate::document::{self, Flaw, Node, Syntax};
 use crate::path::AbsPath;
-use crate::profile::Provider;
+use crate::profile::{Budget, Provider};
 use crate::remote::Address;
 use crate::skill::SkillRecord;
 use crate::text::decode;
@@ -163,11 +163,20 @@ pub struct Listing {
 /// One file more or less that discovery does not care about makes no other listing.
 impl PartialEq for Listing {
     fn eq(&self, other: &Self) -> bool {
-        self.id == other.id && self.items == other.items
+        self.id == other.id
+            && self.items == other.items
+            && self.is_too_large() == other.is_too_large()
     }
 }
 
 impl Eq for Listing {}
+
+impl Listing {
+    /// Returns whether there are more entries than one directory may have; no items are kept then.
+    pub fn is_too_large(&self) -> bool {
+        self.entries > Budget::DEFAULT.entries
+    }
+}
 
 /// One entry of a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,14 +3,15 @@
 //! Depth-first, entries in the order of their names' bytes, a directory's own SKILL.md before
 //! those below it: the same tree always gives the same order, whatever the file system's is.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
 use super::plugins::Form;
 use super::provided::{Provided, Stock};
+use super::survey::{Bounds, Passage, Survey, leads};
 use super::tree::{Fault, FaultKind, FileId, Item, ItemKind, Listing, Place, SkillFile, Tree};
-use super::{Root, RootOutcome, Skip, SkipReason};
+use super::{Bound, Root, RootOutcome, Site, Skip, SkipReason, Worktree};
 use crate::path::AbsPath;
 use crate::profile::{Links, Paths, Profile, RootRule, Scope, Seeks, Walk};
 
@@ -18,10 +19,14 @@ use crate::profile::{Links, Paths, Profile, RootRule, Scope, Seeks, Walk};
 pub(super) const SKILL_FILE: &str = "SKILL.md";
 
 /// The directory that makes one a plugin, if there is a manifest in it.
-const PLUGIN: &str = ".claude-plugin";
+pub(super) const PLUGIN: &str = ".claude-plugin";
 
 /// What the name of a command file ends in.
-const COMMAND: &[u8] = b".md";
+pub(super) const COMMAND: &[u8] = b".md";
+
+/// How often directories of one root are walked once more because links lead to them. Beyond
+/// that each is walked once, where it is nearest to the root.
+const REPEATED: usize = 1_000;
 
 /// A SKILL.md as it was met, before it is judged.
 pub(super) struct Met {
@@ -48,8 +53,9 @@ pub(super) struct Command {
 
 /// Walks roots one after the other, collecting what it meets.
 pub(super) struct Walker<'a> {
-    tree: &'a dyn Tree,
-    profile: &'a Profile,
+    pub(super) tree: &'a dyn Tree,
+    pub(super) profile: &'a Profile,
+    pub(super) bounds: Bounds,
     pub(super) candidates: Vec<Met>,
     /// Directories met that say they are plugins.
     plugins: Vec<AbsPath>,
@@ -67,11 +73,37 @@ struct Descent<'a> {
     walked: HashMap<FileId, (u16, AbsPath)>,
     /// How many entries those have.
     entries: usize,
+    /// Which directories the budget holds.
+    survey: &'a Survey,
+    /// How many directories were entered.
+    visits: usize,
+    /// How many of those at the depth at which the budget ends.
+    at_last: usize,
+    /// Whether each directory is walked only where it is nearest to the root.
+    nearest_only: bool,
+    /// Whether something was too deep.
+    is_over: bool,
 }
 
 impl<'a> Walker<'a> {
-    pub(super) fn new(tree: &'a dyn Tree, profile: &'a Profile) -> Self {
-        Self { tree, profile, candidates: Vec::new(), plugins: Vec::new(), complete: true }
+    pub(super) fn new(tree: &'a dyn Tree, site: &'a Site, worktree: &Worktree) -> Self {
+        let mut complete = true;
+        let mut real = |path: &AbsPath| match tree.look(path) {
+            Some(Place::Directory { .. }) => {
+                let real = tree.canonical(path);
+                complete &= real.is_some();
+                real
+            }
+            Some(_) => None,
+            None => {
+                complete = false;
+                None
+            }
+        };
+        let home = site.environment.get("HOME").and_then(|it| AbsPath::new(it.as_ref()).ok());
+        let bounds = Bounds { home: home.and_then(|it| real(&it)), top: real(&worktree.top) };
+        let (candidates, plugins) = (Vec::new(), Vec::new());
+        Self { tree, profile: &site.profile, bounds, candidates, plugins, complete }
     }
 
     pub(super) fn root(
@@ -83,9 +115,21 @@ impl<'a> Walker<'a> {
         if let Some(outcome) = self.refuses(path) {
             return (outcome, Vec::new());
         }
-        let mut descent =
-            Descent { walk, root, skips: Vec::new(), walked: HashMap::new(), entries: 0 };
-        let outcome = match self.directory(&mut descent, path, 0) {
+        let survey = self.survey(path, walk, Seeks::Skills);
+        if !survey.known {
+            self.complete = false;
+            return (RootOutcome::Walked, Vec::new());
+        }
+        let start = (self.candidates.len(), self.plugins.len());
+        let mut descent = Descent::new(walk, root, &survey);
+        let mut walked = self.directory(&mut descent, path, 0);
+        if descent.is_astray() {
+            self.candidates.truncate(start.0);
+            self.plugins.truncate(start.1);
+            descent = Descent { nearest_only: true, ..Descent::new(walk, root, &survey) };
+            walked = self.directory(&mut descent, path, 0);
+        }
+        let outcome = match walked {
             Ok(()) => RootOutcome::Walked,
             Err(fault) => RootOutcome::Fault(fault),
         };
@@ -96,10 +140,11 @@ impl<'a> Walker<'a> {
         if let Some(max) = walk.most_entries.filter(|max| entries > *max) {
             descent.skip(path.clone(), SkipReason::TooManyEntries(max, entries));
         }
+        descent.skips.extend_from_slice(&survey.skips);
         (outcome, descent.skips)
     }
 
-    /// Returns what there is to say of a root that is no directory.
+    /// Returns what there is to say of a root that is no directory, or one that is not searched.
     fn refuses(&mut self, path: &AbsPath) -> Option<RootOutcome> {
         match self.tree.look(path) {
             None => {
@@ -107,7 +152,7 @@ impl<'a> Walker<'a> {
                 Some(RootOutcome::Pending)
             }
             Some(Place::Missing) => Some(RootOutcome::Missing),
-            Some(Place::Directory { .. }) => None,
+            Some(Place::Directory { .. }) => self.out_of_bounds(path).map(RootOutcome::OutOfBounds),
             Some(Place::File) => Some(not_directory("")),
             Some(Place::Special(word)) => Some(not_directory(word)),
             Some(Place::Fault(fault)) => Some(RootOutcome::Fault(fault)),
@@ -130,7 +175,7 @@ impl<'a> Walker<'a> {
         };
         match seeks {
             Seeks::Skills => self.root(path, &walk, root),
-            Seeks::Commands => self.commands(path, root),
+            Seeks::Commands => self.commands(path, &rule.walk, root),
         }
     }
 
@@ -140,7 +185,12 @@ impl<'a> Walker<'a> {
     }
 
     /// Takes up every command below a root, which may be a command itself.
-    pub(super) fn commands(&mut self, path: &AbsPath, root: usize) -> (RootOutcome, Vec<Skip>) {
+    pub(super) fn commands(
+        &mut self,
+        path: &AbsPath,
+        walk: &Walk,
+        root: usize,
+    ) -> (RootOutcome, Vec<Skip>) {
         if path.as_os_str().as_bytes().ends_with(COMMAND)
             && matches!(self.tree.look(path), Some(Place::File))
         {
@@ -150,32 +200,42 @@ impl<'a> Walker<'a> {
         if let Some(outcome) = self.refuses(path) {
             return (outcome, Vec::new());
         }
-        let mut skips = Vec::new();
-        let mut walked = HashSet::new();
-        let outcome = match self.command_directory(path, root, &[], &mut walked, &mut skips) {
+        // Commands are looked for everywhere.
+        let walk = Walk { hidden: true, budget: walk.budget, ..Walk::plain() };
+        let survey = self.survey(path, &walk, Seeks::Commands);
+        if !survey.known {
+            self.complete = false;
+            return (RootOutcome::Walked, Vec::new());
+        }
+        let mut descent = Descent::new(&walk, root, &survey);
+        let outcome = match self.command_directory(&mut descent, path, &[]) {
             Ok(()) => RootOutcome::Walked,
             Err(fault) => RootOutcome::Fault(fault),
         };
-        (outcome, skips)
+        descent.skips.extend_from_slice(&survey.skips);
+        (outcome, descent.skips)
     }
 
     fn command_directory(
         &mut self,
+        descent: &mut Descent,
         path: &AbsPath,
-        root: usize,
         within: &[String],
-        walked: &mut HashSet<FileId>,
-        skips: &mut Vec<Skip>,
     ) -> Result<(), Fault> {
         let Some(listing) = self.tree.list(path) else {
             self.complete = false;
             return Ok(());
         };
         let listing = listing?;
+        // Within the budget the depth is a small number.
+        let depth = within.len() as u16;
         // A link may lead round in a circle.
-        if !walked.insert(listing.id) {
+        if descent.refuses(&listing)
+            || descent.walked.insert(listing.id, (depth, path.clone())).is_some()
+        {
             return Ok(());
         }
+        let root = descent.root;
         let is_skill = |it: &&Item| it.name == SKILL_FILE && it.kind != ItemKind::Directory;
         if let (Some((name, above)), Some(_)) =
             (within.split_last(), listing.items.iter().find(is_skill))
@@ -185,30 +245,24 @@ impl<'a> Walker<'a> {
             return Ok(());
         }
         for item in &listing.items {
-            let child = path.child(&item.name);
-            let place = match item.kind {
-                ItemKind::Directory => Some(Place::Directory { foreign: false }),
-                ItemKind::File => Some(Place::File),
-                ItemKind::Special(_) => continue,
-                ItemKind::Link => self.tree.look(&child),
-            };
-            match place {
-                None => self.complete = false,
-                Some(Place::Directory { .. }) => {
-                    let name = item.name.to_string_lossy().into_owned();
-                    let within: Vec<_> = within.iter().cloned().chain([name]).collect();
-                    if let Err(fault) = self.command_directory(&child, root, &within, walked, skips)
-                    {
-                        skips.push(Skip { path: child, reason: SkipReason::Fault(fault) });
-                    }
+            if let Some(child) = self.enter(descent, path, depth, item, &listing) {
+                let name = item.name.to_string_lossy().into_owned();
+                let within: Vec<_> = within.iter().cloned().chain([name]).collect();
+                if let Err(fault) = self.command_directory(descent, &child, &within) {
+                    descent.skip(child, SkipReason::Fault(fault));
                 }
-                Some(Place::File) if item.name.as_bytes().ends_with(COMMAND) => {
-                    self.command(&child, root, within);
+            } else if item.name.as_bytes().ends_with(COMMAND) && descent.follows(item, &listing) {
+                let child = path.child(&item.name);
+                let place = match item.kind {
+                    ItemKind::File => Some(Place::File),
+                    ItemKind::Link => self.tree.look(&child),
+                    ItemKind::Directory | ItemKind::Special(_) => continue,
+                };
+                match place {
+                    None => self.complete = false,
+                    Some(Place::File) => self.command(&child, root, within),
+                    Some(_) => {}
                 }
-                Some(Place::Fault(fault)) => {
-                    skips.push(Skip { path: child, reason: SkipReason::Fault(fault) });
-                }
-                Some(Place::File | Place::Missing | Place::Special(_)) => {}
             }
         }
         Ok(())
@@ -281,6 +335,17 @@ impl<'a> Walker<'a> {
             return Ok(());
         };
         let listing = listing?;
+        descent.visits += 1;
+        if descent.is_astray() || descent.refuses(&listing) {
+            return Ok(());
+        }
+        if descent.nearest_only
+            && let Some((nearest, first)) = descent.survey.nearest.get(&listing.id)
+            && *nearest < depth
+        {
+            descent.skip(path.clone(), SkipReason::SameDirectory(first.clone()));
+            return Ok(());
+        }
         match descent.walked.get(&listing.id) {
             Some((earlier, first)) if *earlier <= depth && !descent.walk.repeats => {
                 let reason = SkipReason::SameDirectory(first.clone());
@@ -312,7 +377,7 @@ impl<'a> Walker<'a> {
             if is_skill_name(&item.name) && item.kind != ItemKind::Directory {
                 continue;
             }
-            if let Some(child) = self.enter(descent, path, depth, item)
+            if let Some(child) = self.enter(descent, path, depth, item, &listing)
                 && let Err(fault) = self.directory(descent, &child, depth + 1)
             {
                 descent.skip(child, SkipReason::Fault(fault));
@@ -396,36 +461,69 @@ impl<'a> Walker<'a> {
         dir: &AbsPath,
         depth: u16,
         item: &Item,
+        listing: &Listing,
     ) -> Option<AbsPath> {
-        let path = dir.child(&item.name);
-        match item.kind {
-            ItemKind::Directory => {}
-            ItemKind::File | ItemKind::Special(_) => return None,
-            ItemKind::Link => match self.tree.look(&path) {
-                None => {
-                    self.complete = false;
-                    return None;
-                }
-                Some(Place::Directory { .. }) => {}
-                Some(Place::Fault(fault)) => {
-                    descent.skip(path, SkipReason::Fault(fault));
-                    return None;
-                }
-                Some(Place::Missing | Place::File | Place::Special(_)) => return None,
-            },
+        if !descent.follows(item, listing) {
+            return None;
         }
-        match descent.walk.refusal(&item.name, depth, item.kind == ItemKind::Link) {
-            Some(reason) => {
-                descent.skip(path, reason);
+        match self.passage(descent.walk, dir, depth, item) {
+            Passage::Open(path) => descent.admits(depth + 1).then_some(path),
+            Passage::Shut(reason) => {
+                descent.skip(dir.child(&item.name), reason);
                 None
             }
-            None => Some(path),
+            Passage::None => None,
+            Passage::Unknown => {
+                self.complete = false;
+                None
+            }
         }
     }
 }
 
-impl Descent<'_> {
+impl<'a> Descent<'a> {
+    fn new(walk: &'a Walk, root: usize, survey: &'a Survey) -> Self {
+        Self {
+            walk,
+            root,
+            skips: Vec::new(),
+            walked: HashMap::new(),
+            entries: 0,
+            survey,
+            visits: 0,
+            at_last: 0,
+            nearest_only: false,
+            is_over: false,
+        }
+    }
+
+    /// Whether links lead to the same directories again and again.
+    fn is_astray(&self) -> bool {
+        !self.nearest_only && self.visits > self.survey.directories + REPEATED
+    }
+
+    /// Whether a directory has more in it than the budget holds.
+    fn refuses(&self, listing: &Listing) -> bool {
+        self.survey.refused.contains(&listing.id)
+    }
+
+    /// Whether an entry is no link, or one that is followed.
+    fn follows(&self, item: &Item, listing: &Listing) -> bool {
+        !leads(item) || !self.survey.unlinked.contains(&listing.id)
+    }
+
+    /// Whether one more directory at this depth is within the budget.
+    fn admits(&mut self, depth: u16) -> bool {
+        let Some((last, room)) = self.survey.last else { return true };
+        self.at_last += usize::from(depth == last);
+        depth < last || depth == last && self.at_last <= room
+    }
+
     fn skip(&mut self, path: AbsPath, reason: SkipReason) {
+        // One is enough to know, and there may be very many.
+        if reason.is_over_budget() && std::mem::replace(&mut self.is_over, true) {
+            return;
+        }
         self.skips.push(Skip { path, reason });
     }
 }
@@ -448,6 +546,9 @@ impl Walk {
             && depth >= max
         {
             return Some(SkipReason::TooDeep(max));
+        }
+        if depth >= self.budget.depth {
+            return Some(SkipReason::OverBudget(Bound::Depth, self.budget.depth.into()));
         }
         match self.directory_links {
             Links::Always => None,

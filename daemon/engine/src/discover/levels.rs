@@ -14,7 +14,7 @@ use std::time::SystemTime;
 
 use skills_core::path::AbsPath;
 
-use crate::disk::{Disk, Kind};
+use crate::disk::{Disk, Kind, MOST_ENTRIES};
 use crate::forest::Seen;
 
 /// How large a directory may be, in bytes as the file system counts them, to be listed. In a larger
@@ -86,6 +86,9 @@ impl Levels {
         let asked = SystemTime::now();
         // It may be entered and not listed.
         let Ok(listing) = disk.list(dir) else { return Held::Anything };
+        if listing.entries.len() > MOST_ENTRIES {
+            return Held::Anything;
+        }
         let entries = listing.entries.into_iter();
         let dotted = entries.filter(|(name, kind)| {
             is_dotted(name.as_bytes()) && matches!(kind, Kind::Directory | Kind::Link)

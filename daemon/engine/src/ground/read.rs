@@ -14,7 +14,7 @@ use rustix::io::Errno;
 use skills_core::resolve::{Fault, FaultKind, Item, Listing, SkillFile, TEXT_LIMIT, TextFile};
 use skills_core::skill::FileFacts;
 
-use crate::disk::{Disk, Kind, ReadError, content_hash, is_skill_name};
+use crate::disk::{Disk, Kind, MOST_ENTRIES, ReadError, content_hash, is_skill_name};
 use crate::forest::{FileState, Node, Probe, Seen, join};
 use crate::records::Records;
 
@@ -89,6 +89,8 @@ pub(super) fn list_entries(disk: &dyn Disk, dir: &OsStr) -> Result<(Seen, Arc<Li
     let mut items: Vec<Item> = directory
         .entries
         .into_iter()
+        // Which of very many were read is chance.
+        .filter(|_| entries <= MOST_ENTRIES)
         .filter(|(name, kind)| {
             matches!(kind, Kind::Directory | Kind::Link)
                 || is_skill_name(name)

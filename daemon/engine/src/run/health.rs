@@ -25,6 +25,20 @@ fn unreadable(root: &Root) -> Option<Health> {
     })
 }
 
+/// Tells of what was left out of a root because it has too much in it.
+fn over_budget(root: &Root) -> impl Iterator<Item = Health> {
+    root.skips.iter().filter(|it| it.reason.is_over_budget()).map(|skip| Health {
+        code: "incomplete",
+        message: format!(
+            "`{}` is not read to its end: {}",
+            root.path.display(),
+            skip.reason.message()
+        ),
+        hint: "Move what holds no skills out of the directory of skills, or nest it less deep.",
+        path: Some(skip.path.to_path_buf().into()),
+    })
+}
+
 impl Engine {
     /// Returns what is not well about a view.
     pub(super) fn health(
@@ -52,6 +66,7 @@ impl Engine {
             });
         }
         health.extend(resolution.roots.iter().filter_map(unreadable));
+        health.extend(resolution.roots.iter().flat_map(over_budget));
         for file in &resolution.settings {
             let path: OsString = file.path.to_path_buf().into();
             health.extend(file.problems().into_iter().map(|message| Health {

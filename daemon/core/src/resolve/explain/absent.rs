@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use super::super::walk::SKILL_FILE;
 use super::super::{Root, RootOutcome, Skip};
 use super::around::{Ignored, Stray, Thing};
+use super::steps::OUT_OF_BOUNDS;
 use super::{Inquiry, Query, Verdict};
 use crate::path::AbsPath;
 use crate::profile::{LinkedWorktrees, Links, Nested, RootRule};
@@ -47,7 +48,8 @@ impl<'a> Inquiry<'a> {
     fn name_absence(&self, name: &str) -> (Verdict, Option<Absence>, Vec<(usize, &'a Skip)>) {
         let agent = self.agent;
         let skips = self.skips(&[]);
-        let passed = skips.iter().find(|(_, it)| !it.reason.is_of_the_root());
+        let is_named = |it: &Skip| !it.reason.is_of_the_root() && !it.reason.is_over_budget();
+        let passed = skips.iter().find(|(_, it)| is_named(it));
         if let Some((root, skip)) = passed {
             let absence = self.passed_over(*root, skip);
             let shown = skip.path.display();
@@ -108,6 +110,13 @@ impl<'a> Inquiry<'a> {
             covering().find(|it| matches!(it.outcome, RootOutcome::Walked | RootOutcome::Pending))
         {
             return not_a_skill(path, root, thing);
+        }
+        if let Some((root, why)) = covering().find_map(|it| match &it.outcome {
+            RootOutcome::OutOfBounds(why) => Some((it, why)),
+            _ => None,
+        }) {
+            let why = format!("`{}` is not searched: {why}", root.path.display());
+            return Absence::new("root/bounds", why, OUT_OF_BOUNDS);
         }
         if let Some((root, why)) = off {
             return switched_off(root, why);

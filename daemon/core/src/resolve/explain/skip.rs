@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 
 use super::super::walk::SKILL_FILE;
-use super::super::{Root, Skip, SkipReason};
+use super::super::{Bound, Root, Skip, SkipReason};
 
 impl Skip {
     /// Returns what a person can do about it, as a sentence. `root` is where it was met.
@@ -33,6 +33,10 @@ impl Skip {
             SkipReason::SameDirectory(_) => {
                 "Nothing needs to be done: its skills are listed once.".into()
             }
+            SkipReason::OverBudget(..) => {
+                format!("Move what holds no skills out of `{root}`, or nest it less deep.")
+            }
+            SkipReason::OutOfBounds(_) => "Remove the link.".into(),
             SkipReason::Fault(fault) => fault.next().into(),
         }
     }
@@ -52,6 +56,8 @@ impl SkipReason {
             Self::SameDirectory(_) => "file/identity",
             Self::TooManyDirectories(..) => "walk/directories",
             Self::TooManyEntries(..) => "walk/entries",
+            Self::OverBudget(..) => "walk/budget",
+            Self::OutOfBounds(_) => "walk/bounds",
             Self::Fault(_) => "file/readable",
         }
     }
@@ -59,6 +65,11 @@ impl SkipReason {
     /// Returns whether it is a bound of the whole root, for which nothing is left out here.
     pub const fn is_of_the_root(&self) -> bool {
         matches!(self, Self::TooManyDirectories(..) | Self::TooManyEntries(..))
+    }
+
+    /// Returns whether a budget of the root is used up, so that more than this is left out.
+    pub const fn is_over_budget(&self) -> bool {
+        matches!(self, Self::OverBudget(..))
     }
 
     /// Returns why something was passed over, as a sentence fragment.
@@ -90,7 +101,23 @@ impl SkipReason {
                     path.display()
                 )
             }
+            Self::OverBudget(bound, most) => bound.message(*most),
+            Self::OutOfBounds(why) => why.clone(),
             Self::Fault(fault) => format!("it {fault}"),
         }
+    }
+}
+
+impl Bound {
+    /// Returns what was left out, as a sentence fragment.
+    fn message(self, most: usize) -> String {
+        let of = match self {
+            Self::Depth => return format!("the budget of a root is {most} levels, and this is deeper"),
+            Self::Directories => "directories",
+            Self::Entries => "entries",
+            Self::Files => "files that are read",
+            Self::Links => "symbolic links",
+        };
+        format!("the budget of a root is {most} {of}, and it ends here")
     }
 }

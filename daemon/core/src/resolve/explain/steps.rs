@@ -11,6 +11,9 @@ use crate::permission;
 use crate::profile::LinkedWorktrees;
 use crate::skill::Spot;
 
+/// Says what to do about a root that leads to a directory that is never searched.
+pub(super) const OUT_OF_BOUNDS: &str = "Let it lead to a directory of skills.";
+
 impl Inquiry<'_> {
     /// Returns the steps: what decides for the whole place first.
     pub(super) fn steps(
@@ -231,6 +234,7 @@ fn root_step(index: usize, root: &Root) -> Step {
         }
         RootOutcome::Fault(fault) => (Some(fault.to_string()), Some(fault.next().to_owned())),
         RootOutcome::NoBase(why) => (Some(why.clone()), None),
+        RootOutcome::OutOfBounds(why) => (Some(why.clone()), Some(OUT_OF_BOUNDS.to_owned())),
     };
     Step { kind: StepKind::Root(index), reason, at: None, file: None, next }
 }
