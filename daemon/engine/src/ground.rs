@@ -14,6 +14,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use skills_core::resolve::FileId;
 
@@ -27,6 +29,9 @@ use crate::records::Records;
 
 pub(crate) use self::read::read_fault;
 use self::read::{list_directory, missing_or, read_skill, read_text, see};
+
+/// How many questions are answered before the time is looked at.
+const BATCH: usize = 128;
 
 /// The disk side of the engine.
 pub(crate) struct Ground {
@@ -132,10 +137,22 @@ impl Ground {
         }
     }
 
-    /// Finds out what was asked for.
-    pub(crate) fn fulfil(&mut self, mut needs: Vec<Need>) {
+    /// Finds out what was asked for until that time, at least some of it. Returns the rest.
+    pub(crate) fn fulfil(&mut self, mut needs: Vec<Need>, until: Instant) -> Vec<Need> {
         needs.sort();
         needs.dedup();
+        while !needs.is_empty() {
+            let rest = needs.split_off(needs.len().min(BATCH));
+            let unread = self.fulfil_batch(std::mem::replace(&mut needs, rest), until);
+            needs.extend(unread);
+            if Instant::now() >= until {
+                break;
+            }
+        }
+        needs
+    }
+
+    fn fulfil_batch(&mut self, needs: Vec<Need>, until: Instant) -> impl Iterator<Item = Need> {
         let mut lists = Vec::new();
         let mut reads = Vec::new();
         let mut texts = Vec::new();
@@ -147,9 +164,10 @@ impl Ground {
                 Need::Text { dir, name } => texts.push((dir, name)),
             }
         }
-        self.list(&lists);
+        let unread = self.list(lists, until);
         self.read(&reads);
         self.read_texts(texts);
+        unread.into_iter().map(Need::List)
     }
 
     /// Probes its way along a path until what stands there is known.
@@ -252,7 +270,9 @@ impl Ground {
         }
     }
 
-    fn list(&mut self, dirs: &[OsString]) {
+    /// Lists directories until that time, the first in any case. Returns the others.
+    fn list(&mut self, dirs: Vec<OsString>, until: Instant) -> Vec<OsString> {
+        let is_first = AtomicBool::new(true);
         let (disk, limit) = (Arc::clone(&self.disk), self.read_limit);
         let records = Arc::clone(&self.records);
         let arm = |dir: &OsString| {
@@ -260,16 +280,26 @@ impl Ground {
             self.arm(dir, Heed::Everything);
             self.inbox.set_interest(Path::new(dir), None);
         };
-        let found = pool::map_after(dirs, arm, |dir| list_directory(&*disk, &records, dir, limit));
-        for (dir, listed) in dirs.iter().zip(found) {
+        // One directory may have very many entries.
+        let found = pool::map_after(&dirs, arm, |dir| {
+            let is_due = is_first.swap(false, Ordering::Relaxed) || Instant::now() < until;
+            is_due.then(|| list_directory(&*disk, &records, dir, limit))
+        });
+        let mut unread = Vec::new();
+        for (dir, listed) in dirs.into_iter().zip(found) {
+            let Some(listed) = listed else {
+                unread.push(dir);
+                continue;
+            };
             self.counters.listed.count(Cause::Opened);
             if listed.skill.is_some() {
                 self.counters.read.count(Cause::Opened);
             }
-            if let Some(node) = self.forest.get_mut(dir) {
+            if let Some(node) = self.forest.get_mut(&dir) {
                 node.take_listing(listed);
             }
         }
+        unread
     }
 
     fn read(&mut self, files: &[(OsString, OsString)]) {

@@ -83,7 +83,7 @@ mod source_limits;
 
 mod mcp;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -255,6 +255,9 @@ impl Engine {
             swept: Instant::now(),
             postponed: HashSet::new(),
             postponed_at: Instant::now(),
+            scans: VecDeque::new(),
+            until: Instant::now(),
+            served: Vec::new(),
             listener: options.listener,
             providers: Providers::new(options.cache.clone(), &news),
             policy: Arc::default(),

@@ -14,7 +14,7 @@ mod health;
 
 mod views;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvError, RecvTimeoutError};
@@ -37,7 +37,7 @@ use crate::rest::Latest;
 use crate::status::{Rebuilds, Status};
 use crate::view::{View, ViewKey};
 
-use self::views::Held;
+use self::views::{Held, Scan};
 
 /// How long a cookie is waited for before the disk is swept instead. A cookie takes
 /// microseconds; one that takes this long is not coming.
@@ -52,6 +52,9 @@ const SWEEP_EVERY: Duration = Duration::from_secs(2);
 /// How long a file that has just become empty is taken for one that is being written. A program
 /// that empties a file and writes it again needs some ten microseconds in between.
 const WRITING: Duration = Duration::from_millis(10);
+
+/// How long views are resolved before whatever else has come in the meantime is taken up.
+const SLICE: Duration = Duration::from_millis(10);
 
 /// The views as last published, for answers that need no waiting.
 pub(crate) type Published = ArcSwap<HashMap<Arc<ViewKey>, Arc<View>>>;
@@ -135,7 +138,7 @@ pub enum Freshness {
 }
 
 /// Somebody waiting for a cookie.
-enum Waiter {
+pub(crate) enum Waiter {
     View { request: Request, pin: bool },
     Sync(oneshot::Sender<String>),
 }
@@ -180,6 +183,12 @@ pub(crate) struct Engine {
     /// The views that were not published because a file may be being written, and since when.
     pub(crate) postponed: HashSet<Arc<ViewKey>>,
     pub(crate) postponed_at: Instant,
+    /// The views that are being resolved, the next to go on with first.
+    pub(crate) scans: VecDeque<Scan>,
+    /// When the slice ends in which views are resolved.
+    pub(crate) until: Instant,
+    /// Those whose views have been resolved since.
+    pub(crate) served: Vec<Waiter>,
     /// When directories that are not watched were last looked at unasked.
     pub(crate) swept: Instant,
     pub(crate) listener: Option<Listener>,
@@ -213,6 +222,7 @@ impl Engine {
     /// Runs until told to stop or everybody who could ask is gone.
     pub(crate) fn run(mut self, events: &Receiver<Event>) {
         while let Ok(first) = self.wait(events) {
+            self.until = Instant::now() + SLICE;
             for event in first.into_iter().chain(events.try_iter()) {
                 self.taken += 1;
                 if event.changes_status() {
@@ -237,6 +247,7 @@ impl Engine {
             && !self.ground.has_marks()
             && !self.ground.is_deaf()
             && self.postponed.is_empty()
+            && self.scans.is_empty()
     }
 
     /// Outdates the status that is kept, where it would be another one now. Before each answer:
@@ -255,7 +266,7 @@ impl Engine {
     /// Waits for an event, or for the cookie that is out to have taken too long: then there is none.
     fn wait(&self, events: &Receiver<Event>) -> Result<Option<Event>, RecvError> {
         let left = match self.cookies.out {
-            _ if self.ground.has_marks() => Duration::ZERO,
+            _ if self.ground.has_marks() || !self.scans.is_empty() => Duration::ZERO,
             _ if !self.postponed.is_empty() => WRITING.saturating_sub(self.postponed_at.elapsed()),
             Some(since) => COOKIE_PATIENCE.saturating_sub(since.elapsed()),
             None if self.ground.is_deaf() && !self.holds.is_empty() => SWEEP_EVERY,
@@ -365,6 +376,7 @@ impl Engine {
         for waiter in done {
             self.answer(waiter);
         }
+        self.scan();
         self.place_cookie();
     }
 
@@ -442,6 +454,7 @@ impl Engine {
     }
 
     fn answer(&mut self, waiter: Waiter) {
+        let Some(waiter) = self.put_off(waiter) else { return };
         // In all cases: whoever asked may be gone.
         match waiter {
             Waiter::Sync(reply) => {
@@ -450,18 +463,15 @@ impl Engine {
                 let _ = reply.send(clock);
             }
             Waiter::View { request, pin } => {
-                let Request { key, site, reply, .. } = request;
-                let view = if let Some(held) = self.views.get(&key) {
-                    let view = Arc::clone(&held.view);
-                    self.providers.want(&view.uses);
-                    view
-                } else {
+                let Some(held) = self.views.get(&request.key) else {
                     self.rebuilds.opened += 1;
-                    let view = self.resolve(Arc::clone(&key), site, false);
+                    self.resolve(Arc::clone(&request.key), Arc::clone(&request.site), false);
                     // What was asked anew may have been replaced since others asked.
                     self.settle(&[]);
-                    self.views.get(&key).map_or(view, |it| Arc::clone(&it.view))
+                    return self.answer(Waiter::View { request, pin });
                 };
+                let view = Arc::clone(&held.view);
+                self.providers.want(&view.uses);
                 if pin {
                     self.pin(&view.resolution.worktree);
                 }
@@ -469,7 +479,7 @@ impl Engine {
                     self.outdate_status();
                 }
                 self.date_status();
-                let _ = reply.send(view);
+                let _ = request.reply.send(view);
             }
         }
     }

@@ -204,7 +204,8 @@ pub(super) enum Passage {
 impl Survey {
     fn over(&mut self, path: AbsPath, bound: Bound, most: usize) {
         // One of each kind is enough to know, and there may be very many.
-        let is_told = |it: &Skip| matches!(it.reason, SkipReason::OverBudget(told, _) if told == bound);
+        let is_told =
+            |it: &Skip| matches!(it.reason, SkipReason::OverBudget(told, _) if told == bound);
         if !self.skips.iter().any(is_told) {
             self.skips.push(Skip { path, reason: SkipReason::OverBudget(bound, most) });
         }

@@ -11,10 +11,11 @@ use std::time::Instant;
 use skills_core::path::AbsPath;
 use skills_core::resolve::{Candidate, Resolution, Site, resolve};
 
-use super::Engine;
+use super::{Engine, SLICE, Waiter};
 use crate::Update;
-use crate::forest::Serial;
+use crate::forest::{Need, Serial};
 use crate::journal::{Changes, Journal};
+use crate::provide::Uses;
 use crate::recorder::Recorder;
 use crate::rest::Asked;
 use crate::view::{Moment, View, ViewKey};
@@ -36,6 +37,28 @@ pub(crate) struct Held {
     /// The nodes its resolution depends on.
     pub(super) depends: Depends,
     pub(super) asked: Arc<Asked>,
+}
+
+/// A view that is being resolved.
+pub(crate) struct Scan {
+    key: Arc<ViewKey>,
+    site: Arc<Site>,
+    patient: bool,
+    /// What it still asks for.
+    needs: Vec<Need>,
+    rounds: usize,
+    /// Who is answered when it is done.
+    waiters: Vec<Waiter>,
+}
+
+impl Scan {
+    /// Whether somebody still waits for it.
+    fn is_wanted(&self) -> bool {
+        self.waiters.iter().any(|it| match it {
+            Waiter::View { request, .. } => !request.reply.is_closed(),
+            Waiter::Sync(reply) => !reply.is_closed(),
+        })
+    }
 }
 
 /// A set of nodes, sorted.
@@ -67,26 +90,103 @@ impl Engine {
         }
     }
 
-    /// Resolves a view, fetching what it asks for, and publishes it if it came out different.
+    /// Resolves a view, fetching what it asks for, and publishes it if it came out different; where
+    /// that takes longer than a slice, the rest is done in later ones.
     /// `patient`: not yet while a file of it seems to be being written.
-    pub(super) fn resolve(
+    pub(super) fn resolve(&mut self, key: Arc<ViewKey>, site: Arc<Site>, patient: bool) {
+        if let Some(scan) = self.scan_of(&key) {
+            scan.patient &= patient;
+            return;
+        }
+        let (needs, waiters) = (Vec::new(), Vec::new());
+        let scan = Scan { key, site, patient, needs, rounds: 0, waiters };
+        if Instant::now() < self.until {
+            self.advance(scan);
+        } else {
+            self.scans.push_back(scan);
+        }
+    }
+
+    /// Goes on with the views that are being resolved, for one slice, and answers those who waited
+    /// for them.
+    pub(super) fn scan(&mut self) {
+        self.until = Instant::now() + SLICE;
+        while let Some(scan) = self.scans.pop_front() {
+            // A view that nobody waits for and that is not kept is nobody's.
+            if scan.is_wanted() || self.views.contains_key(&scan.key) {
+                self.advance(scan);
+            }
+            if Instant::now() >= self.until {
+                break;
+            }
+        }
+        let served = std::mem::take(&mut self.served);
+        if !served.is_empty() {
+            self.settle(&served);
+            for waiter in served {
+                self.answer(waiter);
+            }
+        }
+    }
+
+    /// Returns the view of that key where it is being resolved.
+    fn scan_of(&mut self, key: &ViewKey) -> Option<&mut Scan> {
+        self.scans.iter_mut().find(|it| *it.key == *key)
+    }
+
+    /// Keeps who waits for something that is being resolved until that is done; returns all others.
+    pub(super) fn put_off(&mut self, waiter: Waiter) -> Option<Waiter> {
+        let scan = match &waiter {
+            Waiter::View { request, .. } => {
+                let is_there = self.views.contains_key(&request.key);
+                let takes_it = is_there && waiter.takes_what_is_there();
+                self.scan_of(&request.key).filter(|_| !takes_it)
+            }
+            // What is shown already has to be brought up to date.
+            Waiter::Sync(_) => {
+                let views = &self.views;
+                self.scans.iter_mut().find(|it| views.contains_key(&it.key))
+            }
+        };
+        let Some(scan) = scan else { return Some(waiter) };
+        scan.patient = false;
+        scan.waiters.push(waiter);
+        None
+    }
+
+    /// Resolves a view as far as the slice allows.
+    fn advance(&mut self, mut scan: Scan) {
+        let (resolution, depends, uses) = loop {
+            if !scan.needs.is_empty() {
+                scan.needs = self.ground.fulfil(std::mem::take(&mut scan.needs), self.until);
+                if !scan.needs.is_empty() || Instant::now() >= self.until {
+                    self.scans.push_back(scan);
+                    return;
+                }
+            }
+            let recorder =
+                Recorder::new(&self.ground.forest, self.us, &self.providers, &self.policy);
+            let resolution = resolve(&scan.site, &recorder);
+            let notes = recorder.into_notes();
+            scan.rounds += 1;
+            if notes.needs.is_empty() || scan.rounds >= MAX_ROUNDS {
+                break (resolution, Depends::new(notes.visited), notes.uses);
+            }
+            scan.needs = notes.needs;
+        };
+        let Scan { key, site, patient, waiters, .. } = scan;
+        self.served.extend(waiters);
+        self.conclude(key, site, patient, (resolution, depends, uses));
+    }
+
+    /// Publishes a view that was resolved, if it came out different.
+    fn conclude(
         &mut self,
         key: Arc<ViewKey>,
         site: Arc<Site>,
         patient: bool,
-    ) -> Arc<View> {
-        let mut rounds = 0;
-        let (resolution, depends, uses) = loop {
-            let recorder =
-                Recorder::new(&self.ground.forest, self.us, &self.providers, &self.policy);
-            let resolution = resolve(&site, &recorder);
-            let notes = recorder.into_notes();
-            rounds += 1;
-            if notes.needs.is_empty() || rounds >= MAX_ROUNDS {
-                break (resolution, Depends::new(notes.visited), notes.uses);
-            }
-            self.ground.fulfil(notes.needs);
-        };
+        (resolution, depends, uses): (Resolution, Depends, Uses),
+    ) {
         self.providers.want(&uses);
         let mut health = self.health(&site.cwd, &resolution, &depends);
         health.extend(self.providers.health(&uses));
@@ -97,9 +197,8 @@ impl Engine {
             if self.postponed.is_empty() {
                 self.postponed_at = Instant::now();
             }
-            let view = Arc::clone(&held.view);
             self.postponed.insert(key);
-            return view;
+            return;
         }
         let top = &resolution.worktree;
         let asked = before.filter(|it| it.view.resolution.worktree == *top);
@@ -131,7 +230,6 @@ impl Engine {
                 listener(&update);
             }
         }
-        view
     }
 
     fn clock(&mut self, top: &AbsPath) -> String {
@@ -207,7 +305,8 @@ impl Engine {
             self.unused = true;
             self.publish();
         }
-        if std::mem::take(&mut self.unused) {
+        // What a view has asked for that is not resolved yet is not noted with any.
+        if self.scans.is_empty() && std::mem::take(&mut self.unused) {
             let used = self.views.values().flat_map(|it| it.depends.0.iter().copied()).collect();
             self.ground.retain(&used);
             let live: BTreeSet<_> =

@@ -112,7 +112,9 @@ impl Bound {
     /// Returns what was left out, as a sentence fragment.
     fn message(self, most: usize) -> String {
         let of = match self {
-            Self::Depth => return format!("the budget of a root is {most} levels, and this is deeper"),
+            Self::Depth => {
+                return format!("the budget of a root is {most} levels, and this is deeper");
+            }
             Self::Directories => "directories",
             Self::Entries => "entries",
             Self::Files => "files that are read",
