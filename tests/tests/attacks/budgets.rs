@@ -18,8 +18,9 @@ use skills_testkit::{Framing, Home};
 
 use crate::support::{Live, entries, run, stdout};
 
-/// Ten times the bar on what a hostile worktree may add to the list of another one.
-const DELAY: Duration = Duration::from_millis(500);
+/// What a hostile worktree may add to the list of another one on a slow machine, without
+/// optimisation; the bench `budgets` holds it against the bar of 50 ms.
+const DELAY: Duration = Duration::from_secs(3);
 
 /// Ten times the bar on the first list of a worktree while a hostile one is read.
 const FIRST: Duration = Duration::from_secs(20);
@@ -204,7 +205,7 @@ fn link_by_way_of_proc_to_the_root_directory_is_not_followed() {
     });
     let list = siege.list("opencode");
     assert_eq!(list["health"], json!([]));
-    assert_eq!(names(&list), ["mine", "zz-own"]);
+    assert_eq!(names(&list), ["mine", "own", "zz-own"]);
 }
 
 #[test]
@@ -215,7 +216,7 @@ fn links_to_home_and_above_the_worktree_are_not_followed() {
     symlink(&home, siege.hostile.join(SKILLS).join("home")).expect("linked");
     symlink("../../..", siege.hostile.join(SKILLS).join("above")).expect("linked");
     let list = siege.list("opencode");
-    assert_eq!(names(&list), ["mine", "zz-own"]);
+    assert_eq!(names(&list), ["mine", "own", "zz-own"]);
 }
 
 #[test]
@@ -232,7 +233,7 @@ fn root_that_leads_to_home_is_refused_with_a_reason() {
         fs::remove_dir_all(&root).or_else(|_| fs::remove_file(&root)).expect("removed");
         symlink(target, &root).expect("linked");
         let list = siege.list("opencode");
-        assert_eq!(names(&list), ["mine"]);
+        assert_eq!(names(&list), ["mine", "own"]);
         let query = json!({"cwd": siege.hostile, "profile": "opencode"});
         let explained = siege.live.wire.call("skills/explain", &query);
         let steps = explained["steps"].as_array().expect("a list");
@@ -273,7 +274,7 @@ fn more_directories_than_the_budget_are_left_out_in_the_same_order_always() {
         write_skill(&top.join(SKILLS).join("a149/b149"), "last", "Beyond the budget.");
     });
     let list = siege.list("opencode");
-    assert_eq!(names(&list), ["first", "mine", "zz-own"]);
+    assert_eq!(names(&list), ["first", "mine", "own", "zz-own"]);
     assert_incomplete(&list, SKILLS, "20000 directories");
     assert_eq!(names(&siege.fresh("opencode")), names(&list));
     // What makes room is heard of, and counts as in a fresh reading.
@@ -281,7 +282,7 @@ fn more_directories_than_the_budget_are_left_out_in_the_same_order_always() {
         fs::remove_dir_all(siege.hostile.join(SKILLS).join(format!("a{outer:03}"))).expect("gone");
     }
     let list = siege.list("opencode");
-    assert_eq!(names(&list), ["first", "last", "mine", "near", "zz-own"]);
+    assert_eq!(names(&list), ["first", "last", "mine", "near", "own", "zz-own"]);
     assert_eq!(list["health"], json!([]));
     assert_eq!(names(&siege.fresh("opencode")), names(&list));
 }
@@ -291,14 +292,14 @@ fn more_links_than_the_budget_are_not_followed_and_directories_are() {
     let mut siege = Siege::lay(|top| {
         let dir = top.join(SKILLS).join("links");
         fs::create_dir_all(&dir).expect("made");
-        for index in 0..4_001 {
+        for index in 0..2_001 {
             symlink("../zz-own", dir.join(format!("l{index:04}"))).expect("linked");
         }
         write_skill(&dir.join("plain"), "plain", "No link.");
     });
     let list = siege.list("opencode");
-    assert_eq!(names(&list), ["mine", "plain", "zz-own"]);
-    let dir = assert_incomplete(&list, SKILLS, "4000 symbolic links");
+    assert_eq!(names(&list), ["mine", "own", "plain", "zz-own"]);
+    let dir = assert_incomplete(&list, SKILLS, "2000 symbolic links");
     assert_eq!(dir, siege.hostile.join(SKILLS).join("links"));
 }
 

@@ -226,7 +226,7 @@ pub struct Budget {
 impl Budget {
     /// The budget of every root whose row says nothing else.
     pub const DEFAULT: Self =
-        Self { depth: 64, directories: 20_000, entries: 100_000, files: 20_000, links: 4_000 };
+        Self { depth: 64, directories: 20_000, entries: 100_000, files: 20_000, links: 2_000 };
 }
 
 impl Walk {

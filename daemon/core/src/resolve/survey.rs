@@ -53,6 +53,8 @@ pub(super) struct Survey {
     pub(super) known: bool,
     /// How many directories were met, some of them more than once.
     pub(super) directories: usize,
+    /// How often a directory was met that was met before.
+    pub(super) repeated: usize,
     /// Where each directory is met first, and how far below the root.
     pub(super) nearest: HashMap<FileId, (u16, AbsPath)>,
     /// The depth at which not all directories are within the budget, and how many are.
@@ -71,6 +73,7 @@ impl Walker<'_> {
         let mut survey = Survey {
             known: true,
             directories: 0,
+            repeated: 0,
             nearest: HashMap::new(),
             last: None,
             refused: HashSet::new(),
@@ -94,6 +97,7 @@ impl Walker<'_> {
                 };
                 let Ok(listing) = listing else { continue };
                 if survey.nearest.contains_key(&listing.id) && !walk.repeats {
+                    survey.repeated += 1;
                     continue;
                 }
                 survey.nearest.entry(listing.id).or_insert_with(|| (depth, dir.clone()));

@@ -28,6 +28,9 @@ pub(super) const COMMAND: &[u8] = b".md";
 /// that each is walked once, where it is nearest to the root.
 const REPEATED: usize = 1_000;
 
+/// How many directories of one root may be reached once more before the same holds.
+const KNOTS: usize = 100;
+
 /// A SKILL.md as it was met, before it is judged.
 pub(super) struct Met {
     pub(super) path: AbsPath,
@@ -492,7 +495,7 @@ impl<'a> Descent<'a> {
             survey,
             visits: 0,
             at_last: 0,
-            nearest_only: false,
+            nearest_only: survey.repeated > KNOTS,
             is_over: false,
         }
     }
