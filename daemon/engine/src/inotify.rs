@@ -24,6 +24,7 @@ use rustix::io::ioctl_fionread;
 
 use crate::hints::{ArmError, Heed, HintSource, Inbox, StartHints, Still};
 use crate::mounts::Mounts;
+use crate::watch_limit;
 
 /// What is asked for: what can change a listing.
 const NAMES: WatchMask = WatchMask::ATTRIB
@@ -74,7 +75,8 @@ impl StartHints for InotifyWatch {
         let thread = thread::Builder::new()
             .name("watch".into())
             .spawn(move || listener.listen(&queue, &ended))?;
-        Ok(Box::new(Source { watches, table, ear, end: Some(end), thread: Some(thread) }))
+        let most = watch_limit().map_or(usize::MAX, share);
+        Ok(Box::new(Source { watches, table, ear, end: Some(end), thread: Some(thread), most }))
     }
 }
 
@@ -127,6 +129,14 @@ struct Source {
     /// Its closing ends the thread.
     end: Option<PipeWriter>,
     thread: Option<JoinHandle<()>>,
+    /// How many watches are taken at most.
+    most: usize,
+}
+
+/// Returns how many watches are taken of those that the user may have in all: the user's other
+/// programs keep the rest.
+fn share(limit: u64) -> usize {
+    usize::try_from(limit / 2).unwrap_or(usize::MAX)
 }
 
 impl HintSource for Source {
@@ -137,6 +147,9 @@ impl HintSource for Source {
         };
         // Held over the call: an event of the new watch is read after its path is known.
         let mut table = lock(&self.table);
+        if table.paths.len() >= self.most && !table.watches.contains_key(path) {
+            return Err(ArmError::Limit);
+        }
         let watch = self.watches.add(path, asked).map_err(|error| match error.raw_os_error() {
             Some(ENOENT | ENOTDIR | ELOOP) => ArmError::Missing,
             Some(ENOSPC) => ArmError::Limit,

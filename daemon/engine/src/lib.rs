@@ -474,7 +474,8 @@ impl Engine {
     }
 }
 
-fn watch_limit() -> Option<u64> {
+/// Returns how many directories this user may watch in all, where the system says.
+pub(crate) fn watch_limit() -> Option<u64> {
     let path = Path::new("/proc/sys/fs/inotify/max_user_watches");
     std::fs::read_to_string(path).ok()?.trim().parse().ok()
 }

@@ -5,6 +5,8 @@
 //! files walked and read. What counts is the ratio; the times only give the scale.
 //! Floor and figure take turns in small blocks, so that a busy moment hits both.
 
+mod budgets;
+
 mod call;
 
 mod crowd;
@@ -32,7 +34,8 @@ use table::Table;
 type Measure = fn(&mut Table);
 
 /// What can be measured, by name.
-const GROUPS: [(&str, Measure); 8] = [
+const GROUPS: [(&str, Measure); 9] = [
+    ("budgets", budgets::measure),
     ("call", call::measure),
     ("crowd", crowd::measure),
     ("save", save::measure),

@@ -107,7 +107,7 @@ impl Engine {
             health.push(Health {
                 code: "watch-limit",
                 message: format!(
-                    "the system's limit on inotify watches is reached; {over_limit} directories are read at every request instead"
+                    "the share of the system's inotify watches that is ours is used up; {over_limit} directories are read at every request instead"
                 ),
                 hint: "Raise it with `sysctl fs.inotify.max_user_watches`.",
                 path: None,
