@@ -214,8 +214,8 @@ pub enum SkipReason {
     TooManyDirectories(usize, usize),
     /// The same of entries: files, directories and links.
     TooManyEntries(usize, usize),
-    /// Over the budget of its root: which bound, and how much it is. What comes after it is left
-    /// out as well.
+    /// Over the budget of its root: the bound, and its value. All that comes later is left out as
+    /// well.
     OverBudget(Bound, usize),
     /// A link to a directory that is never searched: why.
     OutOfBounds(String),
@@ -223,7 +223,7 @@ pub enum SkipReason {
     Fault(Fault),
 }
 
-/// What of a root's budget there was too much of.
+/// One bound of a root's budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
     /// Directories below one another.

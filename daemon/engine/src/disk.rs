@@ -128,7 +128,7 @@ pub trait Disk: Send + Sync {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RealDisk;
 
-/// How many entries of one directory are read.
+/// The most entries of one directory that are read.
 pub const MOST_ENTRIES: usize = Budget::DEFAULT.entries;
 
 /// How often a file that changes while it is read is tried.

@@ -30,7 +30,7 @@ use crate::records::Records;
 pub(crate) use self::read::read_fault;
 use self::read::{list_directory, missing_or, read_skill, read_text, see};
 
-/// How many questions are answered before the time is looked at.
+/// The number of questions that are answered before the clock is read.
 const BATCH: usize = 128;
 
 /// The disk side of the engine.

@@ -129,7 +129,7 @@ struct Source {
     /// Its closing ends the thread.
     end: Option<PipeWriter>,
     thread: Option<JoinHandle<()>>,
-    /// How many watches are taken at most.
+    /// The most watches that are taken.
     most: usize,
 }
 

@@ -53,7 +53,7 @@ const SWEEP_EVERY: Duration = Duration::from_secs(2);
 /// that empties a file and writes it again needs some ten microseconds in between.
 const WRITING: Duration = Duration::from_millis(10);
 
-/// How long views are resolved before whatever else has come in the meantime is taken up.
+/// The time for resolving views before the next events are taken.
 const SLICE: Duration = Duration::from_millis(10);
 
 /// The views as last published, for answers that need no waiting.

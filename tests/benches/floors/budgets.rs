@@ -27,10 +27,10 @@ const ATTACKS: [(&str, Attack); 4] = [
 
 const ROUNDS: usize = 50;
 
-/// What a hostile root may add to a list, in seconds.
+/// The bar on the delay of a list, in seconds.
 const DELAY: f64 = 0.05;
 
-/// How long a first list may take meanwhile, in seconds.
+/// The bar on a first list meanwhile, in seconds.
 const FIRST: f64 = 2.0;
 
 pub(crate) fn measure(table: &mut Table) {
@@ -48,7 +48,7 @@ pub(crate) fn measure(table: &mut Table) {
             wire.call("skills/list", &json!({"cwd": top, "profile": profile}));
             begin.elapsed()
         };
-        // So that the engine is asked, and not what it has published.
+        // A change makes the call go through the engine.
         let woken = |wire: &mut Wire| {
             fs::write(ordinary.join(".agents/skills/tidy/notes"), "n").expect("written");
             list(wire, &ordinary, "agentskills")

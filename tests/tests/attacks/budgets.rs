@@ -18,17 +18,17 @@ use skills_testkit::{Framing, Home};
 
 use crate::support::{Live, entries, run, stdout};
 
-/// What a hostile worktree may add to the list of another one on a slow machine, without
-/// optimisation; the bench `budgets` holds it against the bar of 50 ms.
+/// A generous limit on one list in a build without optimisation; the bench `budgets` has the bar
+/// of 50 ms.
 const DELAY: Duration = Duration::from_secs(3);
 
 /// Ten times the bar on the first list of a worktree while a hostile one is read.
 const FIRST: Duration = Duration::from_secs(20);
 
-/// How long a hostile worktree itself may take on a slow machine.
+/// The time that the hostile worktree itself may take on a slow machine.
 const PATIENCE: Duration = Duration::from_mins(3);
 
-/// Where Claude Code reads commands from at any depth, and opencode skills.
+/// The directories that Claude Code and opencode read at any depth.
 const COMMANDS: &str = ".claude/commands";
 const SKILLS: &str = ".opencode/skills";
 
@@ -77,7 +77,7 @@ impl Siege {
         let expected = vec!["mine".to_owned(), "tidy".to_owned()];
         loop {
             let is_last = scan.is_finished();
-            // So that the engine is asked, and not what it has published.
+            // A change makes the call go through the engine.
             fs::write(self.ordinary.join(".claude/skills/tidy/notes.txt"), "n").expect("written");
             let asked = Instant::now();
             let list = self.live.wire.call("skills/list", &ordinary);
@@ -277,7 +277,7 @@ fn more_directories_than_the_budget_are_left_out_in_the_same_order_always() {
     assert_eq!(names(&list), ["first", "mine", "own", "zz-own"]);
     assert_incomplete(&list, SKILLS, "20000 directories");
     assert_eq!(names(&siege.fresh("opencode")), names(&list));
-    // What makes room is heard of, and counts as in a fresh reading.
+    // Room that is made counts as in a fresh reading.
     for outer in 2..40 {
         fs::remove_dir_all(siege.hostile.join(SKILLS).join(format!("a{outer:03}"))).expect("gone");
     }

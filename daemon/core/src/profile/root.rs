@@ -203,23 +203,23 @@ pub struct Walk {
     pub most_directories: Option<usize>,
     /// How many entries of the directories of one root it reads, in the same way.
     pub most_entries: Option<usize>,
-    /// How much of one root we read, whatever the agent does.
+    /// Our own bounds on one root, beside the agent's.
     pub budget: Budget,
 }
 
-/// How much of one root is read. What is over it is left out, and the root counts as incomplete.
+/// Bounds on the reading of one root. The rest is left out, and the root counts as incomplete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// How many directories below the root a directory may be.
+    /// The most levels below the root.
     pub depth: u16,
-    /// How many directories.
+    /// The most directories.
     pub directories: usize,
-    /// How many directories, links and Markdown files are in those. Of one directory it is also
-    /// the bound on all its entries.
+    /// The most directories, links and Markdown files in all of them, and the most entries of any
+    /// kind in one.
     pub entries: usize,
-    /// How many SKILL.md and command files.
+    /// The most SKILL.md and command files.
     pub files: usize,
-    /// How many symbolic links.
+    /// The most symbolic links.
     pub links: usize,
 }
 

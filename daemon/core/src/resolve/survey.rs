@@ -47,15 +47,15 @@ impl Bounds {
     }
 }
 
-/// What of a root the walk may enter.
+/// The directories of a root that the walk may enter.
 pub(super) struct Survey {
-    /// Whether everything was known that was asked for.
+    /// False while the tree had not answered everything.
     pub(super) known: bool,
-    /// How many directories were met, some of them more than once.
+    /// The number of directories that were met, each as often as it was met.
     pub(super) directories: usize,
-    /// How often a directory was met that was met before.
+    /// The number of directories that had been met before.
     pub(super) repeated: usize,
-    /// Where each directory is met first, and how far below the root.
+    /// The first path of each directory, and its level below the root.
     pub(super) nearest: HashMap<FileId, (u16, AbsPath)>,
     /// The depth at which not all directories are within the budget, and how many are.
     pub(super) last: Option<(u16, usize)>,
@@ -63,7 +63,7 @@ pub(super) struct Survey {
     pub(super) refused: HashSet<FileId>,
     /// Directories whose links are not followed.
     pub(super) unlinked: HashSet<FileId>,
-    /// What is over the budget.
+    /// The places at which the budget ends.
     pub(super) skips: Vec<Skip>,
 }
 
@@ -193,7 +193,7 @@ impl Walker<'_> {
     }
 }
 
-/// What an entry of a directory leads to.
+/// The result of looking at an entry of a directory.
 pub(super) enum Passage {
     /// A directory that is walked.
     Open(AbsPath),
@@ -216,7 +216,7 @@ impl Survey {
     }
 }
 
-/// Whether an entry may be a link to a directory.
+/// Returns whether an entry may be a link to a directory.
 pub(super) fn leads(item: &Item) -> bool {
     item.kind == ItemKind::Link && item.name != SKILL_FILE
 }

@@ -24,11 +24,11 @@ pub(super) const PLUGIN: &str = ".claude-plugin";
 /// What the name of a command file ends in.
 pub(super) const COMMAND: &[u8] = b".md";
 
-/// How often directories of one root are walked once more because links lead to them. Beyond
-/// that each is walked once, where it is nearest to the root.
+/// The most repeated walks of directories that links lead to. Beyond that each directory is walked
+/// once, at its path nearest to the root.
 const REPEATED: usize = 1_000;
 
-/// How many directories of one root may be reached once more before the same holds.
+/// The most directories of one root that may be reached again before the same holds.
 const KNOTS: usize = 100;
 
 /// A SKILL.md as it was met, before it is judged.
@@ -78,13 +78,13 @@ struct Descent<'a> {
     entries: usize,
     /// Which directories the budget holds.
     survey: &'a Survey,
-    /// How many directories were entered.
+    /// The number of directories that were entered.
     visits: usize,
-    /// How many of those at the depth at which the budget ends.
+    /// The number of those at the level at which the budget ends.
     at_last: usize,
-    /// Whether each directory is walked only where it is nearest to the root.
+    /// True where each directory is walked only at its path nearest to the root.
     nearest_only: bool,
-    /// Whether something was too deep.
+    /// True once something was over the budget.
     is_over: bool,
 }
 
@@ -500,22 +500,22 @@ impl<'a> Descent<'a> {
         }
     }
 
-    /// Whether links lead to the same directories again and again.
+    /// Returns whether links lead to the same directories again and again.
     fn is_astray(&self) -> bool {
         !self.nearest_only && self.visits > self.survey.directories + REPEATED
     }
 
-    /// Whether a directory has more in it than the budget holds.
+    /// Returns whether a directory has more in it than the budget holds.
     fn refuses(&self, listing: &Listing) -> bool {
         self.survey.refused.contains(&listing.id)
     }
 
-    /// Whether an entry is no link, or one that is followed.
+    /// Returns whether an entry is no link, or one that is followed.
     fn follows(&self, item: &Item, listing: &Listing) -> bool {
         !leads(item) || !self.survey.unlinked.contains(&listing.id)
     }
 
-    /// Whether one more directory at this depth is within the budget.
+    /// Returns whether one more directory at this level is within the budget.
     fn admits(&mut self, depth: u16) -> bool {
         let Some((last, room)) = self.survey.last else { return true };
         self.at_last += usize::from(depth == last);

@@ -89,7 +89,7 @@ pub(super) fn list_entries(disk: &dyn Disk, dir: &OsStr) -> Result<(Seen, Arc<Li
     let mut items: Vec<Item> = directory
         .entries
         .into_iter()
-        // Which of very many were read is chance.
+        // The ones that were read of very many are chance.
         .filter(|_| entries <= MOST_ENTRIES)
         .filter(|(name, kind)| {
             matches!(kind, Kind::Directory | Kind::Link)

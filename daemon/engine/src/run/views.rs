@@ -44,15 +44,15 @@ pub(crate) struct Scan {
     key: Arc<ViewKey>,
     site: Arc<Site>,
     patient: bool,
-    /// What it still asks for.
+    /// The questions that are still open.
     needs: Vec<Need>,
     rounds: usize,
-    /// Who is answered when it is done.
+    /// The requests that are answered when it is done.
     waiters: Vec<Waiter>,
 }
 
 impl Scan {
-    /// Whether somebody still waits for it.
+    /// Returns whether a caller still waits for it.
     fn is_wanted(&self) -> bool {
         self.waiters.iter().any(|it| match it {
             Waiter::View { request, .. } => !request.reply.is_closed(),
@@ -142,7 +142,7 @@ impl Engine {
                 let takes_it = is_there && waiter.takes_what_is_there();
                 self.scan_of(&request.key).filter(|_| !takes_it)
             }
-            // What is shown already has to be brought up to date.
+            // Views that are published already have to be up to date.
             Waiter::Sync(_) => {
                 let views = &self.views;
                 self.scans.iter_mut().find(|it| views.contains_key(&it.key))
@@ -305,7 +305,7 @@ impl Engine {
             self.unused = true;
             self.publish();
         }
-        // What a view has asked for that is not resolved yet is not noted with any.
+        // No view holds the nodes of one that is still being resolved.
         if self.scans.is_empty() && std::mem::take(&mut self.unused) {
             let used = self.views.values().flat_map(|it| it.depends.0.iter().copied()).collect();
             self.ground.retain(&used);
