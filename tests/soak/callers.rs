@@ -22,8 +22,7 @@ pub(crate) fn client(world: &World<'_>, nth: usize) {
     while world.goes_on() {
         world.attempt(|| {
             let framing = if nth.is_multiple_of(2) { Framing::Header } else { Framing::Lines };
-            let mut wire =
-                Wire::connect(&world.home.socket(), framing).expect("the daemon listens");
+            let mut wire = world.connect(&world.home.socket(), framing);
             if dice.below(3) == 0 {
                 let kinds = json!({"kinds": ["skills/changed", "session/changed"],
                     "cwd": world.top(&mut dice)});
@@ -74,10 +73,8 @@ pub(crate) fn editor(world: &World<'_>, nth: usize) {
     let socket = world.home.socket().with_file_name("v1-lsp.sock");
     while world.goes_on() {
         world.attempt(|| {
-            let mut editor = Editor {
-                wire: Wire::connect(&socket, Framing::Header).expect("the daemon listens"),
-                last_id: 0,
-            };
+            let wire = world.connect(&socket, Framing::Header);
+            let mut editor = Editor { wire, last_id: 0 };
             let top = world.top(&mut dice);
             editor.ask(
                 "initialize",

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use skills_testkit::Framing;
 use skills_testkit::plain::{self, Place, Skill};
-use skills_testkit::{Framing, Wire};
 
 use crate::world::{Dice, World};
 
@@ -21,8 +21,7 @@ pub(crate) fn run(world: &World<'_>) {
         world.rest(PAUSE);
         world.attempt(|| {
             let quiet = world.quiet();
-            let mut wire =
-                Wire::connect(&world.home.socket(), Framing::Header).expect("the daemon listens");
+            let mut wire = world.connect(&world.home.socket(), Framing::Header);
             for _ in 0..COMPARED {
                 let top = world.top(&mut dice);
                 let cwd = if dice.below(3) == 0 { top.join("pkg") } else { top.to_owned() };

@@ -8,11 +8,14 @@ use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use skills_testkit::Home;
 use skills_testkit::fixture::write_skill;
+use skills_testkit::{Framing, Home, Wire};
 
 /// Worktrees of the run.
 const WORKTREES: usize = 20;
+
+/// The longest time for an answer, on a machine that does other work as well.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Messages that are printed; the others are counted.
 const SHOWN: u64 = 20;
@@ -88,6 +91,13 @@ impl<'a> World<'a> {
     /// Returns a worktree.
     pub(crate) fn top(&self, dice: &mut Dice) -> &Path {
         &self.tops[dice.below(self.tops.len())]
+    }
+
+    /// Connects to one of the daemon's sockets.
+    pub(crate) fn connect(&self, socket: &Path, framing: Framing) -> Wire {
+        let wire = Wire::connect(socket, framing).expect("the daemon listens");
+        wire.set_patience(PATIENCE);
+        wire
     }
 
     /// Waits until the disk may be changed.

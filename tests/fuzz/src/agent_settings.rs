@@ -6,7 +6,7 @@ use skills_core::resolve::Resolution;
 use skills_core::text::decode;
 
 use super::disk::Disk;
-use super::parts;
+use super::{assert_place, parts};
 
 /// The settings files that a repository may bring.
 const THEIRS: [&str; 5] = [
@@ -40,10 +40,9 @@ pub fn check(input: &[u8]) {
         [Syntax::Json, Syntax::JsonWithComments, Syntax::JsonLoose, Syntax::Toml, Syntax::Yaml];
     for syntax in syntaxes {
         let text = decode(theirs.as_bytes()).text;
-        let lines: Vec<usize> = text.split('\n').map(|it| it.chars().count()).collect();
         match parse(&text, syntax) {
-            Ok(node) => places(&node, &lines),
-            Err(flaw) => spot(flaw.at.line, flaw.at.column, &lines),
+            Ok(node) => places(&node, &text),
+            Err(flaw) => assert_place(&text, flaw.at.line, flaw.at.column),
         }
     }
     let mut disk = Disk::new();
@@ -72,17 +71,11 @@ fn outside(resolution: &Resolution) {
     }
 }
 
-fn places(node: &Node, lines: &[usize]) {
-    spot(node.at.line, node.at.column, lines);
+fn places(node: &Node, text: &str) {
+    assert_place(text, node.at.line, node.at.column);
     for entry in node.entries() {
-        spot(entry.at.line, entry.at.column, lines);
-        places(&entry.node, lines);
+        assert_place(text, entry.at.line, entry.at.column);
+        places(&entry.node, text);
     }
-    node.items().iter().for_each(|it| places(it, lines));
-}
-
-fn spot(line: u32, column: u32, lines: &[usize]) {
-    let (line, column) = (line as usize, column as usize);
-    assert!((1..=lines.len()).contains(&line), "line {line} of {}", lines.len());
-    assert!((1..=lines[line - 1] + 1).contains(&column), "column {column} of line {line}");
+    node.items().iter().for_each(|it| places(it, text));
 }

@@ -4,6 +4,8 @@ use skills_core::config::{Config, Source, check_profiles, level_rows, read};
 use skills_core::permission::Action;
 use skills_core::text::decode;
 
+use super::assert_place;
+
 /// Asserts that problems lie in the text, and that a repository never sets what is the user's.
 ///
 /// # Panics
@@ -11,14 +13,11 @@ use skills_core::text::decode;
 /// Where an invariant does not hold.
 pub fn check(input: &[u8]) {
     let decoded = decode(input);
-    let lines: Vec<usize> = decoded.text.split('\n').map(|it| it.chars().count()).collect();
     for source in [Source::User, Source::Repository] {
         let parsed = read(input, source);
         assert_eq!(parsed, read(input, source), "two readings of {:?} differ", &*decoded.text);
         for problem in &parsed.problems {
-            let (line, column) = (problem.line as usize, problem.column as usize);
-            assert!((1..=lines.len()).contains(&line), "{problem:?} in {:?}", &*decoded.text);
-            assert!((1..=lines[line - 1] + 1).contains(&column), "{problem:?}");
+            assert_place(&decoded.text, problem.line, problem.column);
             assert!(!problem.message.is_empty());
         }
         let places = parsed.problems.iter().map(|it| (it.line, it.column));

@@ -103,11 +103,8 @@ impl Disk {
         for file in &resolution.settings {
             let Ok(place) = self.physical(&file.path) else { continue };
             let Some(Thing::File(text)) = self.things.get(&place) else { continue };
-            let lines: Vec<&str> = text.split('\n').collect();
             for note in &file.notes {
-                let (line, column) = (note.at.line as usize, note.at.column as usize);
-                let length = lines.get(line - 1).map(|it| it.chars().count());
-                assert!(length.is_some_and(|it| (1..=it + 1).contains(&column)), "{note:?}");
+                super::assert_place(text, note.at.line, note.at.column);
             }
         }
         resolution

@@ -15,8 +15,17 @@ pub mod registry_index;
 pub mod requests;
 pub mod shell_paths;
 
+use skills_core::text::LineIndex;
+
 /// The line that separates the parts of an input.
 const SEPARATOR: &str = "\n=====\n";
+
+/// Asserts that a place for people, counted from 1, is one of the text.
+fn assert_place(text: &str, line: u32, column: u32) {
+    assert!(line >= 1 && column >= 1, "{line}:{column} in {text:?}");
+    let length = LineIndex::new(text).line(line - 1).map(|it| it.slice(text).chars().count());
+    assert!(length.is_some_and(|it| column as usize <= it + 1), "{line}:{column} in {text:?}");
+}
 
 /// Returns an input as `N` texts, divided at lines of five equals signs; missing parts are empty.
 fn parts<const N: usize>(bytes: &[u8]) -> [String; N] {
