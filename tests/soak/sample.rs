@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use skills_testkit::daemon;
+use serde_json::json;
+use skills_testkit::Framing;
 
 use crate::world::World;
 
@@ -61,7 +62,8 @@ pub(crate) fn run(world: &World<'_>, pid: u32) -> Vec<Sample> {
 }
 
 fn take(world: &World<'_>, pid: u32) -> Sample {
-    let status = daemon::status(&world.home.socket());
+    let mut wire = world.connect(&world.home.socket(), Framing::Lines);
+    let status = wire.call("server/status", &json!({}));
     let number = |value: &serde_json::Value| value.as_f64().unwrap_or_default();
     let entries = |dir: &str| {
         let entries = fs::read_dir(format!("/proc/{pid}/{dir}")).expect("the daemon runs");

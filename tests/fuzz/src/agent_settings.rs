@@ -6,7 +6,7 @@ use skills_core::resolve::Resolution;
 use skills_core::text::decode;
 
 use super::disk::Disk;
-use super::{assert_place, parts};
+use super::{assert_place, chosen, parts};
 
 /// The settings files that a repository may bring.
 const THEIRS: [&str; 5] = [
@@ -49,18 +49,13 @@ pub fn check(input: &[u8]) {
     for path in THEIRS {
         disk.file(path, &theirs);
     }
-    let profiles = profile::builtin().iter().map(|it| it.id.to_string());
-    for profile in profiles {
-        let alone = disk.resolve(&profile, "/w");
-        outside(&alone);
-        for path in OWN {
-            disk.file(path, &own);
-        }
-        disk.resolve(&profile, "/w");
-        for path in OWN {
-            disk.remove(path);
-        }
+    let profiles: Vec<&str> = profile::builtin().iter().map(|it| &*it.id).collect();
+    let profile = chosen(&profiles, input);
+    outside(&disk.resolve(profile, "/w"));
+    for path in OWN {
+        disk.file(path, &own);
     }
+    disk.resolve(profile, "/w");
 }
 
 /// Asserts that a repository reaches no skill outside of it that counts as the user's.

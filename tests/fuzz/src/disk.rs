@@ -87,7 +87,6 @@ impl Disk {
         };
         let resolution = resolve(&site, self);
         assert!(resolution.complete, "the disk answers everything");
-        assert_eq!(resolution, resolve(&site, self), "two resolutions of one disk differ");
         for root in &resolution.roots {
             assert!(is_plain(&root.path), "{root:?}");
             assert!(root.candidates.end <= resolution.candidates.len(), "{root:?}");

@@ -3,7 +3,7 @@
 use skills_core::resolve::Repository;
 
 use super::disk::Disk;
-use super::parts;
+use super::{chosen, parts};
 
 /// Asserts that a `.git` file reaches only a repository that names the worktree in turn.
 ///
@@ -34,21 +34,20 @@ pub fn check(input: &[u8]) {
     disk.file("/victim/.git/worktrees/own/commondir", "../..\n");
     disk.skill("/victim/.claude/skills/secret");
 
-    for profile in ["agentskills", "claude-code", "codex"] {
-        let resolution = disk.resolve(profile, "/w");
-        assert_eq!(resolution.worktree.to_str(), Some("/w"), "{git:?}");
-        let is_victims = |path: &std::path::Path| path.starts_with("/victim");
-        assert!(!resolution.candidates.iter().any(|it| is_victims(&it.path)), "{git:?}");
-        match &resolution.repository {
-            Repository::Linked { common, .. } => {
-                assert!(!is_victims(common), "{git:?} reaches {}", common.display());
-                assert!(!gitdir.trim().is_empty() && !commondir.trim().is_empty(), "{git:?}");
-            }
-            Repository::Apart(dir) => {
-                assert!(!is_victims(dir), "{git:?} reaches {}", dir.display());
-            }
-            Repository::Unproven(why) => assert!(!why.is_empty()),
-            Repository::None | Repository::Own => panic!("`.git` is a file: {git:?}"),
+    let profile = chosen(&["agentskills", "claude-code", "codex"], input);
+    let resolution = disk.resolve(profile, "/w");
+    assert_eq!(resolution.worktree.to_str(), Some("/w"), "{git:?}");
+    let is_victims = |path: &std::path::Path| path.starts_with("/victim");
+    assert!(!resolution.candidates.iter().any(|it| is_victims(&it.path)), "{git:?}");
+    match &resolution.repository {
+        Repository::Linked { common, .. } => {
+            assert!(!is_victims(common), "{git:?} reaches {}", common.display());
+            assert!(!gitdir.trim().is_empty() && !commondir.trim().is_empty(), "{git:?}");
         }
+        Repository::Apart(dir) => {
+            assert!(!is_victims(dir), "{git:?} reaches {}", dir.display());
+        }
+        Repository::Unproven(why) => assert!(!why.is_empty()),
+        Repository::None | Repository::Own => panic!("`.git` is a file: {git:?}"),
     }
 }

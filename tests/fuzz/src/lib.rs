@@ -27,6 +27,11 @@ fn assert_place(text: &str, line: u32, column: u32) {
     assert!(length.is_some_and(|it| column as usize <= it + 1), "{line}:{column} in {text:?}");
 }
 
+/// Returns one of several by the length of the input, so that each input costs little.
+fn chosen<'a, T: ?Sized>(of: &[&'a T], input: &[u8]) -> &'a T {
+    of[input.len() % of.len()]
+}
+
 /// Returns an input as `N` texts, divided at lines of five equals signs; missing parts are empty.
 fn parts<const N: usize>(bytes: &[u8]) -> [String; N] {
     let text = String::from_utf8_lossy(bytes);

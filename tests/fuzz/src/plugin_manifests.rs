@@ -5,7 +5,7 @@ use skills_core::profile::Scope;
 use skills_core::resolve::Resolution;
 
 use super::disk::Disk;
-use super::parts;
+use super::{chosen, parts};
 
 const PROFILES: [&str; 3] = ["claude-code", "claude-code@founding", "opencode-agent-skills"];
 const PLUGINS: &str = "/home/u/.claude/plugins";
@@ -21,21 +21,18 @@ const PLUGINS: &str = "/home/u/.claude/plugins";
 pub fn check(input: &[u8]) {
     let [theirs, own, installed, known, marketplace, manifest] = parts(input);
     let mut disk = disk(&theirs, &manifest, &marketplace);
-    for profile in PROFILES {
-        let resolution = disk.resolve(profile, "/w");
-        plugins(&resolution);
-        // Nobody but the repository has said anything, so that nothing more is the user's.
-        let roots = resolution.roots.iter().filter(|it| it.own && it.scope == Scope::Plugin);
-        for root in roots {
-            assert_ne!(profile, "claude-code", "{theirs:?} makes {root:?} the user's");
-        }
+    let profile = chosen(&PROFILES, input);
+    let resolution = disk.resolve(profile, "/w");
+    plugins(&resolution);
+    // Nobody but the repository has said anything, so that nothing more is the user's.
+    let roots = resolution.roots.iter().filter(|it| it.own && it.scope == Scope::Plugin);
+    for root in roots {
+        assert_ne!(profile, "claude-code", "{theirs:?} makes {root:?} the user's");
     }
     disk.file("/home/u/.claude/settings.json", &own);
     disk.file(&format!("{PLUGINS}/installed_plugins.json"), &installed);
     disk.file(&format!("{PLUGINS}/known_marketplaces.json"), &known);
-    for profile in PROFILES {
-        plugins(&disk.resolve(profile, "/w"));
-    }
+    plugins(&disk.resolve(profile, "/w"));
 }
 
 /// Returns a disk with a plugin in the user's cache, one in a marketplace and one in the worktree.
