@@ -17,6 +17,7 @@ use jsonrpsee::types::{Id, Params};
 use jsonrpsee::{Extensions, MethodCallback, MethodResponse, Methods, ResponsePayload};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
+use skills_protocol::bounds;
 use skills_protocol::error::RpcError;
 use skills_protocol::message::RequestId;
 use skills_protocol::method::{self, names};
@@ -134,9 +135,11 @@ pub(crate) fn read(message: &[u8]) -> Message<'_> {
     }
 
     match serde_json::from_slice(message) {
-        Ok(Envelope { id: Some(id), method, params, .. }) => {
-            Message::Request(Request { id, method, params })
-        }
+        Ok(Envelope { id: Some(id), method, params, .. }) => match bounds::check_id(&id) {
+            Ok(()) => Message::Request(Request { id, method, params }),
+            // An id over its limit is not repeated.
+            Err(error) => Message::Malformed(Reply::error(None, error)),
+        },
         Ok(Envelope { id: None, method, params, .. }) if method == names::CANCEL_REQUEST => {
             match method::parse_params(params.map(RawValue::get)) {
                 Ok(CancelParams { id }) => Message::Cancel(id),

@@ -17,6 +17,7 @@ use std::thread;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use skills_protocol::bounds::LIST_ITEMS;
 use skills_protocol::method::{RulesDescribe, SkillsCheck};
 use skills_protocol::wire::{
     CheckFinding, CheckParams, CheckResult, RuleDescription, RulesDescribeParams, Severity,
@@ -151,8 +152,21 @@ fn link(cx: &Cx<'_>) -> Result<Link, CommandError> {
     Ok(Link::local(cx.binary.local)?)
 }
 
+/// Checks all paths, in as many calls as the limit on lists takes.
 fn call(cx: &Cx<'_>, params: &CheckParams) -> Result<CheckResult, CommandError> {
-    Ok(link(cx)?.call_whole::<SkillsCheck>(params.clone())?)
+    let mut link = link(cx)?;
+    let mut paths = params.paths.chunks(LIST_ITEMS);
+    let mut check = |paths: &[String]| {
+        let params = CheckParams { paths: paths.to_vec(), ..params.clone() };
+        link.call_whole::<SkillsCheck>(params)
+    };
+    let mut all = check(paths.next().unwrap_or_default())?;
+    for paths in paths {
+        let more = check(paths)?;
+        all.checked += more.checked;
+        all.files.extend(more.files);
+    }
+    Ok(all)
 }
 
 fn print(

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
+use skills_protocol::bounds::LIST_ITEMS;
 use skills_protocol::method::SessionTouch;
 use skills_protocol::wire::{SessionTouchParams, SessionTouchResult, TouchOp};
 
@@ -43,11 +44,21 @@ pub(super) fn run(cx: &Cx<'_>, args: &TouchArgs) -> Result<Exit, CommandError> {
     params.session = Some(args.session.clone());
     params.op = args.op;
     let mut link = Link::open(cx)?;
+    // A longer list takes several calls.
+    let rest = params.paths.split_off(params.paths.len().min(LIST_ITEMS));
+    let mut result = link.call::<SessionTouch>(&params)?;
+    for paths in rest.chunks(LIST_ITEMS) {
+        params.paths = paths.to_vec();
+        let more = link.call::<SessionTouch>(&params)?;
+        result.clock = more.clock;
+        result.activated.extend(more.activated);
+        result.discovered.extend(more.discovered);
+    }
     if cx.global.json {
-        cx.terminal.print(&format!("{}\n", link.call_text::<SessionTouch>(&params)?))?;
+        let text = serde_json::to_string(&result).unwrap_or_default();
+        cx.terminal.print(&format!("{text}\n"))?;
         return Ok(Exit::Fine);
     }
-    let result = link.call::<SessionTouch>(&params)?;
     cx.terminal.print(&render(&result, cx.terminal))?;
     cx.terminal.print_health(&result.health);
     Ok(Exit::Fine)

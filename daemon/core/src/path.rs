@@ -20,14 +20,24 @@ pub enum PathError {
     Relative(PathBuf),
     /// The path climbs with `..`, which means nothing before links are resolved.
     Climbs(PathBuf),
+    /// The path has more bytes than the system takes.
+    TooLong(usize),
 }
+
+/// Bytes in a path: what Linux allows (`PATH_MAX`). No file has a longer one, and each of its
+/// ancestors would be a path of its own.
+const MOST_BYTES: usize = 4096;
 
 impl AbsPath {
     /// Returns `path` as an absolute path, with `.` components and doubled slashes removed.
     ///
     /// # Errors
-    /// The path is relative, or holds a `..` component.
+    /// The path is relative, holds a `..` component, or is longer than any file's.
     pub fn new(path: &Path) -> Result<Self, PathError> {
+        let length = path.as_os_str().len();
+        if length > MOST_BYTES {
+            return Err(PathError::TooLong(length));
+        }
         if !path.is_absolute() {
             return Err(PathError::Relative(path.to_owned()));
         }
@@ -108,6 +118,9 @@ impl fmt::Display for PathError {
         match self {
             Self::Relative(path) => write!(f, "path `{}` is not absolute", path.display()),
             Self::Climbs(path) => write!(f, "path `{}` contains `..`", path.display()),
+            Self::TooLong(length) => {
+                write!(f, "the path has {length} bytes, and a path may have {MOST_BYTES}")
+            }
         }
     }
 }
@@ -130,6 +143,14 @@ mod tests {
         assert_eq!(relative.to_string(), "path `a/b` is not absolute");
         let climbing = AbsPath::new(Path::new("/a/../b")).unwrap_err();
         assert_eq!(climbing.to_string(), "path `/a/../b` contains `..`");
+    }
+
+    #[test]
+    fn path_beyond_the_systems_limit_is_refused() {
+        let path = |length: usize| format!("/{}", "a".repeat(length - 1));
+        assert!(AbsPath::new(Path::new(&path(4096))).is_ok());
+        let error = AbsPath::new(Path::new(&path(4097))).unwrap_err();
+        assert_eq!(error, PathError::TooLong(4097));
     }
 
     #[test]

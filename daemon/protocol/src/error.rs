@@ -16,7 +16,7 @@ pub const PARSE_ERROR: i32 = -32700;
 pub const INVALID_REQUEST: i32 = -32600;
 /// There is no such method.
 pub const METHOD_NOT_FOUND: i32 = -32601;
-/// The parameters do not fit the method.
+/// The parameters do not fit the method. `data`: `path` and `limit` where one is over its limit.
 pub const INVALID_PARAMS: i32 = -32602;
 /// The daemon failed; a bug or a failing machine.
 pub const INTERNAL_ERROR: i32 = -32603;
@@ -85,6 +85,9 @@ pub struct ErrorData {
     /// The limit that was passed, in the unit of what was limited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
+    /// The parameter that does not fit, for example `params.cwd`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
     /// Anything more that helps to find the cause.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
@@ -131,6 +134,15 @@ impl RpcError {
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.data_mut().hint = Some(hint.into());
+        self
+    }
+
+    /// Returns the error with the parameter that is over its limit.
+    #[must_use]
+    pub fn with_path(mut self, path: impl Into<String>, limit: u64) -> Self {
+        let data = self.data_mut();
+        data.path = Some(path.into());
+        data.limit = Some(limit);
         self
     }
 

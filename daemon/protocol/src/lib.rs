@@ -7,6 +7,7 @@
 //! machine is passed in.
 //! Invariant: names are added, never repurposed; a field that a peer does not know is ignored.
 
+pub mod bounds;
 pub mod env;
 pub mod error;
 pub mod frame;

@@ -8,6 +8,7 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::bounds;
 use crate::error::RpcError;
 use crate::wire::{
     CancelParams, CatalogParams, CatalogResult, CheckParams, CheckResult, DirsParams, DirsResult,
@@ -328,6 +329,7 @@ pub fn parse_params<P: DeserializeOwned>(params: Option<&str>) -> Result<P, RpcE
         return Err(RpcError::invalid_params("the parameters are a list")
             .with_hint("Send the parameters as an object; every parameter has a name."));
     }
+    bounds::check(text)?;
     serde_json::from_str(text).map_err(|error| {
         RpcError::invalid_params(format!("the parameters do not fit: {error}"))
             .with_hint("What each method takes is listed in docs/protocol.md.")

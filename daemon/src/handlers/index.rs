@@ -8,7 +8,6 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
 use skills_engine::inspect;
-use skills_protocol::error::RpcError;
 use skills_protocol::method::{Request as _, SkillsReferences};
 use skills_protocol::wire::{
     Contextual, Freshness, PathMatches, PathsMatchParams, PathsMatchResult, ReferencesParams,
@@ -25,9 +24,6 @@ use crate::peer::Peer;
 use crate::prepared::Prepared;
 use crate::service::Service;
 use crate::to_wire;
-
-/// How many patterns one call may try.
-const MOST_PATTERNS: usize = 1000;
 
 /// How many files are named for a pattern, and how many references are given, when nobody says.
 const FILES: u32 = 10;
@@ -71,10 +67,6 @@ pub(crate) async fn paths_match(
 ) -> Outcome {
     let context = params.take_context();
     let PathsMatchParams { patterns, limit, .. } = params;
-    if patterns.len() > MOST_PATTERNS {
-        let message = format!("{} patterns are more than {MOST_PATTERNS}", patterns.len());
-        return Err(RpcError::invalid_params(message).with_hint("Try them in several calls."));
-    }
     let anew = context.freshness == Some(Freshness::Verified);
     let view = service.view(&peer, context).await?;
     let worktree = service.walks.worktree(&view.resolution.worktree, anew);

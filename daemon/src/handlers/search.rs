@@ -24,9 +24,6 @@ const DEFAULT_LIMIT: u32 = 10;
 /// How many are found at most; beyond that a list is the better question.
 const MOST: u32 = 100;
 
-/// How long a query may be, in bytes.
-const LONGEST: usize = 1_000;
-
 pub(crate) async fn search(
     service: Arc<Service>,
     peer: Arc<Peer>,
@@ -41,10 +38,6 @@ pub(crate) async fn search(
     if params.query.chars().all(char::is_whitespace) {
         return Err(RpcError::invalid_params("`query` is empty")
             .with_hint("Say what is wanted, as a name or in words."));
-    }
-    if params.query.len() > LONGEST {
-        return Err(RpcError::invalid_params(format!("`query` is longer than {LONGEST} bytes"))
-            .with_hint("Say what is wanted in a sentence."));
     }
     let view = service.view(&peer, context).await?;
     let form = Form::of(&params.include);

@@ -1,1 +1,279 @@
 //! Requests made to cost time and memory: long paths, long lists, calls nobody waits for.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+use skills_testkit::{Framing, Wire};
+
+use crate::support::{Live, run, run_json, stderr};
+
+/// No answer to a refused request may take this long: what is looked for is a stall.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// One skill.
+const SKILL: &str = "//- /.agents/skills/tidy/SKILL.md
+---
+name: tidy
+description: Tidies up. Use it when asked.
+---
+Tidy.
+";
+
+/// Returns a daemon whose answers are waited for with a bound.
+fn live() -> Live {
+    let live = Live::start();
+    live.wire.set_patience(PATIENCE);
+    live
+}
+
+/// Asserts that a call is refused with -32602, which names the parameter and its limit.
+#[track_caller]
+fn refused(wire: &mut Wire, method: &str, params: &Value, path: &str, limit: u64) {
+    let error = wire.try_call(method, params).expect_err("it is over a limit");
+    assert_eq!(error.code, -32602, "{method} {path}: {error}");
+    assert_eq!(error.data["path"], path, "{method}: {error}");
+    assert_eq!(error.data["limit"], limit, "{method}: {error}");
+    assert!(error.message.contains(&format!("`{path}`")), "{method}: {error}");
+    assert!(error.message.len() < 400, "the value is not repeated: {}", error.message.len());
+}
+
+#[test]
+fn cwd_beyond_path_max_is_refused_in_every_method() {
+    let mut live = live();
+    let top = live.home.worktree("w", SKILL);
+    for length in [4097, 20_000, 800_000] {
+        let cwd = format!("/{}", "a".repeat(length - 1));
+        for method in [
+            "skills/list",
+            "skills/check",
+            "skills/load",
+            "skills/explain",
+            "skills/references",
+            "index/snapshot",
+            "session/open",
+            "worktree/open",
+            "events/subscribe",
+            "catalog/render",
+        ] {
+            refused(
+                &mut live.wire,
+                method,
+                &json!({"cwd": cwd, "name": "tidy"}),
+                "params.cwd",
+                4096,
+            );
+        }
+    }
+    let list = live.wire.call("skills/list", &json!({"cwd": top}));
+    assert_eq!(list["skills"][0]["name"], "tidy");
+}
+
+#[test]
+fn cwd_of_thousands_of_components_is_refused() {
+    let mut live = live();
+    for count in [129, 2000] {
+        let cwd = "/a".repeat(count);
+        refused(&mut live.wire, "skills/list", &json!({"cwd": cwd}), "params.cwd", 128);
+    }
+    let dots = "/.".repeat(2000);
+    refused(&mut live.wire, "skills/list", &json!({"cwd": dots}), "params.cwd", 128);
+    let dir = "/a".repeat(2000);
+    refused(&mut live.wire, "trust/get", &json!({"dir": dir}), "params.dir", 128);
+}
+
+#[test]
+fn cwd_at_the_limits_is_answered_by_every_profile() {
+    let mut live = live();
+    let top = live.home.worktree("w", SKILL);
+    let component = format!("/{}", "a".repeat(31));
+    let cwd = component.repeat(128);
+    assert_eq!(cwd.len(), 4096);
+    for profile in ["agentskills", "claude-code", "codex", "gemini-cli", "opencode"] {
+        let params = json!({"cwd": cwd, "profile": profile});
+        let answer = live.wire.call("skills/list", &params);
+        assert_eq!(answer["health"][0]["code"], "no-directory", "{answer}");
+    }
+    let list = live.wire.call("skills/list", &json!({"cwd": top}));
+    assert_eq!(list["skills"][0]["name"], "tidy");
+}
+
+#[test]
+fn ids_beyond_256_bytes_are_refused() {
+    let mut live = live();
+    let top = live.home.worktree("w", SKILL);
+    let id = "i".repeat(257);
+    for (method, name) in [
+        ("session/open", "session"),
+        ("session/close", "session"),
+        ("session/touch", "agent"),
+        ("skills/list", "profile"),
+        ("events/unsubscribe", "subscription"),
+        ("hooks/done", "id"),
+        ("permission/pending", "session"),
+    ] {
+        let mut params = json!({"cwd": top});
+        params[name] = json!(id);
+        refused(&mut live.wire, method, &params, &format!("params.{name}"), 256);
+    }
+    let sessions = live.wire.call("session/list", &json!({}));
+    assert_eq!(sessions["sessions"], json!([]), "nothing is kept of them");
+    let longest = json!({"cwd": top, "session": "i".repeat(256)});
+    assert_eq!(live.wire.call("session/open", &longest)["isNew"], true);
+}
+
+#[test]
+fn request_id_beyond_its_limit_is_refused_and_not_repeated() {
+    let live = live();
+    let mut wire = live.daemon.connect(Framing::Lines);
+    wire.set_patience(PATIENCE);
+    let id = "i".repeat(500_000);
+    for _ in 0..20 {
+        wire.send(&json!({"jsonrpc": "2.0", "id": id, "method": "server/status"}));
+        let answer = wire.receive().expect("an answer");
+        assert_eq!(answer["id"], Value::Null);
+        assert_eq!(answer["error"]["code"], -32602, "{answer}");
+        assert_eq!(answer["error"]["data"]["path"], "id", "{answer}");
+    }
+    let longest = "i".repeat(256);
+    wire.send(&json!({"jsonrpc": "2.0", "id": longest, "method": "server/status"}));
+    assert_eq!(wire.receive().expect("an answer")["id"], json!(longest));
+}
+
+#[test]
+fn queries_and_names_beyond_1000_characters_are_refused() {
+    let mut live = live();
+    let top = live.home.worktree("w", SKILL);
+    for length in [1001, 900_000] {
+        let text = "q".repeat(length);
+        for (method, name) in [
+            ("skills/search", "query"),
+            ("catalog/render", "query"),
+            ("skills/get", "name"),
+            ("skills/explain", "name"),
+            ("skills/load", "name"),
+        ] {
+            let mut params = json!({"cwd": top});
+            params[name] = json!(text);
+            refused(&mut live.wire, method, &params, &format!("params.{name}"), 1000);
+        }
+    }
+    // Characters count, not bytes.
+    let query = "ä".repeat(1000);
+    live.wire.call("skills/search", &json!({"cwd": top, "query": query}));
+}
+
+#[test]
+fn lists_beyond_1000_items_are_refused() {
+    let mut live = live();
+    let top = live.home.worktree("w", SKILL);
+    for (method, name, item) in [
+        ("skills/list", "additionalDirs", json!("/w")),
+        ("skills/list", "include", json!("all")),
+        ("skills/check", "paths", json!(top)),
+        ("skills/check", "profiles", json!("agentskills")),
+        ("skills/check", "levels", json!({"rule": "x", "level": "off"})),
+        ("index/snapshot", "profiles", json!("agentskills")),
+        ("paths/match", "patterns", json!("*.md")),
+        ("permission/check", "patterns", json!("tidy")),
+        ("session/touch", "paths", json!("/w/x")),
+        ("events/subscribe", "kinds", json!("skills/changed")),
+        ("rules/describe", "rules", json!("yaml/unquoted-colon")),
+    ] {
+        let mut params = json!({"cwd": top, "session": "s", "permission": "skill"});
+        params[name] = json!(vec![item; 1001]);
+        refused(&mut live.wire, method, &params, &format!("params.{name}"), 1000);
+    }
+}
+
+#[test]
+fn environment_is_bounded_in_number_names_and_values() {
+    let mut live = live();
+    let top = live.home.worktree("w", SKILL);
+    let many: Map<_, _> = (0..1001).map(|it| (format!("V{it}"), json!(""))).collect();
+    let long_name = "N".repeat(300);
+    for (environment, path, limit) in [
+        (json!(many), "params.environment", 1000),
+        (json!({"HOME": "x".repeat(32 * 1024 + 1)}), "params.environment.HOME", 32 * 1024),
+        (json!({long_name.clone(): ""}), &*format!("params.environment.{}", &long_name[..64]), 256),
+    ] {
+        for method in ["initialize", "skills/list"] {
+            let params = json!({"cwd": top, "environment": environment});
+            refused(&mut live.wire, method, &params, path, limit);
+        }
+    }
+}
+
+#[test]
+fn home_beyond_path_max_is_no_home() {
+    let mut live = live();
+    let top = live.home.worktree("w", SKILL);
+    let long = format!("/{}", "a/".repeat(10_000));
+    for profile in ["agentskills", "claude-code", "opencode", "codex", "gemini-cli"] {
+        let environment = json!({"HOME": long, "XDG_CONFIG_HOME": long, "CODEX_HOME": long});
+        let params = json!({"cwd": top, "profile": profile, "environment": environment});
+        let list = live.wire.call("skills/list", &params);
+        assert!(list["skills"].is_array(), "{list}");
+    }
+}
+
+#[test]
+fn paths_in_escapes_are_measured_decoded() {
+    let mut live = live();
+    let cwd = format!("/{}", "%61".repeat(4095));
+    let params = json!({"cwd": cwd, "pathEncoding": "percent"});
+    // A component is longer than any file's name, which is for the disk to say.
+    let answer = live.wire.call("skills/list", &params);
+    assert!(answer["health"].is_array(), "{answer}");
+    refused(&mut live.wire, "skills/list", &json!({"cwd": cwd}), "params.cwd", 4096);
+    let longer = json!({"cwd": format!("{cwd}%61"), "pathEncoding": "percent"});
+    refused(&mut live.wire, "skills/list", &longer, "params.cwd", 4096);
+}
+
+#[test]
+fn nesting_does_not_hide_a_long_parameter() {
+    let live = live();
+    let mut wire = live.daemon.connect(Framing::Lines);
+    wire.set_patience(PATIENCE);
+    let cwd = format!("/{}", "a/".repeat(10_000));
+    let nested = format!("{}{}", "[".repeat(500), "]".repeat(500));
+    for before in [format!(r#""unknown":{nested}"#), r#""pathEncoding":7"#.to_owned()] {
+        let params = format!(r#"{{{before},"cwd":"{cwd}"}}"#);
+        let call = format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"skills/list\",\"params\":{params}}}\n"
+        );
+        wire.send_bytes(call.as_bytes()).expect("the daemon reads");
+        let answer = wire.receive().expect("an answer");
+        assert_eq!(answer["error"]["code"], -32602, "{answer}");
+    }
+}
+
+#[test]
+fn limits_on_parameters_are_told_in_initialize() {
+    let mut live = live();
+    let limits = live.wire.call("initialize", &json!({}))["limits"].clone();
+    for (name, limit) in [
+        ("pathBytes", 4096),
+        ("pathComponents", 128),
+        ("idBytes", 256),
+        ("queryCharacters", 1000),
+        ("listItems", 1000),
+        ("environmentValueBytes", 32 * 1024),
+    ] {
+        assert_eq!(limits[name], limit, "{limits}");
+    }
+}
+
+#[test]
+fn commands_with_longer_lists_make_several_calls() {
+    let live = live();
+    let top = live.home.worktree("w", SKILL);
+    let files: Vec<_> = (0..2500).map(|it| format!("src/{it}.rs")).collect();
+    let mut args = vec!["touch", "--session", "s"];
+    args.extend(files.iter().map(String::as_str));
+    let output = run(&live.home, &top, &args);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let mut args = vec!["check"];
+    args.extend(vec![".agents/skills/tidy/SKILL.md"; 1500]);
+    let checked = run_json(&live.home, &top, &args);
+    assert!(checked["files"].is_array(), "{checked}");
+}

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::value::RawValue;
+use skills_protocol::bounds::LIST_ITEMS;
 use skills_protocol::method::{
     Request, SessionAgentEnd, SessionClose, SessionCompacted, SessionGet, SessionOpen, SessionTouch,
 };
@@ -130,8 +131,10 @@ impl Conversation {
             params.session = Some(self.session.clone());
             params.agent.clone_from(&self.agent);
             let encoding = params.path_encoding;
-            params.paths = paths.into_iter().map(|path| encode(path, encoding)).collect();
-            all.push(self.ask::<SessionTouch>(&params)?);
+            for paths in paths.chunks(LIST_ITEMS) {
+                params.paths = paths.iter().map(|path| encode(path, encoding)).collect();
+                all.push(self.ask::<SessionTouch>(&params)?);
+            }
         }
         Ok(tell::new(&all))
     }
