@@ -17,6 +17,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
 /// The variables of the daemon that a program gets; all others, keys among them, stay here.
@@ -104,12 +105,24 @@ pub(crate) struct Ran {
     pub(crate) is_late: bool,
 }
 
+/// How many programs run at a time. Each takes a thread of the blocking pool, which others need.
+const MOST: usize = 8;
+
+static PLACES: Semaphore = Semaphore::const_new(MOST);
+
 /// Runs a program to its end.
 pub(crate) async fn run(job: Job) -> io::Result<Ran> {
     let leash = Arc::new(Leash::default());
     // Dropped with the call, also when nobody waits for it any more.
     let _holder = Holder(Arc::clone(&leash));
-    let ran = spawn_blocking(move || supervise(&job, &leash)).await;
+    // Never closed, so that a place is there sooner or later.
+    let place = PLACES.acquire().await.map_err(io::Error::other)?;
+    let supervise = move || {
+        let ran = supervise(&job, &leash);
+        drop(place);
+        ran
+    };
+    let ran = spawn_blocking(supervise).await;
     ran.unwrap_or_else(|error| Err(io::Error::other(error)))
 }
 

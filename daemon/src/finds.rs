@@ -15,11 +15,12 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use skills_engine::View;
+use skills_engine::cancel::Cancel;
 use skills_protocol::error::RpcError;
 use tokio::time::sleep;
 
-use crate::blocking::blocking;
 use crate::paging::{Cursor, PAGE, Part};
+use crate::peer::Peer;
 use crate::service::Service;
 
 /// For how long a page that nobody asks for may be asked for without being found again.
@@ -123,13 +124,14 @@ pub(crate) fn question(method: &str, views: &[Arc<View>], more: impl Hash) -> u6
 /// Returns the page that is wanted. `find` reads the disk, where the answer is not there.
 pub(crate) async fn page(
     service: &Arc<Service>,
+    peer: &Peer,
     wanted: Wanted<'_>,
-    find: impl FnOnce() -> Result<Found, RpcError> + Send + 'static,
+    find: impl FnOnce(&Cancel) -> Result<Found, RpcError> + Send + 'static,
 ) -> Result<FoundPage, RpcError> {
     let Wanted { question, cursor, limit } = wanted;
     let found = match cursor.and_then(|it| service.finds.of(question, it)) {
         Some(found) => found,
-        None => Arc::new(blocking(find).await?),
+        None => Arc::new(service.heavy.run(peer, find).await?),
     };
     let start = match cursor {
         Some(cursor) => Cursor::read(cursor, &found.revision)?.start,

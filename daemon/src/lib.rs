@@ -83,6 +83,8 @@ mod beneath;
 
 mod blocking;
 
+mod heavy;
+
 mod memory;
 
 #[cfg(test)]

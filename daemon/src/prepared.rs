@@ -90,6 +90,11 @@ impl Prepared {
         Ok(slot.get_or_init(|| answer).clone())
     }
 
+    /// Returns whether the full-text index is made, without waiting where it is being made.
+    pub(crate) fn has_search_index(&self) -> bool {
+        self.search.try_lock().is_ok_and(|it| it.is_some())
+    }
+
     /// Returns the full-text index of all candidates. Blocks while it is made.
     pub(crate) fn search_index(&self, view: &View) -> Result<Arc<SearchIndex>, SearchError> {
         let mut kept = self.search.lock().unwrap_or_else(PoisonError::into_inner);

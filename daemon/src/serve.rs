@@ -42,6 +42,10 @@ use crate::watchdog;
 /// What the file of the conversations is called.
 const SESSIONS: &str = "sessions.db";
 
+/// How many threads wait for the disk or a program at a time. With those of heavy calls, of the
+/// engine and of the store the daemon has 32 at most.
+const MOST_BLOCKING: usize = 14;
+
 /// How long work on the blocking pool may go on after everything else has ended.
 pub(crate) const LAST_WORK: Duration = Duration::from_secs(1);
 
@@ -174,7 +178,12 @@ fn cookie_directory(location: &SocketLocation, boot_id: &str) -> PathBuf {
 }
 
 fn runtime() -> io::Result<Runtime> {
-    runtime::Builder::new_multi_thread().worker_threads(2).thread_name("serve").enable_all().build()
+    runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .max_blocking_threads(MOST_BLOCKING)
+        .thread_name("serve")
+        .enable_all()
+        .build()
 }
 
 /// Names this run: no two of one user begin in the same nanosecond with the same process id.

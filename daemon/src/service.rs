@@ -27,6 +27,7 @@ use crate::events::{About, Bus};
 use crate::finds::Finds;
 use crate::from_wire::{self, Asked};
 use crate::handlers;
+use crate::heavy::HeavyCalls;
 use crate::memory::Memory;
 use crate::peer::{Environment, Peer};
 use crate::requests::Requests;
@@ -58,6 +59,8 @@ pub(crate) struct Service {
     pub(crate) walks: Walks,
     /// What was found on the disk, as long as its pages are being asked for.
     pub(crate) finds: Finds,
+    /// The calls that take long.
+    pub(crate) heavy: HeavyCalls,
     /// What is known of the directories that touches come by.
     pub(crate) levels: Levels,
     /// How often agents did what.
@@ -99,6 +102,7 @@ impl Service {
             sessions,
             walks: Walks::default(),
             finds: Finds::default(),
+            heavy: HeavyCalls::default(),
             levels: Levels::default(),
             failed: AtomicBool::new(false),
         })

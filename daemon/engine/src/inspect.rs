@@ -26,6 +26,7 @@ use skills_core::rules::{self, Company, Edit, Finding, Levels, Neighbour, Settin
 use skills_core::skill::{FileFacts, Origin, SkillRecord};
 use skills_core::text::decode;
 
+use crate::cancel::Cancel;
 use crate::disk::{Disk as _, ReadError, RealDisk, content_hash};
 use crate::ground::read_fault;
 use crate::ignored::{Options, walk};
@@ -36,6 +37,9 @@ pub use beside::{entry, facts, make_executable, worktree_top};
 pub use spoken::{Spoken, home, names, search, spoken};
 pub use walks::Walks;
 pub use worktree::{Worktree, directories};
+
+/// How many threads work at one check.
+const MOST_THREADS: usize = 4;
 
 /// The file that makes a directory a skill.
 const SKILL_FILE: &str = "SKILL.md";
@@ -53,6 +57,8 @@ pub struct Task {
     pub read_limit: u64,
     /// Whether to say what all fixes with one right answer come to.
     pub settles: bool,
+    /// Ends the check early when nobody wants it any more.
+    pub cancel: Cancel,
 }
 
 /// One file that was checked.
@@ -92,6 +98,9 @@ pub enum InspectError {
         /// What the system says.
         source: io::Error,
     },
+    /// Nobody wants the result any more.
+    #[error("the check was cancelled")]
+    Cancelled,
     /// It is a file that is no skill and speaks of none.
     #[error("`{0}` is neither called SKILL.md nor a command or agents' instructions")]
     NoSkill(String),
@@ -144,19 +153,19 @@ pub fn inspect(task: &Task) -> Result<Vec<Checked>, InspectError> {
     }
     files.sort();
     files.dedup();
-    let sources = in_parallel(&files, |path| read(path, task.read_limit));
+    let sources = in_parallel(&files, &task.cancel, |path| read(path, task.read_limit))?;
     let sources: Vec<Source> = sources.into_iter().flatten().collect();
     let worktree = Worktree::new(task.views.first().map(|it| it.resolution.worktree.clone()));
     let rankings = task.views.iter().map(|it| Ranking::of(&it.site, &it.resolution));
     let company = Company::new(neighbours(&sources, &task.views), rankings.collect());
     let profiles = task.views.iter().map(|it| &*it.site.profile).collect();
     let settings = Settings { profiles, levels: task.levels.clone() };
-    let found = in_parallel(&sources, |source| {
+    let found = in_parallel(&sources, &task.cancel, |source| {
         let beside = Beside::new(&source.path, &worktree, &company).fault(source.fault.as_ref());
         let findings = rules::check(&source.subject(), &settings, &beside);
         let mended = task.settles.then(|| mended(source, &findings, &settings, &beside)).flatten();
         (rules::shown(findings, &source.subject(), &settings, &beside), mended)
-    });
+    })?;
     let checked = sources.into_iter().zip(found).map(|(source, (findings, mended))| {
         let hash = source.is_whole().then_some(source.record.facts.hash);
         let Source { path, text, bom, .. } = source;
@@ -214,6 +223,9 @@ fn find(path: &AbsPath, task: &Task, files: &mut Vec<AbsPath>) -> Result<(), Ins
     let walk =
         walk(path, options, |it| it.file_name() != ".git" && it.file_name() != "node_modules");
     for entry in walk.build() {
+        if task.cancel.is_cancelled() {
+            return Err(InspectError::Cancelled);
+        }
         let entry = match entry {
             Ok(entry) => entry,
             Err(error) => {
@@ -301,31 +313,41 @@ fn neighbours(sources: &[Source], views: &[Arc<View>]) -> Vec<Neighbour> {
     all
 }
 
-/// Returns what `work` makes of each item, in their order, on as many threads as there are cores.
-fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+/// Returns what `work` makes of each item, in their order, on this thread and a few more.
+fn in_parallel<T: Sync, R: Send>(
+    items: &[T],
+    cancel: &Cancel,
+    work: impl Fn(&T) -> R + Sync,
+) -> Result<Vec<R>, InspectError> {
     // Below it the threads cost more than they save.
     const FEW: usize = 8;
-    let n_threads = thread::available_parallelism().map_or(1, usize::from).min(8);
-    if items.len() < FEW || n_threads == 1 {
-        return items.iter().map(work).collect();
-    }
+    let most = thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
+    let n_threads = if items.len() < FEW { 1 } else { most };
     let next = AtomicUsize::new(0);
     let run = || {
         let mut done = Vec::new();
-        loop {
+        while !cancel.is_cancelled() {
             let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(item) = items.get(index) else { return done };
+            let Some(item) = items.get(index) else { break };
             done.push((index, work(item)));
         }
+        done
     };
     let mut all: Vec<(usize, R)> = thread::scope(|scope| {
-        let threads: Vec<_> = (0..n_threads).map(|_| scope.spawn(run)).collect();
-        let join = |it: thread::ScopedJoinHandle<'_, Vec<(usize, R)>>| match it.join() {
-            Ok(done) => done,
-            Err(panic) => std::panic::resume_unwind(panic),
-        };
-        threads.into_iter().flat_map(join).collect()
+        let start = || thread::Builder::new().spawn_scoped(scope, run).ok();
+        let others: Vec<_> = (1..n_threads).map_while(|_| start()).collect();
+        let mut all = run();
+        for other in others {
+            match other.join() {
+                Ok(done) => all.extend(done),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        all
     });
+    if cancel.is_cancelled() {
+        return Err(InspectError::Cancelled);
+    }
     all.sort_by_key(|(index, _)| *index);
-    all.into_iter().map(|(_, it)| it).collect()
+    Ok(all.into_iter().map(|(_, it)| it).collect())
 }

@@ -75,6 +75,8 @@ mod news;
 
 mod bundled;
 
+pub mod cancel;
+
 mod provide;
 
 mod remote;

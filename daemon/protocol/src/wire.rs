@@ -63,10 +63,10 @@ pub use permission::{
 pub use position::{Diagnostic, FieldRanges, Position, Range, Severity};
 pub use rules::{RuleDescription, RuleReference, RulesDescribeParams, RulesDescribeResult};
 pub use server::{
-    Actions, CancelParams, ClientInfo, ConfigState, ConfigStatus, InitializeParams,
-    InitializeResult, LayerRebuilds, Rebuilds, ServerCapabilities, ServerInfo, ShutdownParams,
-    ShutdownResult, SourceState, SourceStatus, StatusParams, StatusResult, SyncParams, SyncResult,
-    Watches,
+    Actions, CancelParams, ClientInfo, ConfigState, ConfigStatus, HeavyCallCounts,
+    InitializeParams, InitializeResult, LayerRebuilds, Rebuilds, ServerCapabilities, ServerInfo,
+    ShutdownParams, ShutdownResult, SourceState, SourceStatus, StatusParams, StatusResult,
+    SyncParams, SyncResult, Watches,
 };
 pub use session::{
     ActivatedSkill, AgentSkills, Discovered, InvokedSkill, Matched, SessionAgentEndParams,

@@ -9,6 +9,7 @@ use skills_core::path::AbsPath;
 use skills_core::references::is_instructions;
 use skills_core::rules::Level;
 use skills_engine::View;
+use skills_engine::cancel::Cancel;
 use skills_engine::inspect::{InspectError, Task, inspect};
 use skills_engine::vigil::Heard;
 use skills_protocol::error::RpcError;
@@ -48,9 +49,10 @@ pub(crate) async fn check(
     let limit = paging::limit(params.limit)?;
     let wanted = Wanted { question, cursor: params.cursor.as_deref(), limit };
     let clock = first.clock.clone();
-    let find = move || {
+    let find = move |cancel: &Cancel| {
         let levels = config::levels_of(&rows, &top);
-        let checked = inspect(&Task { paths, views, levels, read_limit, settles });
+        let cancel = cancel.clone();
+        let checked = inspect(&Task { paths, views, levels, read_limit, settles, cancel });
         let checked = checked.map_err(|error| refused(&error))?;
         let page = rules_page::address();
         let skills = checked.iter().filter(|it| !is_instructions(&it.path)).count();
@@ -58,7 +60,7 @@ pub(crate) async fn check(
         let files = found.map(|it| to_wire::checked_file(it, page.as_deref()));
         Ok(Found::new(&clock, skills as u64, files))
     };
-    let page = finds::page(&service, wanted, find).await?;
+    let page = finds::page(&service, &peer, wanted, find).await?;
     let result = CheckResult {
         clock: page.whole().clock.clone(),
         health: to_wire::health(&first.health),
@@ -124,6 +126,7 @@ fn level(row: RuleLevel) -> Result<LevelRow, RpcError> {
 
 fn refused(error: &InspectError) -> RpcError {
     let hint = match error {
+        InspectError::Cancelled => return RpcError::cancelled(),
         InspectError::Unreadable { .. } => "Name a SKILL.md that there is, or a directory.",
         InspectError::NoSkill(_) => {
             "Name a SKILL.md, a command, a `CLAUDE.md` or its like, or a directory."

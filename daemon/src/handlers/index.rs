@@ -7,6 +7,7 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
+use skills_engine::cancel::Cancel;
 use skills_engine::inspect;
 use skills_protocol::method::{Request as _, SkillsReferences};
 use skills_protocol::wire::{
@@ -15,7 +16,6 @@ use skills_protocol::wire::{
 };
 
 use crate::answer::{Answer, Outcome};
-use crate::blocking::blocking;
 use crate::finds::{self, Found, Wanted, question};
 use crate::handlers::check::{Active, active};
 use crate::lineup::Lineup;
@@ -50,14 +50,14 @@ pub(crate) async fn snapshot(
         return Answer::new(&to_wire::known_snapshot(views, clock));
     }
     let part = Part { start: cursor.map_or(0, |it| it.start), limit };
-    blocking(move || {
+    let make = move |_: &Cancel| {
         let Active { views, rows, .. } = &active;
         let lineup = Prepared::of(&views[0]).lineup(views, Lineup::of);
         let result = to_wire::snapshot(views, &lineup, rows, &config.profiles, clock, part);
         let n_places: usize = result.profiles.iter().map(|it| it.skills.len()).sum();
         Answer::with_capacity(&result, 1024 + result.skills.len() * 300 + n_places * 200)
-    })
-    .await
+    };
+    service.heavy.run(&peer, make).await
 }
 
 pub(crate) async fn paths_match(
@@ -71,8 +71,9 @@ pub(crate) async fn paths_match(
     let view = service.view(&peer, context).await?;
     let worktree = service.walks.worktree(&view.resolution.worktree, anew);
     let most = limit.unwrap_or(FILES) as usize;
-    let work = move || {
-        let matches = patterns.into_iter().map(|pattern| {
+    let work = move |cancel: &Cancel| {
+        let patterns = patterns.into_iter().take_while(|_| !cancel.is_cancelled());
+        let matches = patterns.map(|pattern| {
             let found = worktree.first_matches(&pattern, most);
             let (count, files) = found.map_or((None, Vec::new()), |(count, files)| {
                 let shown = files.iter().map(|it| it.to_string_lossy().into_owned());
@@ -82,7 +83,7 @@ pub(crate) async fn paths_match(
         });
         Ok(matches.collect())
     };
-    let matches = blocking(work).await?;
+    let matches = service.heavy.run(&peer, work).await?;
     let health = to_wire::health(&view.health);
     Answer::new(&PathsMatchResult { clock: view.clock.clone(), health, matches })
 }
@@ -101,17 +102,17 @@ pub(crate) async fn references(
     let question = question(SkillsReferences::METHOD, &views, &name);
     let wanted = Wanted { question, cursor: cursor.as_deref(), limit };
     let (clock, walking) = (first.clock.clone(), Arc::clone(&service));
-    let find = move || {
+    let find = move |cancel: &Cancel| {
         let worktree = walking.walks.worktree(&views[0].resolution.worktree, anew);
         let names = inspect::names(&views);
         let is_meant = |it: &str| match &name {
             Some(name) => it == name,
             None => names.contains(it),
         };
-        let spoken = inspect::spoken(&worktree, &views, is_meant);
+        let spoken = inspect::spoken(&worktree, &views, is_meant, cancel);
         Ok(Found::new(&clock, 0, spoken.iter().flat_map(to_wire::references)))
     };
-    let page = finds::page(&service, wanted, find).await?;
+    let page = finds::page(&service, &peer, wanted, find).await?;
     let result = ReferencesResult {
         clock: page.whole().clock.clone(),
         health: to_wire::health(&first.health),

@@ -9,9 +9,9 @@ use skills_engine::View;
 use skills_engine::search::{Hit, SearchError};
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::{Contextual, SearchHit, SearchParams, SearchResult};
-use tokio::task::spawn_blocking;
 
 use crate::answer::{Answer, Outcome};
+use crate::blocking::blocking;
 use crate::handlers::list::Form;
 use crate::peer::Peer;
 use crate::prepared::Prepared;
@@ -41,15 +41,18 @@ pub(crate) async fn search(
     }
     let view = service.view(&peer, context).await?;
     let form = Form::of(&params.include);
-    // The first search of a view indexes it.
+    let is_indexed = Prepared::of(&view).has_search_index();
+    let limit = limit as usize;
     let work = move || {
-        let hits = hits(&view, &params.query, limit as usize, form);
-        (view, hits)
+        let hits = hits(&view, &params.query, limit, form);
+        Ok((view, hits))
     };
-    let (view, hits) = spawn_blocking(work).await.map_err(|error| {
-        tracing::error!(%error, "a search ended early");
-        RpcError::internal("the search ended early")
-    })?;
+    // The first search of a view indexes it.
+    let (view, hits) = if is_indexed {
+        blocking(work).await?
+    } else {
+        service.heavy.run(&peer, |_| work()).await?
+    };
     let hits = hits.map_err(|error| {
         tracing::error!(%error, "a search failed");
         RpcError::internal(error.to_string())

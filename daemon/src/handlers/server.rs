@@ -79,6 +79,7 @@ pub(crate) async fn status(service: Arc<Service>, _: Arc<Peer>, _: StatusParams)
         path_encoding: encoding,
         config: service.settings.status(),
         actions: actions(&service),
+        heavy_calls: service.heavy.counts(),
         trusted: service.trusts().await.iter().filter(|it| it.1).count() as u64,
         health: to_wire::health(&unwell),
     })

@@ -119,6 +119,9 @@ async fn one(stream: UnixStream, server: Arc<Server>, closing: CancellationToken
     }
 }
 
+/// How many threads of one editor wait for the disk at a time.
+const MOST_BLOCKING: usize = 4;
+
 /// Serves one editor on this thread. What it asks of the daemon is answered by that one's workers.
 fn alone(
     stream: UnixStream,
@@ -127,7 +130,10 @@ fn alone(
     closing: &CancellationToken,
 ) -> io::Result<()> {
     let stream = stream.into_std()?;
-    let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = runtime::Builder::new_current_thread()
+        .max_blocking_threads(MOST_BLOCKING)
+        .enable_all()
+        .build()?;
     let served = runtime.block_on(async {
         let (input, output) = UnixStream::from_std(stream)?.into_split();
         let link = Arc::new(Link::new(Reach::Served(server, daemon)));

@@ -1,8 +1,13 @@
 //! Requests made to cost time and memory: long paths, long lists, calls nobody waits for.
 
-use std::time::Duration;
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
+use skills_testkit::fixture::write_skill;
+use skills_testkit::wait::wait_for;
 use skills_testkit::{Framing, Wire};
 
 use crate::support::{Live, run, run_json, stderr};
@@ -276,4 +281,159 @@ fn commands_with_longer_lists_make_several_calls() {
     args.extend(vec![".agents/skills/tidy/SKILL.md"; 1500]);
     let checked = run_json(&live.home, &top, &args);
     assert!(checked["files"].is_array(), "{checked}");
+}
+
+/// How long a list may take beside a load: a hundred times the bar, for a busy machine.
+const BESIDE: Duration = Duration::from_secs(5);
+
+/// Lays out so many skills, with bodies that a check has to read.
+fn many_skills(live: &Live, count: usize) -> PathBuf {
+    let top = live.home.worktree("many", "");
+    for nth in 0..count {
+        let name = format!("s{nth}");
+        let dir = top.join(".agents/skills").join(&name);
+        write_skill(&dir, &name, "Does one thing. Use it when asked.");
+        let body = format!("Use the skill `s{}` and /s{} then.\n", nth + 1, nth + 2).repeat(50);
+        let mut file = File::options().append(true).open(dir.join("SKILL.md")).expect("written");
+        file.write_all(body.as_bytes()).expect("written");
+    }
+    top
+}
+
+/// Returns a number that the kernel tells of a process, such as its threads or its peak in KiB.
+fn of_process(pid: u32, name: &str) -> u64 {
+    let text = fs::read_to_string(format!("/proc/{pid}/status")).expect("the daemon runs");
+    let line = text.lines().find(|it| it.starts_with(name)).expect("the kernel tells");
+    line.split_whitespace().nth(1).and_then(|it| it.parse().ok()).expect("a number")
+}
+
+fn heavy_calls(wire: &mut Wire) -> Value {
+    wire.call("server/status", &json!({}))["heavyCalls"].clone()
+}
+
+/// Opens connections and sends the same call so many times on each, without waiting for answers.
+fn send_many(
+    live: &Live,
+    connections: usize,
+    calls: usize,
+    method: &str,
+    params: &Value,
+) -> Vec<Wire> {
+    let connect = |_| {
+        let mut wire = live.daemon.connect(Framing::Lines);
+        wire.set_patience(Duration::from_secs(120));
+        for _ in 0..calls {
+            wire.start(method, params);
+        }
+        wire
+    };
+    (0..connections).map(connect).collect()
+}
+
+#[test]
+fn checks_on_twenty_connections_do_not_delay_another_clients_list() {
+    let mut live = live();
+    let top = many_skills(&live, 150);
+    let other = live.home.worktree("w", SKILL);
+    let list = json!({"cwd": other});
+    live.wire.call("skills/list", &list);
+    let wires = send_many(&live, 20, 3, "skills/check", &json!({"cwd": top}));
+    for _ in 0..40 {
+        let begun = Instant::now();
+        assert_eq!(live.wire.call("skills/list", &list)["skills"][0]["name"], "tidy");
+        assert!(begun.elapsed() < BESIDE, "{:?}", begun.elapsed());
+        let heavy = heavy_calls(&mut live.wire);
+        assert!(heavy["running"].as_u64() <= Some(2), "{heavy}");
+        let threads = of_process(live.daemon.pid(), "Threads:");
+        assert!(threads <= 32, "{threads}");
+    }
+    for mut wire in wires {
+        for _ in 0..3 {
+            let answer = wire.receive().expect("every check is answered");
+            assert_eq!(answer["result"]["checked"], 150, "{answer}");
+        }
+    }
+}
+
+#[test]
+fn connection_with_many_checks_delays_another_by_few() {
+    let mut live = live();
+    let top = many_skills(&live, 150);
+    let params = json!({"cwd": top});
+    live.wire.call("skills/list", &params);
+    let greedy = send_many(&live, 1, 30, "skills/check", &params);
+    wait_for("the checks to be waiting", || {
+        (heavy_calls(&mut live.wire)["waiting"].as_u64() > Some(5)).then_some(())
+    });
+    live.wire.set_patience(Duration::from_secs(120));
+    live.wire.call("skills/check", &params);
+    let heavy = heavy_calls(&mut live.wire);
+    assert!(heavy["begun"].as_u64() < Some(25), "its turn came before the others': {heavy}");
+    drop(greedy);
+}
+
+#[test]
+fn cancelled_checks_are_answered_and_those_that_wait_never_begin() {
+    let mut live = live();
+    let top = many_skills(&live, 150);
+    let params = json!({"cwd": top});
+    live.wire.call("skills/list", &params);
+    let mut wire = live.daemon.connect(Framing::Lines);
+    wire.set_patience(Duration::from_secs(120));
+    let ids: Vec<_> = (0..20).map(|_| wire.start("skills/check", &params)).collect();
+    for id in &ids {
+        wire.send(&json!({"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": id}}));
+    }
+    let answers: Vec<_> = ids.iter().map(|_| wire.receive().expect("an answer")).collect();
+    let is_cancelled = |it: &&Value| it["error"]["code"] == -32800;
+    assert!(answers.iter().filter(is_cancelled).count() >= 10, "{answers:?}");
+    wait_for("the work to end", || (heavy_calls(&mut live.wire)["running"] == 0).then_some(()));
+    let heavy = heavy_calls(&mut live.wire);
+    assert!(heavy["begun"].as_u64() <= Some(10), "{heavy}");
+}
+
+#[test]
+fn calls_that_nobody_waits_for_cost_neither_time_nor_memory() {
+    let mut live = live();
+    let top = many_skills(&live, 150);
+    let params = json!({"cwd": top});
+    live.wire.call("skills/list", &params);
+    for method in ["skills/check", "skills/references", "index/snapshot"] {
+        for _ in 0..10 {
+            drop(send_many(&live, 10, 10, method, &params));
+        }
+    }
+    let begun = Instant::now();
+    live.wire.call("skills/list", &params);
+    assert!(begun.elapsed() < BESIDE, "{:?}", begun.elapsed());
+    wait_for("the work to be given up", || {
+        let heavy = heavy_calls(&mut live.wire);
+        (heavy["running"] == 0 && heavy["waiting"] == 0).then_some(())
+    });
+    let heavy = heavy_calls(&mut live.wire);
+    assert!(heavy["begun"].as_u64() < Some(2000), "most of 3,000 never began: {heavy}");
+    // The bar for the program as users have it is 150 MB; this one is not optimised.
+    let peak = of_process(live.daemon.pid(), "VmHWM:") / 1024;
+    assert!(peak < 400, "{peak} MB");
+}
+
+#[test]
+fn eight_hundred_unread_subscriptions_delay_nobody() {
+    let mut live = live();
+    let top = live.home.worktree("w", SKILL);
+    let params = json!({"cwd": top});
+    let mut deaf = send_many(&live, 100, 8, "events/subscribe", &params);
+    for wire in &mut deaf {
+        for _ in 0..8 {
+            assert!(wire.receive().expect("an answer")["result"].is_object());
+        }
+    }
+    for nth in 0..40 {
+        let text = format!("Does thing {nth}. Use it when asked.");
+        write_skill(&top.join(".agents/skills/tidy"), "tidy", &text);
+        let begun = Instant::now();
+        let list = live.wire.call("skills/list", &params);
+        assert_eq!(list["skills"][0]["description"], json!(text));
+        assert!(begun.elapsed() < BESIDE, "{:?}", begun.elapsed());
+    }
 }

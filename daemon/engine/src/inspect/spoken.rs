@@ -15,6 +15,7 @@ use skills_core::text::decode;
 
 use super::beside;
 use super::worktree::Worktree;
+use crate::cancel::Cancel;
 use crate::disk::{Disk as _, RealDisk};
 use crate::view::View;
 
@@ -45,11 +46,12 @@ struct Sought<'a, F> {
 }
 
 /// Returns the files that name one of these skills, sorted by path: of the worktree, of the skills
-/// that are seen from there, and of what the user tells every agent.
+/// that are seen from there, and of what the user tells every agent. Fewer where it is cancelled.
 pub fn spoken(
     worktree: &Worktree,
     views: &[Arc<View>],
     is_meant: impl Fn(&str) -> bool,
+    cancel: &Cancel,
 ) -> Vec<Spoken> {
     let mut places: HashMap<AbsPath, &str> = HashMap::new();
     let mut seen = HashSet::new();
@@ -68,7 +70,8 @@ pub fn spoken(
     let skills = candidates().map(|it| it.path.clone());
     let paths = texts(worktree, skills, home.as_ref());
     let sought = Sought { is_meant, places, skills: seen, top: worktree.top(), home };
-    paths.into_iter().filter_map(|path| of_file(path, &sought)).collect()
+    let paths = paths.into_iter().take_while(|_| !cancel.is_cancelled());
+    paths.filter_map(|path| of_file(path, &sought)).collect()
 }
 
 /// Returns the user's home directory, where these views know it.

@@ -121,6 +121,9 @@ pub struct StatusResult {
     /// How often agents did what.
     #[serde(default)]
     pub actions: Actions,
+    /// How many heavy calls there were and are.
+    #[serde(default)]
+    pub heavy_calls: HeavyCallCounts,
     /// How many directories the user trusts.
     #[serde(default)]
     pub trusted: u64,
@@ -158,6 +161,22 @@ pub struct Actions {
     pub hooks_registered: u64,
     /// Hooks that were given to agents to run.
     pub hooks_matched: u64,
+}
+
+/// How many heavy calls there were and are: checks, references, snapshots, matches of patterns and
+/// first searches. Two run at a time, of different connections; the others wait in turns by
+/// connection.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct HeavyCallCounts {
+    /// Those that run.
+    pub running: u64,
+    /// Those that wait for their turn.
+    pub waiting: u64,
+    /// Those that have begun since the daemon's start.
+    pub begun: u64,
+    /// Those whose client cancelled them or hung up before they had ended.
+    pub cancelled: u64,
 }
 
 /// A source of skills that is no directory of an agent.
