@@ -362,7 +362,7 @@ mod tests {
               {serverInfo protocolVersion capabilities limits bootId}
             server/status
               ()
-              {version protocolVersion pid uptime rss watches connections worktrees rebuilds sources bootId socket pathEncoding config actions trusted health}
+              {version protocolVersion pid uptime rss watches connections worktrees rebuilds sources bootId socket pathEncoding config actions heavyCalls trusted health}
             server/sync
               (cwd profile session agent freshness additionalDirs environment pathEncoding)
               {clock health}
