@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
 use skills_core::render::resources::Entries;
+use skills_core::resolve::{Candidate, FileId};
 use skills_engine::disk::content_hash_of;
 use skills_engine::store::Content;
 
@@ -84,6 +85,9 @@ pub(crate) enum BeneathError {
     /// It is longer than is read.
     #[error("it has {0} bytes, more than are read")]
     TooLarge(u64),
+    /// Another directory or file is there than the one that the list has.
+    #[error("it was exchanged for another one")]
+    Exchanged,
     /// It kept changing while it was read.
     #[error("it kept changing while it was read")]
     Changing,
@@ -115,6 +119,22 @@ impl Beneath {
         Ok(Self { directory: rustix::fs::openat(CWD, directory, flags, Mode::empty())? })
     }
 
+    /// Opens the directory of a skill, which has to be the one that its view has met.
+    pub(crate) fn of(candidate: &Candidate) -> Result<Self, BeneathError> {
+        Self::open_known(&candidate.dir(), candidate.directory)
+    }
+
+    /// Opens the directory itself, which has to be `known` where that is given.
+    pub(crate) fn open_known(
+        directory: &Path,
+        known: Option<FileId>,
+    ) -> Result<Self, BeneathError> {
+        let beneath = Self::open(directory)?;
+        let found = rustix::fs::fstat(&beneath.directory)?;
+        let is_known = known.is_none_or(|it| it == id_of(&found));
+        if is_known { Ok(beneath) } else { Err(BeneathError::Exchanged) }
+    }
+
     /// Reads a part of a file: at most `length` bytes from `offset` on.
     pub(crate) fn read(
         &self,
@@ -138,9 +158,23 @@ impl Beneath {
 
     /// Reads a whole file of at most `most` bytes, as it is at one moment.
     pub(crate) fn whole(&self, relative: &Path, most: u64) -> Result<Vec<u8>, BeneathError> {
+        self.whole_known(relative, most, None)
+    }
+
+    /// Does the same with a file that has to be `known` where that is given.
+    pub(crate) fn whole_known(
+        &self,
+        relative: &Path,
+        most: u64,
+        known: Option<FileId>,
+    ) -> Result<Vec<u8>, BeneathError> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
         let mut file = File::from(self.resolve(relative, flags)?);
-        let mut before = Mark::new(&regular(&file)?);
+        let found = regular(&file)?;
+        if known.is_some_and(|it| it != id_of(&found)) {
+            return Err(BeneathError::Exchanged);
+        }
+        let mut before = Mark::new(&found);
         for nth in 0..TRIES {
             if before.size > most {
                 return Err(BeneathError::TooLarge(before.size));
@@ -318,6 +352,11 @@ impl Mark {
             changed: (stat.st_ctime as i64, stat.st_ctime_nsec as i64),
         }
     }
+}
+
+#[expect(clippy::unnecessary_cast, reason = "platform types")]
+fn id_of(stat: &Stat) -> FileId {
+    FileId { device: stat.st_dev as u64, inode: stat.st_ino as u64 }
 }
 
 /// Returns the path of an open file, without links.

@@ -15,7 +15,7 @@ use skills_core::resolve::{Candidate, State};
 use skills_engine::View;
 use skills_engine::disk::content_hash;
 use skills_engine::store::Content;
-use skills_protocol::error::RpcError;
+use skills_protocol::error::{OUTSIDE_SKILL, RpcError};
 
 use crate::consent::{About, Consent};
 use crate::peer::Peer;
@@ -174,10 +174,22 @@ pub(crate) fn named(
     if decision.action == Action::Deny {
         refusal(candidate, &decision)?;
     }
-    if candidate.state == State::Untrusted {
-        return Err(untrusted(view, candidate, &format!("`{}` is not given away", candidate.name)));
+    match candidate.state {
+        State::Untrusted => {
+            let what = format!("`{}` is not given away", candidate.name);
+            Err(untrusted(view, candidate, &what))
+        }
+        State::Refused => Err(refused(candidate)),
+        _ => Ok(()),
     }
-    Ok(())
+}
+
+/// Refuses a skill whose file is a link that must not be followed.
+pub(crate) fn refused(candidate: &Candidate) -> RpcError {
+    let why = candidate.reason.as_deref();
+    let message = why.map_or("its file is a link", |it| &it.message);
+    RpcError::new(OUTSIDE_SKILL, format!("`{}` is not read: {message}", candidate.name))
+        .with_hint(why.map_or("Replace the link by the file itself.", |it| &it.next))
 }
 
 /// Refuses what waits for trust, and says how to give it.

@@ -20,7 +20,8 @@ use skills_core::config::{self, Config, Problem, REPOSITORY_FILE, Source};
 use skills_core::path::AbsPath;
 use skills_core::permission::Rule;
 use skills_core::resolve::Policy;
-use skills_engine::disk::{Disk, ReadError, RealDisk};
+use skills_engine::disk::ReadError;
+use skills_engine::inspect::read_fenced;
 use skills_engine::vigil::{Heard, Vigil, Vouch};
 use skills_engine::{Health, McpOptions, Provision, Reach, RemoteOptions};
 use skills_protocol::limits::Limits;
@@ -270,7 +271,7 @@ fn read(path: &Path, source: Source, before: &Kept, own: &[String]) -> Kept {
     let stamp = Stamp::of(path);
     let fresh = stamp.is_young();
     let reach = Reach::of(path);
-    match text(path) {
+    match text(path, source) {
         Ok(None) => Kept { stamp, reach, fresh, ..Kept::default() },
         Ok(Some(bytes)) => {
             let parsed = config::read_knowing(&bytes, source, own);
@@ -294,11 +295,15 @@ fn watch(path: &Path, reach: &Reach) -> Vouch {
     }
 }
 
-fn text(path: &Path) -> Result<Option<Vec<u8>>, String> {
-    match RealDisk.read(path, LONGEST) {
+fn text(path: &Path, source: Source) -> Result<Option<Vec<u8>>, String> {
+    let path = AbsPath::new(path).map_err(|error| error.to_string())?;
+    // A worktree's file must not be a link to another file of the user.
+    let top = path.parent().filter(|_| source == Source::Repository);
+    match read_fenced(&path, top.as_ref(), LONGEST) {
         Ok(file) if file.truncated => Err(format!("it is longer than {LONGEST} bytes")),
         Ok(file) => Ok(Some(file.bytes)),
         Err(ReadError::NotRegular(_)) => Err("it is not a regular file".to_owned()),
+        Err(ReadError::Outside(_)) => Err("it is a link out of the worktree".to_owned()),
         Err(ReadError::Changing) => Err("it changed while it was read".to_owned()),
         Err(ReadError::Io(error)) => match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Ok(None),

@@ -165,6 +165,7 @@ pub(crate) fn state(state: State) -> wire::State {
         State::Activated => wire::State::Activated,
         State::Shadowed => wire::State::Shadowed,
         State::Invalid => wire::State::Invalid,
+        State::Refused => wire::State::Refused,
         State::Hidden => wire::State::Hidden,
         State::Denied => wire::State::Denied,
         State::Untrusted => wire::State::Untrusted,

@@ -317,6 +317,7 @@ fn state(state: wire::State) -> State {
         wire::State::Activated => State::Activated,
         wire::State::Shadowed => State::Shadowed,
         wire::State::Invalid => State::Invalid,
+        wire::State::Refused => State::Refused,
         wire::State::Hidden => State::Hidden,
         wire::State::Untrusted => State::Untrusted,
         // Both are switched off by what the user has configured.

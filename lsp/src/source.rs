@@ -115,6 +115,13 @@ pub trait Source: Send + Sync + 'static {
     /// Returns where each of these texts is, in their order.
     fn whereabouts(&self, paths: Vec<AbsPath>) -> Answer<Vec<Whereabouts>>;
 
+    /// Returns for each path whether links lead from it out of its worktree: nothing is written
+    /// there.
+    fn leads_out(&self, paths: Vec<AbsPath>) -> Answer<Vec<bool>> {
+        let none = vec![false; paths.len()];
+        Box::pin(std::future::ready(Some(none)))
+    }
+
     /// Returns the texts that a search is for: those in which skills may be led to.
     fn texts(&self, search: Search) -> Answer<Vec<AbsPath>>;
 

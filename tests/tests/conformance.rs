@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use skills_core::path::AbsPath;
 use skills_core::profile;
-use skills_core::resolve::{Candidate, Site, State};
+use skills_core::resolve::{Candidate, Policy, Site, State, Trusts};
 use skills_engine::{Engine, Freshness, Options, View, ViewKey};
 use skills_testkit::fixture::{lay_out, write_skill};
 
@@ -63,7 +63,13 @@ const RACES: &[&str] = &["dup", "alias"];
 struct Tree {
     _dir: tempfile::TempDir,
     top: PathBuf,
+    /// Whether the user trusts the worktree, so that linked directories are followed.
+    is_trusted: bool,
 }
+
+/// The skill whose SKILL.md is a link out of the worktree. The agents that follow links read it;
+/// skillsd refuses it.
+const REFUSED: &str = "link-file";
 
 impl Tree {
     fn new() -> Self {
@@ -84,7 +90,7 @@ impl Tree {
             // The same name everywhere: who wins?
             write_skill(&dir.join("dup"), "dup", &format!("dup from {tag} {root}"));
         }
-        Self { _dir: dir, top }
+        Self { _dir: dir, top, is_trusted: false }
     }
 
     /// Returns what `profile` sees from a directory of the tree.
@@ -114,6 +120,10 @@ impl Tree {
             agent: None,
         };
         let engine = Engine::start(Options::new("conformance".to_owned())).expect("it starts");
+        if self.is_trusted {
+            let trusts = Trusts::new([(path(&self.top.join("up/proj")), true)]);
+            engine.follow(Policy { trusts, ..Policy::default() });
+        }
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("it builds");
         let view = runtime.block_on(engine.view(key, || site, Freshness::Synced));
         engine.stop();
@@ -152,10 +162,14 @@ impl Tree {
 /// Compares a profile's view with the agent's list.
 #[track_caller]
 fn check(profile: &str, cwd: &str, recorded: &str, leave_out: &[&str]) {
-    let tree = Tree::new();
+    let tree = Tree { is_trusted: true, ..Tree::new() };
     let view = tree.view(profile, cwd, &[]);
+    for it in view.resolution.candidates.iter().filter(|it| it.name == REFUSED) {
+        assert_eq!(it.state, State::Refused, "{it:?}");
+    }
     let ours = tree.listed(&view, leave_out);
     let mut theirs: Vec<_> = recorded.lines().map(str::to_owned).collect();
+    theirs.retain(|it| it.split('\t').next() != Some(REFUSED));
     theirs.sort();
     let mut wrong = String::new();
     for line in theirs.iter().filter(|it| !ours.contains(it)) {
@@ -249,7 +263,9 @@ fn an_untrusted_project_is_what_gemini_cli_waits_with() {
     };
     let (active, untrusted) = count(&[]);
     assert!(active > 0 && untrusted > 0);
-    assert_eq!(count(&[("GEMINI_CLI_TRUST_WORKSPACE", "true")]), (active + untrusted, 0));
+    // The skill behind a link out of the worktree waits until skillsd is told to trust it.
+    let trusted = count(&[("GEMINI_CLI_TRUST_WORKSPACE", "true")]);
+    assert_eq!(trusted, (active + untrusted - 1, 1));
     assert_eq!(count(&[("GEMINI_CLI_TRUST_WORKSPACE", "false")]), (active, untrusted));
 }
 

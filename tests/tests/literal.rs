@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use skills_core::path::AbsPath;
 use skills_core::profile::{self, Duplicates};
-use skills_core::resolve::{Site, State};
+use skills_core::resolve::{Policy, Site, State, Trusts};
 use skills_engine::{Engine, Freshness, Options, View, ViewKey};
 use skills_testkit::literal::{self, AGENTS, Listed, Stand};
 
@@ -143,6 +143,11 @@ fn random_tree(random: &mut Random) -> Tree {
             2 => (format!("{}/{}", dirs[random.below(dirs.len())], random.pick(&NAMES)), target),
             _ => (format!("{root}/{}", random.pick(&NAMES)), target),
         };
+        // A link to a file that leaves its worktree is refused, where the agents follow it.
+        let area = [&*pkg, work].into_iter().find(|it| Path::new(&at).starts_with(it));
+        if at.ends_with("SKILL.md") && area.is_some_and(|it| !Path::new(&target).starts_with(it)) {
+            continue;
+        }
         entries.push((at, Thing::Link(target)));
     }
     Tree { entries, home, cwd }
@@ -215,6 +220,9 @@ struct Bench {
 impl Bench {
     fn new() -> Self {
         let engine = Engine::start(Options::new("literal".to_owned())).unwrap();
+        // Linked directories are followed as the agents do once the worktree is trusted.
+        let trusts = Trusts::new([(AbsPath::new(Path::new("/")).unwrap(), true)]);
+        engine.follow(Policy { trusts, ..Policy::default() });
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         Self { engine, runtime }
     }

@@ -98,6 +98,7 @@ pub(super) fn run(cx: &Cx<'_>, args: &CheckArgs) -> Result<Exit, CommandError> {
     }
     print(cx, format, &place, &result, mended.n_made)?;
     print_left_alone(cx, &result);
+    cx.terminal.print_notes(&mended.outside().collect::<Vec<_>>());
     if args.watch {
         return watch(cx, format, &place, &params, result);
     }

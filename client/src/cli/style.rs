@@ -28,7 +28,7 @@ pub(super) fn of_state(state: State) -> Style {
     match state {
         State::Active | State::Activated => GOOD,
         State::Conditional | State::Untrusted => WAITING,
-        State::Invalid | State::Denied => BAD,
+        State::Invalid | State::Denied | State::Refused => BAD,
         State::Shadowed | State::Hidden | State::Ignored => FAINT,
     }
 }

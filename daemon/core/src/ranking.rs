@@ -220,7 +220,7 @@ impl Ranking {
 impl Ranked {
     /// Whether it would take its name, were nobody before it.
     fn claims(&self) -> bool {
-        !self.same_file && !matches!(self.state, State::Invalid | State::Ignored)
+        !self.same_file && !self.state.is_out()
     }
 
     /// Takes over what the file says now.
@@ -228,7 +228,7 @@ impl Ranked {
         let reading = read_as(profile, record, &directory(&self.path));
         self.name = format!("{}{}", self.prefix, reading.name);
         self.description = reading.description.as_deref().map(|it| it.chars().count());
-        if self.same_file || self.state == State::Ignored {
+        if self.same_file || matches!(self.state, State::Ignored | State::Refused) {
             return;
         }
         let state = match self.state {
@@ -246,7 +246,8 @@ impl Ranked {
             | State::Conditional
             | State::Invalid
             | State::Hidden
-            | State::Ignored => State::Active,
+            | State::Ignored
+            | State::Refused => State::Active,
         };
         if state != self.state {
             self.reason = reading.dropped.or(reading.unlisted).map(|it| it.message);

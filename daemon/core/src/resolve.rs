@@ -10,6 +10,7 @@ mod denied;
 mod explain;
 mod extensions;
 mod judge;
+mod links;
 mod naming;
 mod nested;
 mod overlay;
@@ -249,6 +250,9 @@ pub struct Candidate {
     pub path: AbsPath,
     /// The index of its root in [`Resolution::roots`].
     pub root: usize,
+    /// Which directory its file was met in; none where it is in none. Files of the skill are
+    /// served from this directory and from no other that comes to its path.
+    pub directory: Option<FileId>,
     /// What the file says; none when it could not be read.
     pub file: Option<SkillFile>,
     /// What became of it.
@@ -309,11 +313,13 @@ pub enum State {
     Denied,
     /// Switched off by settings.
     Ignored,
+    /// A link that leads to a file which must not be read.
+    Refused,
 }
 
 impl State {
     /// All states, the nearest to being shown first: the reverse of their rank on the wire.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Active,
         Self::Activated,
         Self::Conditional,
@@ -323,7 +329,13 @@ impl State {
         Self::Shadowed,
         Self::Ignored,
         Self::Invalid,
+        Self::Refused,
     ];
+
+    /// Whether the file counts for nothing: it takes no name, and no setting or rule is about it.
+    pub const fn is_out(self) -> bool {
+        matches!(self, Self::Invalid | Self::Ignored | Self::Refused)
+    }
 
     /// Whether the agent shows skills in this state to its model.
     pub const fn is_listed(self) -> bool {
@@ -342,6 +354,7 @@ impl State {
             Self::Denied => "denied",
             Self::Untrusted => "untrusted",
             Self::Ignored => "ignored",
+            Self::Refused => "refused",
         }
     }
 }
@@ -404,13 +417,14 @@ pub fn resolve(site: &Site, tree: &dyn Tree) -> Resolution {
     let mut settings = settings::read(site, &worktree, tree);
     policy::read(&worktree, tree, &mut settings);
     complete &= settings.complete;
-    let mut walker = walk::Walker::new(tree, site, &worktree);
+    let policy = tree.policy();
+    let links = links::LinkRule::new(site, &worktree, tree, &policy);
+    let mut walker = walk::Walker::new(tree, site, &worktree, &links);
     let mut roots = roots::search(site, &worktree, &mut settings, &mut walker, tree);
     nested::walk(site, &mut walker, &mut roots);
     complete &= settings.complete;
     settings.missing_paths(site, &roots);
     complete &= walker.complete;
-    let policy = tree.policy();
     complete &= trust::mark(&worktree.top, &policy, tree, &mut roots);
     let judged = |mut it: walk::Met| {
         let within = it.command.as_mut().map(|it| std::mem::take(&mut it.within));
@@ -420,7 +434,8 @@ pub fn resolve(site: &Site, tree: &dyn Tree) -> Resolution {
         (beside, candidate)
     };
     let mut judged: Vec<_> = walker.candidates.into_iter().map(judged).collect();
-    complete &= sidecar::apply(&site.profile, tree, &mut judged);
+    complete &= sidecar::apply(&site.profile, tree, &links, &roots, &mut judged);
+    complete &= links.complete.get();
     let mut candidates: Vec<_> = judged.into_iter().map(|it| it.1).collect();
     if !complete {
         // Whoever asks will ask again when more is known.

@@ -4,9 +4,9 @@
 //! blocks on what is not a regular file. [`Disk`] is a trait so that tests can stand in for
 //! the real one; the engine is handed its disk.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
@@ -89,6 +89,8 @@ pub enum ReadError {
     NotRegular(Kind),
     /// It kept changing while it was read.
     Changing,
+    /// A link leads to this file, which must not be read.
+    Outside(PathBuf),
     /// The operating system refused.
     Io(io::Error),
 }
@@ -119,6 +121,22 @@ pub trait Disk: Send + Sync {
     /// Reads at most `limit` bytes of a regular file. `path` may end in a symbolic link.
     fn read(&self, path: &Path, limit: u64) -> Result<File, ReadError>;
 
+    /// Reads a directory by its physical path: no link is followed on the way.
+    fn list_physical(&self, path: &Path) -> io::Result<Directory> {
+        self.list(path)
+    }
+
+    /// Reads a regular file in a directory that is named by its physical path, and tells which
+    /// directory that was. No link is followed, neither on the way nor at the end.
+    fn read_in(
+        &self,
+        dir: &Path,
+        name: &OsStr,
+        limit: u64,
+    ) -> Result<(File, Option<FileId>), ReadError> {
+        Ok((self.read(&dir.join(name), limit)?, self.stat(dir).ok().map(|it| it.id)))
+    }
+
     /// Returns the kind of the file system that holds the directory, where others can change what
     /// is on it without this system's knowledge.
     fn doubt(&self, path: &Path) -> Option<&'static str>;
@@ -147,7 +165,47 @@ impl Disk for RealDisk {
 
     fn list(&self, path: &Path) -> io::Result<Directory> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NONBLOCK;
-        let fd = fs::openat(fs::CWD, path, flags, Mode::empty())?;
+        self.entries(path, fs::openat(fs::CWD, path, flags, Mode::empty())?)
+    }
+
+    fn list_physical(&self, path: &Path) -> io::Result<Directory> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        self.entries(path, open_physical(path, flags)?)
+    }
+
+    fn read_in(
+        &self,
+        dir: &Path,
+        name: &OsStr,
+        limit: u64,
+    ) -> Result<(File, Option<FileId>), ReadError> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let directory = open_physical(dir, flags)?;
+        let id = Stat::from_raw(&fs::fstat(&directory)?).id;
+        let file = match open_regular(directory, Path::new(name), OFlags::NOFOLLOW) {
+            // It was no link when it was looked at.
+            Err(ReadError::Io(error))
+                if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) =>
+            {
+                return Err(ReadError::Changing);
+            }
+            file => file?,
+        };
+        Ok((read_opened(file, limit)?, Some(id)))
+    }
+
+    fn doubt(&self, path: &Path) -> Option<&'static str> {
+        doubtful_kind(path)
+    }
+
+    fn read(&self, path: &Path, limit: u64) -> Result<File, ReadError> {
+        read_opened(open(path)?, limit)
+    }
+}
+
+impl RealDisk {
+    /// Reads an open directory.
+    fn entries(self, path: &Path, fd: OwnedFd) -> io::Result<Directory> {
         let stat = Stat::from_raw(&fs::fstat(&fd)?);
         let mut entries = Vec::new();
         for entry in Dir::new(fd)? {
@@ -173,26 +231,61 @@ impl Disk for RealDisk {
         }
         Ok(Directory { stat, entries })
     }
+}
 
-    fn doubt(&self, path: &Path) -> Option<&'static str> {
-        doubtful_kind(path)
+/// Opens a directory by its physical path. One that a link has come into the way of is gone.
+fn open_physical(path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
+    match open_without_links(path, flags) {
+        Err(Errno::LOOP) => Err(Errno::NOENT.into()),
+        opened => Ok(opened?),
     }
+}
 
-    fn read(&self, path: &Path, limit: u64) -> Result<File, ReadError> {
-        let (fd, mut before) = open_regular(path)?;
-        let mut bytes = Vec::new();
-        for _ in 0..READ_TRIES {
-            bytes.clear();
-            read_from_start(&fd, limit, before.size, &mut bytes)?;
-            let after = Stat::from_raw(&fs::fstat(&fd)?);
-            if before == after {
-                let truncated = after.size > bytes.len() as u64;
-                return Ok(File { stat: after, bytes, truncated });
-            }
-            before = after;
+#[cfg(target_os = "linux")]
+fn open_without_links(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+    /// How often a path is tried again that changed while the kernel followed it.
+    const TRIES: usize = 16;
+    let open = || fs::openat2(fs::CWD, path, flags, Mode::empty(), fs::ResolveFlags::NO_SYMLINKS);
+    let mut opened = open();
+    for _ in 1..TRIES {
+        if !matches!(opened, Err(Errno::AGAIN | Errno::INTR)) {
+            break;
         }
-        Err(ReadError::Changing)
+        opened = open();
     }
+    match opened {
+        // Kernels before 5.6, and sandboxes that do not know the call.
+        Err(Errno::NOSYS | Errno::PERM) => {
+            fs::openat(fs::CWD, path, flags | OFlags::NOFOLLOW, Mode::empty())
+        }
+        opened => opened,
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open_without_links(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+    fs::openat(fs::CWD, path, flags | OFlags::NOFOLLOW, Mode::empty())
+}
+
+/// Reads at most `limit` bytes of a file that [`open`] has opened.
+///
+/// # Errors
+/// The system refuses, or the file keeps changing.
+pub fn read_opened(file: std::fs::File, limit: u64) -> Result<File, ReadError> {
+    let fd = OwnedFd::from(file);
+    let mut before = Stat::from_raw(&fs::fstat(&fd)?);
+    let mut bytes = Vec::new();
+    for _ in 0..READ_TRIES {
+        bytes.clear();
+        read_from_start(&fd, limit, before.size, &mut bytes)?;
+        let after = Stat::from_raw(&fs::fstat(&fd)?);
+        if before == after {
+            let truncated = after.size > bytes.len() as u64;
+            return Ok(File { stat: after, bytes, truncated });
+        }
+        before = after;
+    }
+    Err(ReadError::Changing)
 }
 
 /// Opens a regular file for reading, whatever stood there a moment ago. `path` may end in a
@@ -201,19 +294,19 @@ impl Disk for RealDisk {
 /// # Errors
 /// The system refuses, or something else than a regular file stands there.
 pub fn open(path: &Path) -> Result<std::fs::File, ReadError> {
-    Ok(open_regular(path)?.0.into())
+    open_regular(fs::CWD, path, OFlags::empty())
 }
 
-fn open_regular(path: &Path) -> Result<(OwnedFd, Stat), ReadError> {
+fn open_regular(dir: impl AsFd, path: &Path, more: OFlags) -> Result<std::fs::File, ReadError> {
     // NONBLOCK: opening a named pipe or a device must not wait.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let fd = match fs::openat(fs::CWD, path, flags, Mode::empty()) {
+    let fd = match fs::openat(dir, path, flags | more, Mode::empty()) {
         // What a socket answers to being opened.
         Err(Errno::NXIO) => return Err(ReadError::NotRegular(Kind::Special("socket"))),
         other => other?,
     };
     let stat = Stat::from_raw(&fs::fstat(&fd)?);
-    if stat.kind == Kind::File { Ok((fd, stat)) } else { Err(ReadError::NotRegular(stat.kind)) }
+    if stat.kind == Kind::File { Ok(fd.into()) } else { Err(ReadError::NotRegular(stat.kind)) }
 }
 
 /// The file systems whose content is kept elsewhere, by the numbers of `statfs(2)`: another machine

@@ -5,6 +5,7 @@
 //! answered, each at most once where the answer is dear.
 
 mod beside;
+mod fenced;
 mod shut;
 mod spoken;
 mod walks;
@@ -32,8 +33,10 @@ use crate::ground::read_fault;
 use crate::ignored::{Options, walk};
 use crate::view::View;
 use beside::Beside;
+use fenced::Fenced;
 
-pub use beside::{entry, facts, make_executable, worktree_top};
+pub use beside::{entry, facts, leads_out, make_executable, worktree_top};
+pub use fenced::read_fenced;
 pub use spoken::{Spoken, home, names, search, spoken};
 pub use walks::Walks;
 pub use worktree::{Worktree, directories};
@@ -153,9 +156,12 @@ pub fn inspect(task: &Task) -> Result<Vec<Checked>, InspectError> {
     }
     files.sort();
     files.dedup();
-    let sources = in_parallel(&files, &task.cancel, |path| read(path, task.read_limit))?;
+    let top = task.views.first().map(|it| &it.resolution.worktree);
+    let fenced = Fenced::new(top, &task.views);
+    let read = |path: &AbsPath| read(&fenced, path, task.read_limit);
+    let sources = in_parallel(&files, &task.cancel, read)?;
     let sources: Vec<Source> = sources.into_iter().flatten().collect();
-    let worktree = Worktree::new(task.views.first().map(|it| it.resolution.worktree.clone()));
+    let worktree = Worktree::new(top.cloned());
     let rankings = task.views.iter().map(|it| Ranking::of(&it.site, &it.resolution));
     let company = Company::new(neighbours(&sources, &task.views), rankings.collect());
     let profiles = task.views.iter().map(|it| &*it.site.profile).collect();
@@ -261,8 +267,8 @@ fn is_skill(path: &Path) -> bool {
 }
 
 /// Reads a file as far as that can be done; none that has gone meanwhile.
-fn read(path: &AbsPath, limit: u64) -> Option<Source> {
-    let (bytes, size, file, fault) = match RealDisk.read(path, limit) {
+fn read(fenced: &Fenced<'_>, path: &AbsPath, limit: u64) -> Option<Source> {
+    let (bytes, size, file, fault) = match fenced.read(path, limit) {
         Ok(file) => (file.bytes, file.stat.size, Some(file.stat.id), None),
         Err(error) => (Vec::new(), 0, None, Some(fault_of(path, &error)?)),
     };

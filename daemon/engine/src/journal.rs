@@ -256,6 +256,7 @@ fn shown<'a>(resolution: &'a Resolution, candidate: &'a Candidate) -> impl Hash 
         description,
         path: _,
         root,
+        directory: _,
         file,
         state,
         reason,
@@ -264,7 +265,7 @@ fn shown<'a>(resolution: &'a Resolution, candidate: &'a Candidate) -> impl Hash 
         name_only,
     } = candidate;
     let root = &resolution.roots[*root];
-    let file = file.as_ref().map(|SkillFile { id: _, record, stale }| {
+    let file = file.as_ref().map(|SkillFile { id: _, directory: _, record, stale }| {
         let stale = stale.as_ref().map(|it| (it.kind as u8, &it.detail));
         (record.facts.hash, record.facts.truncated, stale)
     });

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use skills_core::render::resources::is_script;
-use skills_protocol::error::RpcError;
+use skills_protocol::error::{OUTSIDE_SKILL, RpcError};
 use skills_protocol::path::{PathEncoding, decode, encode, encoding_of};
 use skills_protocol::wire::{
     By, Contextual, Only, ReadParams, ReadResult, Resource, ResourcesParams, ResourcesResult,
@@ -50,9 +50,13 @@ pub(crate) async fn resources(
             truncated: false,
         });
     };
+    let known = view.resolution.candidates[find(&view, &target)?].directory;
     let listing = blocking({
         let dir = dir.clone();
-        move || Beneath::open(&dir).and_then(|it| it.list()).map_err(|error| directory_gone(&error))
+        move || {
+            let beneath = Beneath::open_known(&dir, known);
+            beneath.and_then(|it| it.list()).map_err(|error| directory_gone(&error))
+        }
     });
     let Listing { files, truncated } = listing.await?;
     let wanted = |it: &Found| match params.only.unwrap_or(Only::Files) {
@@ -116,9 +120,11 @@ pub(crate) async fn read(
         Files::In(dir) => dir,
         Files::None { why, hint } => return Err(RpcError::invalid_params(why).with_hint(hint)),
     };
+    let known = asking.candidate.directory;
     let path = dir.join(&relative);
     let part = blocking(move || {
-        let beneath = Beneath::open(&dir).map_err(|error| directory_gone(&error))?;
+        let beneath = Beneath::open_known(&dir, known);
+        let beneath = beneath.map_err(|error| directory_gone(&error))?;
         beneath.read(&relative, offset, length).map_err(|error| refused(&error, &params.relative))
     });
     let part = part.await?;
@@ -181,6 +187,7 @@ fn text_or_base64(bytes: Vec<u8>, offset: u64, size: u64) -> (Option<String>, Op
 pub(crate) fn refused(error: &BeneathError, relative: &str) -> RpcError {
     match error {
         BeneathError::Outside => RpcError::outside_skill(relative),
+        BeneathError::Exchanged => exchanged(&format!("`{relative}`")),
         BeneathError::Missing => {
             RpcError::invalid_params(format!("there is no file `{relative}` in the skill"))
                 .with_hint("`skills/resources` lists the files that there are.")
@@ -207,6 +214,15 @@ pub(crate) fn refused(error: &BeneathError, relative: &str) -> RpcError {
 
 /// The skill's directory itself, which was there a moment ago.
 pub(crate) fn directory_gone(error: &BeneathError) -> RpcError {
+    if matches!(error, BeneathError::Exchanged) {
+        return exchanged("the skill's directory");
+    }
     RpcError::internal(format!("the skill's directory cannot be opened: {error}"))
         .with_hint("Ask again; the list follows the disk.")
+}
+
+/// Something else came to a path since the view was made.
+fn exchanged(what: &str) -> RpcError {
+    let message = format!("{what} was exchanged for another one since the list was made");
+    RpcError::new(OUTSIDE_SKILL, message).with_hint("Ask again; the list follows the disk.")
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use skills_core::render::By;
 use skills_core::render::resources::is_script;
+use skills_core::resolve::FileId;
 use skills_engine::store::Content;
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::{Contextual, RunParams, RunResult};
@@ -52,7 +53,8 @@ pub(crate) async fn run(service: Arc<Service>, peer: Arc<Peer>, mut params: RunP
     let dir = candidate.dir().into_path_buf();
     let look = || {
         let (dir, relative, shown) = (dir.clone(), relative.clone(), params.relative.clone());
-        blocking(move || located(&dir, &relative, &shown))
+        let known = candidate.directory;
+        blocking(move || located((&dir, known), &relative, &shown))
     };
     let content = look().await?;
     let (relative_shown, args) = (params.relative.clone(), params.args.clone());
@@ -125,8 +127,12 @@ fn fit(params: &RunParams) -> Result<(), RpcError> {
 
 /// Finds the script, which has to be one: a file beneath the directory that can be executed. It is
 /// read to its end for what is asked about it.
-fn located(dir: &Path, relative: &Path, shown: &str) -> Result<Content, RpcError> {
-    let beneath = Beneath::open(dir).map_err(|error| directory_gone(&error))?;
+fn located(
+    (dir, known): (&Path, Option<FileId>),
+    relative: &Path,
+    shown: &str,
+) -> Result<Content, RpcError> {
+    let beneath = Beneath::open_known(dir, known).map_err(|error| directory_gone(&error))?;
     let (_, is_executable) = beneath.located(relative).map_err(|error| refused(&error, shown))?;
     if !is_executable || !is_script(relative) {
         return Err(RpcError::invalid_params(format!("`{shown}` is not a script of the skill"))

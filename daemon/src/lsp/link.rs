@@ -25,7 +25,6 @@ use skills_core::path::AbsPath;
 use skills_core::references::{Entry, Search};
 use skills_core::rules::{DEFAULT_PROFILES, Facts};
 use skills_core::text::decode;
-use skills_engine::disk::{Disk as _, RealDisk};
 use skills_engine::inspect;
 use skills_lsp::{Answer, Bell, Extent, Nearby, Source, Whereabouts};
 use skills_protocol::method::{
@@ -386,13 +385,20 @@ impl Source for Link {
         Box::pin(async move { spawn_blocking(look).await.ok() })
     }
 
+    fn leads_out(&self, paths: Vec<AbsPath>) -> Answer<Vec<bool>> {
+        let look = move || paths.iter().map(inspect::leads_out).collect();
+        Box::pin(async move { spawn_blocking(look).await.ok() })
+    }
+
     fn texts(&self, search: Search) -> Answer<Vec<AbsPath>> {
         Box::pin(async move { spawn_blocking(move || inspect::search(search)).await.ok() })
     }
 
     fn read(&self, path: AbsPath) -> Answer<String> {
         let read = move || {
-            let file = RealDisk.read(&path, READ_LIMIT).ok().filter(|it| !it.truncated)?;
+            let top = inspect::worktree_top(&path);
+            let file = inspect::read_fenced(&path, top.as_ref(), READ_LIMIT).ok();
+            let file = file.filter(|it| !it.truncated)?;
             Some(decode(&file.bytes).text)
         };
         Box::pin(async move { spawn_blocking(read).await.ok()? })

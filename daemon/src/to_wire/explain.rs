@@ -152,7 +152,8 @@ fn candidate_step(resolution: &Resolution, candidate: &Candidate) -> wire::Step 
             | State::Hidden
             | State::Denied
             | State::Untrusted
-            | State::Ignored,
+            | State::Ignored
+            | State::Refused,
             _,
         ) => wire::Outcome::Dropped,
     };

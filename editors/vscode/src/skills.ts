@@ -16,6 +16,7 @@ const STATES: readonly (readonly [State, string])[] = [
   ["shadowed", "Shadowed by another of the same name"],
   ["hidden", "Not for the model"],
   ["ignored", "Switched off"],
+  ["refused", "Refused: a link leads out"],
 ];
 
 /** The states whose skills show without a click. */
@@ -31,6 +32,7 @@ const ICONS: Readonly<Record<State, readonly [string, string?]>> = {
   shadowed: ["copy"],
   hidden: ["eye-closed"],
   ignored: ["circle-slash"],
+  refused: ["error", "list.errorForeground"],
 };
 
 /** What the view shows, and what the status item counts. */

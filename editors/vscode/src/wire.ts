@@ -9,7 +9,8 @@ export type State =
   | "hidden"
   | "denied"
   | "untrusted"
-  | "ignored";
+  | "ignored"
+  | "refused";
 
 export interface Entry {
   readonly name: string;

@@ -48,10 +48,16 @@ pub(crate) async fn code_action(
     texts: Texts<'_>,
 ) -> Option<CodeActionResponse> {
     let settings = texts.session.settings();
+    if let Some(path) = document.path()
+        && rename::stays_inside(path, texts).await.is_err()
+    {
+        return None;
+    }
     let found = |scene: &Scene| found(document, params.range, &params.context, scene, settings);
     let Found { mut actions, renamings, conversion } =
         texts.session.in_scene(document, found).await?;
     let is_automatic = params.context.trigger_kind == Some(CodeActionTriggerKind::AUTOMATIC);
+    drop_creations_outside(&mut actions, texts).await;
     for (name, action) in renamings {
         let Some(meant) = texts.meant_by(document) else { continue };
         // What would collide, or the client cannot do, is not offered.
@@ -71,6 +77,27 @@ pub(crate) async fn code_action(
         actions.extend(converting::action(document, found, is_automatic, texts).await);
     }
     Some(actions.into_iter().filter_map(|it| offered(it, document, settings)).collect())
+}
+
+/// Drops the actions that would create a file where a link leads out of the worktree.
+async fn drop_creations_outside(actions: &mut Vec<CodeAction>, texts: Texts<'_>) {
+    let created = |action: &CodeAction| {
+        let DocumentChanges::Operations(all) = action.edit.as_ref()?.document_changes.as_ref()?
+        else {
+            return None;
+        };
+        all.iter().find_map(|it| match it {
+            DocumentChangeOperation::Op(ResourceOp::Create(it)) => from_proto::path(&it.uri),
+            _ => None,
+        })
+    };
+    let paths: Vec<_> = actions.iter().filter_map(created).collect();
+    if paths.is_empty() {
+        return;
+    }
+    let leads_out = texts.session.source().leads_out(paths).await.unwrap_or_default();
+    let mut leads_out = leads_out.into_iter();
+    actions.retain(|it| created(it).is_none() || leads_out.next() == Some(false));
 }
 
 /// Returns an action as the client takes it: some take commands alone, and what such a client cannot

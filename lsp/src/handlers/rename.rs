@@ -71,6 +71,7 @@ pub(super) async fn edited(
     more: Vec<Edit>,
     texts: Texts<'_>,
 ) -> Result<WorkspaceEdit, Error> {
+    stays_inside(&meant.skill.path, texts).await?;
     possible(renaming, meant, texts).await?;
     let moves = renaming.moves(&meant.places);
     let changed = match renaming.kind {
@@ -104,6 +105,18 @@ pub(super) async fn edited(
         document_changes: Some(DocumentChanges::Operations(operations)),
         ..WorkspaceEdit::default()
     })
+}
+
+/// Refuses to write a file to which a link leads out of its worktree.
+pub(super) async fn stays_inside(path: &AbsPath, texts: Texts<'_>) -> Result<(), Error> {
+    let leads_out = texts.session.source().leads_out(vec![path.clone()]).await.unwrap_or_default();
+    if leads_out.contains(&true) {
+        let path = path.display();
+        return Err(refusal(format!(
+            "`{path}` leads out of the worktree by a link; edit its target"
+        )));
+    }
+    Ok(())
 }
 
 /// Says why a skill cannot be renamed so, by what is known and by what is on the disk.

@@ -192,7 +192,7 @@ impl Tree for Disk {
         };
         let facts = FileFacts { size: text.len() as u64, truncated: false, hash: [0; 32] };
         let record = Arc::new(SkillRecord::read(text.as_bytes(), facts));
-        Some(Ok(SkillFile { id: self.id(&physical), record, stale: None }))
+        Some(Ok(SkillFile { id: self.id(&physical), directory: None, record, stale: None }))
     }
 
     fn text(&self, path: &AbsPath) -> Option<Result<Arc<TextFile>, Fault>> {

@@ -5,8 +5,10 @@
 //! is the moment in which one file takes the place of the other.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{Mode, OFlags};
 use skills_protocol::path::{decode, encode, encoding_of};
 use skills_protocol::wire::{CheckEdit, CheckResult, FixAll, UnmendedFile};
 
@@ -21,6 +23,8 @@ pub(super) struct Mended {
     pub(super) n_made: u64,
     /// The files that were changed by somebody else meanwhile, and as what each was checked.
     left_alone: BTreeMap<PathBuf, PathBuf>,
+    /// The files to which a link leads out of the worktree, and where to.
+    outside: BTreeMap<PathBuf, PathBuf>,
 }
 
 impl Mended {
@@ -42,6 +46,10 @@ impl Mended {
             };
             // Through a link to the file itself: the link stays one.
             let target = path.canonicalize().map_err(failed)?;
+            if leads_out(&path, &target) {
+                self.outside.insert(path, target);
+                continue;
+            }
             if self.left_alone.contains_key(&target) || !met.insert(target.clone()) {
                 continue;
             }
@@ -52,6 +60,14 @@ impl Mended {
             }
         }
         Ok(self.n_made > before)
+    }
+
+    /// Says of each file that lies outside of the worktree why it is left as it is.
+    pub(super) fn outside(&self) -> impl Iterator<Item = String> + '_ {
+        self.outside.iter().map(|(path, target)| {
+            let (path, target) = (path.display(), target.display());
+            format!("`{path}` is not fixed: it is a link to `{target}`, outside of the worktree")
+        })
     }
 
     /// Returns the files that were left alone, as the wire names them.
@@ -78,6 +94,8 @@ enum Outcome {
 /// Mends a file whose content has that hash; none comes from a server that gives none. The path leads
 /// through no link.
 fn mend_file(path: &Path, hash: Option<&str>, edits: &[CheckEdit]) -> std::io::Result<Outcome> {
+    let Some((_directory, path)) = pinned(path)? else { return Ok(Outcome::Changed) };
+    let path = &*path;
     let bytes = source::read(path)?;
     let mended = applied(&bytes, edits).filter(|_| hash.is_none_or(|it| it == hash_of(&bytes)));
     let Some(mended) = mended else { return Ok(Outcome::Changed) };
@@ -86,6 +104,28 @@ fn mend_file(path: &Path, hash: Option<&str>, edits: &[CheckEdit]) -> std::io::R
     }
     let is_replaced = replace(path, &mended, || Ok(source::read(path)? == bytes))?;
     Ok(if is_replaced { Outcome::Mended } else { Outcome::Changed })
+}
+
+/// Returns whether a file lies outside of the git worktree that it is reached in.
+fn leads_out(path: &Path, target: &Path) -> bool {
+    let top = path.ancestors().skip(1).find(|it| it.join(".git").symlink_metadata().is_ok());
+    let real = top.map(Path::canonicalize);
+    real.is_some_and(|top| top.map_or(true, |top| !target.starts_with(top)))
+}
+
+/// Opens the directory of a file, and returns a path of the file that stays in this directory
+/// whatever its own path becomes; none where a link has come into the way.
+fn pinned(path: &Path) -> std::io::Result<Option<(OwnedFd, PathBuf)>> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Ok(None) };
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let directory = rustix::fs::open(parent, flags, Mode::empty())?;
+    let open = PathBuf::from(format!("/proc/self/fd/{}", directory.as_raw_fd()));
+    match open.read_link() {
+        Ok(real) if real == parent => Ok(Some((directory, open.join(name)))),
+        Ok(_) => Ok(None),
+        // Without such a directory of open files, its path has to do.
+        Err(_) => Ok(Some((directory, path.to_owned()))),
+    }
 }
 
 /// Returns the hash of a content as the wire has it.

@@ -9,9 +9,10 @@ use std::path::Path;
 
 use rustix::fs::{Mode, OFlags};
 
-/// Reads a regular file.
+/// Reads a regular file. What has become a link meanwhile is another file.
 pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let flags =
+        OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW;
     let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
     let metadata = file.metadata()?;
     if !metadata.is_file() {

@@ -143,6 +143,7 @@ fn cell(state: Option<State>) -> String {
         State::Ignored => "0",
         State::Denied => "!",
         State::Invalid => "✗",
+        State::Refused => "⊘",
     };
     paint(style::of_state(state), mark)
 }

@@ -14,7 +14,7 @@ pub(super) fn apply(site: &Site, rules: &[Rule], roots: &[Root], candidates: &mu
     }
     let regime = Regime::of(&site.profile);
     for candidate in candidates {
-        if matches!(candidate.state, State::Invalid | State::Ignored | State::Shadowed) {
+        if candidate.state.is_out() || candidate.state == State::Shadowed {
             continue;
         }
         let request = Request {

@@ -253,6 +253,7 @@ impl<'a> Inquiry<'a> {
             }
             State::Ignored => format!("{agent} leaves `{name}` out: {why}."),
             State::Invalid => format!("{agent} drops `{name}`: {why}."),
+            State::Refused => format!("skillsd does not read `{name}`: {why}."),
         };
         Verdict {
             state: Some(*state),

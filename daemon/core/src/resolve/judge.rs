@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::sync::Arc;
 
 use super::address::is_built_in;
+use super::tree::FaultKind;
 use super::walk::Met;
 use super::{Candidate, Reason, Site, SkillFile, State};
 use crate::ladder::{Reading, Remark, read_as};
@@ -14,7 +15,7 @@ use crate::skill::{Field, Spot};
 /// Judges a file. Who wins its name is settled later, when all are known.
 pub(super) fn judge(site: &Site, met: Met) -> Candidate {
     let profile = &*site.profile;
-    let Met { path, root, file, name: known, beside: _, command } = met;
+    let Met { path, root, directory: dir_id, file, name: known, beside: _, command } = met;
     let directory = command.map_or_else(|| directory_name(&path), |it| it.name);
     let file_name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let blank = |name: String| Candidate {
@@ -22,6 +23,7 @@ pub(super) fn judge(site: &Site, met: Met) -> Candidate {
         description: None,
         path: path.clone(),
         root,
+        directory: dir_id,
         file: None,
         state: State::Active,
         reason: None,
@@ -30,16 +32,16 @@ pub(super) fn judge(site: &Site, met: Met) -> Candidate {
         name_only: false,
     };
     match file {
-        Err(fault) => Candidate {
-            state: State::Invalid,
-            reason: Some(Box::new(reason(
-                "file/readable",
-                format!("{file_name} {fault}"),
-                None,
-                fault.next(),
-            ))),
-            ..blank(directory)
-        },
+        Err(fault) => {
+            let (state, rule, what) = match fault.kind {
+                FaultKind::Outside => (State::Refused, fault.rule(), &*file_name),
+                FaultKind::LinkWaits => (State::Untrusted, fault.rule(), "its directory"),
+                _ => (State::Invalid, fault.rule(), &*file_name),
+            };
+            let message = format!("{what} {fault}");
+            let reason = reason(rule, message, None, fault.next());
+            Candidate { state, reason: Some(Box::new(reason)), ..blank(directory) }
+        }
         // A prompt's server decides what it is called, and no agent reads a file of it.
         Ok(file) if let Some(name) = known => {
             let own = is_built_in(&path).then(|| built_in(profile));

@@ -20,6 +20,7 @@ pub(super) fn walk(site: &Site, walker: &mut Walker<'_>, roots: &mut Vec<Root>) 
     }
     for path in site.overlay.nested() {
         let start = walker.candidates.len();
+        walker.fence_off(path, false, &holder(site, path));
         let (outcome, skips) = walker.root(path, walk, roots.len());
         let candidates = start..walker.candidates.len();
         roots.push(Root {
@@ -47,8 +48,7 @@ pub(super) fn wins(site: &Site) -> bool {
 /// Gives nested skills whose names are taken a name of their own, where the agent does so.
 pub(super) fn prefix(site: &Site, roots: &[Root], candidates: &mut [Candidate]) {
     let Nested::OnTouch { taken: Taken::Prefixed, .. } = &site.profile.nested else { return };
-    let claims =
-        |it: &Candidate| !matches!(it.state, State::Invalid | State::Ignored | State::Shadowed);
+    let claims = |it: &Candidate| !it.state.is_out() && it.state != State::Shadowed;
     let is_nested = |it: &Candidate| roots[it.root].scope == Scope::Nested;
     if !candidates.iter().any(is_nested) {
         return;

@@ -6,6 +6,7 @@
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
+use super::links;
 use super::settings::{About, Settings};
 use super::tree::{Place, Tree};
 use super::trust::Trusts;
@@ -58,7 +59,7 @@ pub(super) fn read(worktree: &Worktree, tree: &dyn Tree, settings: &mut Settings
 /// Reads the worktree's file. Of one with mistakes counts what is right: it only makes stricter.
 fn of_repository(path: &AbsPath, tree: &dyn Tree, settings: &mut Settings) -> Vec<Rule> {
     let text = match tree.look(path) {
-        Some(Place::File) => tree.text(path),
+        Some(Place::File) => links::text(tree, &settings.tops, path),
         Some(_) => return Vec::new(),
         None => None,
     };

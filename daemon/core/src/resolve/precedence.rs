@@ -130,7 +130,9 @@ fn tell(candidates: &mut [Candidate], winner: usize, loser: usize) {
 }
 
 fn claims(candidate: &Candidate) -> bool {
-    !matches!(candidate.state, State::Invalid | State::Ignored | State::Shadowed)
+    // A linked directory that waits for trust is not read, so its name is not known.
+    let is_unread = candidate.state == State::Untrusted && candidate.file.is_none();
+    !candidate.state.is_out() && candidate.state != State::Shadowed && !is_unread
 }
 
 fn shadow(
@@ -140,7 +142,7 @@ fn shadow(
     message: String,
     next: &str,
 ) {
-    if matches!(candidate.state, State::Invalid | State::Ignored) {
+    if candidate.state.is_out() {
         return;
     }
     candidate.state = State::Shadowed;

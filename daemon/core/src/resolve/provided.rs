@@ -60,7 +60,7 @@ impl Ready {
             spread = spread.rotate_left(5) ^ u64::from(*byte);
         }
         let id = FileId { device: u64::MAX, inode: spread };
-        SkillFile { id, record: Arc::clone(&self.record), stale: None }
+        SkillFile { id, directory: None, record: Arc::clone(&self.record), stale: None }
     }
 }
 

@@ -2,7 +2,7 @@
 //! of each in the agent's order.
 
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::plugins::{self, Holding};
 use super::provided::{Provided, Stock};
@@ -103,9 +103,19 @@ impl Search<'_, '_> {
         let rule = &self.site.profile.roots[index];
         let walker = &mut *self.walker;
         let (start, root) = (walker.candidates.len(), self.roots.len());
+        let named = path.as_ref().unwrap_or_else(|it| &it.0);
+        let own = match &held {
+            Some(held) => !held.plugin.root.starts_with(&*self.worktree.top),
+            None => is_own(&rule.base, named, self.worktree, self.settings),
+        };
+        let base = match &held {
+            Some(held) => held.plugin.root.clone(),
+            None => base_of(rule, named),
+        };
         let (path, (outcome, skips)) = match path {
             Err((path, why)) => (path, (RootOutcome::NoBase(why), Vec::new())),
             Ok(path) => {
+                walker.fence_off(&path, own, &base);
                 let found = match (&held, rule.seeks) {
                     (Some(held), _) => walker.plugin(&path, held.form, held.seeks, rule, root),
                     (None, Seeks::Skills) => walker.root(&path, &rule.walk, root),
@@ -115,10 +125,6 @@ impl Search<'_, '_> {
             }
         };
         let candidates = start..walker.candidates.len();
-        let own = match &held {
-            Some(held) => !held.plugin.root.starts_with(&*self.worktree.top),
-            None => is_own(&rule.base, &path, self.worktree, self.settings),
-        };
         let scope = match &held {
             Some(held) if held.seeks == Seeks::Commands => Scope::Command,
             Some(_) => Scope::Plugin,
@@ -212,6 +218,13 @@ fn through_main(profile: &Profile, worktree: &Worktree, found: &mut Vec<RootPath
     // What is nearer wins: it comes first, or last where the last wins.
     let at = if profile.duplicates.last_wins() { 0 } else { found.len() };
     found.splice(at..at, others);
+}
+
+/// Returns the directory that a root's relative path starts from.
+fn base_of(rule: &RootRule, path: &AbsPath) -> AbsPath {
+    let below = rule.relative.iter().find(|it| !it.is_empty() && path.ends_with(&***it));
+    let count = below.map_or(0, |it| Path::new(&**it).components().count());
+    path.ancestors().nth(count).unwrap_or_else(|| path.clone())
 }
 
 /// Returns whether a root is there by the user's or the administrator's own doing.

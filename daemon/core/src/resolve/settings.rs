@@ -13,8 +13,9 @@ mod trust;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::links::{self, settings_tops};
 use super::roots::{bases, named, switched_off};
-use super::tree::{Fault, Place, TextFile, Tree};
+use super::tree::{Fault, FaultKind, Place, TextFile, Tree};
 use super::{Root, RootOutcome, Site, Worktree};
 use crate::document::{Flaw, Node, Syntax};
 use crate::path::AbsPath;
@@ -94,6 +95,9 @@ impl Consulted {
             Consultation::Broken(flaw, broken) => {
                 vec![format!("{} is {}; {}", shown(flaw.at), flaw.message, effect(*broken))]
             }
+            Consultation::Fault(fault, _) if fault.kind == FaultKind::Outside => {
+                vec![format!("`{path}` {fault}; skillsd does not read it")]
+            }
             Consultation::Fault(fault, broken) => {
                 vec![format!("`{path}` {fault}; {}", effect(*broken))]
             }
@@ -137,6 +141,8 @@ pub(super) struct Settings {
     pub(super) trust_file: Option<AbsPath>,
     /// A number for the text of the worktree's own file, where there is one.
     pub(super) own_file: Option<u64>,
+    /// The worktrees whose files must not be links that lead out of them.
+    pub(super) tops: Vec<AbsPath>,
     pub(super) complete: bool,
 }
 
@@ -160,7 +166,7 @@ impl Settings {
             // Nobody meant a configuration file by a directory.
             Some(Place::Missing | Place::Directory { .. }) => (Consultation::Missing, None),
             Some(Place::Fault(fault)) => (Consultation::Fault(fault, broken), None),
-            Some(Place::File | Place::Special(_)) => match tree.text(path) {
+            Some(Place::File | Place::Special(_)) => match links::text(tree, &self.tops, path) {
                 None => (Consultation::Pending, None),
                 Some(Err(fault)) => (Consultation::Fault(fault, broken), None),
                 Some(Ok(text)) => match text.document(syntax) {
@@ -237,7 +243,8 @@ impl Settings {
 
 /// Reads the configuration files of a site's agent.
 pub(super) fn read(site: &Site, worktree: &Worktree, tree: &dyn Tree) -> Settings {
-    let settings = Settings { complete: true, ..Settings::default() };
+    let tops = settings_tops(site, worktree);
+    let settings = Settings { tops, complete: true, ..Settings::default() };
     let mut reader = Reader { site, tree, settings, merged: merge::Merged::default() };
     for rule in &site.profile.settings {
         reader.rule(rule, worktree);

@@ -2,8 +2,9 @@
 //!
 //! As in the agent, bad metadata changes nothing: it is noted, and the skill stays as it is.
 
+use super::links::LinkRule;
 use super::tree::{Place, Tree};
-use super::{Candidate, Reason, State};
+use super::{Candidate, Reason, Root, State};
 use crate::document::Syntax;
 use crate::path::AbsPath;
 use crate::profile::Profile;
@@ -13,17 +14,25 @@ use crate::skill::Spot;
 pub(super) fn apply(
     profile: &Profile,
     tree: &dyn Tree,
+    links: &LinkRule<'_>,
+    roots: &[Root],
     candidates: &mut [(bool, Candidate)],
 ) -> bool {
     let Some(relative) = &profile.sidecar else { return true };
     let mut complete = true;
-    for (_, candidate) in
-        candidates.iter_mut().filter(|(beside, it)| *beside && it.state != State::Invalid)
+    for (_, candidate) in candidates
+        .iter_mut()
+        .filter(|(beside, it)| *beside && it.file.is_some() && it.state != State::Invalid)
     {
         let path = candidate.dir().child(&**relative);
         let text = match tree.look(&path) {
             None => None,
-            Some(Place::File) => tree.text(&path),
+            Some(Place::File) => {
+                let root = &roots[candidate.root];
+                let fence = links.fence(&root.path, root.own, &root.path);
+                let skill = links.leaves(fence.as_ref(), &candidate.dir(), &path);
+                skill.map_or_else(|| tree.text(&path), |refused| Some(Err(refused)))
+            }
             Some(
                 Place::Missing | Place::Directory { .. } | Place::Special(_) | Place::Fault(_),
             ) => {

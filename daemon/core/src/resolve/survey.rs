@@ -186,6 +186,10 @@ impl Walker<'_> {
             let why = is_link.then(|| self.out_of_bounds(&path)).flatten();
             why.map(SkipReason::OutOfBounds)
         });
+        let refusal = refusal.or_else(|| {
+            let fence = self.fence.as_ref().filter(|_| is_link);
+            self.links.directory(fence, &path).map(SkipReason::Fault)
+        });
         match refusal {
             Some(reason) => Passage::Shut(reason),
             None => Passage::Open(path),

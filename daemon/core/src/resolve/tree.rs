@@ -100,6 +100,10 @@ pub enum FaultKind {
     Io,
     /// What should provide it does not.
     Unavailable,
+    /// It is a link that leads to a file that must not be read.
+    Outside,
+    /// It is a link to a directory that is followed once the worktree is trusted.
+    LinkWaits,
 }
 
 impl fmt::Display for Fault {
@@ -120,11 +124,24 @@ impl fmt::Display for Fault {
             FaultKind::TooLarge => write!(f, "is too large: {detail}"),
             FaultKind::Io => write!(f, "could not be read: {detail}"),
             FaultKind::Unavailable => write!(f, "is not available: {detail}"),
+            FaultKind::Outside => write!(f, "is a link to {detail}"),
+            FaultKind::LinkWaits => {
+                write!(f, "is a link to `{detail}`, which counts once the worktree is trusted")
+            }
         }
     }
 }
 
 impl Fault {
+    /// Returns the rule that decided, by its stable name.
+    pub const fn rule(&self) -> &'static str {
+        match self.kind {
+            FaultKind::Outside => "link/outside",
+            FaultKind::LinkWaits => "link/untrusted",
+            _ => "file/readable",
+        }
+    }
+
     /// Returns what a person can do about it, as a sentence.
     pub fn next(&self) -> &'static str {
         match self.kind {
@@ -144,6 +161,10 @@ impl Fault {
             FaultKind::TooLarge => "Make it smaller.",
             FaultKind::Io => "Check the file system that holds it.",
             FaultKind::Unavailable => "Run `skillsd status` to see how its source is.",
+            FaultKind::Outside => "Replace the link by the file itself.",
+            FaultKind::LinkWaits => {
+                "Look at the target and run `skillsd trust` in the worktree, or remove the link."
+            }
         }
     }
 }
@@ -205,6 +226,8 @@ pub enum ItemKind {
 pub struct SkillFile {
     /// The file's identity, links followed.
     pub id: FileId,
+    /// The directory that it was read in; none where that is not known.
+    pub directory: Option<FileId>,
     /// What it says.
     pub record: Arc<SkillRecord>,
     /// Set when the last good reading is kept because a newer one failed.

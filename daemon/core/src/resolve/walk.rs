@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
+use super::links::{Fence, LinkRule};
 use super::plugins::Form;
 use super::provided::{Provided, Stock};
 use super::survey::{Bounds, Passage, Survey, leads};
@@ -35,6 +36,8 @@ const KNOTS: usize = 100;
 pub(super) struct Met {
     pub(super) path: AbsPath,
     pub(super) root: usize,
+    /// The directory that it is in.
+    pub(super) directory: Option<FileId>,
     pub(super) file: Result<SkillFile, Fault>,
     /// Its name, where that is not for the agent's rules to decide.
     pub(super) name: Option<Box<str>>,
@@ -59,6 +62,9 @@ pub(super) struct Walker<'a> {
     pub(super) tree: &'a dyn Tree,
     pub(super) profile: &'a Profile,
     pub(super) bounds: Bounds,
+    pub(super) links: &'a LinkRule<'a>,
+    /// Where the links of the root that is walked may lead; none for the user's own roots.
+    pub(super) fence: Option<Fence>,
     pub(super) candidates: Vec<Met>,
     /// Directories met that say they are plugins.
     plugins: Vec<AbsPath>,
@@ -89,7 +95,12 @@ struct Descent<'a> {
 }
 
 impl<'a> Walker<'a> {
-    pub(super) fn new(tree: &'a dyn Tree, site: &'a Site, worktree: &Worktree) -> Self {
+    pub(super) fn new(
+        tree: &'a dyn Tree,
+        site: &'a Site,
+        worktree: &Worktree,
+        links: &'a LinkRule<'a>,
+    ) -> Self {
         let mut complete = true;
         let mut real = |path: &AbsPath| match tree.look(path) {
             Some(Place::Directory { .. }) => {
@@ -105,8 +116,13 @@ impl<'a> Walker<'a> {
         };
         let home = site.environment.get("HOME").and_then(|it| AbsPath::new(it.as_ref()).ok());
         let bounds = Bounds { home: home.and_then(|it| real(&it)), top: real(&worktree.top) };
-        let (candidates, plugins) = (Vec::new(), Vec::new());
-        Self { tree, profile: &site.profile, bounds, candidates, plugins, complete }
+        let (profile, candidates, plugins) = (&*site.profile, Vec::new(), Vec::new());
+        Self { tree, profile, bounds, links, fence: None, candidates, plugins, complete }
+    }
+
+    /// Sets where the links of the root may lead that is walked next; see [`LinkRule::fence`].
+    pub(super) fn fence_off(&mut self, root: &AbsPath, is_own: bool, base: &AbsPath) {
+        self.fence = self.links.fence(root, is_own, base);
     }
 
     pub(super) fn root(
@@ -155,7 +171,13 @@ impl<'a> Walker<'a> {
                 Some(RootOutcome::Pending)
             }
             Some(Place::Missing) => Some(RootOutcome::Missing),
-            Some(Place::Directory { .. }) => self.out_of_bounds(path).map(RootOutcome::OutOfBounds),
+            Some(Place::Directory { .. }) => {
+                let beyond = self.out_of_bounds(path).map(RootOutcome::OutOfBounds);
+                beyond.or_else(|| {
+                    let fault = self.links.directory(self.fence.as_ref(), path)?;
+                    Some(RootOutcome::NoBase(format!("it {fault}")))
+                })
+            }
             Some(Place::File) => Some(not_directory("")),
             Some(Place::Special(word)) => Some(not_directory(word)),
             Some(Place::Fault(fault)) => Some(RootOutcome::Fault(fault)),
@@ -197,7 +219,7 @@ impl<'a> Walker<'a> {
         if path.as_os_str().as_bytes().ends_with(COMMAND)
             && matches!(self.tree.look(path), Some(Place::File))
         {
-            self.command(path, root, &[]);
+            self.command((path.clone(), None), ItemKind::Link, root, &[]);
             return (RootOutcome::Walked, Vec::new());
         }
         if let Some(outcome) = self.refuses(path) {
@@ -240,11 +262,13 @@ impl<'a> Walker<'a> {
         }
         let root = descent.root;
         let is_skill = |it: &&Item| it.name == SKILL_FILE && it.kind != ItemKind::Directory;
-        if let (Some((name, above)), Some(_)) =
+        if let (Some((name, above)), Some(skill)) =
             (within.split_last(), listing.items.iter().find(is_skill))
         {
             // A directory with a SKILL.md is one command.
-            self.command_named(&path.child(SKILL_FILE), root, name.clone(), above);
+            let path = path.child(SKILL_FILE);
+            let at = (path, Some(listing.id));
+            self.command_named(at, skill.kind, root, name.clone(), above);
             return Ok(());
         }
         for item in &listing.items {
@@ -263,7 +287,10 @@ impl<'a> Walker<'a> {
                 };
                 match place {
                     None => self.complete = false,
-                    Some(Place::File) => self.command(&child, root, within),
+                    Some(Place::File) => {
+                        let at = (child, Some(listing.id));
+                        self.command(at, item.kind, root, within);
+                    }
                     Some(_) => {}
                 }
             }
@@ -271,24 +298,46 @@ impl<'a> Walker<'a> {
         Ok(())
     }
 
-    fn command(&mut self, path: &AbsPath, root: usize, within: &[String]) {
-        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        self.command_named(path, root, name, within);
+    fn command(
+        &mut self,
+        at: (AbsPath, Option<FileId>),
+        kind: ItemKind,
+        root: usize,
+        within: &[String],
+    ) {
+        let name = at.0.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        self.command_named(at, kind, root, name, within);
     }
 
-    fn command_named(&mut self, path: &AbsPath, root: usize, name: String, within: &[String]) {
-        let Some(file) = self.tree.read(path) else {
+    fn command_named(
+        &mut self,
+        (path, directory): (AbsPath, Option<FileId>),
+        kind: ItemKind,
+        root: usize,
+        name: String,
+        within: &[String],
+    ) {
+        let Some(file) = self.read(&path, kind) else {
             self.complete = false;
             return;
         };
+        let directory = directory.map(|it| directory_of(&file, kind, it));
         let command = Some(Command { name, within: within.to_vec() });
-        let path = path.clone();
-        self.candidates.push(Met { path, root, file, name: None, beside: false, command });
+        self.candidates.push(Met {
+            path,
+            root,
+            directory,
+            file,
+            name: None,
+            beside: false,
+            command,
+        });
     }
 
     /// Takes up a root that is provided.
     pub(super) fn provided(&mut self, provided: Provided, rule: &RootRule, root: usize) -> Root {
         let Provided { path, origin, stock } = provided;
+        self.fence = None;
         let start = self.candidates.len();
         let (outcome, skips) = match stock {
             Stock::Directory => self.root(&path, &rule.walk, root),
@@ -298,6 +347,7 @@ impl<'a> Walker<'a> {
                 let met = skills.iter().map(|it| Met {
                     path: it.path.clone(),
                     root,
+                    directory: None,
                     file: Ok(it.file()),
                     name: it.name.clone(),
                     beside: false,
@@ -414,7 +464,17 @@ impl<'a> Walker<'a> {
                 let Some(path) = self.known_as(path, file.is_ok()) else { continue };
                 let beside = self.beside(listing);
                 let root = descent.root;
-                self.candidates.push(Met { path, root, file, name: None, beside, command: None });
+                let directory = Some(directory_of(&file, item.kind, listing.id));
+                let command = None;
+                self.candidates.push(Met {
+                    path,
+                    root,
+                    directory,
+                    file,
+                    name: None,
+                    beside,
+                    command,
+                });
             } else {
                 found = true;
                 self.complete = false;
@@ -449,6 +509,12 @@ impl<'a> Walker<'a> {
         };
         let fault = |kind, detail: &str| Some(Err(Fault { kind, detail: detail.to_owned() }));
         match place {
+            Place::File if kind == ItemKind::Link => {
+                match self.links.file(self.fence.as_ref(), path) {
+                    Some(refused) => Some(Err(refused)),
+                    None => self.tree.read(path),
+                }
+            }
             Place::File => self.tree.read(path),
             Place::Directory { .. } => fault(FaultKind::IsDirectory, ""),
             Place::Special(word) => fault(FaultKind::Special, word),
@@ -471,6 +537,10 @@ impl<'a> Walker<'a> {
         }
         match self.passage(descent.walk, dir, depth, item) {
             Passage::Open(path) => descent.admits(depth + 1).then_some(path),
+            Passage::Shut(SkipReason::Fault(fault)) if fault.kind == FaultKind::LinkWaits => {
+                self.linked(descent, dir.child(&item.name), fault);
+                None
+            }
             Passage::Shut(reason) => {
                 descent.skip(dir.child(&item.name), reason);
                 None
@@ -480,6 +550,25 @@ impl<'a> Walker<'a> {
                 self.complete = false;
                 None
             }
+        }
+    }
+
+    /// Takes up a linked directory that waits for trust: as a skill where there is a SKILL.md,
+    /// which is not read.
+    fn linked(&mut self, descent: &mut Descent<'_>, dir: AbsPath, fault: Fault) {
+        let path = dir.child(SKILL_FILE);
+        match self.tree.look(&path) {
+            None => self.complete = false,
+            Some(Place::File) => self.candidates.push(Met {
+                path,
+                root: descent.root,
+                directory: None,
+                file: Err(fault),
+                name: None,
+                beside: false,
+                command: None,
+            }),
+            Some(_) => descent.skip(dir, SkipReason::Fault(fault)),
         }
     }
 }
@@ -560,6 +649,13 @@ impl Walk {
             Links::FirstLevel | Links::Never => Some(SkipReason::Link),
         }
     }
+}
+
+/// Returns which directory a file was met in: the one that it was read in, of whatever was listed
+/// there by then. What a link leads to lies in another.
+fn directory_of(file: &Result<SkillFile, Fault>, kind: ItemKind, listed: FileId) -> FileId {
+    let read = file.as_ref().ok().and_then(|it| it.directory);
+    read.filter(|_| kind == ItemKind::File).unwrap_or(listed)
 }
 
 fn is_skill_name(name: &OsStr) -> bool {

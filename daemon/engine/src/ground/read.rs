@@ -15,7 +15,7 @@ use skills_core::resolve::{Fault, FaultKind, Item, Listing, SkillFile, TEXT_LIMI
 use skills_core::skill::FileFacts;
 
 use crate::disk::{Disk, Kind, MOST_ENTRIES, ReadError, content_hash, is_skill_name};
-use crate::forest::{FileState, Node, Probe, Seen, join};
+use crate::forest::{FileState, Node, Probe, Seen};
 use crate::records::Records;
 
 /// What a directory job found: its listing, and its SKILL.md where that is a regular file.
@@ -84,7 +84,7 @@ pub(super) fn list_directory(
 
 pub(super) fn list_entries(disk: &dyn Disk, dir: &OsStr) -> Result<(Seen, Arc<Listing>), Fault> {
     let asked = SystemTime::now();
-    let directory = disk.list(Path::new(dir)).map_err(|error| fault(&error))?;
+    let directory = disk.list_physical(Path::new(dir)).map_err(|error| fault(&error))?;
     let entries = directory.entries.len();
     let mut items: Vec<Item> = directory
         .entries
@@ -110,15 +110,15 @@ pub(super) fn read_skill(
     limit: u64,
 ) -> FileState<SkillFile> {
     let asked = SystemTime::now();
-    match disk.read(Path::new(&join(dir, name)), limit) {
-        Ok(file) => {
+    match disk.read_in(Path::new(dir), name, limit) {
+        Ok((file, directory)) => {
             let facts = FileFacts {
                 size: file.stat.size,
                 truncated: file.truncated,
                 hash: content_hash(&file.bytes),
             };
             let record = records.of(&file.bytes, facts);
-            let result = Ok(SkillFile { id: file.stat.id, record, stale: None });
+            let result = Ok(SkillFile { id: file.stat.id, directory, record, stale: None });
             FileState { seen: Some(Seen::asked(asked, file.stat)), result }
         }
         Err(error) => FileState { seen: None, result: Err(read_fault(&error)) },
@@ -127,7 +127,7 @@ pub(super) fn read_skill(
 
 pub(super) fn read_text(disk: &dyn Disk, dir: &OsStr, name: &OsStr) -> FileState<Arc<TextFile>> {
     let asked = SystemTime::now();
-    match disk.read(Path::new(&join(dir, name)), TEXT_LIMIT) {
+    match disk.read_in(Path::new(dir), name, TEXT_LIMIT).map(|it| it.0) {
         Ok(file) if file.truncated => {
             let detail =
                 format!("{} bytes, of which at most {TEXT_LIMIT} are read", file.stat.size);
@@ -152,6 +152,10 @@ pub(crate) fn read_fault(error: &ReadError) -> Fault {
         }
         ReadError::NotRegular(Kind::File | Kind::Link) | ReadError::Changing => {
             Fault { kind: FaultKind::Changing, detail: String::new() }
+        }
+        ReadError::Outside(target) => {
+            let detail = format!("`{}`, outside of the worktree", target.display());
+            Fault { kind: FaultKind::Outside, detail }
         }
         ReadError::Io(error) => fault(error),
     }

@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 use std::fs;
 use std::io::{self, Read as _};
+use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
@@ -152,25 +153,38 @@ pub fn entry(path: &Path) -> Option<Entry> {
     Some(Entry { id: fs::metadata(path).ok().map(id), is_link })
 }
 
+/// Returns whether links lead from a path, or from the nearest directory above it that is there, out
+/// of the git worktree that the path is in. Blocks on the disk.
+pub fn leads_out(path: &AbsPath) -> bool {
+    let Some(top) = worktree_top(path) else { return false };
+    let is_outside = |real: &Path| top.canonicalize().map_or(true, |it| !real.starts_with(it));
+    let there = path.ancestors().find(|it| it.symlink_metadata().is_ok());
+    // A link to nothing has no end that could be known.
+    there.is_some_and(|it| it.canonicalize().map_or(true, |real| is_outside(&real)))
+}
+
 /// Makes a script of the skill at `path` executable for whoever may read it.
 ///
 /// # Errors
-/// It is no script, it lies outside of the skill's directory, or the system refuses.
+/// It is no script, it lies outside of the skill's directory or its worktree, or the system refuses.
 pub fn make_executable(path: &AbsPath, relative: &str) -> io::Result<()> {
     let refused = |why| io::Error::new(io::ErrorKind::InvalidInput, why);
     let dir = path.parent().unwrap_or_else(|| path.clone()).canonicalize()?;
-    let file = dir.join(relative).canonicalize()?;
-    if !file.starts_with(&dir) {
+    let mut file = disk::open(&dir.join(relative)).map_err(|_| refused("it cannot be opened"))?;
+    // The opened file counts: what its path leads to may change.
+    let real = fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
+    if !real.starts_with(&dir) || leads_out(path) {
         return Err(refused("it lies outside of the skill"));
     }
     let metadata = file.metadata()?;
-    if !metadata.is_file() || !begins_as_script(&file) {
+    let mut start = [0; 2];
+    if !metadata.is_file() || file.read_exact(&mut start).is_err() || &start != b"#!" {
         return Err(refused("it is no script"));
     }
     let mut permissions = metadata.permissions();
     let readable = permissions.mode() & 0o444;
     permissions.set_mode(permissions.mode() | readable >> 2);
-    fs::set_permissions(&file, permissions)
+    file.set_permissions(permissions)
 }
 
 fn begins_as_script(path: &Path) -> bool {

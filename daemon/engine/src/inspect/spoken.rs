@@ -14,9 +14,9 @@ use skills_core::references::{
 use skills_core::text::decode;
 
 use super::beside;
+use super::fenced::Fenced;
 use super::worktree::Worktree;
 use crate::cancel::Cancel;
-use crate::disk::{Disk as _, RealDisk};
 use crate::view::View;
 
 /// How much of a file is read; nobody writes more than a mebibyte to an agent.
@@ -70,8 +70,9 @@ pub fn spoken(
     let skills = candidates().map(|it| it.path.clone());
     let paths = texts(worktree, skills, home.as_ref());
     let sought = Sought { is_meant, places, skills: seen, top: worktree.top(), home };
+    let fenced = Fenced::new(worktree.top(), views);
     let paths = paths.into_iter().take_while(|_| !cancel.is_cancelled());
-    paths.filter_map(|path| of_file(path, &sought)).collect()
+    paths.filter_map(|path| of_file(&fenced, path, &sought)).collect()
 }
 
 /// Returns the user's home directory, where these views know it.
@@ -83,9 +84,11 @@ pub fn home(views: &[Arc<View>]) -> Option<AbsPath> {
 /// Returns the texts that a search is for, sorted by path. Blocks on the disk.
 pub fn search(search: Search) -> Vec<AbsPath> {
     let Search { top, home, skills, words, below } = search;
-    let mut texts = texts(&Worktree::new(top), skills, home.as_ref());
+    let worktree = Worktree::new(top);
+    let fenced = Fenced::new(worktree.top(), &[]);
+    let mut texts = texts(&worktree, skills, home.as_ref());
     let holds = |path: &AbsPath| {
-        let file = RealDisk.read(path, READ_LIMIT).ok();
+        let file = fenced.read(path, READ_LIMIT).ok();
         file.is_some_and(|it| {
             let text = String::from_utf8_lossy(&it.bytes);
             words.iter().any(|word| text.contains(&**word))
@@ -158,9 +161,13 @@ pub fn names(views: &[Arc<View>]) -> HashSet<String> {
         .collect()
 }
 
-fn of_file<F: Fn(&str) -> bool>(path: AbsPath, sought: &Sought<'_, F>) -> Option<Spoken> {
+fn of_file<F: Fn(&str) -> bool>(
+    fenced: &Fenced<'_>,
+    path: AbsPath,
+    sought: &Sought<'_, F>,
+) -> Option<Spoken> {
     // One that has gone or cannot be read names nothing.
-    let bytes = RealDisk.read(&path, READ_LIMIT).ok()?.bytes;
+    let bytes = fenced.read(&path, READ_LIMIT).ok()?.bytes;
     let decoded = decode(&bytes);
     let document = parse(&decoded.text);
     let mut found = Vec::new();

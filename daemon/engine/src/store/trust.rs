@@ -53,7 +53,7 @@ impl Content {
         let path = fs::canonicalize(path)?;
         let file = disk::open(&path).map_err(|error| match error {
             ReadError::Io(error) => error,
-            ReadError::NotRegular(_) | ReadError::Changing => {
+            ReadError::NotRegular(_) | ReadError::Outside(_) | ReadError::Changing => {
                 io::Error::other("it is not a regular file")
             }
         })?;

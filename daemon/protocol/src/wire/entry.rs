@@ -126,8 +126,8 @@ word_enum! {
 }
 
 word_enum! {
-    /// What became of a skill. Where several apply, the first in this order counts: invalid,
-    /// ignored, shadowed, denied, hidden, untrusted, activated, conditional, active.
+    /// What became of a skill. Where several apply, the first in this order counts: refused,
+    /// invalid, ignored, shadowed, denied, hidden, untrusted, activated, conditional, active.
     State {
         /// The model sees it.
         Active = "active",
@@ -147,6 +147,8 @@ word_enum! {
         Untrusted = "untrusted",
         /// Switched off by settings.
         Ignored = "ignored",
+        /// A link leads to a file that must not be read.
+        Refused = "refused",
     }
 }
 

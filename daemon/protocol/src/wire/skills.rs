@@ -34,6 +34,8 @@ word_enum! {
         Untrusted = "untrusted",
         /// [`State::Ignored`].
         Ignored = "ignored",
+        /// [`State::Refused`].
+        Refused = "refused",
     }
 }
 

@@ -59,6 +59,7 @@ pub(super) fn choose(view: &View, params: &LoadParams, by: By) -> Result<Choice,
         }
         State::Ignored => return Err(missing(view, candidate, "is switched off")),
         State::Invalid => return Err(missing(view, candidate, "is dropped")),
+        State::Refused => return Err(gate::refused(candidate)),
     }
     may_have(view, candidate)?;
     may_invoke(view, candidate, by)?;
@@ -181,7 +182,8 @@ fn available(view: &View) -> Vec<String> {
         | State::Denied
         | State::Untrusted
         | State::Ignored
-        | State::Invalid => false,
+        | State::Invalid
+        | State::Refused => false,
     };
     let told = view.resolution.candidates.iter().filter(is_told);
     let mut names: Vec<_> = told.map(|it| it.name.clone()).collect();

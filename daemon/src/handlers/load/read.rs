@@ -58,10 +58,10 @@ pub(super) fn read(
     let candidate = &view.resolution.candidates[candidate_idx];
     let root = &view.resolution.roots[candidate.root];
     let dir = candidate.dir();
-    let beneath = Beneath::open(&dir).map_err(|error| directory_gone(&error))?;
+    let beneath = Beneath::of(candidate).map_err(|error| directory_gone(&error))?;
     let file = candidate.path.file_name().unwrap_or(OsStr::new(SKILL_FILE));
     let bytes = match beneath.whole(Path::new(file), MOST_LOADED) {
-        Err(BeneathError::Outside) => linked(&candidate.path, root.own),
+        Err(BeneathError::Outside) => linked(candidate, root.own),
         result => result,
     };
     let bytes = bytes.map_err(|error| refused(&error, SKILL_FILE))?;
@@ -109,13 +109,15 @@ fn judged(
 
 /// Reads a SKILL.md that is a link to another place. Agents follow it; what is read in a worktree
 /// has to be a SKILL.md there too, so that no link makes a skill of another file of the user's.
-fn linked(path: &Path, is_own: bool) -> Result<Vec<u8>, BeneathError> {
+fn linked(candidate: &Candidate, is_own: bool) -> Result<Vec<u8>, BeneathError> {
+    let path = &candidate.path;
+    let known = candidate.file.as_ref().ok_or(BeneathError::Outside)?.id;
     let real = path.canonicalize().map_err(BeneathError::Io)?;
     let name = real.file_name().filter(|it| is_own || path.file_name() == Some(it));
     let (Some(name), Some(parent)) = (name, real.parent()) else {
         return Err(BeneathError::Outside);
     };
-    Beneath::open(parent)?.whole(Path::new(name), MOST_LOADED)
+    Beneath::open(parent)?.whole_known(Path::new(name), MOST_LOADED, Some(known))
 }
 
 /// Returns the files that a format shows.
@@ -130,7 +132,9 @@ fn files(
         Format::Opencode | Format::OpencodeFounding if by == By::Model => {
             let relative = unignored(dir).into_iter().map(|it| text(&it));
             let sample = opencode_sample(relative.collect());
-            let paths = sample.iter().map(|it| text(&dir.join(it))).collect();
+            // The directory may have been exchanged while it was listed.
+            let sample = sample.iter().filter(|it| beneath.located(Path::new(it)).is_ok());
+            let paths = sample.map(|it| text(&dir.join(it))).collect();
             Files { paths, ..Files::default() }
         }
         Format::AgentSkills => {

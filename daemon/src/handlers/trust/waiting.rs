@@ -57,7 +57,7 @@ fn asking(view: &View) -> Vec<Asking> {
     let mut room = MOST;
     for candidate in &resolution.candidates {
         let root = &resolution.roots[candidate.root];
-        if root.own || matches!(candidate.state, State::Invalid | State::Ignored) {
+        if root.own || candidate.state.is_out() {
             continue;
         }
         let needs = needs(candidate);
@@ -97,7 +97,7 @@ fn needs(candidate: &Candidate) -> Vec<TrustNeed> {
         needs.push(TrustNeed::Hooks);
     }
     // What cannot be read is not run either.
-    let Ok(beneath) = Beneath::open(&candidate.dir()) else { return needs };
+    let Ok(beneath) = Beneath::of(candidate) else { return needs };
     let file = Path::new(candidate.path.file_name().unwrap_or(OsStr::new("SKILL.md")));
     let body = beneath.whole(file, MOST_LOADED).unwrap_or_default();
     if has_commands(&decode(&body).text) {

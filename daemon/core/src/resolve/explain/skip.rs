@@ -58,7 +58,7 @@ impl SkipReason {
             Self::TooManyEntries(..) => "walk/entries",
             Self::OverBudget(..) => "walk/budget",
             Self::OutOfBounds(_) => "walk/bounds",
-            Self::Fault(_) => "file/readable",
+            Self::Fault(fault) => fault.rule(),
         }
     }
 

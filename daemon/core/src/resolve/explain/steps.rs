@@ -104,7 +104,7 @@ impl Inquiry<'_> {
         steps.extend(candidate.reason.iter().map(|it| rule(true, it)));
         let mattering = difference::mattering(self.site, self.resolution, index);
         steps.extend(mattering.into_iter().map(|it| difference_step(self.site, Some(index), it)));
-        if candidate.state != State::Invalid {
+        if candidate.state != State::Invalid && candidate.state != State::Refused {
             self.others(index, steps);
         }
     }

@@ -191,7 +191,7 @@ pub(super) fn config(
 ///
 /// A skill of a plugin is switched with its plugin, not by its name.
 pub(in crate::resolve) fn apply(settings: &Settings, roots: &[Root], candidates: &mut [Candidate]) {
-    for candidate in candidates.iter_mut().filter(|it| it.state != State::Invalid) {
+    for candidate in candidates.iter_mut().filter(|it| !it.state.is_out()) {
         let by_name = roots[candidate.root].scope != Scope::Plugin;
         let mut said = settings.switched.iter().rev();
         let Some(said) =

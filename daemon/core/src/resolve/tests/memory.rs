@@ -130,7 +130,7 @@ impl Tree for MemoryTree {
         let facts = FileFacts { size: text.len() as u64, truncated: false, hash: [0; 32] };
         let record = Arc::new(SkillRecord::read(text.as_bytes(), facts));
         let id = FileId { device: 1, inode: *inode };
-        Some(Ok(SkillFile { id, record, stale: None }))
+        Some(Ok(SkillFile { id, directory: None, record, stale: None }))
     }
 
     fn text(&self, path: &AbsPath) -> Option<Result<Arc<TextFile>, Fault>> {

@@ -1,0 +1,131 @@
+//! Directories of skills that are exchanged while their files are asked for.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use serde_json::{Value, json};
+use skills_testkit::fixture::lay_out;
+
+use super::{SECRET, Victim};
+
+/// What an exchange may be answered with besides the skill's own files.
+const CODES: [i64; 4] = [-32001, -32003, -32004, -32006];
+
+const OWN: &str = "//- /.claude/skills/s/SKILL.md\n---\nname: s\ndescription: Is swapped.\n---\nown body\n\
+    //- /.claude/skills/s/data.txt\nown data\n";
+
+/// Returns how many calls are made; the long run sets `SKILLSD_TEST_ROUNDS=100000`.
+fn rounds() -> usize {
+    let number = std::env::var("SKILLSD_TEST_ROUNDS").ok();
+    number.map_or(2_000, |it| it.parse().expect("SKILLSD_TEST_ROUNDS is a number"))
+}
+
+/// Ends the exchanging thread, also where an assertion fails.
+struct End<'a>(&'a AtomicBool);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Exchanges two paths over and over until the end of its scope.
+fn while_exchanging(one: &Path, two: &Path, body: impl FnOnce()) {
+    let is_done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_done.load(Ordering::Relaxed) {
+                renameat_with(CWD, one, CWD, two, RenameFlags::EXCHANGE).expect("exchanged");
+                thread::yield_now();
+            }
+        });
+        let _end = End(&is_done);
+        body();
+    });
+}
+
+/// Asks for files of the skill `s` in all ways while its directory is exchanged for `other`.
+/// Returns how many answers held its own files.
+#[track_caller]
+fn ask_while_exchanged(victim: &mut Victim, other: &Path) -> usize {
+    let top = victim.top.clone();
+    let dir = top.join(".claude/skills/s");
+    let mut n_own = 0;
+    let wire = &mut victim.live.wire;
+    while_exchanging(&dir, other, || {
+        for round in 0..rounds() {
+            let freshness = ["cached", "synced", "verified"][round / 4 % 3];
+            let (method, mut params) = match round % 4 {
+                0 => ("skills/read", json!({"relative": "data.txt"})),
+                1 => ("skills/read", json!({"relative": "SKILL.md"})),
+                2 => ("skills/resources", json!({})),
+                _ => ("skills/load", json!({})),
+            };
+            params["cwd"] = json!(top);
+            params["profile"] = json!("agentskills");
+            params["freshness"] = json!(freshness);
+            params["name"] = json!("s");
+            match wire.try_call(method, &params) {
+                Ok(answer) => {
+                    let text = answer.to_string();
+                    assert!(!text.contains(SECRET), "{method} {freshness}: {answer}");
+                    assert!(!text.contains("secret.txt"), "{method} {freshness}: {answer}");
+                    n_own += usize::from(holds_own(method, &answer));
+                }
+                Err(error) => {
+                    assert!(CODES.contains(&error.code), "{method} {freshness}: {error:?}");
+                    assert!(error.data["hint"].is_string(), "{error:?}");
+                }
+            }
+        }
+    });
+    n_own
+}
+
+fn holds_own(method: &str, answer: &Value) -> bool {
+    match method {
+        "skills/read" => answer["content"].as_str().is_some_and(|it| it.contains("own ")),
+        "skills/resources" => answer.to_string().contains("data.txt"),
+        _ => answer["output"].as_str().is_some_and(|it| it.contains("own body")),
+    }
+}
+
+fn stranger(at: &Path) -> PathBuf {
+    let text = format!(
+        "//- /SKILL.md\n---\nname: stranger\ndescription: Is another.\n---\n{SECRET}\n\
+         //- /data.txt\n{SECRET}\n//- /secret.txt\n{SECRET}\n"
+    );
+    lay_out(at, &text);
+    at.to_path_buf()
+}
+
+#[test]
+fn directory_exchanged_for_a_link_gives_its_own_files_or_an_error() {
+    let mut victim = Victim::new(OWN);
+    stranger(&victim.live.home.path().join("other"));
+    victim.link("aside", "other");
+    let aside = victim.top.join("aside");
+    let n_own = ask_while_exchanged(&mut victim, &aside);
+    assert!(n_own > 0, "nothing was ever answered");
+}
+
+#[test]
+fn directory_exchanged_for_another_gives_its_own_files_or_an_error() {
+    let mut victim = Victim::new(OWN);
+    let aside = stranger(&victim.top.join("aside"));
+    let n_own = ask_while_exchanged(&mut victim, &aside);
+    assert!(n_own > 0, "nothing was ever answered");
+}
+
+#[test]
+fn trusted_directory_exchanged_for_a_link_gives_its_own_files_or_an_error() {
+    let mut victim = Victim::new(OWN);
+    victim.trust();
+    stranger(&victim.live.home.path().join("other"));
+    victim.link("aside", "other");
+    let aside = victim.top.join("aside");
+    let n_own = ask_while_exchanged(&mut victim, &aside);
+    assert!(n_own > 0, "nothing was ever answered");
+}
