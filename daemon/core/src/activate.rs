@@ -74,6 +74,35 @@ pub fn check(pattern: &str) -> Result<(), PatternError> {
     pattern::read(pattern).map(drop)
 }
 
+/// What the patterns of one skill may still stand for.
+#[derive(Debug)]
+pub struct Budget(usize);
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self(pattern::MOST_OF_SKILL)
+    }
+}
+
+impl Budget {
+    /// Says as [`check`] does why the next pattern of the skill can never match.
+    ///
+    /// # Errors
+    /// Also where the patterns so far stand for as many as a skill may have.
+    pub fn check(&mut self, pattern: &str) -> Result<(), PatternError> {
+        self.read(pattern).map(drop)
+    }
+
+    fn read(&mut self, text: &str) -> Result<Vec<Pattern>, PatternError> {
+        if self.0 == 0 {
+            return Err(PatternError::Many);
+        }
+        let patterns = pattern::read(text)?;
+        self.0 = self.0.checked_sub(patterns.len()).ok_or(PatternError::Many)?;
+        Ok(patterns)
+    }
+}
+
 impl Matcher {
     /// Compiles the patterns of each skill.
     pub fn new<'a, S, P>(skills: S) -> Self
@@ -86,8 +115,9 @@ impl Matcher {
         let mut refused = Vec::new();
         let mut negates = false;
         for (skill, patterns) in skills.into_iter().enumerate() {
+            let mut budget = Budget::default();
             for (index, text) in patterns.into_iter().enumerate() {
-                match pattern::read(text) {
+                match budget.read(text) {
                     Err(error) => refused.push(Refused { skill, pattern: index, error }),
                     Ok(expanded) => {
                         for Pattern { segments, negated, only_below } in expanded {

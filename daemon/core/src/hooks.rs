@@ -4,10 +4,17 @@
 //! nothing and `*` match all, words between `|` match exactly, and anything else is a regular
 //! expression that matches anywhere, as JavaScript has them: it may look around itself.
 
-use fancy_regex::{CompileError, Error, ParseError, Regex, RegexBuilder};
+mod matcher;
+
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use crate::catalog::hooks::{Matches, find_event, find_kind};
+use crate::hooks::matcher::Matcher;
+
+pub use matcher::{Compiled, MATCHER_BYTES, MATCHERS, is_expression};
+pub(crate) use matcher::{check as check_expression, said};
 
 /// A hook that a skill registers.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,6 +23,8 @@ pub struct Hook {
     pub event: String,
     /// The matcher as it is written; empty where there is none.
     pub matcher: String,
+    /// The matcher's expression, once it was needed.
+    pub compiled: Compiled,
     /// The handler as it is written.
     pub handler: Value,
     /// Whether it goes once it has succeeded.
@@ -27,6 +36,7 @@ pub struct Hook {
 pub fn registered(hooks: &Value) -> (Vec<Hook>, Vec<String>) {
     let (mut good, mut bad) = (Vec::new(), Vec::new());
     let Some(events) = hooks.as_object() else { return (good, bad) };
+    let mut expressions = BTreeSet::new();
     for (event, groups) in events {
         if find_event(event).is_none() {
             bad.push(format!("There is no event `{event}`; the hooks below it never run."));
@@ -34,16 +44,19 @@ pub fn registered(hooks: &Value) -> (Vec<Hook>, Vec<String>) {
         }
         for group in groups.as_array().into_iter().flatten() {
             let matcher = group.get("matcher").and_then(Value::as_str).unwrap_or_default();
-            if let Err(why) = read(matcher) {
+            if let Err(why) = within_limits(matcher, &mut expressions) {
+                let matcher = beginning(matcher);
                 bad.push(format!("The matcher `{matcher}` of `{event}` matches nothing: {why}."));
                 continue;
             }
+            let compiled = Compiled::default();
             for handler in group.get("hooks").and_then(Value::as_array).into_iter().flatten() {
                 match missing(handler, event) {
                     Some(what) => bad.push(format!("A hook of `{event}` does not run: {what}.")),
                     None => good.push(Hook {
                         event: event.clone(),
                         matcher: matcher.to_owned(),
+                        compiled: compiled.clone(),
                         once: handler.get("once").is_some_and(is_on),
                         handler: handler.clone(),
                     }),
@@ -52,6 +65,30 @@ pub fn registered(hooks: &Value) -> (Vec<Hook>, Vec<String>) {
         }
     }
     (good, bad)
+}
+
+/// Checks a matcher by itself and by the number of expressions that its skill has before it.
+pub(crate) fn within_limits<'a>(
+    matcher: &'a str,
+    expressions: &mut BTreeSet<&'a str>,
+) -> Result<(), String> {
+    if !is_expression(matcher) || expressions.contains(matcher) {
+        return Ok(());
+    }
+    if expressions.len() == MATCHERS {
+        return Err(format!("the skill has more than {MATCHERS} expressions as matchers"));
+    }
+    expressions.insert(matcher);
+    check_expression(matcher)
+}
+
+/// Returns the beginning of a matcher, for a message.
+pub(crate) fn beginning(matcher: &str) -> String {
+    const LONGEST: usize = 64;
+    match matcher.char_indices().nth(LONGEST) {
+        Some((at, _)) => format!("{}…", &matcher[..at]),
+        None => matcher.to_owned(),
+    }
 }
 
 /// Returns what keeps a handler from running.
@@ -84,7 +121,6 @@ pub fn runs(hook: &Hook, event: &str, tool: Option<&str>, payload: &Value) -> bo
     if known.matches == Matches::Nothing {
         return true;
     }
-    let Ok(matcher) = read(&hook.matcher) else { return false };
     let key = known.subject().unwrap_or_default();
     let named = tool.filter(|_| key == "tool_name" || !payload.is_object());
     let subject = named.or_else(|| payload.get(key).and_then(Value::as_str));
@@ -93,83 +129,7 @@ pub fn runs(hook: &Hook, event: &str, tool: Option<&str>, payload: &Value) -> bo
         ("file_path", Some(path)) => path.rsplit('/').next(),
         (_, subject) => subject,
     };
-    match matcher {
-        Matcher::All => true,
-        Matcher::Words(words) => subject.is_some_and(|it| words.contains(&it)),
-        // One that gives up on this subject does not match it.
-        Matcher::Pattern(pattern) => {
-            subject.is_some_and(|it| pattern.is_match(it).unwrap_or_default())
-        }
-    }
-}
-
-/// A matcher as it is read.
-enum Matcher<'a> {
-    All,
-    Words(Vec<&'a str>),
-    Pattern(Box<Regex>),
-}
-
-fn read(matcher: &str) -> Result<Matcher<'_>, String> {
-    if matcher.is_empty() || matcher == "*" {
-        return Ok(Matcher::All);
-    }
-    let is_word = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '|' | '-');
-    if matcher.chars().all(is_word) {
-        return Ok(Matcher::Words(matcher.split('|').collect()));
-    }
-    expression(matcher).map(|it| Matcher::Pattern(Box::new(it)))
-}
-
-/// How often an expression may go back on one subject: names of tools are short, and one that
-/// needs more is made to hurt.
-const BACKTRACKS: usize = 100_000;
-
-/// Reads a regular expression of the agent's. The error says what is wrong with it.
-pub(crate) fn expression(pattern: &str) -> Result<Regex, String> {
-    let read = RegexBuilder::new(pattern).backtrack_limit(BACKTRACKS).build();
-    read.map_err(|error| said(&error, pattern))
-}
-
-/// Returns what is wrong with an expression, as the end of a sentence.
-pub(crate) fn said(error: &Error, pattern: &str) -> String {
-    match error {
-        Error::ParseError(at, what) => {
-            let nth = pattern.get(..*at).unwrap_or(pattern).chars().count() + 1;
-            format!("at character {nth}, {}", fault(what))
-        }
-        Error::CompileError(what) => match &**what {
-            CompileError::InnerError(inner) if inner.size_limit().is_some() => {
-                "it is too large".to_owned()
-            }
-            CompileError::InnerError(inner) => match inner.syntax_error() {
-                Some(what) => last_line(&what.to_string()),
-                None => inner.to_string(),
-            },
-            what => begun_small(&what.to_string()),
-        },
-        other => begun_small(&other.to_string()),
-    }
-}
-
-fn fault(what: &ParseError) -> String {
-    match what {
-        ParseError::UnclosedOpenParen => "a group is opened and not closed".to_owned(),
-        ParseError::InvalidClass => "a set of characters is not well formed".to_owned(),
-        ParseError::GeneralParseError(text) => begun_small(text),
-        _ => begun_small(&what.to_string()),
-    }
-}
-
-/// Returns what a syntax error says beneath the picture of its place.
-fn last_line(text: &str) -> String {
-    text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
-}
-
-fn begun_small(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().into_iter().flat_map(char::to_lowercase);
-    first.chain(letters).collect()
+    Matcher::read(&hook.matcher).matches(&hook.matcher, &hook.compiled, subject)
 }
 
 #[cfg(test)]
@@ -180,7 +140,7 @@ mod tests {
 
     fn one(event: &str, matcher: &str) -> Hook {
         let (event, matcher) = (event.to_owned(), matcher.to_owned());
-        Hook { event, matcher, handler: json!({}), once: false }
+        Hook { event, matcher, compiled: Compiled::default(), handler: json!({}), once: false }
     }
 
     #[track_caller]
@@ -217,17 +177,6 @@ mod tests {
     #[test]
     fn an_expression_made_to_hurt_gives_up_and_does_not_match() {
         check("^(?=(a+)+$)(a|aa)+$", &format!("{}!", "a".repeat(64)), false);
-    }
-
-    #[test]
-    fn what_is_no_expression_says_why() {
-        let why = |pattern: &str| expression(pattern).expect_err("it is none");
-        for pattern in ["Bash(", "[z-", "a**b(", "(?<n", "\\"] {
-            let why = why(pattern);
-            assert!(!why.is_empty() && !why.contains('\n'), "{pattern}: {why}");
-        }
-        assert_eq!(why("Bash("), "at character 6, a group is opened and not closed");
-        assert_eq!(why("(?:\\w{500}){900}"), "it is too large");
     }
 
     #[test]

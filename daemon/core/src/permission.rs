@@ -20,6 +20,12 @@ use crate::skill::Spot;
 pub use claude_code::is_canonical;
 pub use properties::Properties;
 
+/// Rules about skills that one file may have.
+pub const RULES: usize = 1000;
+
+/// The longest pattern of a rule, in bytes.
+pub const PATTERN_BYTES: usize = 1024;
+
 /// One rule about skills.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {

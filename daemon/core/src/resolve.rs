@@ -424,6 +424,7 @@ pub fn resolve(site: &Site, tree: &dyn Tree) -> Resolution {
     nested::walk(site, &mut walker, &mut roots);
     complete &= settings.complete;
     settings.missing_paths(site, &roots);
+    settings.keep_limits();
     complete &= walker.complete;
     complete &= trust::mark(&worktree.top, &policy, tree, &mut roots);
     let judged = |mut it: walk::Met| {

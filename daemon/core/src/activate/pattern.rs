@@ -7,6 +7,12 @@ use super::glob::Glob;
 /// How many patterns one may stand for. Ten braces of two are more than anybody writes.
 const MOST: usize = 1024;
 
+/// Patterns without braces that all patterns of one skill may stand for.
+pub(super) const MOST_OF_SKILL: usize = 4096;
+
+/// The longest pattern, in bytes.
+const LONGEST: usize = 1024;
+
 /// A pattern without braces.
 #[derive(Debug, PartialEq)]
 pub(super) struct Pattern {
@@ -46,6 +52,10 @@ pub enum PatternError {
     Bracket,
     /// Its braces stand for more patterns than are taken.
     Braces,
+    /// It has this many bytes, which is more than are read.
+    Long(usize),
+    /// The patterns before it stand for as many as one skill may have.
+    Many,
     /// It has `.`, `..` or nothing between two slashes, which no path has.
     Dots,
 }
@@ -58,6 +68,13 @@ impl fmt::Display for PatternError {
             Self::Backslash => f.write_str("ends with a backslash, which escapes nothing"),
             Self::Bracket => f.write_str("has a `[` that is not closed before the next slash"),
             Self::Braces => write!(f, "has braces that stand for more than {MOST} patterns"),
+            Self::Long(length) => {
+                write!(f, "has {length} bytes, and {LONGEST} are the most")
+            }
+            Self::Many => write!(
+                f,
+                "stands behind others, with which it stands for more than {MOST_OF_SKILL} patterns"
+            ),
             Self::Dots => f.write_str("wants a name that is `.`, `..` or empty, which no path has"),
         }
     }
@@ -67,6 +84,9 @@ impl std::error::Error for PatternError {}
 
 /// Reads a pattern: as many as its braces stand for.
 pub(super) fn read(text: &str) -> Result<Vec<Pattern>, PatternError> {
+    if text.len() > LONGEST {
+        return Err(PatternError::Long(text.len()));
+    }
     if text.starts_with('#') {
         return Err(PatternError::Comment);
     }

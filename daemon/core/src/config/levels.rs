@@ -9,6 +9,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::Config;
 use super::read::{Misfit, nearest, shown, word};
+use crate::hooks::beginning;
 use crate::path::AbsPath;
 use crate::rules::{self, Level, Levels};
 
@@ -101,15 +102,24 @@ pub(super) fn read_rules(table: &DeTable<'_>) -> (RuleLevels, Vec<(usize, Misfit
     (RuleLevels(rows), misfits)
 }
 
+/// Globs that one file may have.
+const GLOBS: usize = 256;
+
 /// Reads a table of globs, each with a table of rules.
 pub(super) fn read_paths(table: &DeTable<'_>) -> (PathLevels, Vec<(usize, Misfit)>) {
     let mut rows: Vec<(usize, String, RuleLevels)> = Vec::new();
     let mut misfits = Vec::new();
-    for (glob, value) in table {
+    for (nth, (glob, value)) in table.into_iter().enumerate() {
+        if nth == GLOBS {
+            let message = format!("has {} globs, and {GLOBS} are the most", table.len());
+            misfits.push((glob.span().start, Misfit { message, hint: None }));
+            break;
+        }
         let (at, written) = (glob.span().start, &**glob.get_ref());
         if !rules::is_glob(written) {
-            let message = format!("has `{written}`, which is no glob");
-            let hint = Some("Close its brackets and braces.".to_owned());
+            let message = format!("has `{}`, which is no glob", beginning(written));
+            let hint =
+                Some("Close its brackets and braces, and keep it below 1,024 bytes.".to_owned());
             misfits.push((at, Misfit { message, hint }));
             continue;
         }
@@ -211,7 +221,7 @@ mod tests {
                 3:11: `check.rules` has no rule `yaml` (Did you mean `yaml/*`?)
                 3:25: `check.rules` has no rule `yaml/alais` (Did you mean `yaml/alias`?)
                 3:62: `check.rules` has a level of `body/empty` that cannot be `quiet` (It is one of `off`, `hint`, `information`, `warning`, `error`.)
-                5:1: `check.paths` has `a[`, which is no glob (Close its brackets and braces.)
+                5:1: `check.paths` has `a[`, which is no glob (Close its brackets and braces, and keep it below 1,024 bytes.)
                 6:5: `check.paths` has a whole number for `b` (Write a table of rules and levels.)
                 7:9: `check.paths` has no rule `x/y` (Rules are listed in docs/rules.md.)
             "#]],

@@ -5,6 +5,7 @@
 //! broken or says something that the agent cannot use is a finding, never an error: what the
 //! other files say still holds.
 
+mod bounds;
 mod merge;
 mod rules;
 mod switch;
@@ -236,7 +237,6 @@ impl Settings {
     fn add(&mut self, source: &Source, note: Note) {
         if let Some(file) = self.consulted.iter_mut().find(|it| it.path == source.file) {
             file.notes.push(note);
-            file.notes.sort_by_key(|it| it.at);
         }
     }
 }

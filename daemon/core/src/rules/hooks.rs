@@ -1,6 +1,6 @@
 //! `hooks/*`: what runs at events, each fault at its own place.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use super::finding::Tag;
 use super::rule::Rule;
@@ -12,7 +12,7 @@ use crate::catalog::hooks::{
 use crate::catalog::{Agent, CLAUDE_HOOKS, HOOKS, Source};
 use crate::diagnostic::Severity;
 use crate::fields::{Group, Handler, Item, Reading};
-use crate::hooks::expression;
+use crate::hooks::{beginning, within_limits};
 use crate::text::Span;
 
 const fn rule(
@@ -44,7 +44,7 @@ pub(super) static RULES: [Rule; 7] = [
     rule(
         "hooks/matcher",
         Severity::Error,
-        "The matcher is no regular expression.",
+        "The matcher is no regular expression, or one that is too large.",
         "It matches nothing, and its hooks never run.",
         "Close what is open, or put a backslash before it.",
         "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreToolUse:\n    - matcher: \"Bash(\"\n      hooks:\n        - type: command\n          command: ./check.sh\n---\nRead the file.\n",
@@ -114,12 +114,18 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         }
     }
     let Some(Reading::Hooks(groups)) = outcome.value else { return };
+    let mut expressions = BTreeSet::new();
     for group in &groups {
-        self::group(cx, group, out);
+        self::group(cx, group, &mut expressions, out);
     }
 }
 
-fn group(cx: &Cx<'_>, group: &Group, out: &mut Vec<Finding>) {
+fn group<'a>(
+    cx: &Cx<'_>,
+    group: &'a Group,
+    expressions: &mut BTreeSet<&'a str>,
+    out: &mut Vec<Finding>,
+) {
     let event = find_event(&group.event.text);
     if let Some(matcher) = group.matcher.as_ref().filter(|it| !it.text.is_empty() && it.text != "*")
     {
@@ -131,8 +137,9 @@ fn group(cx: &Cx<'_>, group: &Group, out: &mut Vec<Finding>) {
                 Some(span) => finding.fix("Remove the matcher", span, ""),
                 None => finding,
             });
-        } else if let Err(what) = expression(&matcher.text) {
-            let message = format!("`{}` is no regular expression: {what}", matcher.text);
+        } else if let Err(what) = within_limits(&matcher.text, expressions) {
+            let text = beginning(&matcher.text);
+            let message = format!("`{text}` matches nothing: {what}");
             out.push(found("hooks/matcher", matcher.span, message));
         }
     }

@@ -69,7 +69,13 @@ impl Levels {
     /// Decides about a rule in the files that a glob matches, by their paths below `top` or, of
     /// others, whole. Nothing happens where it is no glob, which [`is_glob`] tells beforehand.
     pub fn set_for(&mut self, top: &AbsPath, glob: &str, rule: &str, level: Level) {
-        if let Some(matcher) = matcher(glob) {
+        let made = self.rows.iter().rev().find_map(|row| match &row.files {
+            // The rows of one glob follow each other.
+            Some((_, made)) => Some(made),
+            None => None,
+        });
+        let made = made.filter(|it| it.glob().glob() == glob).cloned();
+        if let Some(matcher) = made.or_else(|| matcher(glob)) {
             let files = Some((top.clone(), matcher));
             self.rows.push(Row { rule: rule.to_owned(), files, level });
         }
@@ -109,6 +115,12 @@ pub fn is_glob(glob: &str) -> bool {
     matcher(glob).is_some()
 }
 
+/// The longest glob of a configuration, in bytes.
+const LONGEST: usize = 1024;
+
 fn matcher(glob: &str) -> Option<GlobMatcher> {
+    if glob.len() > LONGEST {
+        return None;
+    }
     GlobBuilder::new(glob).literal_separator(true).build().ok().map(|it| it.compile_matcher())
 }

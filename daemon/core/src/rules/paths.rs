@@ -3,10 +3,11 @@
 use super::rule::Rule;
 use super::subject::Cx;
 use super::{Finding, found};
-use crate::activate::{self, PatternError};
+use crate::activate::{self, Budget, PatternError};
 use crate::catalog::{Agent, CLAUDE_SKILLS, GIT_IGNORE, PATHS, Source};
 use crate::diagnostic::Severity;
 use crate::fields::Item;
+use crate::hooks::beginning;
 use crate::text::Span;
 
 const fn rule(
@@ -91,7 +92,8 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         return;
     }
     let globs = Globs::new(cx.items(&PATHS));
-    out.extend((0..globs.items.len()).filter_map(|at| glob(cx, &globs, at)));
+    let mut budget = Budget::default();
+    out.extend((0..globs.items.len()).filter_map(|at| glob(cx, &globs, at, &mut budget)));
 }
 
 /// The globs of a text, and which of them put files in.
@@ -118,10 +120,15 @@ impl Globs {
 const MOST_COMPARED: usize = 32;
 
 /// Each glob has at most one finding: what is malformed matches nothing as well.
-fn glob(cx: &Cx<'_>, globs: &Globs, at: usize) -> Option<Finding> {
+fn glob(cx: &Cx<'_>, globs: &Globs, at: usize, budget: &mut Budget) -> Option<Finding> {
     let item = &globs.items[at];
     let text = item.text.trim();
     let span = item.span;
+    let checked = budget.check(text);
+    if let Err(error @ (PatternError::Long(_) | PatternError::Many)) = &checked {
+        let message = format!("`{}` can never match: it {error}", beginning(text));
+        return Some(found("paths/glob", span, message));
+    }
     if text.starts_with('!') && globs.first_positive.is_none_or(|it| it >= at) {
         let message = format!("`{text}` takes files out, and no glob before it has put any in");
         return Some(found("paths/negation", span, message));
@@ -150,7 +157,7 @@ fn glob(cx: &Cx<'_>, globs: &Globs, at: usize) -> Option<Finding> {
             Some(_) | None => finding,
         });
     }
-    if let Err(error) = activate::check(text) {
+    if let Err(error) = checked {
         return Some(never(cx, item, glob, &error));
     }
     let is_everything = activate::matches_all(glob);

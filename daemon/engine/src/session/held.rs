@@ -334,6 +334,7 @@ mod tests {
                 let hook = Hook {
                     event: "Stop".to_owned(),
                     matcher: String::new(),
+                    compiled: skills_core::hooks::Compiled::default(),
                     handler: json!({"command": "true"}),
                     once: true,
                 };

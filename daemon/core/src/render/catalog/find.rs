@@ -10,6 +10,9 @@ use crate::hooks::said;
 /// How often an expression may go back on one text: there may be thousands of them.
 const BACKTRACKS: usize = 10_000;
 
+/// Bytes of a compiled question.
+const COMPILED_BYTES: usize = 1024 * 1024;
+
 /// A question for skills: an expression in which `*` is anything, whatever the case.
 #[derive(Clone, Debug)]
 pub struct Query {
@@ -37,6 +40,8 @@ impl Query {
         let read = RegexBuilder::new(&pattern)
             .case_insensitive(true)
             .backtrack_limit(BACKTRACKS)
+            .delegate_size_limit(COMPILED_BYTES)
+            .delegate_dfa_size_limit(COMPILED_BYTES)
             .build()
             .map_err(|error| said(&error, &pattern))?;
         Ok(Self { text: text.to_owned(), pattern: read })

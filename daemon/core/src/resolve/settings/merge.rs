@@ -7,7 +7,7 @@
 use super::{About, Settings};
 use crate::document::{Entry, Node, Value};
 use crate::path::AbsPath;
-use crate::permission::{self, Action, Author, Regime, Rule, Source, wildcard};
+use crate::permission::{self, Action, Author, RULES, Regime, Rule, Source, wildcard};
 
 /// What the agent's permissions are about, as they are called in its files.
 const SKILL: &str = "skill";
@@ -151,7 +151,9 @@ fn merge(into: &mut Vec<Permission>, name: &str, says: Says) {
     match (&mut old.says, says) {
         (Says::Patterns(old), Says::Patterns(new)) => {
             for (pattern, action, source) in new {
-                match old.iter_mut().find(|it| it.0 == pattern) {
+                // More rules than may count are told, and need no comparison.
+                let mut few = old.iter_mut().take(RULES);
+                match few.find(|it| it.0 == pattern) {
                     Some(it) => *it = (pattern, action, source),
                     None => old.push((pattern, action, source)),
                 }
