@@ -268,6 +268,18 @@ pub fn refuse(global: &GlobalArgs, error: &CommandError) -> ExitCode {
     error.exit().into()
 }
 
+/// Prints what is wrong with the arguments, or the help that was asked for, and ends the process.
+/// Arguments that would steer a terminal are spelled out.
+pub fn refuse_arguments(error: &clap::Error) -> ! {
+    let text = error.render().to_string();
+    let harmless = text::plain_lines(&text);
+    if text == harmless {
+        error.exit()
+    }
+    Terminal::detect(Color::Never).print_usage(&harmless);
+    std::process::exit(error.exit_code())
+}
+
 fn execute(
     global: &GlobalArgs,
     command: &Command,

@@ -99,7 +99,8 @@ enum Commands {
 
 /// Runs what the arguments of this process say.
 pub(crate) fn run() -> ExitCode {
-    let Program { global, command } = Program::parse();
+    let Program { global, command } =
+        Program::try_parse().unwrap_or_else(|error| skills_client::cli::refuse_arguments(&error));
     match command {
         Command::Ask(command) => {
             let binary = Binary { local: &local::connect, definition: Program::command };

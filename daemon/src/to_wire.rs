@@ -15,8 +15,9 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 use skills_core::config::Config;
-use skills_core::diagnostic::Severity;
+use skills_core::diagnostic::{Diagnostic, Severity};
 use skills_core::fields;
+use skills_core::listing::INJECTION;
 use skills_core::parse::{Entry as YamlEntry, Frontmatter};
 use skills_core::path::AbsPath;
 use skills_core::permission;
@@ -141,7 +142,7 @@ pub(crate) fn hash(bytes: &[u8]) -> String {
 fn diagnostic_counts(candidate: &Candidate) -> wire::DiagnosticCounts {
     let mut counts = wire::DiagnosticCounts::default();
     for finding in candidate.record().into_iter().flat_map(|it| &it.findings) {
-        match graded(finding.diagnostic.severity, candidate) {
+        match graded(&finding.diagnostic, candidate) {
             Severity::Error => counts.error += 1,
             Severity::Warning => counts.warning += 1,
             Severity::Information | Severity::Hint => {}
@@ -152,9 +153,14 @@ fn diagnostic_counts(candidate: &Candidate) -> wire::DiagnosticCounts {
 
 /// Returns how grave a finding is for this agent. What the agent reads in spite of it is no error, as
 /// the rules of `skills/check` have it.
-fn graded(severity: Severity, candidate: &Candidate) -> Severity {
+fn graded(diagnostic: &Diagnostic, candidate: &Candidate) -> Severity {
     let is_dropped = candidate.state == State::Invalid;
-    if is_dropped { severity } else { severity.max(Severity::Warning) }
+    // A forged list harms because the agent reads it.
+    if is_dropped || diagnostic.code == INJECTION {
+        diagnostic.severity
+    } else {
+        diagnostic.severity.max(Severity::Warning)
+    }
 }
 
 /// Returns a state by its name on the wire.
@@ -311,7 +317,7 @@ pub(crate) fn diagnostics(candidate: &Candidate) -> Vec<wire::Diagnostic> {
     };
     let convert = |Finding { diagnostic, start, end }: &Finding| wire::Diagnostic {
         code: diagnostic.code.to_owned(),
-        severity: severity(graded(diagnostic.severity, candidate)),
+        severity: severity(graded(diagnostic, candidate)),
         message: diagnostic.message.clone(),
         help: diagnostic.help.clone(),
         range: Some(wire::Range {

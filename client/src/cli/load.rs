@@ -19,7 +19,7 @@ use crate::cli::failure::CommandError;
 use crate::cli::link::Link;
 use crate::cli::place::{Place, SessionFlag, Target};
 use crate::cli::terminal::Terminal;
-use crate::cli::text::{count, plain, plain_exact};
+use crate::cli::text::{count, plain};
 
 /// What to load.
 #[derive(Debug, Clone, Args)]
@@ -193,12 +193,8 @@ fn raw(arguments: &[String]) -> String {
 
 /// Prints a text as it is; for a person without what would steer the terminal.
 fn print(terminal: &Terminal, text: &str) -> Result<(), CommandError> {
-    let text = match terminal.width {
-        Some(_) => text.lines().map(plain_exact).collect::<Vec<_>>().join("\n"),
-        None => text.to_owned(),
-    };
     let end = if text.ends_with('\n') { "" } else { "\n" };
-    terminal.print(&format!("{text}{end}"))
+    terminal.print_exact(&format!("{text}{end}"))
 }
 
 fn notes(result: &LoadResult) -> Vec<String> {

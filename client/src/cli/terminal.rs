@@ -20,7 +20,7 @@ use skills_protocol::wire::Health;
 use crate::cli::Color;
 use crate::cli::failure::CommandError;
 use crate::cli::style::{self, paint};
-use crate::cli::text::{continued, hang, plain, plain_exact};
+use crate::cli::text::{continued, hang, plain, plain_exact, plain_lines, plain_painted};
 
 pub(super) use progress::Progress;
 
@@ -41,6 +41,8 @@ struct Sink {
     // Borrowed for one write at a time and never across a call of ours.
     stream: RefCell<Box<dyn Write>>,
     colored: bool,
+    // Whether a person sees it: whatever steers a terminal is spelled out.
+    is_terminal: bool,
 }
 
 impl Sink {
@@ -51,7 +53,8 @@ impl Sink {
             // Knows NO_COLOR and its relatives.
             Color::Auto => anstream::AutoStream::choice(&stream) != ColorChoice::Never,
         };
-        Self { stream: RefCell::new(Box::new(stream)), colored }
+        let is_terminal = stream.is_terminal();
+        Self { stream: RefCell::new(Box::new(stream)), colored, is_terminal }
     }
 
     fn emit(&self, text: &str) -> io::Result<()> {
@@ -62,6 +65,17 @@ impl Sink {
             stripped = anstream::adapter::strip_str(text).to_string();
             &stripped
         };
+        let harmless;
+        let text = if self.is_terminal {
+            harmless = plain_painted(text);
+            &harmless
+        } else {
+            text
+        };
+        self.write(text)
+    }
+
+    fn write(&self, text: &str) -> io::Result<()> {
         let mut stream = self.stream.borrow_mut();
         stream.write_all(text.as_bytes())?;
         stream.flush()
@@ -87,7 +101,11 @@ impl Terminal {
         width: Option<usize>,
         home: &str,
     ) -> Self {
-        let sink = |stream| Sink { stream: RefCell::new(stream), colored: false };
+        let sink = |stream| Sink {
+            stream: RefCell::new(stream),
+            colored: false,
+            is_terminal: width.is_some(),
+        };
         let (out, err) = (sink(Box::new(out) as Box<dyn Write>), sink(Box::new(err)));
         Self { width, home: Some(home.into()), links: false, out, err }
     }
@@ -141,9 +159,24 @@ impl Terminal {
         self.print_while_read(text).map(drop)
     }
 
+    /// Writes what a file holds: each byte of it into a pipe, and to a terminal without what would
+    /// steer it.
+    pub(super) fn print_exact(&self, text: &str) -> Result<(), CommandError> {
+        let written = if self.out.is_terminal {
+            self.out.write(&plain_lines(text))
+        } else {
+            self.out.write(text)
+        };
+        Self::read(written).map(drop)
+    }
+
     /// Writes a part of a command's output, and returns whether somebody reads it.
     pub(super) fn print_while_read(&self, text: &str) -> Result<bool, CommandError> {
-        match self.out.emit(text) {
+        Self::read(self.out.emit(text))
+    }
+
+    fn read(written: io::Result<()>) -> Result<bool, CommandError> {
+        match written {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
             Err(error) => Err(CommandError::output(&error)),
             Ok(()) => Ok(true),
@@ -153,6 +186,11 @@ impl Terminal {
     /// Writes a failed command's reasons to standard error.
     pub(super) fn print_error(&self, error: &CommandError) {
         self.eprint(&render_error(error));
+    }
+
+    /// Writes what is wrong with the arguments to standard error.
+    pub(super) fn print_usage(&self, text: &str) {
+        self.eprint(text);
     }
 
     /// Writes what is to be known about an answer to standard error.

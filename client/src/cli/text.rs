@@ -40,12 +40,40 @@ fn push_harmless(text: &str, line: &mut String) {
     }
 }
 
+/// Returns a text that is printed to a terminal as it is: line ends and tabs stay, other control and
+/// invisible characters are spelled out.
+pub(super) fn plain_lines(text: &str) -> String {
+    spelled(text, |it| matches!(it, '\n' | '\t'))
+}
+
+/// Returns a text with colours and links of ours, of which everything else is harmless.
+pub(super) fn plain_painted(text: &str) -> String {
+    spelled(text, |it| matches!(it, '\n' | '\t' | '\r' | '\u{1b}' | '\u{7}'))
+}
+
+fn spelled(text: &str, is_kept: impl Fn(char) -> bool) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_harmful(c) && !is_kept(c) {
+            shown.extend(c.escape_unicode());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}
+
+/// Returns whether a character steers a terminal, turns the direction of text or is not seen.
 fn is_harmful(c: char) -> bool {
-    // Control; zero width; direction marks, overrides and isolates; byte order mark; tags.
     c.is_control()
         || matches!(c,
-            '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+            // Without width; fillers; marks, overrides and isolates of direction.
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}'
+            | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
+            // Annotations between lines; tags; selectors of variants that no emoji has.
+            | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
+            | '\u{e0100}'..='\u{e01ef}')
 }
 
 /// Returns several things as a sentence names them: `a, b and c`.
@@ -236,6 +264,8 @@ mod tests {
         assert_eq!(plain(" two\n  lines\tand\r\ntab "), "two lines and tab");
         assert_eq!(plain_exact("/a  b\n"), "/a  b\\u{a}");
         assert_eq!(plain("émoji 👩‍💻 naïve"), "émoji 👩‍💻 naïve");
+        assert_eq!(plain_lines("a\n\tb\r\u{1b}\u{9b}"), "a\n\tb\\u{d}\\u{1b}\\u{9b}");
+        assert_eq!(plain_painted("\u{1b}[1ma\u{9b}\u{202e}"), "\u{1b}[1ma\\u{9b}\\u{202e}");
     }
 
     #[test]

@@ -44,12 +44,18 @@ pub fn registered(hooks: &Value) -> (Vec<Hook>, Vec<String>) {
         }
         for group in groups.as_array().into_iter().flatten() {
             let matcher = group.get("matcher").and_then(Value::as_str).unwrap_or_default();
-            if let Err(why) = within_limits(matcher, &mut expressions) {
-                let matcher = beginning(matcher);
-                bad.push(format!("The matcher `{matcher}` of `{event}` matches nothing: {why}."));
-                continue;
-            }
-            let compiled = Compiled::default();
+            let compiled =
+                within_limits(matcher, &mut expressions).and_then(|()| Compiled::new(matcher));
+            let compiled = match compiled {
+                Ok(compiled) => compiled,
+                Err(why) => {
+                    let matcher = beginning(matcher);
+                    bad.push(format!(
+                        "The matcher `{matcher}` of `{event}` matches nothing: {why}."
+                    ));
+                    continue;
+                }
+            };
             for handler in group.get("hooks").and_then(Value::as_array).into_iter().flatten() {
                 match missing(handler, event) {
                     Some(what) => bad.push(format!("A hook of `{event}` does not run: {what}.")),

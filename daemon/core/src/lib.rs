@@ -14,6 +14,8 @@
 
 pub mod text;
 
+pub mod unseen;
+
 pub mod diagnostic;
 
 pub mod parse;
@@ -21,6 +23,8 @@ pub mod parse;
 pub mod catalog;
 
 pub mod fields;
+
+pub mod listing;
 
 pub mod hooks;
 

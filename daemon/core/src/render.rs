@@ -32,7 +32,7 @@ pub use metadata::{Message, Metadata, Status};
 pub(crate) use placeholder::{Asked, Placeholder, Placeholders, highest};
 pub use substitute::Variables;
 pub use tool::{Tool, tool};
-pub use xml::file_url;
+pub use xml::{escape, file_url};
 
 #[cfg(test)]
 mod tests;

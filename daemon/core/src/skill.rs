@@ -14,6 +14,7 @@ use crate::catalog;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::fields::{Fields, Reading};
 use crate::ladder;
+use crate::listing;
 use crate::parse::{Closing, Document, Frontmatter, Opening, ScalarStyle, ValueKind, parse};
 use crate::text::{Decoded, LineIndex, Span, decode};
 
@@ -153,8 +154,10 @@ impl SkillRecord {
             .chain(invalid_utf8.map(|span| spots.finding(not_utf8(span))))
             .chain(facts.truncated.then(|| spots.finding(too_large(text.len(), facts.size))))
             .collect();
-        findings.sort_by_key(|it| it.diagnostic.span.start);
         let fields = document.frontmatter.as_ref().map(|it| Fields::new(it, text));
+        let forged = fields.map(listing::injections).unwrap_or_default();
+        findings.extend(forged.into_iter().map(|it| spots.finding(it)));
+        findings.sort_by_key(|it| it.diagnostic.span.start);
         let frontmatter = document.frontmatter.as_ref();
         let field = |it| spots.field(fields?, frontmatter?, it);
         let flag = |it, default| fields.and_then(|fields| fields.switch(it)).unwrap_or(default);

@@ -17,8 +17,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
+use skills_core::listing::{is_forged, one_line};
 use skills_core::profile::Provider;
 use skills_core::resolve::{Prompt, Provided, Ready, Stock, server_path};
+use skills_core::unseen;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
@@ -110,6 +112,8 @@ pub(crate) struct Server {
     pub(crate) error: Option<String>,
     /// Set where the server was ended for going over a limit.
     pub(crate) is_over_limit: bool,
+    /// Doubt about its prompts, as a sentence fragment.
+    pub(crate) doubt: Option<String>,
 }
 
 impl Mcp {
@@ -238,7 +242,14 @@ impl Mcp {
             },
             path: None,
         });
-        health.collect()
+        let doubts = servers.iter().filter_map(|(name, it)| Some((name, it.doubt.as_ref()?)));
+        let doubts = doubts.map(|(name, doubt)| Health {
+            code: "mcp-prompt",
+            message: format!("the MCP server `{name}` {doubt}"),
+            hint: "Tell whoever keeps the server, or remove it from `mcp.servers`.",
+            path: None,
+        });
+        health.chain(doubts).collect()
     }
 
     pub(crate) fn status(&self) -> Vec<SourceStatus> {
@@ -306,6 +317,22 @@ impl Shared {
             self.news.tell();
         }
     }
+}
+
+/// Returns what in the names and descriptions of prompts hides from a person or forges a list.
+fn doubt(prompts: &[Prompt]) -> Option<String> {
+    let is_doubtful = |it: &&Prompt| {
+        let arguments = it.arguments.iter();
+        let arguments = arguments.flat_map(|it| [Some(&it.name), it.description.as_ref()]);
+        let mut texts = [Some(&it.name), it.description.as_ref()].into_iter().chain(arguments);
+        texts.any(|it| it.is_some_and(|it| !unseen::runs(it).is_empty() || is_forged(it)))
+    };
+    let doubtful: Vec<_> = prompts.iter().filter(is_doubtful).collect();
+    let name: String = one_line(&doubtful.first()?.name).chars().take(64).collect();
+    let count = doubtful.len();
+    Some(format!(
+        "has {count} prompts with characters that nobody sees or texts that forge a list, the first `{name}`"
+    ))
 }
 
 /// Returns prompts as skills.

@@ -15,6 +15,7 @@ use rmcp::model::{
 };
 use serde_json::{Map, Value};
 use skills_client::ClientError;
+use skills_core::listing::one_line;
 use skills_protocol::error::SKILL_NOT_FOUND;
 use skills_protocol::wire::{By, Entry, Include};
 
@@ -37,7 +38,8 @@ pub(super) async fn list(desk: &Desk) -> Result<Vec<Prompt>, ClientError> {
 async fn prompt(desk: &Desk, entry: Entry) -> Prompt {
     let frontmatter = desk.frontmatter(&entry.name).await.unwrap_or_default();
     let arguments = arguments(&frontmatter);
-    Prompt::new(&entry.name, entry.description, Some(arguments)).with_title(&entry.name)
+    let description = entry.description.as_deref().map(one_line);
+    Prompt::new(&entry.name, description, Some(arguments)).with_title(one_line(&entry.name))
 }
 
 fn arguments(frontmatter: &Map<String, Value>) -> Vec<PromptArgument> {
@@ -46,7 +48,7 @@ fn arguments(frontmatter: &Map<String, Value>) -> Vec<PromptArgument> {
     if !arguments.iter().any(|it| it.name == ARGUMENTS) {
         let hint = frontmatter.get("argument-hint").and_then(Value::as_str);
         let said = match hint {
-            Some(hint) => format!("As typed after the skill's name: {hint}"),
+            Some(hint) => format!("As typed after the skill's name: {}", one_line(hint)),
             None => "As typed after the skill's name.".to_owned(),
         };
         arguments.push(PromptArgument::new(ARGUMENTS).with_description(said).with_required(false));

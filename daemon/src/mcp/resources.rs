@@ -10,6 +10,7 @@ use rmcp::model::{
 };
 use serde_json::json;
 use skills_client::ClientError;
+use skills_core::listing::one_line;
 use skills_protocol::error::{INVALID_PARAMS, SKILL_NOT_FOUND};
 use skills_protocol::method::SkillsRead;
 use skills_protocol::wire::{By, Entry, ReadParams, Scope};
@@ -32,9 +33,9 @@ pub(super) async fn list(desk: &Desk) -> Result<Vec<Resource>, ClientError> {
 }
 
 fn resource(entry: &Entry) -> Resource {
-    let description = entry.description.clone().unwrap_or_default();
+    let description = one_line(entry.description.as_deref().unwrap_or_default());
     Resource::new(uri(&entry.name, SKILL_FILE), &entry.name)
-        .with_title(&entry.name)
+        .with_title(one_line(&entry.name))
         .with_description(description)
         .with_mime_type("text/markdown")
 }

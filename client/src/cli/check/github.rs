@@ -6,6 +6,8 @@ use std::path::Path;
 use skills_protocol::path::decode;
 use skills_protocol::wire::{CheckResult, Severity};
 
+use crate::cli::text::plain_lines;
+
 /// Returns a command for each finding.
 pub(super) fn render(result: &CheckResult, cwd: &Path) -> String {
     let mut text = String::new();
@@ -40,8 +42,10 @@ pub(super) fn render(result: &CheckResult, cwd: &Path) -> String {
     text
 }
 
+/// Escapes a message: a runner reads `%XX`, and its log is shown in terminals and browsers.
 fn data(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    let text = text.replace('%', "%25").replace('\r', "%0D");
+    plain_lines(&text).replace('\n', "%0A")
 }
 
 fn property(text: &str) -> String {

@@ -49,8 +49,11 @@ pub(super) fn new(all: &[SessionTouchResult]) -> Option<String> {
 pub(super) fn again(loaded: &[InvokedSkill], activated: &[SessionSkill]) -> Option<String> {
     let mut text = String::new();
     for skill in loaded {
-        let body =
-            format!("\n<skill name=\"{}\">\n{}\n</skill>\n", line(&skill.name, 100), skill.body);
+        let body = format!(
+            "\n<skill name=\"{}\">\n{}\n</skill>\n",
+            line(&skill.name, 100),
+            inside(&skill.body)
+        );
         if text.len() + body.len() <= LONGEST {
             text.push_str(&body);
         } else {
@@ -100,14 +103,30 @@ fn listed(heading: &str, entries: impl Iterator<Item = String>) -> Option<String
     (n_entries > 0).then_some(text)
 }
 
-/// Returns text on one line, without control characters, cut to so many characters.
+/// Returns text on one line, without control characters and tags, cut to so many characters.
 fn line(text: &str, most: usize) -> String {
     let words = text.split(|c: char| c.is_whitespace() || c.is_control());
     let text = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
-    match text.char_indices().nth(most) {
+    let text = match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text,
+    };
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// Returns a body that cannot end the tags that it stands between.
+fn inside(body: &str) -> String {
+    let mut text = String::with_capacity(body.len());
+    let mut rest = body;
+    while let Some(at) = rest.find('<') {
+        let (before, tag) = rest.split_at(at);
+        let name = tag[1..].trim_start_matches(|it: char| it.is_whitespace() || it == '/');
+        let is = |it: &str| name.get(..it.len()).is_some_and(|name| name.eq_ignore_ascii_case(it));
+        text.push_str(before);
+        text.push_str(if is("skill") || is("system-reminder") { "&lt;" } else { "<" });
+        rest = &tag[1..];
     }
+    text + rest
 }
 
 #[cfg(test)]

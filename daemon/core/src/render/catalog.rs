@@ -12,7 +12,9 @@ use std::path::Path;
 
 use serde_json::json;
 
+use crate::listing::one_line;
 use crate::profile::Scope;
+use crate::render::xml::escape;
 
 /// How a catalog is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -98,9 +100,16 @@ pub fn catalog(format: CatalogFormat, skills: &[Listed<'_>], room: &Room) -> Cat
         return Catalog { text: text.to_owned(), ..Catalog::default() };
     }
     let whole = |text| Catalog { text, n_listed: skills.len(), ..Catalog::default() };
+    let lines;
+    let skills = if is_ours(format) {
+        lines = OneLine::of(skills);
+        &*lines.listed(skills)
+    } else {
+        skills
+    };
     match format {
         CatalogFormat::Xml => whole(lists::standard(skills)),
-        CatalogFormat::Markdown => whole(lists::markdown(skills)),
+        CatalogFormat::Markdown => whole(lists::markdown_escaped(skills)),
         CatalogFormat::Claude => claude::today(skills, room),
         CatalogFormat::ClaudeFounding => claude::founding(skills, room),
         CatalogFormat::Codex => codex::codex(skills, room),
@@ -110,6 +119,41 @@ pub fn catalog(format: CatalogFormat, skills: &[Listed<'_>], room: &Room) -> Cat
         CatalogFormat::Opencode => whole(lists::opencode(skills)),
         CatalogFormat::OpencodeFounding => whole(lists::opencode_founding(skills)),
         CatalogFormat::Json => whole(json_text(skills)),
+    }
+}
+
+/// Returns whether a format is ours; the others are reproduced as their agents write them.
+fn is_ours(format: CatalogFormat) -> bool {
+    use CatalogFormat::{Json, Markdown, SkillsRef, Xml};
+    matches!(format, Xml | Markdown | SkillsRef | Json)
+}
+
+/// The texts of skills, each on one line.
+pub(super) struct OneLine(Vec<[String; 3]>);
+
+impl OneLine {
+    pub(super) fn of(skills: &[Listed<'_>]) -> Self {
+        let one = |it: &Listed<'_>| {
+            let when = it.when_to_use.as_deref().unwrap_or_default();
+            [it.name, it.description, when].map(one_line)
+        };
+        Self(skills.iter().map(one).collect())
+    }
+
+    /// Makes tags in the texts plain text.
+    pub(super) fn escaped(self) -> Self {
+        Self(self.0.into_iter().map(|it| it.map(|it| escape(&it))).collect())
+    }
+
+    /// Returns the skills with these texts.
+    pub(super) fn listed<'a>(&'a self, skills: &[Listed<'a>]) -> Vec<Listed<'a>> {
+        let one = |(it, [name, description, when]): (&Listed<'a>, &'a [String; 3])| Listed {
+            name,
+            description,
+            when_to_use: it.when_to_use.as_ref().map(|_| when.clone()),
+            ..it.clone()
+        };
+        skills.iter().zip(&self.0).map(one).collect()
     }
 }
 
@@ -134,7 +178,9 @@ fn json_text(skills: &[Listed<'_>]) -> String {
         let location = it.path.to_string_lossy();
         json!({"name": it.name, "description": it.description, "location": location})
     };
-    skills.iter().map(one).collect::<serde_json::Value>().to_string()
+    let text = skills.iter().map(one).collect::<serde_json::Value>().to_string();
+    // Signs of tags stand in texts alone.
+    text.replace('&', "\\u0026").replace('<', "\\u003c").replace('>', "\\u003e")
 }
 
 pub(super) use lists::{gemini_order, markdown};

@@ -5,7 +5,9 @@ use std::collections::HashSet;
 use serde_json::{Value as Json, json};
 
 use super::Format;
-use super::catalog::{Catalog, CatalogFormat, Listed, Room, catalog, gemini_order, markdown};
+use super::catalog::{
+    Catalog, CatalogFormat, Listed, OneLine, Room, catalog, gemini_order, markdown,
+};
 
 /// A tool as model providers take it.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +42,14 @@ pub fn tool(format: Format, skills: &[Listed<'_>], room: &Room) -> Option<Tool> 
     }
     let mut n_shortened = 0;
     let mut list = |format, lead: &str| {
+        // The plugin's list is written as it writes it; the others stand in a text of ours.
+        let lines;
+        let skills = if format == CatalogFormat::Claude {
+            lines = OneLine::of(skills).escaped();
+            &*lines.listed(skills)
+        } else {
+            skills
+        };
         let Catalog { text, n_shortened: n, .. } = catalog(format, skills, room);
         n_shortened = n;
         format!("{USE}\n\n{lead}{text}")

@@ -1,7 +1,7 @@
 //! Text that is put between tags.
 
 /// Escapes what would end the text or begin a tag.
-pub(super) fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

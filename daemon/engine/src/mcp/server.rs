@@ -19,7 +19,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use crate::mcp::meter::{Excess, Meter};
 use crate::mcp::process::Process;
-use crate::mcp::{PromptAnswer, PromptContent, PromptError, PromptMessage, Shared, skills};
+use crate::mcp::{PromptAnswer, PromptContent, PromptError, PromptMessage, Shared, doubt, skills};
 use crate::provide::Phase;
 use crate::source_limits::{MCP_PAGES, MCP_PENALTY, MCP_PROMPTS, MCP_RELIST_PAUSE, MCP_REQUESTS};
 
@@ -291,11 +291,13 @@ impl Keeper {
             Vec::new()
         };
         let prompts: Vec<_> = listed.into_iter().map(|it| self.prompt(it)).collect();
+        let doubt = doubt(&prompts);
         let prompts = skills(&prompts);
         self.shared.change(&self.name, |it| {
             it.phase = Phase::Ready;
             it.error = None;
             it.is_over_limit = false;
+            it.doubt = doubt;
             it.prompts = Some(prompts);
         });
         Ok(())

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use skills_core::listing::{escape, one_line};
 use skills_protocol::method::{SkillsExplain, SkillsSearch};
 use skills_protocol::wire::{
     ExplainParams, ExplainResult, Outcome, SearchHit, SearchParams, Step, StepKind,
@@ -45,8 +46,8 @@ pub(super) async fn search(desk: &Desk, given: Option<JsonObject>) -> Said {
 
 fn hit(hit: &SearchHit) -> String {
     let description = hit.skill.description.as_deref().unwrap_or_default();
-    let words: Vec<_> = description.split_whitespace().collect();
-    format!("- {}: {}", hit.skill.name, words.join(" "))
+    let [name, description] = [&hit.skill.name, description].map(|it| escape(&one_line(it)));
+    format!("- {name}: {description}")
 }
 
 #[derive(Deserialize)]
@@ -94,9 +95,9 @@ fn lines(explained: &ExplainResult) -> String {
 
 fn line(step: &Step) -> String {
     let indent = match step.kind {
-        StepKind::Settings | StepKind::Root => "- ",
-        StepKind::Candidate => "  - ",
-        StepKind::Rule => "    - ",
+        StepKind::Settings | StepKind::Root => "",
+        StepKind::Candidate => "  ",
+        StepKind::Rule => "    ",
     };
     let what = match step.kind {
         StepKind::Settings => step.file.as_deref(),
@@ -104,7 +105,7 @@ fn line(step: &Step) -> String {
         StepKind::Candidate => step.path.as_deref(),
         StepKind::Rule => step.rule.as_deref(),
     };
-    let mut line = format!("{indent}{}: {}", what.unwrap_or_default(), step.outcome);
+    let mut line = format!("- {}: {}", what.unwrap_or_default(), step.outcome);
     if let (StepKind::Root, Some(found)) = (step.kind, step.found) {
         // As above.
         let _ = write!(line, ", {found} found");
@@ -112,5 +113,6 @@ fn line(step: &Step) -> String {
     for more in [&step.reason, &step.next].into_iter().flatten() {
         line.extend(["; ", more]);
     }
-    line
+    // The indent is ours, the rest may hold what files say.
+    format!("{indent}{}", escape(&one_line(&line)).trim_start())
 }

@@ -1,6 +1,7 @@
 //! The catalogs that give every skill all the room it wants.
 
-use super::Listed;
+use super::{Listed, OneLine};
+use crate::listing::one_line;
 use crate::render::{locale, xml};
 
 /// Returns the skills in the order that opencode sorts them in.
@@ -29,7 +30,7 @@ fn location(skill: &Listed<'_>) -> String {
 pub(super) fn standard(skills: &[Listed<'_>]) -> String {
     available(skills.iter().map(|it| {
         let [name, description] = [it.name, it.description].map(xml::escape);
-        skill(&name, &description, &xml::escape(&location(it)))
+        skill(&name, &description, &xml::escape(&one_line(&location(it))))
     }))
 }
 
@@ -37,7 +38,7 @@ pub(super) fn standard(skills: &[Listed<'_>]) -> String {
 pub(super) fn skills_ref(skills: &[Listed<'_>]) -> String {
     available(skills.iter().map(|it| {
         let [name, description] = [it.name, it.description].map(xml::escape_html);
-        let location = xml::escape_html(&location(it));
+        let location = xml::escape_html(&one_line(&location(it)));
         format!(
             "<skill>\n<name>\n{name}\n</name>\n<description>\n{description}\n</description>\n<location>\n{location}\n</location>\n</skill>\n"
         )
@@ -74,6 +75,11 @@ pub(in crate::render) fn markdown(skills: &[Listed<'_>]) -> String {
     let sorted = by_name(skills);
     let lines = sorted.iter().map(|it| format!("\n- **{}**: {}", it.name, it.description));
     format!("## Available Skills{}", lines.collect::<String>())
+}
+
+/// The same with each text escaped.
+pub(super) fn markdown_escaped(skills: &[Listed<'_>]) -> String {
+    markdown(&OneLine::of(skills).escaped().listed(skills))
 }
 
 /// Gemini CLI's.

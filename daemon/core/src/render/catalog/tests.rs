@@ -148,12 +148,12 @@ fn plain_lists() {
         &expect![[r#"
             ## Available Skills
             - **A**: Does a.
-            - **b&c**: Does <b> & "c"."#]],
+            - **b&amp;c**: Does &lt;b&gt; &amp; "c"."#]],
     );
     check(
         CatalogFormat::Json,
         &expect![[
-            r#"[{"name":"b&c","description":"Does <b> & \"c\".","location":"/w/s/b&c/SKILL.md"},{"name":"A","description":"Does a.","location":"/w/s/A/SKILL.md"}]"#
+            r#"[{"name":"b\u0026c","description":"Does \u003cb\u003e \u0026 \"c\".","location":"/w/s/b\u0026c/SKILL.md"},{"name":"A","description":"Does a.","location":"/w/s/A/SKILL.md"}]"#
         ]],
     );
     check(

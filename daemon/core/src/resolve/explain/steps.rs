@@ -7,6 +7,7 @@ use super::super::{
 use super::absent::Absence;
 use super::{Inquiry, Query, Step, StepKind, difference, difference_step};
 use crate::ladder::verdicts;
+use crate::listing::INJECTION;
 use crate::permission;
 use crate::profile::LinkedWorktrees;
 use crate::skill::Spot;
@@ -102,6 +103,15 @@ impl Inquiry<'_> {
         };
         steps.extend(candidate.notes.iter().map(|it| rule(false, it)));
         steps.extend(candidate.reason.iter().map(|it| rule(true, it)));
+        let findings = candidate.record().into_iter().flat_map(|it| &it.findings);
+        let forged = findings.filter(|it| it.diagnostic.code == INJECTION);
+        steps.extend(forged.map(|it| Step {
+            kind: StepKind::Rule { candidate: index, rule: INJECTION, decisive: false },
+            reason: Some(it.diagnostic.message.clone()),
+            at: Some(it.start),
+            file: None,
+            next: it.diagnostic.help.clone(),
+        }));
         let mattering = difference::mattering(self.site, self.resolution, index);
         steps.extend(mattering.into_iter().map(|it| difference_step(self.site, Some(index), it)));
         if candidate.state != State::Invalid && candidate.state != State::Refused {

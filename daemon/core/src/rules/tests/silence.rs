@@ -145,7 +145,8 @@ fn letters_that_are_seen() {
         "1\u{FE0F}\u{20E3}a\u{200D}💻",
         "क्\u{200D}ष",
         "می\u{200C}خواهم",
-        "a\u{200F}b",
+        "\u{645}\u{200F}b",
+        "\u{26A0}\u{FE0F}",
         "é 漢字",
     ] {
         silent("security/hidden-unicode", &body(text));

@@ -133,6 +133,19 @@ fn joiners_between_latin_letters_are_told() {
 }
 
 #[test]
+fn fillers_selectors_and_marks_of_direction_are_told() {
+    for (hidden, what) in [
+        ("\u{3164}", "a filler"),
+        ("\u{2800}\u{2800}", "fillers"),
+        ("\u{AD}", "without width"),
+        ("\u{E0100}\u{E0101}", "variation selectors"),
+        ("\u{200F}", "direction"),
+    ] {
+        finds("security/hidden-unicode", &body(&format!("a{hidden}b")), hidden, what);
+    }
+}
+
+#[test]
 fn a_price_is_money_wherever_its_sentence_ends() {
     for line in ["It costs $5.", "It costs $5 and more.", "The price is about $5", "Pay $5."] {
         finds("body/currency", &body(&format!("{line}\n\nRead $ARGUMENTS.")), "$5", "money");

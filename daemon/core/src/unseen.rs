@@ -1,0 +1,199 @@
+//! Characters that a person does not see and a model reads.
+
+use std::ops::Range;
+
+/// A run of unseen characters in a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// The bytes that it takes.
+    pub bytes: Range<usize>,
+    /// Its first character.
+    pub first: char,
+    /// The number of its characters.
+    pub count: usize,
+}
+
+/// Returns the runs of unseen characters in a text.
+///
+/// Characters that change how their neighbours look are seen where they do: joiners in emoji and
+/// in scripts that join letters, variation selectors after an emoji or an ideograph, direction
+/// marks in a text with letters that run from right to left.
+pub fn runs(text: &str) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    if !text.bytes().any(may_begin) {
+        return runs;
+    }
+    let context = Context::of(text);
+    let mut before = ' ';
+    let mut letters = text.char_indices().peekable();
+    while let Some((start, letter)) = letters.next() {
+        let joins = is_joiner(letter) && parts_a_word(before, &text[start..]);
+        if !context.is_hidden(before, letter) && !joins {
+            before = letter;
+            continue;
+        }
+        let mut run = Run { bytes: start..start + letter.len_utf8(), first: letter, count: 1 };
+        let is_more = |it: char| if joins { is_joiner(it) } else { context.is_hidden(letter, it) };
+        while let Some((at, next)) = letters.next_if(|(_, it)| is_more(*it)) {
+            run.bytes.end = at + next.len_utf8();
+            run.count += 1;
+        }
+        if !(before == '\u{1F3F4}' && is_flag(&text[run.bytes.clone()])) {
+            runs.push(run);
+        }
+    }
+    runs
+}
+
+/// Returns whether a byte begins one of the characters that are looked for.
+fn may_begin(byte: u8) -> bool {
+    matches!(byte, 0xC2 | 0xCD | 0xD8 | 0xE1 | 0xE2 | 0xE3 | 0xEF | 0xF3)
+}
+
+/// The scripts of a text in which some of the characters are ordinary.
+struct Context {
+    runs_from_right: bool,
+    has_braille: bool,
+    has_jamo: bool,
+}
+
+impl Context {
+    fn of(text: &str) -> Self {
+        let mut context = Self { runs_from_right: false, has_braille: false, has_jamo: false };
+        for letter in text.chars().filter(|it| !it.is_ascii()) {
+            match letter {
+                // The Arabic letter mark is no letter.
+                '\u{61C}' => {}
+                '\u{590}'..='\u{8FF}' | '\u{FB1D}'..='\u{FDFF}' | '\u{FE70}'..='\u{FEFC}' => {
+                    context.runs_from_right = true;
+                }
+                '\u{2801}'..='\u{28FF}' => context.has_braille = true,
+                '\u{1100}'..='\u{115E}' | '\u{1161}'..='\u{11FF}' => context.has_jamo = true,
+                _ => {}
+            }
+        }
+        context
+    }
+
+    fn is_hidden(&self, before: char, letter: char) -> bool {
+        match letter {
+            '\u{61C}' | '\u{200E}' | '\u{200F}' => !self.runs_from_right,
+            '\u{2800}' => !self.has_braille,
+            '\u{115F}' | '\u{1160}' => !self.has_jamo,
+            '\u{180B}'..='\u{180F}' => !matches!(before, '\u{1800}'..='\u{18AF}'),
+            '\u{FE00}'..='\u{FE0F}' | '\u{E0100}'..='\u{E01EF}' => !varies(before, letter),
+            _ => is_always_hidden(letter),
+        }
+    }
+}
+
+fn is_always_hidden(letter: char) -> bool {
+    matches!(letter,
+        // The soft hyphen, the grapheme joiner, vowels of Khmer that are not shown.
+        '\u{AD}' | '\u{34F}' | '\u{17B4}' | '\u{17B5}'
+        // Characters without width; direction overrides and isolates; fillers.
+        | '\u{200B}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{3164}'
+        | '\u{FEFF}' | '\u{FFA0}'
+        // Annotations between lines; tags.
+        | '\u{FFF9}'..='\u{FFFB}' | '\u{E0000}'..='\u{E007F}')
+}
+
+/// Returns whether a variation selector changes the look of the character before it.
+fn varies(before: char, selector: char) -> bool {
+    let is_ideograph = matches!(before,
+        '\u{3400}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}');
+    match selector {
+        '\u{FE0E}' | '\u{FE0F}' => matches!(before,
+            '0'..='9' | '#' | '*' | '\u{A9}' | '\u{AE}' | '\u{203C}' | '\u{2049}'
+            | '\u{2100}'..='\u{27BF}' | '\u{2900}'..='\u{2BFF}' | '\u{3030}' | '\u{303D}'
+            | '\u{3297}' | '\u{3299}' | '\u{1F000}'..='\u{1FAFF}'),
+        '\u{FE00}'..='\u{FE0D}' => {
+            is_ideograph
+                || matches!(before, '\u{1000}'..='\u{109F}' | '\u{2190}'..='\u{22FF}' | '\u{2A00}'..='\u{2AFF}')
+        }
+        _ => is_ideograph,
+    }
+}
+
+/// Returns whether tags spell the flag of England, Scotland or Wales.
+fn is_flag(tags: &str) -> bool {
+    let plain = |it: char| char::from_u32(u32::from(it).saturating_sub(0xE0000));
+    let spelled: Option<String> = tags.chars().map(plain).collect();
+    matches!(spelled.as_deref(), Some("gbeng\u{7F}" | "gbsct\u{7F}" | "gbwls\u{7F}"))
+}
+
+/// Returns whether a character says how those beside it are joined.
+fn is_joiner(letter: char) -> bool {
+    matches!(letter, '\u{200C}' | '\u{200D}')
+}
+
+/// Returns whether joiners stand between two letters of a script that does not join any.
+fn parts_a_word(before: char, joiners: &str) -> bool {
+    let is_latin = |it: char| it.is_ascii_digit() || it.is_alphabetic() && it < '\u{250}';
+    is_latin(before) && joiners.trim_start_matches(is_joiner).starts_with(is_latin)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, counts: &[usize]) {
+        let found: Vec<_> = runs(text).iter().map(|it| it.count).collect();
+        assert_eq!(found, counts, "{text:?}");
+    }
+
+    #[test]
+    fn unseen_characters_are_found() {
+        for hidden in [
+            "\u{AD}",
+            "\u{34F}",
+            "\u{61C}",
+            "\u{115F}",
+            "\u{1160}",
+            "\u{17B4}",
+            "\u{180E}",
+            "\u{200B}",
+            "\u{200E}",
+            "\u{200F}",
+            "\u{202E}",
+            "\u{2060}",
+            "\u{2066}",
+            "\u{206A}",
+            "\u{2800}",
+            "\u{3164}",
+            "\u{FE00}",
+            "\u{FE0F}",
+            "\u{FEFF}",
+            "\u{FFA0}",
+            "\u{FFF9}",
+            "\u{E0041}",
+            "\u{E0100}",
+            "\u{E01EF}",
+        ] {
+            check(&format!("read{hidden}me"), &[1]);
+            check(&format!("read {hidden}{hidden} me"), &[2]);
+        }
+        check("x\u{200D}\u{200C}y", &[2]);
+        check("\u{1F3F4}\u{E0068}\u{E0069}\u{E007F}", &[3]);
+        check("\u{2764}\u{FE0F}\u{FE0F}\u{FE01}", &[2]);
+        check("\u{8FBB}\u{E0100}\u{E0101}", &[1]);
+    }
+
+    #[test]
+    fn characters_that_change_their_neighbours_are_seen() {
+        for ordinary in [
+            "plain \u{1F468}\u{200D}\u{1F469} \u{E4}",
+            "\u{2764}\u{FE0F} \u{26A0}\u{FE0F} \u{2139}\u{FE0F} 1\u{FE0F}\u{20E3} \u{A9}\u{FE0F}",
+            "\u{1F3F4}\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F}",
+            "\u{8FBB}\u{E0100} \u{FA19}\u{FE00}",
+            "\u{645}\u{6CC}\u{200C}\u{62E} \u{200F}(a)",
+            "\u{915}\u{94D}\u{200D}\u{937}",
+            "\u{28FF}\u{2800}\u{28FF}",
+            "\u{1820}\u{180B}",
+            "\u{D55C}\u{AE00}",
+        ] {
+            check(ordinary, &[]);
+        }
+    }
+}
