@@ -80,7 +80,7 @@ impl Context {
             '\u{61C}' | '\u{200E}' | '\u{200F}' => !self.runs_from_right,
             '\u{2800}' => !self.has_braille,
             '\u{115F}' | '\u{1160}' => !self.has_jamo,
-            '\u{180B}'..='\u{180F}' => !matches!(before, '\u{1800}'..='\u{18AF}'),
+            '\u{180B}'..='\u{180F}' => !matches!(before, '\u{1820}'..='\u{18AA}'),
             '\u{FE00}'..='\u{FE0F}' | '\u{E0100}'..='\u{E01EF}' => !varies(before, letter),
             _ => is_always_hidden(letter),
         }

@@ -83,7 +83,7 @@ fn two_hundred_hostile_matchers_are_refused_without_compiling() {
     let (mut live, top, path) = scene("bad", &text);
     let found = findings(&mut live, &top, &path, "hooks/matcher");
     assert!(found.len() >= 90, "{}", found.len());
-    assert!(found[0].1.contains("stands for 135009"), "{:?}", found[0]);
+    assert!(found[0].1.contains("stands for 270009"), "{:?}", found[0]);
     assert!(found[0].1.ends_with("1000 are the most"), "{:?}", found[0]);
     let many = found.iter().filter(|it| it.1.contains("more than 64 expressions"));
     assert!(many.count() > 20, "the others are not even read");
@@ -138,7 +138,7 @@ fn matcher_over_a_limit_matches_nothing() {
     let text = with_matchers(["Bash", "(?:\\w{500}){900}", "mcp__.*"]);
     let (_, warnings) = load_own(&mut live, &text);
     let told = Value::from(warnings).to_string();
-    assert!(told.contains("matches nothing: it stands for 13500901 characters"), "{told}");
+    assert!(told.contains("matches nothing: it stands for 27000901 characters"), "{told}");
     assert_eq!([matching(&mut live, "Bash"), matching(&mut live, "mcp__a")], [1, 1]);
     assert_eq!(matching(&mut live, &"a".repeat(1000)), 0);
 }

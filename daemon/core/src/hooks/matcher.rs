@@ -18,7 +18,7 @@ const EXPANDED: u64 = 1000;
 const SMALL_CLASS: u64 = 4;
 
 /// The weight of a class such as `\w` or `[^a]`, whose automaton is large.
-const LARGE_CLASS: u64 = 30;
+const LARGE_CLASS: u64 = 60;
 
 /// Bytes of a compiled expression, and of its cache.
 const COMPILED_BYTES: usize = 1024 * 1024;
@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn expression_over_a_limit_names_its_size_and_the_limit() {
         let why = |pattern: &str| check(pattern).expect_err("it is over a limit");
-        let large = "it stands for 13500901 characters with its repetitions, and 1000 are the most";
+        let large = "it stands for 27000901 characters with its repetitions, and 1000 are the most";
         assert_eq!(why("(?:\\w{500}){900}"), large);
         assert_eq!(why(&"a.".repeat(129)), "it has 258 bytes, and 256 are the most");
         assert!(why("((((a{50}){50}){50}){50}){50}").contains("characters with its repetitions"));
@@ -220,7 +220,7 @@ mod tests {
             "^(?<server>mcp__\\w+?)__.*(?=_all$)",
             "(?i)^(bash|edit|write|multiedit|notebookedit|webfetch|websearch)$",
             "mcp__[a-z0-9_-]{1,64}__[a-z]+",
-            &"\\w".repeat(32),
+            &"\\w".repeat(16),
         ] {
             assert!(compile(pattern).is_ok(), "{pattern}: {:?}", compile(pattern).err());
         }
