@@ -268,7 +268,7 @@ pub fn refuse(global: &GlobalArgs, error: &CommandError) -> ExitCode {
     error.exit().into()
 }
 
-/// Prints what is wrong with the arguments, or the help that was asked for, and ends the process.
+/// Prints an error about arguments, or the help, and ends the process.
 /// Arguments that would steer a terminal are spelled out.
 pub fn refuse_arguments(error: &clap::Error) -> ! {
     let text = error.render().to_string();

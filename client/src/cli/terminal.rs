@@ -41,7 +41,7 @@ struct Sink {
     // Borrowed for one write at a time and never across a call of ours.
     stream: RefCell<Box<dyn Write>>,
     colored: bool,
-    // Whether a person sees it: whatever steers a terminal is spelled out.
+    // On a terminal, control characters are spelled out.
     is_terminal: bool,
 }
 
@@ -188,7 +188,7 @@ impl Terminal {
         self.eprint(&render_error(error));
     }
 
-    /// Writes what is wrong with the arguments to standard error.
+    /// Writes an error about arguments to standard error.
     pub(super) fn print_usage(&self, text: &str) {
         self.eprint(text);
     }

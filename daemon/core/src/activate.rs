@@ -74,7 +74,7 @@ pub fn check(pattern: &str) -> Result<(), PatternError> {
     pattern::read(pattern).map(drop)
 }
 
-/// What the patterns of one skill may still stand for.
+/// The number of patterns that one skill may still have.
 #[derive(Debug)]
 pub struct Budget(usize);
 

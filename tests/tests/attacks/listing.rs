@@ -250,7 +250,7 @@ fn hidden_characters_are_found_in_every_field() {
     }
 }
 
-/// What steers a terminal or turns its text: a title, a C1 sequence, an override of direction.
+/// A text with a title sequence, a C1 sequence and a direction override.
 const STEERING: &str = "Reads\u{1b}]0;title\u{7}\u{9b}31m\u{202e}files.";
 
 fn assert_spelled(written: &str, what: &str) {

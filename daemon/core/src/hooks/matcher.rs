@@ -44,7 +44,7 @@ impl PartialEq for Compiled {
 }
 
 impl Compiled {
-    /// Compiles the expression of a matcher where it is one. The error says what is wrong with it.
+    /// Compiles the expression of a matcher. The error is the end of a sentence.
     pub(super) fn new(text: &str) -> Result<Self, String> {
         let compiled = Self::default();
         if is_expression(text) {
@@ -96,7 +96,7 @@ pub fn is_expression(matcher: &str) -> bool {
     matches!(Matcher::read(matcher), Matcher::Expression)
 }
 
-/// Checks a regular expression without compiling it. The error says what is wrong with it.
+/// Checks a regular expression without compiling it. The error is the end of a sentence.
 pub(crate) fn check(pattern: &str) -> Result<(), String> {
     if pattern.len() > MATCHER_BYTES {
         let length = pattern.len();
@@ -117,7 +117,7 @@ pub(crate) fn check(pattern: &str) -> Result<(), String> {
     }
 }
 
-/// Compiles a regular expression of the agent's. The error says what is wrong with it.
+/// Compiles a regular expression of the agent's. The error is the end of a sentence.
 fn compile(pattern: &str) -> Result<Regex, String> {
     check(pattern)?;
     RegexBuilder::new(pattern)
@@ -149,7 +149,7 @@ fn is_size(error: &Error) -> bool {
     matches!(&**what, CompileError::InnerError(inner) if inner.size_limit().is_some())
 }
 
-/// Returns what is wrong with an expression, as the end of a sentence.
+/// Returns an error about an expression as the end of a sentence.
 pub(crate) fn said(error: &Error, pattern: &str) -> String {
     match error {
         Error::ParseError(at, what) => {
@@ -193,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_expression_says_why() {
+    fn malformed_expression_is_refused_with_its_reason() {
         let why = |pattern: &str| check(pattern).expect_err("it is none");
         for pattern in ["Bash(", "[z-", "a**b(", "(?<n", "\\", "[z-a]"] {
             let why = why(pattern);

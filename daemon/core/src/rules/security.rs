@@ -97,7 +97,7 @@ fn hidden(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             continue;
         }
         let span = Span::new(run.bytes.start, run.bytes.end);
-        out.push(of_run(&run, span).fix("Remove them", span, ""));
+        out.push(hidden_run(&run, span).fix("Remove them", span, ""));
     }
     let values = cx.frontmatter().map(|it| it.entries.iter().map(|it| &it.value).collect());
     let mut values: Vec<&Value> = values.unwrap_or_default();
@@ -111,14 +111,14 @@ fn hidden(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         if let Some(run) = unseen::runs(text).first()
             && unseen::runs(value.span.slice(cx.text)).is_empty()
         {
-            let finding = of_run(run, cx.line(value.span.start).within(value.span));
+            let finding = hidden_run(run, cx.line(value.span.start).within(value.span));
             out.push(finding.help("Remove the escape."));
         }
     }
 }
 
-/// Tells of a run of characters that nobody sees.
-fn of_run(run: &Run, span: Span) -> Finding {
+/// Returns the finding for a run of unseen characters.
+fn hidden_run(run: &Run, span: Span) -> Finding {
     let what = match run.first {
         '\u{E0000}'..='\u{E007F}' => "invisible tags, which spell a text",
         '\u{61C}' | '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => {
@@ -137,7 +137,7 @@ fn of_run(run: &Run, span: Span) -> Finding {
     found("security/hidden-unicode", span, message)
 }
 
-/// Tells of what forges a part of a list of skills. The record holds the findings.
+/// Adds the findings of the record about forged lists.
 fn forged(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     for it in cx.record.findings.iter().filter(|it| it.diagnostic.code == INJECTION) {
         let Diagnostic { span, message, help, .. } = &it.diagnostic;

@@ -151,7 +151,7 @@ fn merge(into: &mut Vec<Permission>, name: &str, says: Says) {
     match (&mut old.says, says) {
         (Says::Patterns(old), Says::Patterns(new)) => {
             for (pattern, action, source) in new {
-                // More rules than may count are told, and need no comparison.
+                // Rules over the limit are dropped later and need no comparison.
                 let mut few = old.iter_mut().take(RULES);
                 match few.find(|it| it.0 == pattern) {
                     Some(it) => *it = (pattern, action, source),
