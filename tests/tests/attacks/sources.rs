@@ -48,7 +48,9 @@ impl Attack {
         let exe = env!("CARGO_BIN_EXE_test-mcp");
         let args = json!(["--starts", starts, "--sent", sent, "--hostile", mode]);
         let server = format!("[mcp.servers.flood]\ncommand = \"{exe}\"\nargs = {args}\n");
-        configure(&home, &format!("mcp.timeout = 2\n{server}"));
+        // A loaded machine takes its time to reach a limit; one server never answers at all.
+        let timeout = if mode == "silent" { 2 } else { 60 };
+        configure(&home, &format!("mcp.timeout = {timeout}\n{server}"));
         Self { live: Live::start_in(home), top, starts, sent }
     }
 
