@@ -139,8 +139,13 @@ pub enum Freshness {
 
 /// Somebody waiting for a cookie.
 pub(crate) enum Waiter {
-    View { request: Request, pin: bool },
+    View {
+        request: Request,
+        pin: bool,
+    },
     Sync(oneshot::Sender<String>),
+    /// Asks whether any of this is on its way; what has come is in the views when it is answered.
+    Awaited(Uses, oneshot::Sender<bool>),
 }
 
 impl Waiter {
@@ -317,8 +322,7 @@ impl Engine {
             }
             Event::Provided => self.provided_anew(|it| it.uses.any()),
             Event::Awaited(uses, reply) => {
-                // Whoever asked may be gone.
-                let _ = reply.send(self.providers.are_awaited(&uses));
+                self.answer(Waiter::Awaited(uses, reply));
             }
             Event::Prompt { server, prompt, arguments, reply } => {
                 self.providers.mcp.get(server, prompt, arguments, reply);
@@ -461,6 +465,9 @@ impl Engine {
                 self.date_status();
                 let clock = format!("{}:0:{}:{}", self.boot_id, self.rebuilds.total(), self.tick);
                 let _ = reply.send(clock);
+            }
+            Waiter::Awaited(uses, reply) => {
+                let _ = reply.send(self.providers.are_awaited(&uses));
             }
             Waiter::View { request, pin } => {
                 let Some(held) = self.views.get(&request.key) else {

@@ -57,6 +57,7 @@ impl Scan {
         self.waiters.iter().any(|it| match it {
             Waiter::View { request, .. } => !request.reply.is_closed(),
             Waiter::Sync(reply) => !reply.is_closed(),
+            Waiter::Awaited(_, reply) => !reply.is_closed(),
         })
     }
 }
@@ -143,7 +144,7 @@ impl Engine {
                 self.scan_of(&request.key).filter(|_| !takes_it)
             }
             // Views that are published already have to be up to date.
-            Waiter::Sync(_) => {
+            Waiter::Sync(_) | Waiter::Awaited(..) => {
                 let views = &self.views;
                 self.scans.iter_mut().find(|it| views.contains_key(&it.key))
             }
