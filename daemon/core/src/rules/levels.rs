@@ -69,11 +69,8 @@ impl Levels {
     /// Decides about a rule in the files that a glob matches, by their paths below `top` or, of
     /// others, whole. Nothing happens where it is no glob, which [`is_glob`] tells beforehand.
     pub fn set_for(&mut self, top: &AbsPath, glob: &str, rule: &str, level: Level) {
-        let made = self.rows.iter().rev().find_map(|row| match &row.files {
-            // The rows of one glob follow each other.
-            Some((_, made)) => Some(made),
-            None => None,
-        });
+        // The rows of one glob follow each other.
+        let made = self.rows.iter().rev().find_map(|row| row.files.as_ref().map(|it| &it.1));
         let made = made.filter(|it| it.glob().glob() == glob).cloned();
         if let Some(matcher) = made.or_else(|| matcher(glob)) {
             let files = Some((top.clone(), matcher));
