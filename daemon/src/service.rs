@@ -108,6 +108,11 @@ impl Service {
         })
     }
 
+    /// Returns the home directory of the user whom it serves.
+    fn home(&self) -> Option<AbsPath> {
+        AbsPath::new(self.environment.get("HOME")?.as_ref()).ok()
+    }
+
     /// Returns the table of methods over this service.
     pub(crate) fn methods(self: &Arc<Self>) -> Methods {
         let mut methods = Methods::new();

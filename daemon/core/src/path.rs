@@ -3,6 +3,7 @@
 //! The current directory matters to no one after start-up, so every path that enters this
 //! crate is absolute and free of `.` and `..`. Nothing here looks at the disk: a path is text.
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::ops::Deref;
 use std::path::{Component, Path, PathBuf};
@@ -27,6 +28,22 @@ pub enum PathError {
 /// Bytes in a path: what Linux allows (`PATH_MAX`). No file has a longer one, and each of its
 /// ancestors would be a path of its own.
 const MOST_BYTES: usize = 4096;
+
+/// Checks a name that becomes one component of a path.
+///
+/// # Errors
+/// The name is empty, is `.` or `..`, or holds a slash, a backslash or a NUL: why, as a sentence
+/// fragment with the name as its subject.
+pub fn check_component(name: impl AsRef<OsStr>) -> Result<(), &'static str> {
+    match name.as_ref().as_encoded_bytes() {
+        b"" => Err("is empty"),
+        b"." | b".." => Err("climbs with `.` or `..`"),
+        name if name.contains(&b'/') => Err("holds a slash"),
+        name if name.contains(&b'\\') => Err("holds a backslash"),
+        name if name.contains(&0) => Err("holds a NUL"),
+        _ => Ok(()),
+    }
+}
 
 impl AbsPath {
     /// Returns `path` as an absolute path, with `.` components and doubled slashes removed.
@@ -159,6 +176,16 @@ mod tests {
         assert_eq!(&*path.towards("../c/./d"), Path::new("/a/c/d"));
         assert_eq!(&*path.towards("/x/../../y"), Path::new("/y"));
         assert_eq!(&*path.child(""), Path::new("/a/b"));
+    }
+
+    #[test]
+    fn names_that_are_paths_are_refused() {
+        for name in ["", ".", "..", "/", "a/b", "../a", "a/", "a\\b", "a\0"] {
+            assert!(check_component(name).is_err(), "{name:?}");
+        }
+        for name in ["a", "...", ".a", "a b", "a.b-c_d", "ä"] {
+            assert_eq!(check_component(name), Ok(()), "{name:?}");
+        }
     }
 
     #[test]

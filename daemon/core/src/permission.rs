@@ -46,6 +46,9 @@ pub struct Rule {
 pub enum Author {
     /// It stands in a configuration file of the agent.
     Agent,
+    /// It is one of those that all of the agent's files make together, where files of a repository
+    /// that is not trusted are among them. Such rules only make the outcome stricter.
+    AgentUntrusted,
     /// It stands in the user's configuration of ours.
     User,
     /// It stands in a worktree's `.skillsd.toml`.
@@ -166,7 +169,13 @@ impl<'a> Decision<'a> {
 ///
 /// `rules` are those of one view, in the agent's order.
 pub fn decide<'a>(regime: Regime, rules: &'a [Rule], request: &Request<'_>) -> Decision<'a> {
-    let mut decision = by_agent(regime, rules, request);
+    let mut decision = by_agent(regime, Author::Agent, rules, request);
+    if rules.iter().any(|it| it.author == Author::AgentUntrusted) {
+        let all = by_agent(regime, Author::AgentUntrusted, rules, request);
+        if all.action > decision.action {
+            decision = all;
+        }
+    }
     if decision.action != Action::Deny
         && let Some(rule) = last_of(Author::User, rules, request.name)
     {
@@ -189,12 +198,17 @@ pub fn decide<'a>(regime: Regime, rules: &'a [Rule], request: &Request<'_>) -> D
 }
 
 /// Decides as the agent does by its own files.
-fn by_agent<'a>(regime: Regime, rules: &'a [Rule], request: &Request<'_>) -> Decision<'a> {
-    if let Some(rule) = tool_off(regime, rules, request.agent) {
+fn by_agent<'a>(
+    regime: Regime,
+    author: Author,
+    rules: &'a [Rule],
+    request: &Request<'_>,
+) -> Decision<'a> {
+    if let Some(rule) = tool_off(regime, author, rules, request.agent) {
         return Decision::by(Action::Deny, Reason::ToolOff(rule));
     }
     match regime {
-        Regime::LastMatch => opencode::decide(rules, request),
+        Regime::LastMatch => opencode::decide(author, rules, request),
         Regime::DenyFirst => claude_code::decide(rules, request),
     }
 }
@@ -234,10 +248,16 @@ pub fn is_meant(pattern: &str, text: &str) -> bool {
     wildcard::matches(pattern, text)
 }
 
-/// Returns the rule that takes the whole tool for skills away from the agent of that name.
-pub fn tool_off<'a>(regime: Regime, rules: &'a [Rule], agent: Option<&str>) -> Option<&'a Rule> {
+/// Returns the rule of this author that takes the whole tool for skills away from the agent of that
+/// name.
+pub fn tool_off<'a>(
+    regime: Regime,
+    author: Author,
+    rules: &'a [Rule],
+    agent: Option<&str>,
+) -> Option<&'a Rule> {
     match regime {
-        Regime::LastMatch => opencode::tool_off(rules, agent),
+        Regime::LastMatch => opencode::tool_off(author, rules, agent),
         Regime::DenyFirst => claude_code::tool_off(rules),
     }
 }

@@ -10,4 +10,4 @@ mod name;
 
 pub use address::{Address, AddressError};
 pub use index::{Index, IndexError, MAX_FILES, MAX_SKILLS, Offer, read};
-pub use name::check_file;
+pub use name::{check_file, check_skill};

@@ -14,6 +14,7 @@ mod links;
 mod naming;
 mod nested;
 mod overlay;
+mod owner;
 mod plugins;
 mod policy;
 mod precedence;
@@ -38,6 +39,7 @@ use crate::permission::{Rule, Source};
 use crate::profile::{Profile, Scope, Text};
 use crate::skill::{SkillRecord, Spot};
 
+use owner::Owners;
 use worktree::Worktree;
 
 pub use address::{address_of, is_built_in, path_of, prompt_of, prompt_path, server_path, shown};
@@ -47,6 +49,7 @@ pub use explain::{
 };
 pub use nested::holder;
 pub use overlay::Overlay;
+pub use owner::Owner;
 pub use plugins::Plugin;
 pub use policy::Policy;
 pub use provided::{Prompt, PromptArgument, Provided, Ready, Stock};
@@ -122,8 +125,8 @@ pub struct Root {
     pub rule: usize,
     /// What its entries are called.
     pub scope: Scope,
-    /// Whether it is the user's or the administrator's choice; a worktree's is not.
-    pub own: bool,
+    /// The owner, which decides whether it needs trust.
+    pub owner: Owner,
     /// What the agent calls skills from here beside their names.
     pub label: Option<Text>,
     /// The plugin that it is part of.
@@ -148,7 +151,7 @@ impl Root {
     /// profile they were found.
     pub fn plugin_label(&self) -> &str {
         let is_claudes = self.path.components().any(|it| it.as_os_str() == ".claude");
-        match (&self.label, self.scope, is_claudes, self.own) {
+        match (&self.label, self.scope, is_claudes, self.is_own()) {
             (Some(label), ..) => label,
             (None, Scope::Plugin, ..) => "claude-plugins",
             (None, _, true, true) => "claude-user",
@@ -158,9 +161,14 @@ impl Root {
         }
     }
 
+    /// Returns whether the user or an administrator has chosen it, so that it needs no trust.
+    pub fn is_own(&self) -> bool {
+        self.owner.is_own()
+    }
+
     /// Whether what is there may run things.
     pub fn is_trusted(&self) -> bool {
-        self.own || self.said == Some(true)
+        self.is_own() || self.said == Some(true)
     }
 }
 
@@ -414,19 +422,21 @@ pub fn resolve(site: &Site, tree: &dyn Tree) -> Resolution {
     complete &= cwd.is_some();
     let cwd_exists = matches!(cwd, Some(Place::Directory { .. }));
     let worktree = Worktree::of(&site.cwd, tree, &mut complete);
-    let mut settings = settings::read(site, &worktree, tree);
+    let owners = Owners::new(site, &worktree, tree);
+    let mut settings = settings::read(site, &worktree, &owners, tree);
     policy::read(&worktree, tree, &mut settings);
     complete &= settings.complete;
     let policy = tree.policy();
     let links = links::LinkRule::new(site, &worktree, tree, &policy);
     let mut walker = walk::Walker::new(tree, site, &worktree, &links);
-    let mut roots = roots::search(site, &worktree, &mut settings, &mut walker, tree);
+    let mut roots = roots::search(site, &worktree, &owners, &mut settings, &mut walker, tree);
     nested::walk(site, &mut walker, &mut roots);
     complete &= settings.complete;
     settings.missing_paths(site, &roots);
     settings.keep_limits();
     complete &= walker.complete;
-    complete &= trust::mark(&worktree.top, &policy, tree, &mut roots);
+    trust::mark(&owners, &mut roots);
+    complete &= owners.is_complete();
     let judged = |mut it: walk::Met| {
         let within = it.command.as_mut().map(|it| std::mem::take(&mut it.within));
         let (beside, root) = (it.beside, &roots[it.root]);

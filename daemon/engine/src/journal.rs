@@ -273,6 +273,6 @@ fn shown<'a>(resolution: &'a Resolution, candidate: &'a Candidate) -> impl Hash 
         let Reason { rule, message, at, file, next: _, winner: _ } = &**it;
         (rule, message, file, at.map(|it| (it.line, it.column)))
     });
-    let place = (root.scope as u8, root.path.as_os_str(), &root.label, root.own);
+    let place = (root.scope as u8, root.path.as_os_str(), &root.label, root.owner);
     (name, description, place, state, file, reason, namespace, name_only)
 }

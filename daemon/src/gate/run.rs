@@ -109,7 +109,7 @@ pub(crate) async fn shell(
     is_on(service.settings.user().run_shell, "run.shell", "the commands of skills")?;
     has_run(service, view, candidate)?;
     let mut contents = Vec::new();
-    if !view.resolution.roots[candidate.root].own {
+    if !view.resolution.roots[candidate.root].is_own() {
         contents.push(content(candidate, Some(commands.text)).await?);
     }
     // An agent may say that its user has sent them; only who may grant is believed.
@@ -131,7 +131,7 @@ pub(crate) async fn script(
 ) -> Result<Permit, RpcError> {
     let Asking { view, candidate, .. } = asking;
     is_possible(service, view, candidate)?;
-    let contents = if view.resolution.roots[candidate.root].own {
+    let contents = if view.resolution.roots[candidate.root].is_own() {
         Vec::new()
     } else {
         let contents = vec![content(candidate, None).await?, script.content.clone()];
@@ -180,7 +180,7 @@ pub(crate) async fn withheld_hooks(
     loaded: [u8; 32],
 ) -> Result<Option<String>, RpcError> {
     let root = &view.resolution.roots[candidate.root];
-    if root.own {
+    if root.is_own() {
         return Ok(None);
     }
     let place = place_of_trust(view, candidate);

@@ -88,6 +88,7 @@ impl Service {
         let trusts = Trusts::clone(&known.trusts);
         let rules = rules(&self.settings);
         let requires_trust = self.settings.user().require_trust;
-        self.engine.follow(Policy { rules, trusts, requires_trust });
+        let home = self.home();
+        self.engine.follow(Policy { rules, trusts, requires_trust, home });
     }
 }

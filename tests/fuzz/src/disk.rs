@@ -90,7 +90,7 @@ impl Disk {
         for root in &resolution.roots {
             assert!(is_plain(&root.path), "{root:?}");
             assert!(root.candidates.end <= resolution.candidates.len(), "{root:?}");
-            if root.own {
+            if root.is_own() {
                 let place = self.canonical(&root.path).expect("it answers");
                 assert!(!place.starts_with("/w"), "a root in the worktree is the user's: {root:?}");
             }

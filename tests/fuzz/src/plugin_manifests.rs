@@ -25,7 +25,7 @@ pub fn check(input: &[u8]) {
     let resolution = disk.resolve(profile, "/w");
     plugins(&resolution);
     // Nobody but the repository has said anything, so that nothing more is the user's.
-    let roots = resolution.roots.iter().filter(|it| it.own && it.scope == Scope::Plugin);
+    let roots = resolution.roots.iter().filter(|it| it.is_own() && it.scope == Scope::Plugin);
     for root in roots {
         assert_ne!(profile, "claude-code", "{theirs:?} makes {root:?} the user's");
     }

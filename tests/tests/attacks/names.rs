@@ -1,1 +1,338 @@
 //! Names in a repository's settings that are paths: plugins, marketplaces, versions, skills.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use skills_testkit::fixture::write_skill;
+use skills_testkit::{Framing, Home};
+
+use crate::support::{Live, entries, entry};
+
+const HOOKED: &str = "---\nname: hooked\ndescription: d\nhooks:\n  Stop:\n    - hooks:\n        - type: command\n          command: ./x\n---\nNow: !`echo stolen`\n";
+
+/// A worktree, and a daemon whose configuration allows scripts and shell.
+struct Setup {
+    live: Live,
+    top: PathBuf,
+}
+
+impl Setup {
+    fn new() -> Self {
+        Self::configured("run.scripts = true\nrun.shell = true\n")
+    }
+
+    fn configured(config: &str) -> Self {
+        let home = Home::new();
+        write(&home.config_dir().join("skillsd/config.toml"), config);
+        let top = home.worktree("repo", "");
+        Self { live: Live::start_in(home), top }
+    }
+
+    /// Writes below the worktree.
+    fn put(&self, relative: &str, text: &str) {
+        write(&self.top.join(relative), text);
+    }
+
+    /// Writes a skill with hooks, shell and a script.
+    fn put_skill(&self, dir: &Path) {
+        write(&dir.join("SKILL.md"), HOOKED);
+        let script = dir.join("count");
+        write(&script, "#!/bin/sh\necho stolen\n");
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(script, mode).expect("our own file takes a mode");
+    }
+
+    /// Returns Claude Code's directory of plugins.
+    fn plugins(&self) -> PathBuf {
+        self.live.home.path().join(".claude/plugins")
+    }
+
+    fn install(&self, key: &str, path: &str) {
+        let record = json!([{"scope": "user", "installPath": path}]);
+        let installed = json!({"version": 2, "plugins": {key: record}});
+        write(&self.plugins().join("installed_plugins.json"), &installed.to_string());
+        let settings = json!({"enabledPlugins": {key: true}}).to_string();
+        write(&self.live.home.path().join(".claude/settings.json"), &settings);
+    }
+
+    /// Returns everything that Claude Code might list, whatever its state.
+    fn all(&mut self) -> Vec<Value> {
+        self.live.list_all(&self.top, "claude-code")
+    }
+
+    /// Returns the problems of the agent's files, with paths shortened.
+    fn problems(&mut self) -> Vec<String> {
+        let params = json!({"cwd": self.top, "profile": "claude-code"});
+        let result = self.live.wire.call("skills/list", &params);
+        let health = result["health"].as_array().expect("health is a list");
+        let ours = health.iter().filter(|it| it["code"] == "agent-settings");
+        let text = |it: &Value| self.live.home.redact(it["message"].as_str().unwrap_or_default());
+        ours.map(text).collect()
+    }
+
+    /// Asserts that nothing at a path below the worktree is trusted, registers hooks or runs.
+    #[track_caller]
+    fn is_harmless(&mut self, name: &str) {
+        for entry in self.all() {
+            assert_eq!(entry["trusted"], false, "{entry}");
+        }
+        let at = json!({"cwd": self.top, "profile": "claude-code"});
+        let with = |extra: Value| {
+            let mut params = at.clone();
+            let all = params.as_object_mut().expect("an object");
+            all.extend(extra.as_object().expect("an object").clone());
+            params
+        };
+        let wire = &mut self.live.wire;
+        let session = wire.call("session/open", &at)["session"].clone();
+        let load = with(json!({"name": name, "session": session, "by": "user"}));
+        if let Ok(loaded) = wire.try_call("skills/load", &load) {
+            let output = loaded["output"].as_str().unwrap_or_default();
+            assert!(!output.contains("Now: stolen"), "{output}");
+        }
+        let hooks = wire.call("hooks/match", &json!({"session": session, "event": "Stop"}));
+        assert_eq!(hooks["hooks"], json!([]), "{hooks}");
+        let run = with(json!({"name": name, "relative": "count"}));
+        let error = wire.try_call("skills/run", &run).expect_err("nothing of it is run");
+        assert!([-32004, -32001].contains(&error.code), "{error}");
+    }
+}
+
+fn write(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().expect("a file is in a directory")).expect("it is made");
+    fs::write(path, text).expect("it is written");
+}
+
+#[test]
+fn plugin_key_that_climbs_to_the_repository_is_refused() {
+    let mut setup = Setup::new();
+    setup.put_skill(&setup.top.join("vendor/p/1.0/skills/hooked"));
+    let key = "p@../../../../work/repo/vendor";
+    setup.put(".claude/settings.json", &json!({"enabledPlugins": {key: true}}).to_string());
+    assert_eq!(setup.all().len(), 0);
+    setup.is_harmless("p:hooked");
+    let problems = setup.problems();
+    assert!(
+        problems[0].contains("$WORK/repo/.claude/settings.json:1:20")
+            && problems[0].contains("holds a slash"),
+        "{problems:?}"
+    );
+    // Trust in the repository makes no name of a path.
+    trust(&mut setup.live, &setup.top);
+    assert_eq!(setup.all().len(), 0);
+}
+
+#[test]
+fn every_plugin_key_that_is_a_path_is_refused_with_its_line() {
+    let mut setup = Setup::new();
+    let vendor = setup.top.join("vendor");
+    setup.put_skill(&vendor.join("p/1.0/skills/hooked"));
+    setup.put_skill(&setup.live.home.path().join(".claude/plugins/skills/hooked"));
+    let absolute = format!("p@{}", vendor.display());
+    let keys = [
+        "p@..",
+        "p@.",
+        "p@",
+        "..@m",
+        "../p@m",
+        "p@a/b",
+        "p@a\\b",
+        "p/../../x@m",
+        "p@a\0b",
+        "../../../../work/repo/vendor/p",
+        &absolute,
+    ];
+    let lines: Vec<_> = keys.iter().map(|it| format!("{}: true", json!(it))).collect();
+    let text = format!("{{\"enabledPlugins\": {{\n{}\n}}}}", lines.join(",\n"));
+    // The user's own file gains nothing by such a name either.
+    for file in [
+        setup.top.join(".claude/settings.json"),
+        setup.live.home.path().join(".claude/settings.json"),
+    ] {
+        write(&file, &text);
+        assert_eq!(setup.all().len(), 0, "{}", file.display());
+        let problems = setup.problems();
+        for line in 2..2 + keys.len() {
+            let place = format!("settings.json:{line}:");
+            assert!(problems.iter().any(|it| it.contains(&place)), "{line}: {problems:?}");
+        }
+        fs::remove_file(file).expect("it is there");
+    }
+}
+
+#[test]
+fn installed_plugin_key_that_is_a_path_is_refused() {
+    let mut setup = Setup::new();
+    setup.put_skill(&setup.top.join("vendor/skills/hooked"));
+    // Its marketplace would be the worktree.
+    setup.put(
+        "vendor/.claude-plugin/marketplace.json",
+        r#"{"plugins": [{"name": "p", "source": "./"}]}"#,
+    );
+    setup.install("p@../../../../work/repo/vendor", "/nowhere");
+    assert_eq!(setup.all().len(), 0);
+    let problems = setup.problems();
+    assert!(problems.iter().any(|it| it.contains("installed_plugins.json:1:")), "{problems:?}");
+}
+
+#[test]
+fn cached_plugin_behind_a_link_out_of_the_cache_is_refused() {
+    let mut setup = Setup::new();
+    setup.put_skill(&setup.top.join("vendor/p/1.0/skills/hooked"));
+    let cache = setup.plugins().join("cache");
+    fs::create_dir_all(&cache).expect("made");
+    symlink(setup.top.join("vendor"), cache.join("m")).expect("made");
+    let settings = setup.live.home.path().join(".claude/settings.json");
+    write(&settings, r#"{"enabledPlugins": {"p@m": true}}"#);
+    assert_eq!(setup.all().len(), 0);
+    assert!(setup.problems()[0].contains("leads out of the cache"), "{:?}", setup.problems());
+}
+
+#[test]
+fn plugin_of_the_user_that_lies_in_the_worktree_is_untrusted() {
+    let mut setup = Setup::new();
+    setup.put_skill(&setup.top.join("vendor/p/skills/hooked"));
+    let link = setup.live.home.path().join("link");
+    symlink(setup.top.join("vendor"), &link).expect("made");
+    let top = setup.top.display();
+    let paths =
+        [format!("{top}/vendor/p"), format!("{top}//vendor/./p"), format!("{}/p", link.display())];
+    for path in paths {
+        setup.install("p@m", &path);
+        let all = setup.all();
+        assert_eq!(entry(&all, "hooked/SKILL.md")["trusted"], false, "{path}");
+        setup.is_harmless("p:hooked");
+    }
+    trust(&mut setup.live, &setup.top);
+    assert_eq!(entry(&setup.all(), "hooked/SKILL.md")["trusted"], true);
+}
+
+#[test]
+fn plugin_in_the_worktree_stays_untrusted_where_trust_is_required() {
+    let mut setup = Setup::configured("require_trust = true\nrun.scripts = true\n");
+    setup.put_skill(&setup.top.join("vendor/p/skills/hooked"));
+    let link = setup.live.home.path().join("link");
+    symlink(setup.top.join("vendor/p"), &link).expect("made");
+    setup.install("p@m", link.to_str().expect("plain"));
+    let all = setup.all();
+    assert_eq!(entry(&all, "hooked/SKILL.md")["state"], "untrusted");
+    let run = json!({"cwd": setup.top, "profile": "claude-code", "name": "p:hooked", "relative": "count"});
+    assert_eq!(setup.live.wire.try_call("skills/run", &run).expect_err("waits").code, -32004);
+}
+
+#[test]
+fn plugin_in_the_main_worktree_is_untrusted_in_a_linked_one() {
+    let mut setup = Setup::new();
+    let home = &setup.live.home;
+    setup.put_skill(&setup.top.join("vendor/p/skills/hooked"));
+    home.git(&setup.top, &["add", "--all"]);
+    home.git(&setup.top, &["commit", "--quiet", "-m", "All"]);
+    let linked = home.work().join("linked");
+    home.git(&setup.top, &["worktree", "add", "-q", linked.to_str().expect("plain")]);
+    let vendor = setup.top.join("vendor/p");
+    setup.install("p@m", vendor.to_str().expect("plain"));
+    let all = setup.live.list_all(&linked, "claude-code");
+    assert_eq!(entry(&all, "hooked/SKILL.md")["trusted"], false);
+}
+
+#[test]
+fn users_skill_directory_that_links_into_the_worktree_is_untrusted() {
+    let mut setup = Setup::new();
+    setup.put_skill(&setup.top.join("tools/hooked"));
+    let skills = setup.live.home.path().join(".claude/skills");
+    fs::create_dir_all(skills.parent().expect("a parent")).expect("made");
+    symlink(setup.top.join("tools"), &skills).expect("made");
+    let all = setup.all();
+    assert_eq!(all.len(), 1, "{all:?}");
+    setup.is_harmless("hooked");
+}
+
+#[test]
+fn marketplace_source_that_leaves_the_marketplace_is_refused() {
+    let mut setup = Setup::new();
+    setup.put_skill(&setup.top.join("vendor/p/skills/hooked"));
+    let market = setup.plugins().join("marketplaces/m");
+    fs::create_dir_all(&market).expect("made");
+    symlink(setup.top.join("vendor"), market.join("link")).expect("made");
+    setup.install("p@m", "/nowhere");
+    let up = "../../../../../work/repo/vendor/p".to_owned();
+    let absolute = setup.top.join("vendor/p").display().to_string();
+    for source in [up, absolute, "./link/p".to_owned(), "..".to_owned()] {
+        let text = json!({"plugins": [{"name": "p", "source": source}]}).to_string();
+        write(&market.join(".claude-plugin/marketplace.json"), &text);
+        assert_eq!(setup.all().len(), 0, "{source}");
+        let problems = setup.problems();
+        let is_told = |it: &String| it.contains("leads out of the marketplace");
+        assert!(problems.iter().any(is_told), "{source}: {problems:?}");
+    }
+}
+
+#[test]
+fn manifest_paths_that_leave_the_plugin_are_refused() {
+    let mut setup = Setup::new();
+    setup.put_skill(&setup.top.join("tools/hooked"));
+    write_skill(&setup.live.home.path().join("private/secret"), "secret", "s3cret");
+    let plugin = setup.plugins().join("cache/m/p/1.0");
+    fs::create_dir_all(plugin.join("skills")).expect("made");
+    symlink(setup.live.home.path().join("private"), plugin.join("link")).expect("made");
+    setup.install("p@m", plugin.to_str().expect("plain"));
+    let tools = setup.top.join("tools").display().to_string();
+    for path in ["./link", "link/secret", "../../../../../../private", "./skills/../link", &tools] {
+        for key in ["skills", "commands"] {
+            let text = json!({"name": "p", key: [path]}).to_string();
+            write(&plugin.join(".claude-plugin/plugin.json"), &text);
+            assert_eq!(setup.all().len(), 0, "{key} {path}");
+            let problems = setup.problems();
+            let is_told = |it: &String| it.contains("leads out of the plugin");
+            assert!(problems.iter().any(is_told), "{key} {path}: {problems:?}");
+        }
+    }
+}
+
+#[test]
+fn marketplace_skills_that_leave_the_plugin_are_refused() {
+    let mut setup = Setup::new();
+    write_skill(&setup.live.home.path().join("private/secret"), "secret", "s3cret");
+    let market = setup.plugins().join("marketplaces/m");
+    fs::create_dir_all(market.join("p")).expect("made");
+    symlink(setup.live.home.path().join("private"), market.join("p/link")).expect("made");
+    setup.install("p@m", "/nowhere");
+    for path in ["../../../../../private/secret", "./link/secret"] {
+        let text = json!({"plugins": [{"name": "p", "source": "./p", "skills": [path]}]});
+        write(&market.join(".claude-plugin/marketplace.json"), &text.to_string());
+        assert_eq!(setup.all().len(), 0, "{path}");
+        let problems = setup.problems();
+        let is_told = |it: &String| it.contains("leads out of the plugin");
+        assert!(problems.iter().any(is_told), "{path}: {problems:?}");
+    }
+}
+
+#[test]
+fn manifest_name_that_is_a_path_is_not_the_plugins_name() {
+    let mut setup = Setup::new();
+    let plugin = setup.plugins().join("cache/m/p/1.0");
+    write_skill(&plugin.join("skills/a"), "a", "d");
+    write(&plugin.join(".claude-plugin/plugin.json"), r#"{"name": "../../up"}"#);
+    setup.install("p@m", plugin.to_str().expect("plain"));
+    assert_eq!(entry(&setup.all(), "a/SKILL.md")["name"], "p:a");
+    assert!(setup.problems()[0].contains("holds a slash"), "{:?}", setup.problems());
+}
+
+/// Trusts a directory as the user does.
+pub(crate) fn trust(live: &mut Live, dir: &Path) {
+    set_trust(live, dir, Some(true));
+}
+
+/// Sets trust in a directory as the user does; none removes it.
+pub(crate) fn set_trust(live: &mut Live, dir: &Path, trusted: Option<bool>) {
+    let mut wire = live.daemon.connect(Framing::Lines);
+    wire.grant("trust/set", &json!({"dir": dir, "trusted": trusted}));
+}
+
+/// Returns the names of a list.
+pub(crate) fn names(result: &Value) -> Vec<String> {
+    let name = |it: &Value| it["name"].as_str().unwrap_or_default().to_owned();
+    entries(result).iter().map(name).collect()
+}

@@ -136,6 +136,8 @@ fn plugins_come_and_go_with_the_files_that_name_them() {
     assert!(place.names().is_empty(), "it is not on");
     let settings = place.top.join(".claude/settings.json");
     write(&settings, r#"{"enabledPlugins": {"tools@market": true}}"#);
+    assert!(place.names().is_empty(), "the worktree is not trusted");
+    place.live.wire.grant("trust/set", &json!({"dir": place.top, "trusted": true}));
     assert_eq!(place.names(), ["tools:a"]);
     let result = place.list(&[]);
     let entry = &entries(&result)[0];

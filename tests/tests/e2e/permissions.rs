@@ -200,6 +200,7 @@ fn check_names_the_rule_and_asks_nobody() {
     let (mut live, top) = scene();
     let settings = "{\"permissions\": {\n\"deny\": [\"Skill(deploy-prod)\"],\n\"allow\": [\"Skill(deploy *)\"]}}";
     fs::write(top.join(".claude/settings.json"), settings).expect("written");
+    live.wire.grant("trust/set", &json!({"dir": top, "trusted": true}));
     let mut check = |names: &[&str]| {
         let params =
             json!({"cwd": top, "profile": "claude-code", "permission": "skill", "patterns": names});

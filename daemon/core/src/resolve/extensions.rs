@@ -7,10 +7,11 @@
 
 use std::sync::Arc;
 
-use super::Site;
+use super::owner::Owners;
 use super::roots::{Located, RootPath, variable};
 use super::settings::{About, Settings};
 use super::tree::{ItemKind, Place, TextFile, Tree};
+use super::{Owner, Site};
 use crate::document::{Node, Syntax};
 use crate::path::AbsPath;
 use crate::permission::Source;
@@ -30,25 +31,28 @@ pub(super) fn find(
     site: &Site,
     rule: &ExtensionRule,
     relative: &[Text],
+    owners: &Owners<'_>,
     tree: &dyn Tree,
     settings: &mut Settings,
 ) -> Vec<Located> {
     let base = variable(site, &rule.variable).or_else(|_| variable(site, "HOME"));
     let Ok(dir) = base.map(|it| it.child(&*rule.directory)) else { return Vec::new() };
-    let mut finder = Finder { site, tree, settings, dir, enabled: None };
+    let declared = owners.variable_owner(Some(&rule.variable), "", &dir);
+    let mut finder = Finder { site, owners, declared, tree, settings, dir, enabled: None };
     let Some(names) = finder.names() else { return Vec::new() };
     finder.enabled = finder.document(&finder.dir.child(ENABLED));
     let mut found = Vec::new();
     for name in names {
         let Some((extension, root, why)) = finder.extension(&name) else { continue };
         let origin = format!("the extension `{extension}`");
+        let owner = Some(owners.below(&finder.dir, declared, &root));
         found.extend(relative.iter().map(|it| {
             let path = root.child(&**it);
             let path: RootPath = match &why {
                 None => Ok(path),
                 Some(why) => Err((path, why.clone())),
             };
-            Located { path, held: None, origin: origin.clone() }
+            Located { path, declared: owner, held: None, origin: origin.clone() }
         }));
     }
     found
@@ -56,6 +60,9 @@ pub(super) fn find(
 
 struct Finder<'a> {
     site: &'a Site,
+    owners: &'a Owners<'a>,
+    /// The owner of the directory of all extensions.
+    declared: Owner,
     tree: &'a dyn Tree,
     settings: &'a mut Settings,
     /// The directory of all extensions.
@@ -97,6 +104,10 @@ impl Finder<'_> {
         }
         let named = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let root = self.source(path).unwrap_or_else(|| path.clone());
+        if !self.declared.is_own() && !self.owners.is_beneath(&root, &self.dir) {
+            let why = "it leads out of the directory of extensions".to_owned();
+            return Some((named, root, Some(why)));
+        }
         let manifest = root.child(MANIFEST);
         let Some(text) = self.document(&manifest) else {
             let why = format!("`{}` cannot be read as its manifest", manifest.display());
@@ -119,8 +130,17 @@ impl Finder<'_> {
         let text = self.document(&path.child(INSTALLED))?;
         let document = text.document(Syntax::Json).ok()?;
         let is_link = document.get("type").and_then(Node::text) == Some("link");
-        let source = document.get("source").and_then(Node::text).filter(|_| is_link)?;
-        Some(path.towards(source))
+        let source = document.get("source").filter(|_| is_link)?;
+        let found = path.towards(source.text()?);
+        // The user's file may name any directory, a repository's file only one beside it.
+        if self.declared.is_own() || self.owners.is_beneath(&found, &self.dir) {
+            return Some(found);
+        }
+        let message = format!("`source` leads out of the extensions: `{}`", found.display());
+        let next = "Install the extension into your own directory of extensions.".to_owned();
+        let source = Source { file: path.child(INSTALLED), at: source.at };
+        self.settings.note(&source, message, Some(next));
+        None
     }
 
     /// Returns which rule keeps an extension from the working directory.

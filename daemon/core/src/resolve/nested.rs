@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::walk::Walker;
-use super::{Candidate, Root, Site, State};
+use super::{Candidate, Owner, Root, Site, State};
 use crate::path::AbsPath;
 use crate::profile::{Nested, Scope, Taken};
 
@@ -27,7 +27,7 @@ pub(super) fn walk(site: &Site, walker: &mut Walker<'_>, roots: &mut Vec<Root>) 
             path: path.clone(),
             rule: NO_RULE,
             scope: Scope::Nested,
-            own: false,
+            owner: Owner::Repository,
             label: None,
             outcome,
             candidates,

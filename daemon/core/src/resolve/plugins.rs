@@ -8,12 +8,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::Site;
+use super::owner::Owners;
 use super::roots::variable;
-use super::settings::{About, Settings};
+use super::settings::{About, Enabled, Settings};
 use super::tree::{ItemKind, Place, TextFile, Tree};
+use super::{Owner, Site};
 use crate::document::{Node, Syntax};
-use crate::path::AbsPath;
+use crate::path::{AbsPath, check_component};
 use crate::permission::Source;
 use crate::profile::{Broken, PluginRule, Seeks};
 
@@ -42,6 +43,10 @@ pub(super) struct Holding {
     /// Why it is not looked at.
     pub(super) off: Option<String>,
     pub(super) plugin: Arc<Plugin>,
+    pub(super) owner: Owner,
+    /// The place that trust in it is given to, where that is not its own: the worktree that
+    /// switches it on.
+    pub(super) place: Option<AbsPath>,
 }
 
 /// How a path of a plugin is to be taken.
@@ -59,11 +64,14 @@ pub(super) enum Form {
 pub(super) fn find(
     site: &Site,
     rule: &PluginRule,
+    owners: &Owners<'_>,
     tree: &dyn Tree,
     settings: &mut Settings,
 ) -> Vec<Holding> {
     let Some(home) = home(site, rule) else { return Vec::new() };
-    let mut finder = Finder { site, rule, tree, settings, home, found: Vec::new() };
+    let declared = owners.variable_owner(rule.variable.as_deref(), ".claude", &home);
+    let found = Vec::new();
+    let mut finder = Finder { site, rule, owners, tree, settings, home, declared, found };
     if rule.cache {
         finder.cache();
     }
@@ -78,17 +86,20 @@ fn home(site: &Site, rule: &PluginRule) -> Option<AbsPath> {
     Some(home.child("plugins"))
 }
 
-/// Finds what a directory in a directory of skills holds that is a plugin by its manifest.
+/// Finds what a directory in a directory of skills holds that is a plugin by its manifest. The
+/// directory of skills belongs to `declared`.
 pub(super) fn beside_skills(
     site: &Site,
     rule: &PluginRule,
     dir: &AbsPath,
+    declared: Owner,
+    owners: &Owners<'_>,
     tree: &dyn Tree,
     settings: &mut Settings,
 ) -> Vec<Holding> {
     let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let home = dir.clone();
-    let mut finder = Finder { site, rule, tree, settings, home, found: Vec::new() };
+    let (home, found) = (dir.clone(), Vec::new());
+    let mut finder = Finder { site, rule, owners, tree, settings, home, declared, found };
     if finder.document(&dir.child(MANIFEST)).is_none() {
         return Vec::new();
     }
@@ -99,16 +110,25 @@ pub(super) fn beside_skills(
 /// Where a plugin says what it is.
 pub(super) const MANIFEST: &str = ".claude-plugin/plugin.json";
 
+/// The form of a plugin's key, for people.
+pub(super) const KEY: &str = "Write names without slashes, as `plugin@marketplace`.";
+
+/// The owner of a manifest's paths, for people.
+const PLUGIN: &str = "the plugin";
+
 /// Where a marketplace says what it offers.
 const MARKETPLACE: &str = ".claude-plugin/marketplace.json";
 
 struct Finder<'a> {
     site: &'a Site,
     rule: &'a PluginRule,
+    owners: &'a Owners<'a>,
     tree: &'a dyn Tree,
     settings: &'a mut Settings,
-    /// Claude Code's directory of plugins.
+    /// Claude Code's directory of plugins, or the plugin in a directory of skills.
     home: AbsPath,
+    /// The owner of that directory.
+    declared: Owner,
     found: Vec<Holding>,
 }
 
@@ -116,8 +136,8 @@ struct Finder<'a> {
 struct Offer {
     /// The plugin's directory in the marketplace's own.
     root: AbsPath,
-    /// Its skills, where they are listed.
-    skills: Option<Vec<String>>,
+    /// The directories of its skills, where they are listed.
+    skills: Option<Vec<AbsPath>>,
 }
 
 impl Finder<'_> {
@@ -154,7 +174,8 @@ impl Finder<'_> {
             return;
         }
         let plugin = Arc::clone(plugin);
-        self.found.push(Holding { path, seeks, form, off: None, plugin });
+        let owner = self.owners.below(&self.home, self.declared, &plugin.root);
+        self.found.push(Holding { path, seeks, form, off: None, plugin, owner, place: None });
     }
 
     /// Takes what lies in the cache, whether it is installed or not.
@@ -201,6 +222,10 @@ impl Finder<'_> {
                     self.settings.note(&source, message, Some(next));
                     continue;
                 };
+                if let Err(why) = check_key(&entry.key) {
+                    self.settings.note(&source, why, Some(KEY.to_owned()));
+                    continue;
+                }
                 seen.push(entry.key.to_string());
                 for record in records {
                     self.record(name, market, record, is_list, &source);
@@ -223,6 +248,7 @@ impl Finder<'_> {
             return self.settings.note_about(source, about, message);
         }
         let path = text("installPath").and_then(|it| AbsPath::new(it.as_ref()).ok());
+        let path = path.filter(|it| self.may_name("installPath", it, source));
         let installed = path.filter(|it| self.is_directory(it));
         let offer = self.offer(name, market, is_list.then_some(installed.as_ref()).flatten());
         let root = match (installed, &offer) {
@@ -247,8 +273,10 @@ impl Finder<'_> {
         let known = self.home.child("known_marketplaces.json");
         let location = self.document(&known).and_then(|it| {
             let document = it.document(Syntax::Json).ok()?;
-            let text = document.at_path(&[market, "installLocation"])?.text()?;
-            AbsPath::new(text.as_ref()).ok()
+            let node = document.at_path(&[market, "installLocation"])?;
+            let location = AbsPath::new(node.text()?.as_ref()).ok()?;
+            let source = Source { file: known.clone(), at: node.at };
+            self.may_name("installLocation", &location, &source).then_some(location)
         });
         let dir = location.unwrap_or_else(|| self.home.child("marketplaces").child(market));
         let path = dir.child(MARKETPLACE);
@@ -256,35 +284,56 @@ impl Finder<'_> {
         let document = text.document(Syntax::Json).ok()?;
         let plugins = document.get("plugins")?.items();
         let plugin = plugins.iter().find(|it| it.get("name").and_then(Node::text) == Some(name))?;
-        let source = plugin.get("source").and_then(Node::text);
-        let root = source.map_or_else(|| dir.clone(), |it| dir.towards(it));
+        let root = match plugin.get("source").and_then(|it| Some((it.at, it.text()?))) {
+            None => dir.clone(),
+            Some((at, text)) => {
+                let source = Source { file: path.clone(), at };
+                self.within("source", text, &dir, "the marketplace", &source)?
+            }
+        };
         let root = installed.cloned().unwrap_or(root);
-        let skills = plugin.get("skills").map(texts_of);
-        if let (Some(skills), Some(node)) = (&skills, plugin.get("skills")) {
-            let source = Source { file: path, at: node.at };
-            let message = format!("`{name}` offers {}", skills.join(", "));
+        let listed = plugin.get("skills").map(|it| (it, texts_of(it)));
+        let skills = listed.map(|(node, texts)| {
+            let source = Source { file: path.clone(), at: node.at };
+            let message = format!("`{name}` offers {}", texts.join(", "));
             let about = About::Plugin(format!("{name}@{market}").into());
             self.settings.note_about(&source, about, message);
-        }
+            let texts = texts.iter();
+            texts.filter_map(|it| self.within("skills", it, &root, PLUGIN, &source)).collect()
+        });
         Some(Offer { root, skills })
     }
 
     /// Takes up a plugin: what is listed for it, or what its manifest and its directory say.
     fn plugin(&mut self, name: &str, market: &str, root: &AbsPath, offer: Option<Offer>, on: bool) {
         let key = format!("{name}@{market}");
-        let off = self.off(&key, on);
+        let (off, place) = self.standing(&key, on);
+        let by_repository = place.is_some();
+        // A plugin in another worktree is that worktree's.
+        let is_beside = self.owners.is_beneath(root, &self.home);
+        let place = place.filter(|_| is_beside || !self.owners.is_in_any_worktree(root));
         let manifest_path = root.child(MANIFEST);
         let reads_manifest = !self.rule.manifest.is_empty();
         let manifest = reads_manifest.then(|| self.document(&manifest_path)).flatten();
         let document = manifest.as_ref().and_then(|it| it.document(Syntax::Json).ok());
-        let own = document.and_then(|it| it.get("name")?.text());
-        let name = own.filter(|it| !it.is_empty()).unwrap_or(name).to_owned();
+        let own = document.and_then(|it| it.get("name")).and_then(|it| Some((it.at, it.text()?)));
+        let own = own.filter(|(_, it)| !it.is_empty());
+        let own = own.filter(|(at, it)| match check_component(it) {
+            Ok(()) => true,
+            Err(why) => {
+                let source = Source { file: manifest_path.clone(), at: *at };
+                let message = format!("the plugin's name `{it}` {why}; `{name}` counts");
+                self.settings.note(&source, message, Some(KEY.to_owned()));
+                false
+            }
+        });
+        let name = own.map_or(name, |(_, it)| it).to_owned();
         let plugin = Arc::new(self.described(name, key, root, document));
         let first = self.found.len();
         match offer.and_then(|it| it.skills) {
             Some(skills) => {
                 for skill in skills {
-                    self.hold(root.towards(skill), Seeks::Skills, Form::Skill, &plugin);
+                    self.hold(skill, Seeks::Skills, Form::Skill, &plugin);
                 }
             }
             None => self.hold(root.child("skills"), Seeks::Skills, Form::Holder, &plugin),
@@ -297,13 +346,7 @@ impl Finder<'_> {
             let source = Source { file: manifest_path.clone(), at: entry.at };
             let seeks = if key == "commands" { Seeks::Commands } else { Seeks::Skills };
             for text in texts_of(&entry.node) {
-                let path = root.towards(&text);
-                if !path.starts_with(&**root) {
-                    let message = format!("`{key}` leads out of the plugin: `{text}`");
-                    let next = "Write a path below the plugin, as `./skills`.".to_owned();
-                    self.settings.note(&source, message, Some(next));
-                    continue;
-                }
+                let Some(path) = self.within(&key, &text, root, PLUGIN, &source) else { continue };
                 let about = About::Plugin(plugin.key.as_str().into());
                 self.settings.note_about(&source, about, format!("`{key}` names `{text}`"));
                 self.hold(path, seeks, Form::Named, &plugin);
@@ -311,7 +354,44 @@ impl Finder<'_> {
         }
         for it in &mut self.found[first..] {
             it.off.clone_from(&off);
+            if by_repository {
+                it.owner = Owner::Repository;
+                it.place.clone_from(&place);
+            }
         }
+    }
+
+    /// Returns where a path leads that a manifest or a marketplace names, if it stays in what owns
+    /// it, links on the way included.
+    fn within(
+        &mut self,
+        key: &str,
+        text: &str,
+        dir: &AbsPath,
+        owner: &str,
+        source: &Source,
+    ) -> Option<AbsPath> {
+        let path = dir.towards(text);
+        if !text.contains(['\\', '\0']) && self.owners.is_beneath(&path, dir) {
+            return Some(path);
+        }
+        let message = format!("`{key}` leads out of {owner}: `{text}`");
+        let next = format!("Write a path below {owner}, as `./skills`.");
+        self.settings.note(source, message, Some(next));
+        None
+    }
+
+    /// Returns whether a file beside the plugins may name a directory. The user's files may name
+    /// any directory, a repository's files only one beside them.
+    fn may_name(&mut self, key: &str, path: &AbsPath, source: &Source) -> bool {
+        if self.declared.is_own() || self.owners.is_beneath(path, &self.home) {
+            return true;
+        }
+        let message =
+            format!("`{key}` leads out of the repository's plugins: `{}`", path.display());
+        let next = "Install the plugin into your own directory of plugins.".to_owned();
+        self.settings.note(source, message, Some(next));
+        false
     }
 
     /// Returns a plugin with what its skills may ask for.
@@ -340,18 +420,26 @@ impl Finder<'_> {
         Plugin { name, key, root: root.clone(), data, config }
     }
 
-    /// Returns why a plugin does not count; `on` is what holds where no file says.
-    fn off(&self, key: &str, on: bool) -> Option<String> {
+    /// Returns why a plugin does not count, and the place that trust in it is given to where a
+    /// repository switches it on. `on` is what holds where no file says.
+    fn standing(&self, key: &str, on: bool) -> (Option<String>, Option<AbsPath>) {
         if !self.rule.enabled_only {
-            return None;
+            return (None, None);
         }
-        match self.settings.plugin(key) {
-            Some((true, _)) => None,
-            None if on => None,
-            None => Some(format!("no settings file has `{key}` in its `enabledPlugins`")),
-            Some((false, source)) => {
-                let (file, at) = (source.file.display(), source.at);
-                Some(format!("`{file}:{}:{}` switches `{key}` off", at.line, at.column))
+        let at = |source: &Source| {
+            let (file, at) = (source.file.display(), source.at);
+            format!("`{file}:{}:{}`", at.line, at.column)
+        };
+        match self.settings.enabled(key, on) {
+            Enabled::Yes => (None, None),
+            Enabled::ByRepository(source) => (None, Some(self.owners.place(&source.file))),
+            Enabled::Unsaid => {
+                (Some(format!("no settings file has `{key}` in its `enabledPlugins`")), None)
+            }
+            Enabled::No(source) => (Some(format!("{} switches `{key}` off", at(source))), None),
+            Enabled::Waits(source) => {
+                let until = self.settings.until_trusted(&source.file).unwrap_or_default();
+                (Some(format!("{} switches `{key}` on{until}", at(source))), None)
             }
         }
     }
@@ -362,10 +450,12 @@ impl Finder<'_> {
         let mut keys: Vec<_> = enabled.filter(|it| !seen.contains(&it.text.to_string())).collect();
         keys.dedup_by(|a, b| a.text == b.text);
         for named in keys {
-            let Some((name, market)) = named.text.split_once('@') else { continue };
-            if market == "skills-dir"
-                || !matches!(self.settings.plugin(&named.text), Some((true, _)))
-            {
+            let Some((name, market)) = named.text.rsplit_once('@') else { continue };
+            let is_on = matches!(
+                self.settings.enabled(&named.text, false),
+                Enabled::Yes | Enabled::ByRepository(_)
+            );
+            if market == "skills-dir" || !is_on {
                 continue;
             }
             let cache = self.home.child("cache");
@@ -382,9 +472,24 @@ impl Finder<'_> {
                     continue;
                 }
             };
+            if !self.owners.is_beneath(&root, &cache) {
+                let message = format!("`{}` leads out of the cache of plugins", named.text);
+                let next = "Remove the link from the cache, and install the plugin again.";
+                self.settings.note(&named.source, message, Some(next.to_owned()));
+                continue;
+            }
             self.plugin(name, market, &root, None, false);
         }
     }
+}
+
+/// Checks a plugin's key, `name@market`: both become directories in the cache of plugins.
+pub(super) fn check_key(key: &str) -> Result<(), String> {
+    let (name, market) = key.rsplit_once('@').unwrap_or((key, "-"));
+    for (what, text) in [("name", name), ("marketplace", market)] {
+        check_component(text).map_err(|why| format!("the {what} of the plugin `{key}` {why}"))?;
+    }
+    Ok(())
 }
 
 /// Returns a text, or the texts of a list.

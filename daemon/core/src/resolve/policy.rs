@@ -24,6 +24,8 @@ pub struct Policy {
     pub trusts: Trusts,
     /// Whether what comes with a worktree waits for trust in every profile.
     pub requires_trust: bool,
+    /// The home directory of the user whom the daemon serves; none where `HOME` of the site is it.
+    pub home: Option<AbsPath>,
 }
 
 impl Policy {

@@ -4,12 +4,13 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use super::owner::Owners;
 use super::plugins::{self, Holding};
 use super::provided::{Provided, Stock};
 use super::settings::Settings;
 use super::tree::Tree;
 use super::walk::Walker;
-use super::{Named, Root, RootOutcome, Site, Worktree, built_in, extensions, trust};
+use super::{Named, Owner, Root, RootOutcome, Site, Worktree, built_in, extensions, trust};
 use crate::path::AbsPath;
 use crate::profile::{
     Base, BuiltIn, LinkedWorktrees, Profile, Provider, RootRule, Scope, Seeks, Stop, Switch,
@@ -23,12 +24,13 @@ pub(super) type RootPath = Result<AbsPath, (AbsPath, String)>;
 pub(super) fn search(
     site: &Site,
     worktree: &Worktree,
+    owners: &Owners<'_>,
     settings: &mut Settings,
     walker: &mut Walker<'_>,
     tree: &dyn Tree,
 ) -> Vec<Root> {
-    let addresses = settings.addresses(worktree);
-    let mut search = Search { site, worktree, settings, walker, tree, roots: Vec::new() };
+    let addresses = settings.addresses();
+    let mut search = Search { site, owners, settings, walker, tree, roots: Vec::new() };
     let mut plugins: Option<Vec<Holding>> = None;
     for (index, rule) in site.profile.roots.iter().enumerate() {
         let mut places: Vec<Located> = match &rule.base {
@@ -41,17 +43,28 @@ pub(super) fn search(
                 continue;
             }
             Base::Plugins(of) => {
-                let find = || plugins::find(site, of, tree, search.settings);
+                let find = || plugins::find(site, of, owners, tree, search.settings);
                 let all = plugins.get_or_insert_with(find).iter();
                 all.filter(|it| it.seeks == rule.seeks).map(Located::held).collect()
             }
             Base::Extensions(of) => {
-                extensions::find(site, of, &rule.relative, tree, search.settings)
+                extensions::find(site, of, &rule.relative, owners, tree, search.settings)
+            }
+            Base::Settings => {
+                let settings = &*search.settings;
+                let located = |it: &Named| {
+                    let declared = settings.owner_of(&it.source.file);
+                    let paths = root_paths(site, rule, worktree, std::slice::from_ref(it));
+                    paths.into_iter().map(move |path| {
+                        let owner = path.as_ref().ok().map(|it| owners.at(declared, it));
+                        Located::at(path, owner)
+                    })
+                };
+                settings.paths.iter().flat_map(located).collect()
             }
             _ => {
-                let paths = root_paths(site, rule, worktree, &search.settings.paths);
-                let located = |path| Located { path, held: None, origin: String::new() };
-                paths.into_iter().map(located).collect()
+                let paths = root_paths(site, rule, worktree, &[]);
+                paths.into_iter().map(|path| Located::at(path, None)).collect()
             }
         };
         // Taken from the end, so that a plugin that is met comes right after where it lies.
@@ -66,7 +79,7 @@ pub(super) fn search(
 
 struct Search<'a, 'b> {
     site: &'a Site,
-    worktree: &'a Worktree,
+    owners: &'a Owners<'a>,
     settings: &'a mut Settings,
     walker: &'a mut Walker<'b>,
     tree: &'a dyn Tree,
@@ -99,14 +112,17 @@ impl Search<'_, '_> {
     }
 
     /// Walks one place of the row at `index`.
-    fn walk(&mut self, Located { path, held, origin }: Located, index: usize) {
+    fn walk(&mut self, Located { path, declared, held, origin }: Located, index: usize) {
         let rule = &self.site.profile.roots[index];
         let walker = &mut *self.walker;
         let (start, root) = (walker.candidates.len(), self.roots.len());
         let named = path.as_ref().unwrap_or_else(|it| &it.0);
-        let own = match &held {
-            Some(held) => !held.plugin.root.starts_with(&*self.worktree.top),
-            None => is_own(&rule.base, named, self.worktree, self.settings),
+        let owner = match (&held, declared) {
+            (Some(held), _) => held.owner,
+            (None, Some(declared)) => declared,
+            // A root that is nowhere holds nothing to trust.
+            (None, None) if path.is_err() => Owner::Repository,
+            (None, None) => self.owners.base_owner(&rule.base, named),
         };
         let base = match &held {
             Some(held) => held.plugin.root.clone(),
@@ -115,7 +131,7 @@ impl Search<'_, '_> {
         let (path, (outcome, skips)) = match path {
             Err((path, why)) => (path, (RootOutcome::NoBase(why), Vec::new())),
             Ok(path) => {
-                walker.fence_off(&path, own, &base);
+                walker.fence_off(&path, owner.is_own(), &base);
                 let found = match (&held, rule.seeks) {
                     (Some(held), _) => walker.plugin(&path, held.form, held.seeks, rule, root),
                     (None, Seeks::Skills) => walker.root(&path, &rule.walk, root),
@@ -134,14 +150,14 @@ impl Search<'_, '_> {
             path,
             rule: index,
             scope,
-            own,
+            owner,
             label: rule.label.clone(),
+            place: held.as_ref().and_then(|it| it.place.clone()),
             plugin: held.map(|it| it.plugin),
             outcome,
             candidates,
             skips,
             origin,
-            place: None,
             said: None,
         });
     }
@@ -150,9 +166,12 @@ impl Search<'_, '_> {
     fn beside(&mut self) -> Vec<Located> {
         let dirs = self.walker.take_plugins();
         let Some(rule) = self.site.profile.plugins_beside_skills() else { return Vec::new() };
+        let holder = self.roots.last().map_or(Owner::Repository, |it| it.owner);
+        let (site, owners, tree) = (self.site, self.owners, self.tree);
         let mut found = Vec::new();
         for dir in dirs {
-            found.extend(plugins::beside_skills(self.site, rule, &dir, self.tree, self.settings));
+            let settings = &mut *self.settings;
+            found.extend(plugins::beside_skills(site, rule, &dir, holder, owners, tree, settings));
         }
         found.iter().map(Located::held).collect()
     }
@@ -161,6 +180,8 @@ impl Search<'_, '_> {
 /// A root as it is found on a site.
 pub(super) struct Located {
     pub(super) path: RootPath,
+    /// The owner by the file that declares the path; none where the row of the profile does.
+    pub(super) declared: Option<Owner>,
     /// What it is, where it belongs to a plugin.
     pub(super) held: Option<Holding>,
     /// What else it belongs to; else empty.
@@ -168,12 +189,16 @@ pub(super) struct Located {
 }
 
 impl Located {
+    fn at(path: RootPath, declared: Option<Owner>) -> Self {
+        Self { path, declared, held: None, origin: String::new() }
+    }
+
     fn held(held: &Holding) -> Self {
         let path = match &held.off {
             None => Ok(held.path.clone()),
             Some(why) => Err((held.path.clone(), why.clone())),
         };
-        Self { path, held: Some(held.clone()), origin: String::new() }
+        Self { path, declared: None, held: Some(held.clone()), origin: String::new() }
     }
 }
 
@@ -225,24 +250,6 @@ fn base_of(rule: &RootRule, path: &AbsPath) -> AbsPath {
     let below = rule.relative.iter().find(|it| !it.is_empty() && path.ends_with(&***it));
     let count = below.map_or(0, |it| Path::new(&**it).components().count());
     path.ancestors().nth(count).unwrap_or_else(|| path.clone())
-}
-
-/// Returns whether a root is there by the user's or the administrator's own doing.
-fn is_own(base: &Base, path: &AbsPath, worktree: &Worktree, settings: &Settings) -> bool {
-    let inside = |it: &AbsPath| it.starts_with(&*worktree.top);
-    match base {
-        Base::Home
-        | Base::Variable { .. }
-        | Base::IfSet { .. }
-        | Base::Absolute(_)
-        | Base::Plugins(_)
-        | Base::Extensions(_)
-        | Base::Provided(_)
-        | Base::BuiltIn(_) => true,
-        Base::Ancestors { .. } | Base::Additional => false,
-        // A worktree that names a directory elsewhere makes it no better.
-        Base::Settings => !inside(path) && !settings.paths.iter().any(|it| inside(&it.source.file)),
-    }
 }
 
 /// Returns where relative paths start; of what is found by other means nothing.

@@ -8,6 +8,7 @@
 mod bounds;
 mod merge;
 mod rules;
+mod standing;
 mod switch;
 mod trust;
 
@@ -15,6 +16,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::links::{self, settings_tops};
+use super::owner::Owners;
+use super::plugins::{KEY, check_key};
 use super::roots::{bases, named, switched_off};
 use super::tree::{Fault, FaultKind, Place, TextFile, Tree};
 use super::{Root, RootOutcome, Site, Worktree};
@@ -25,6 +28,8 @@ use crate::profile::{Base, Broken, Reads, SettingsRule};
 use crate::remote::Address;
 use crate::skill::Spot;
 
+pub(super) use standing::Enabled;
+use standing::Standing;
 use switch::Switched;
 pub(super) use switch::apply;
 
@@ -126,6 +131,8 @@ pub struct Named {
 #[derive(Debug, Default)]
 pub(super) struct Settings {
     pub(super) consulted: Vec<Consulted>,
+    /// The owners of the files that were read, and whether each file may loosen anything.
+    standings: Vec<Standing>,
     pub(super) paths: Vec<Named>,
     pub(super) urls: Vec<Named>,
     pub(super) rules: Vec<Rule>,
@@ -148,12 +155,6 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    /// Returns whether a plugin is on, and who says so; none where nobody does.
-    pub(super) fn plugin(&self, key: &str) -> Option<(bool, &Source)> {
-        let found = self.plugins.iter().rev().find(|(it, _)| &*it.text == key)?;
-        Some((found.1, &found.0.source))
-    }
-
     /// Reads a file in the course of something else, and keeps it among those consulted.
     pub(super) fn consult(
         &mut self,
@@ -183,20 +184,11 @@ impl Settings {
         text
     }
 
-    /// Returns the catalogs that are named.
-    ///
-    /// A file in the worktree names none for us: a repository does not decide what a daemon
-    /// fetches for whoever looks at it. The agent itself asks nobody.
-    pub(super) fn addresses(&mut self, worktree: &Worktree) -> Vec<Address> {
+    /// Returns the registries that are named.
+    pub(super) fn addresses(&mut self) -> Vec<Address> {
         let mut addresses = Vec::new();
         for it in self.urls.clone() {
             match Address::parse(&it.text) {
-                Ok(_) if it.source.file.starts_with(&*worktree.top) => {
-                    let message =
-                        format!("`{}` is not fetched, because the worktree names it", it.text);
-                    let next = "Name it in your own configuration file to have its skills.";
-                    self.note(&it.source, message, Some(next.to_owned()));
-                }
                 Ok(address) => addresses.push(address),
                 Err(error) => {
                     let message =
@@ -229,6 +221,15 @@ impl Settings {
         self.add(source, Note { at: source.at, message, next, about });
     }
 
+    /// Adds to what a file is said to decide, unless the same is noted there already.
+    fn note_once(&mut self, source: &Source, message: &str) {
+        let file = self.consulted.iter().find(|it| it.path == source.file);
+        let is_same = |it: &Note| it.at == source.at && it.message == message;
+        if !file.is_some_and(|it| it.notes.iter().any(is_same)) {
+            self.note(source, message.to_owned(), None);
+        }
+    }
+
     /// Adds to what a file is said to decide about some skills.
     pub(super) fn note_about(&mut self, source: &Source, about: About, message: String) {
         self.add(source, Note { at: source.at, message, next: None, about });
@@ -242,10 +243,15 @@ impl Settings {
 }
 
 /// Reads the configuration files of a site's agent.
-pub(super) fn read(site: &Site, worktree: &Worktree, tree: &dyn Tree) -> Settings {
+pub(super) fn read(
+    site: &Site,
+    worktree: &Worktree,
+    owners: &Owners<'_>,
+    tree: &dyn Tree,
+) -> Settings {
     let tops = settings_tops(site, worktree);
     let settings = Settings { tops, complete: true, ..Settings::default() };
-    let mut reader = Reader { site, tree, settings, merged: merge::Merged::default() };
+    let mut reader = Reader { site, owners, tree, settings, merged: merge::Merged::default() };
     for rule in &site.profile.settings {
         reader.rule(rule, worktree);
     }
@@ -255,6 +261,7 @@ pub(super) fn read(site: &Site, worktree: &Worktree, tree: &dyn Tree) -> Setting
 
 struct Reader<'a> {
     site: &'a Site,
+    owners: &'a Owners<'a>,
     tree: &'a dyn Tree,
     settings: Settings,
     merged: merge::Merged,
@@ -300,6 +307,7 @@ impl Reader<'_> {
         self.settings.consulted.retain(|it| it.path != *path);
         let text = self.settings.consult(self.tree, path, rule.syntax, rule.broken);
         if let Some(Ok(document)) = text.as_ref().map(|it| it.document(rule.syntax)) {
+            self.settings.judge(path, &rule.base, self.site.profile.subject(), self.owners);
             for reads in &rule.reads {
                 self.take(*reads, document, path);
             }
@@ -308,25 +316,8 @@ impl Reader<'_> {
 
     fn take(&mut self, reads: Reads, document: &Node, file: &AbsPath) {
         match reads {
-            Reads::SkillPaths => {
-                if let Some(list) = self.texts(document, &["skills", "paths"], file) {
-                    for it in &list {
-                        let path = named(self.site, &it.text).unwrap_or_else(|(path, _)| path);
-                        let message = format!("`skills.paths` names `{}`", it.text);
-                        self.settings.note_about(&it.source, About::Path(path), message);
-                    }
-                    self.settings.paths = list;
-                }
-            }
-            Reads::SkillUrls => {
-                if let Some(list) = self.texts(document, &["skills", "urls"], file) {
-                    for it in &list {
-                        let message = format!("`skills.urls` names `{}`", it.text);
-                        self.settings.note(&it.source, message, None);
-                    }
-                    self.settings.urls = list;
-                }
-            }
+            Reads::SkillPaths => self.paths(document, file),
+            Reads::SkillUrls => self.urls(document, file),
             Reads::PermissionMap => self.merged.take(document, file, &mut self.settings),
             Reads::PermissionLists => rules::take(document, file, &mut self.settings),
             Reads::SkillOverrides => switch::overrides(document, file, &mut self.settings),
@@ -340,10 +331,17 @@ impl Reader<'_> {
                     let source = Source { file: file.clone(), at: node.at };
                     let off = node.flag() == Some(true);
                     let word = if off { "off" } else { "on" };
+                    let stays = self.settings.bundled_off.as_ref();
+                    let stays = stays.is_some_and(|it| self.settings.may_loosen(&it.file));
+                    let stays = stays && !self.settings.may_loosen(file);
+                    let until = self.settings.until_trusted(file).filter(|_| stays && !off);
+                    let until = until.unwrap_or_default();
                     let message =
-                        format!("`disableBundledSkills`: the agent's own skills are {word}");
+                        format!("`disableBundledSkills`: the agent's own skills are {word}{until}");
                     self.settings.note(&source, message, None);
-                    self.settings.bundled_off = off.then_some(source);
+                    if !stays {
+                        self.settings.bundled_off = off.then_some(source);
+                    }
                 }
             }
             Reads::EnabledPlugins => self.plugins(document, file),
@@ -352,6 +350,41 @@ impl Reader<'_> {
             Reads::TrustedFolders => {
                 trust::folders(document, file, &self.site.cwd, self.tree, &mut self.settings);
             }
+        }
+    }
+
+    /// Takes the last list of directories. A repository's list may name directories of the
+    /// worktree; directories elsewhere wait for trust.
+    fn paths(&mut self, document: &Node, file: &AbsPath) {
+        let Some(mut list) = self.texts(document, &["skills", "paths"], file) else { return };
+        let until = self.settings.until_trusted(file);
+        let n_named = list.len();
+        list.retain(|it| {
+            let path = named(self.site, &it.text).unwrap_or_else(|(path, _)| path);
+            let waits = until.as_ref().filter(|_| !self.owners.is_in_worktree(&path));
+            let waits_shown = waits.map_or("", String::as_str);
+            let message = format!("`skills.paths` names `{}`{waits_shown}", it.text);
+            let is_taken = waits.is_none();
+            self.settings.note_about(&it.source, About::Path(path), message);
+            is_taken
+        });
+        if n_named == 0 || !list.is_empty() {
+            self.settings.paths = list;
+        }
+    }
+
+    /// Takes the last list of registries. A repository's list counts only where the repository is
+    /// trusted.
+    fn urls(&mut self, document: &Node, file: &AbsPath) {
+        let Some(list) = self.texts(document, &["skills", "urls"], file) else { return };
+        let until = self.settings.until_trusted(file);
+        for it in &list {
+            let waits = until.as_deref().unwrap_or_default();
+            let message = format!("`skills.urls` names `{}`{waits}", it.text);
+            self.settings.note(&it.source, message, None);
+        }
+        if until.is_none() || list.is_empty() {
+            self.settings.urls = list;
         }
     }
 
@@ -384,9 +417,14 @@ impl Reader<'_> {
             let source = Source { file: file.clone(), at: entry.at };
             // A list of versions is an enabled plugin as well.
             let on = entry.node.flag().unwrap_or_else(|| !entry.node.items().is_empty());
+            if let Err(why) = check_key(&entry.key) {
+                self.settings.note(&source, why, Some(KEY.to_owned()));
+                continue;
+            }
             let word = if on { "on" } else { "off" };
             let about = About::Plugin(entry.key.clone());
-            let message = format!("plugin `{}` is {word}", entry.key);
+            let until = self.settings.until_trusted(file).filter(|_| on).unwrap_or_default();
+            let message = format!("plugin `{}` is {word}{until}", entry.key);
             self.settings.note_about(&source, about, message);
             self.settings.plugins.push((Named { text: entry.key.clone(), source }, on));
         }
@@ -401,8 +439,13 @@ impl Reader<'_> {
             }
             // The values are the user's: who sets them is enough.
             let source = Source { file: file.clone(), at: entry.at };
-            let message = format!("plugin `{}` is given {}", entry.key, names.join(", "));
+            let until = self.settings.until_trusted(file);
+            let waits = until.as_deref().unwrap_or_default();
+            let message = format!("plugin `{}` is given {}{waits}", entry.key, names.join(", "));
             self.settings.note(&source, message, None);
+            if until.is_some() {
+                continue;
+            }
             let kept = self.settings.plugin_options.entry(entry.key.to_string()).or_default();
             kept.extend(
                 options.iter().filter_map(|it| Some((it.key.to_string(), it.node.plain()?))),

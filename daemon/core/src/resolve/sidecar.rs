@@ -29,7 +29,7 @@ pub(super) fn apply(
             None => None,
             Some(Place::File) => {
                 let root = &roots[candidate.root];
-                let fence = links.fence(&root.path, root.own, &root.path);
+                let fence = links.fence(&root.path, root.is_own(), &root.path);
                 let skill = links.leaves(fence.as_ref(), &candidate.dir(), &path);
                 skill.map_or_else(|| tree.text(&path), |refused| Some(Err(refused)))
             }

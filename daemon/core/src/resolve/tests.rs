@@ -1,7 +1,8 @@
 //! Resolution and explanation over trees written as text.
 //!
 //! `//- /path` starts a file, `//- /path -> target` a link, `//- /path dir` a directory,
-//! `//- /path fifo` a named pipe, `//- /path denied` something that may not be read.
+//! `//- /path fifo` a named pipe, `//- /path denied` something that may not be read,
+//! `//- /path trusted` a directory that the user trusts.
 
 mod built_in;
 mod explaining;

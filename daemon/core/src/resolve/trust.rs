@@ -9,8 +9,8 @@
 
 use std::collections::BTreeMap;
 
+use super::owner::Owners;
 use super::settings::Settings;
-use super::tree::{Place, Tree};
 use super::{Candidate, Policy, Reason, Root, RootOutcome, Site, State};
 use crate::path::AbsPath;
 use crate::profile::Trust;
@@ -37,33 +37,14 @@ impl Trusts {
     }
 }
 
-/// Marks the roots of a worktree with what the user has said of them. Returns whether all is known.
-pub(super) fn mark(top: &AbsPath, policy: &Policy, tree: &dyn Tree, roots: &mut [Root]) -> bool {
-    let mut complete = true;
-    let mut real = |path: &AbsPath| {
-        let found = match tree.look(path) {
-            Some(Place::Missing | Place::Fault(_)) => return path.clone(),
-            Some(_) => tree.canonical(path),
-            None => None,
-        };
-        complete &= found.is_some();
-        found.unwrap_or_else(|| path.clone())
-    };
-    if roots.iter().all(|it| it.own || it.outcome != RootOutcome::Walked) {
-        return true;
-    }
-    // A link in the worktree leads where the worktree says, and is trusted with it; one on the way
-    // to the worktree leads nowhere that trust was given to.
-    let real_top = real(top);
-    for root in roots.iter_mut().filter(|it| !it.own && it.outcome == RootOutcome::Walked) {
-        let place = match root.path.strip_prefix(top) {
-            Ok(relative) => real_top.child(relative),
-            Err(_) => real(&root.path),
-        };
-        root.said = policy.trusts.said(&place).map(|(_, it)| it);
+/// Marks the roots that need trust with the place that it is given to and what the user has said of
+/// that place.
+pub(super) fn mark(owners: &Owners<'_>, roots: &mut [Root]) {
+    for root in roots.iter_mut().filter(|it| !it.is_own() && it.outcome == RootOutcome::Walked) {
+        let place = root.place.take().unwrap_or_else(|| owners.place(&root.path));
+        root.said = owners.said(&place);
         root.place = Some(place);
     }
-    complete
 }
 
 /// Holds back what comes with a worktree that is not trusted, where the agent or the user asks for
@@ -99,7 +80,7 @@ pub(super) fn hold_back(
     for candidate in candidates {
         let root = &roots[candidate.root];
         let waits = candidate.state.is_listed() || candidate.state == State::Conditional;
-        if !waits || root.own || root.said.unwrap_or(is_given) {
+        if !waits || root.is_own() || root.said.unwrap_or(is_given) {
             continue;
         }
         let message = match root.said {

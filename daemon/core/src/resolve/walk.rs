@@ -12,7 +12,7 @@ use super::plugins::Form;
 use super::provided::{Provided, Stock};
 use super::survey::{Bounds, Passage, Survey, leads};
 use super::tree::{Fault, FaultKind, FileId, Item, ItemKind, Listing, Place, SkillFile, Tree};
-use super::{Bound, Root, RootOutcome, Site, Skip, SkipReason, Worktree};
+use super::{Bound, Owner, Root, RootOutcome, Site, Skip, SkipReason, Worktree};
 use crate::path::AbsPath;
 use crate::profile::{Links, Paths, Profile, RootRule, Scope, Seeks, Walk};
 
@@ -360,12 +360,12 @@ impl<'a> Walker<'a> {
         let candidates = start..self.candidates.len();
         let scope = rule.scope;
         // A catalog is somebody else's; what is ours or was set up is the user's choice.
-        let own = scope != Scope::Remote;
+        let owner = if scope == Scope::Remote { Owner::Registry } else { Owner::User };
         Root {
             path,
             rule: 0,
             scope,
-            own,
+            owner,
             label: None,
             plugin: None,
             outcome,

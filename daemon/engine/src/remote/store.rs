@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
 use serde_json::{Value, json};
-use skills_core::remote::{Address, check_file};
+use skills_core::remote::{Address, check_file, check_skill};
 
 use crate::bundled::{private, unique};
 
@@ -228,7 +228,7 @@ impl State {
                 Some((path, text(&it["hash"])?))
             };
             let files = value["files"].as_array()?.iter().map(file).collect::<Option<_>>()?;
-            let name = text(&value["name"]).filter(|it| check_file(it).is_ok())?;
+            let name = text(&value["name"]).filter(|it| check_skill(it).is_ok())?;
             Some(Kept { name, version: text(&value["version"]), files })
         };
         let skills = value["skills"].as_array()?.iter().map(skill).collect::<Option<_>>()?;

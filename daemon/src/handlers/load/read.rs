@@ -61,7 +61,7 @@ pub(super) fn read(
     let beneath = Beneath::of(candidate).map_err(|error| directory_gone(&error))?;
     let file = candidate.path.file_name().unwrap_or(OsStr::new(SKILL_FILE));
     let bytes = match beneath.whole(Path::new(file), MOST_LOADED) {
-        Err(BeneathError::Outside) => linked(candidate, root.own),
+        Err(BeneathError::Outside) => linked(candidate, root.is_own()),
         result => result,
     };
     let bytes = bytes.map_err(|error| refused(&error, SKILL_FILE))?;

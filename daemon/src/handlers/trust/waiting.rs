@@ -57,7 +57,7 @@ fn asking(view: &View) -> Vec<Asking> {
     let mut room = MOST;
     for candidate in &resolution.candidates {
         let root = &resolution.roots[candidate.root];
-        if root.own || candidate.state.is_out() {
+        if root.is_own() || candidate.state.is_out() {
             continue;
         }
         let needs = needs(candidate);

@@ -15,6 +15,15 @@ const SKILL: &str = "skill";
 /// The permissions of all files so far.
 #[derive(Debug, Default)]
 pub(super) struct Merged {
+    /// The permissions of the files that may loosen.
+    counting: Layers,
+    /// The permissions of all files; none where every file may loosen.
+    all: Option<Layers>,
+}
+
+/// The permissions of some files.
+#[derive(Clone, Debug, Default)]
+struct Layers {
     /// From `tools`, the older way to write them; they come first.
     tools: Vec<Permission>,
     permissions: Vec<Permission>,
@@ -23,13 +32,13 @@ pub(super) struct Merged {
 }
 
 /// What is said about one permission.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Permission {
     name: Box<str>,
     says: Says,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Says {
     /// One action for all.
     All(Action, Source),
@@ -40,7 +49,29 @@ enum Says {
 impl Merged {
     /// Takes what one file says.
     pub(super) fn take(&mut self, document: &Node, file: &AbsPath, settings: &mut Settings) {
-        let mut taking = Taking { file, settings };
+        let may_loosen = settings.may_loosen(file);
+        if !may_loosen && self.all.is_none() {
+            self.all = Some(self.counting.clone());
+        }
+        if may_loosen {
+            self.counting.take(document, Taking { file, settings, notes: true });
+        }
+        if let Some(all) = &mut self.all {
+            all.take(document, Taking { file, settings, notes: !may_loosen });
+        }
+    }
+
+    /// Turns it all into rules.
+    pub(super) fn finish(&mut self, settings: &mut Settings) {
+        std::mem::take(&mut self.counting).finish(Author::Agent, settings);
+        if let Some(all) = self.all.take() {
+            all.finish(Author::AgentUntrusted, settings);
+        }
+    }
+}
+
+impl Layers {
+    fn take(&mut self, document: &Node, mut taking: Taking<'_>) {
         if let Some(entry) = document.get("tools").and_then(|it| it.entry(SKILL))
             && let Some(on) = entry.node.flag()
         {
@@ -64,21 +95,20 @@ impl Merged {
         }
     }
 
-    /// Turns it all into rules.
-    pub(super) fn finish(&mut self, settings: &mut Settings) {
+    fn finish(self, author: Author, settings: &mut Settings) {
         // What `permission` says of the skill replaces what `tools` says, where that stood.
-        let mut all = std::mem::take(&mut self.tools);
-        for it in std::mem::take(&mut self.permissions) {
+        let mut all = self.tools;
+        for it in self.permissions {
             merge(&mut all, &it.name.clone(), it.says);
         }
-        push_rules(all, None, settings);
-        let off = permission::tool_off(Regime::LastMatch, &settings.rules, None);
+        push_rules(all, author, None, settings);
+        let off = permission::tool_off(Regime::LastMatch, author, &settings.rules, None);
         if let Some(source) = off.map(|it| it.source.clone()) {
             let message = "the last rule about skills denies `*`, which switches the whole skill tool off, whatever is allowed before it";
-            settings.note(&source, message.to_owned(), None);
+            settings.note_once(&source, message);
         }
-        for (agent, permissions) in std::mem::take(&mut self.agents) {
-            push_rules(permissions, Some(&agent), settings);
+        for (agent, permissions) in self.agents {
+            push_rules(permissions, author, Some(&agent), settings);
         }
     }
 }
@@ -87,6 +117,8 @@ impl Merged {
 struct Taking<'a> {
     file: &'a AbsPath,
     settings: &'a mut Settings,
+    /// False for the second reading of a file, which adds no notes.
+    notes: bool,
 }
 
 impl Taking<'_> {
@@ -95,7 +127,12 @@ impl Taking<'_> {
     }
 
     fn decided(&mut self, source: &Source, key: &str, pattern: &str, action: Action) {
-        let message = format!("`{key}` says `{}` for `{pattern}`", action.name());
+        if !self.notes {
+            return;
+        }
+        let until = self.settings.until_trusted(self.file).filter(|_| action == Action::Allow);
+        let waits = until.unwrap_or_default();
+        let message = format!("`{key}` says `{}` for `{pattern}`{waits}", action.name());
         // `skill` is the whole tool.
         let about = if pattern == SKILL { About::Any } else { About::Names(pattern.into()) };
         self.settings.note_about(source, about, message);
@@ -134,7 +171,7 @@ impl Taking<'_> {
 
     fn action(&mut self, entry: &Entry, shown: &str) -> Option<Action> {
         let action = entry.node.text().and_then(Action::named);
-        if action.is_none() {
+        if action.is_none() && self.notes {
             let source = Source { file: self.file.clone(), at: entry.node.at };
             let message = format!("`{shown}` needs `allow`, `ask` or `deny` here");
             self.settings.note(&source, message, Some("Write one of the three words.".to_owned()));
@@ -163,9 +200,14 @@ fn merge(into: &mut Vec<Permission>, name: &str, says: Says) {
     }
 }
 
-fn push_rules(permissions: Vec<Permission>, agent: Option<&str>, settings: &mut Settings) {
+fn push_rules(
+    permissions: Vec<Permission>,
+    author: Author,
+    agent: Option<&str>,
+    settings: &mut Settings,
+) {
     let rule = |pattern: Box<str>, action, source| Rule {
-        author: Author::Agent,
+        author,
         agent: agent.map(Into::into),
         pattern,
         action,

@@ -21,8 +21,13 @@ pub(super) fn take(document: &Node, file: &AbsPath, settings: &mut Settings) {
                 }
                 continue;
             };
-            let message = format!("`permissions.{}` says `{text}`", action.name());
+            let until = settings.until_trusted(file).filter(|_| action == Action::Allow);
+            let waits = until.as_deref().unwrap_or_default();
+            let message = format!("`permissions.{}` says `{text}`{waits}", action.name());
             settings.note_about(&source, About::Names(pattern.into()), message);
+            if until.is_some() {
+                continue;
+            }
             let (author, pattern) = (Author::Agent, pattern.into());
             settings.rules.push(Rule { author, agent: None, pattern, action, source });
         }

@@ -34,8 +34,8 @@ enum Which {
     All,
 }
 
-/// What a statement says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The states that a statement can set, the mildest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum To {
     On,
     /// The model sees the name without a description.
@@ -64,7 +64,14 @@ pub(super) fn overrides(document: &Node, file: &AbsPath, settings: &mut Settings
         };
         let source = Source { file: file.clone(), at: entry.at };
         let said = entry.node.text().unwrap_or_default();
-        let message = format!("`{key}` says `{said}` for `{}`", entry.key);
+        let is_stricter = |it: &&Switched| {
+            settings.may_loosen(&it.source.file)
+                && it.to > to
+                && matches!(&it.which, Which::Name(name) if *name == entry.key)
+        };
+        let loosens = to == To::On || settings.switched.iter().any(|it| is_stricter(&it));
+        let waits = settings.until_trusted(file).filter(|_| loosens).unwrap_or_default();
+        let message = format!("`{key}` says `{said}` for `{}`{waits}", entry.key);
         settings.note_about(&source, About::Names(entry.key.clone()), message);
         settings.switched.push(Switched { which: Which::Name(entry.key.clone()), to, source, key });
     }
@@ -193,13 +200,14 @@ pub(super) fn config(
 pub(in crate::resolve) fn apply(settings: &Settings, roots: &[Root], candidates: &mut [Candidate]) {
     for candidate in candidates.iter_mut().filter(|it| !it.state.is_out()) {
         let by_name = roots[candidate.root].scope != Scope::Plugin;
-        let mut said = settings.switched.iter().rev();
-        let Some(said) =
-            said.find(|it| it.which.is(candidate) && (by_name || it.key != "skillOverrides"))
-        else {
-            continue;
-        };
-        let Switched { to, source, key, .. } = said;
+        let said = settings.switched.iter().rev();
+        let mut said =
+            said.filter(|it| it.which.is(candidate) && (by_name || it.key != "skillOverrides"));
+        let Some(last) = said.next() else { continue };
+        // A repository that is not trusted only makes stricter.
+        let counts = |it: &&Switched| settings.may_loosen(&it.source.file);
+        let floor = if counts(&last) { None } else { said.find(counts) };
+        let Switched { to, source, key, .. } = floor.filter(|it| it.to > last.to).unwrap_or(last);
         let reason = |rule, message: String, next: &str| Reason {
             rule,
             message,

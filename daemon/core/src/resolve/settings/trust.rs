@@ -11,9 +11,14 @@ pub(super) fn asked(document: &Node, file: &AbsPath, settings: &mut Settings) {
     let Some(node) = document.at_path(&["security", "folderTrust", "enabled"]) else { return };
     let source = Source { file: file.clone(), at: node.at };
     if node.flag() == Some(false) {
-        let message = "`security.folderTrust.enabled` is off: every directory is trusted";
-        settings.note(&source, message.to_owned(), None);
-        settings.trusted = Some((true, source));
+        let until = settings.until_trusted(file);
+        let waits = until.as_deref().unwrap_or_default();
+        let message =
+            format!("`security.folderTrust.enabled` is off: every directory is trusted{waits}");
+        settings.note(&source, message, None);
+        if until.is_none() {
+            settings.trusted = Some((true, source));
+        }
     }
 }
 
@@ -60,6 +65,11 @@ pub(super) fn folders(
         let parent = path.parent().filter(|_| said == "TRUST_PARENT");
         let root = real(&parent.unwrap_or(path), &mut complete);
         let longer = best.as_ref().is_none_or(|(length, ..)| entry.key.len() > *length);
+        let until = settings.until_trusted(file).filter(|_| trusted && here.starts_with(&*root));
+        if let Some(until) = until {
+            settings.note(&source, format!("this trusts the working directory{until}"), None);
+            continue;
+        }
         if here.starts_with(&*root) && longer {
             best = Some((entry.key.len(), trusted, source));
         }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use crate::path::AbsPath;
 use crate::resolve::{
-    Fault, FaultKind, FileId, Item, ItemKind, Listing, Place, SkillFile, TextFile, Tree,
+    Fault, FaultKind, FileId, Item, ItemKind, Listing, Place, Policy, SkillFile, TextFile, Tree,
+    Trusts,
 };
 use crate::skill::{FileFacts, SkillRecord};
 
@@ -22,11 +23,13 @@ enum Thing {
 /// Everything on the disk, by path; a thing's number is its inode.
 pub(crate) struct MemoryTree {
     things: BTreeMap<PathBuf, (u64, Thing)>,
+    policy: Arc<Policy>,
 }
 
 impl MemoryTree {
     pub(crate) fn new(fixture: &str) -> Self {
-        let mut tree = Self { things: BTreeMap::new() };
+        let mut tree = Self { things: BTreeMap::new(), policy: Arc::default() };
+        let mut trusted = Vec::new();
         tree.add(Path::new("/"), Thing::Directory);
         for part in fixture.split("//- ").skip(1) {
             let (head, text) = part.split_once('\n').unwrap_or((part, ""));
@@ -36,6 +39,10 @@ impl MemoryTree {
                 None => Thing::File(text.to_owned()),
                 Some("->") => Thing::Link(words.next().unwrap().into()),
                 Some("dir") => Thing::Directory,
+                Some("trusted") => {
+                    trusted.push((AbsPath::new(path).unwrap(), true));
+                    Thing::Directory
+                }
                 Some("fifo") => Thing::Fifo,
                 Some("denied") => Thing::Denied,
                 Some(other) => panic!("{other}"),
@@ -45,6 +52,8 @@ impl MemoryTree {
             }
             tree.add(path, thing);
         }
+        let trusts = Trusts::new(trusted);
+        tree.policy = Arc::new(Policy { trusts, ..Policy::default() });
         tree
     }
 
@@ -131,6 +140,10 @@ impl Tree for MemoryTree {
         let record = Arc::new(SkillRecord::read(text.as_bytes(), facts));
         let id = FileId { device: 1, inode: *inode };
         Some(Ok(SkillFile { id, directory: None, record, stale: None }))
+    }
+
+    fn policy(&self) -> Arc<Policy> {
+        Arc::clone(&self.policy)
     }
 
     fn text(&self, path: &AbsPath) -> Option<Result<Arc<TextFile>, Fault>> {

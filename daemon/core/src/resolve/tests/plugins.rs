@@ -126,6 +126,7 @@ fn a_plugin_that_is_off_says_where() {
 }
 
 const VERSION_1: &str = r#"
+//- /w trusted
 //- /w/.git dir
 //- /w/.claude/settings.json
 {"enabledPlugins": {"docs@agent-skills": true}}

@@ -12,6 +12,7 @@ fn opencode_takes_the_last_list_of_paths() {
         "opencode",
         "/w/pkg",
         r#"
+//- /w trusted
 //- /w/.git dir
 //- /home/u/.config/opencode/opencode.json
 {"skills": {"paths": ["~/more"]}}
@@ -53,6 +54,7 @@ description: passed over
 #[test]
 fn a_denied_skill_tool_is_named_with_its_line() {
     let fixture = r#"
+//- /w trusted
 //- /w/.git dir
 //- /w/opencode.json
 {
@@ -245,6 +247,7 @@ fn claude_code_overrides_states_by_name() {
         "claude-code",
         "/w",
         r#"
+//- /w trusted
 //- /w/.git dir
 //- /home/u/.claude/settings.json
 {"skillOverrides": {"a": "off", "b": "name-only", "c": "user-invocable-only", "e": "never"}}
