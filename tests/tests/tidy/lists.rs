@@ -143,7 +143,7 @@ fn the_architecture_names_places_that_are_there() {
 fn the_readme_tells_the_command_that_is_checked() {
     let command = "cargo test --workspace";
     let is_line = |text: &str| text.lines().any(|line| line.trim().starts_with(command));
-    assert!(is_line(&text_of("README.md")) && is_line(&text_of(".ci/run")));
+    assert!(is_line(&text_of("README.md")) && is_line(&text_of(".ci/test")));
 }
 
 #[test]

@@ -6,6 +6,7 @@
 mod catalog;
 mod code;
 mod configuration;
+mod cycles;
 mod editors;
 mod lists;
 mod manifests;

@@ -1,0 +1,288 @@
+//! Import cycles between the modules of one crate.
+//!
+//! An edge leads from a file to the file that defines what it names: a name that a module only
+//! re-exports or imports is followed to its definition. A cycle is a set of files each of which
+//! reaches the others.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::code::{code_only, without_tests};
+use crate::tree::{Source, rust_sources};
+
+/// The files that may still be part of a cycle, by crate. These numbers only go down.
+const CEILINGS: &[(&str, usize)] = &[
+    ("client/src/", 44),
+    ("daemon/core/src/", 129),
+    ("daemon/engine/src/", 31),
+    ("daemon/src/", 50),
+    ("lsp/src/", 40),
+    ("tests/kit/src/", 9),
+];
+
+/// A module's path below its crate, as `["resolve", "walk"]`; empty for `lib.rs` and `main.rs`.
+type Module = Vec<String>;
+
+/// The modules of one crate with the paths that each names.
+struct Crate {
+    /// The paths that a module names, each with the name it is imported by, if it is an import.
+    named: BTreeMap<Module, Vec<Named>>,
+}
+
+/// A path such as `super::walk::Walker`.
+struct Named {
+    path: Vec<String>,
+    /// The name by which an import makes it known.
+    import: Option<String>,
+}
+
+impl Crate {
+    /// Reads the sources below `src`, which ends in `/`.
+    fn read(src: &str, sources: &[Source]) -> Self {
+        let mut named = BTreeMap::new();
+        for source in sources {
+            let Some(path) = source.path.strip_prefix(src) else { continue };
+            let module = module_of(path);
+            if !module.iter().any(|it| it == "tests") {
+                named.insert(module, paths_in(&without_tests(&code_only(&source.text))));
+            }
+        }
+        Self { named }
+    }
+
+    /// Returns the module that defines the end of `path`, as named in `from`; none for a path of
+    /// another crate.
+    fn definer(&self, from: &Module, path: &[String], steps: usize) -> Option<Module> {
+        let mut rest = path;
+        let mut at = match rest.first()?.as_str() {
+            "crate" => Module::new(),
+            "self" => from.clone(),
+            "super" => from.clone(),
+            first => {
+                let child = child(from, first);
+                let is_import = || self.import(from, first).is_some();
+                if !self.named.contains_key(&child) && !is_import() {
+                    return None;
+                }
+                return self.descend(from.clone(), rest, steps);
+            }
+        };
+        if rest[0] != "super" {
+            rest = &rest[1..];
+        }
+        while rest.first().is_some_and(|it| it == "super") {
+            at.pop()?;
+            rest = &rest[1..];
+        }
+        self.descend(at, rest, steps)
+    }
+
+    /// Follows the rest of a path from a module down, through imports.
+    fn descend(&self, mut at: Module, mut rest: &[String], steps: usize) -> Option<Module> {
+        while let Some(name) = rest.first() {
+            let child = child(&at, name);
+            if self.named.contains_key(&child) {
+                at = child;
+                rest = &rest[1..];
+                continue;
+            }
+            let Some(imported) = self.import(&at, name).filter(|_| steps > 0) else { break };
+            let path: Vec<_> = imported.iter().chain(&rest[1..]).cloned().collect();
+            return self.definer(&at, &path, steps - 1);
+        }
+        Some(at)
+    }
+
+    /// Returns the path that a module imports by `name`.
+    fn import(&self, module: &Module, name: &str) -> Option<&[String]> {
+        let named = self.named.get(module)?;
+        let found = named.iter().find(|it| it.import.as_deref() == Some(name))?;
+        // `use name::…` of a module of that name leads nowhere else.
+        (found.path.first().map(String::as_str) != Some(name)).then_some(&found.path)
+    }
+
+    /// Returns the cycles, each as the sorted modules in it.
+    fn cycles(&self) -> Vec<Vec<Module>> {
+        let edges: BTreeMap<&Module, BTreeSet<Module>> = self
+            .named
+            .iter()
+            .map(|(module, named)| {
+                let targets = named.iter().filter_map(|it| self.definer(module, &it.path, 8));
+                (module, targets.filter(|it| it != module && self.named.contains_key(it)).collect())
+            })
+            .collect();
+        let reach: BTreeMap<&Module, BTreeSet<&Module>> = edges
+            .keys()
+            .map(|start| {
+                let (mut seen, mut open) = (BTreeSet::new(), vec![*start]);
+                while let Some(module) = open.pop() {
+                    open.extend(edges[module].iter().filter(|it| seen.insert(*it)));
+                }
+                (*start, seen)
+            })
+            .collect();
+        let mut cycles = BTreeSet::new();
+        for (module, reached) in &reach {
+            let back = reached.iter().filter(|it| reach[**it].contains(module));
+            let cycle: Vec<Module> = back.map(|it| (*it).clone()).collect();
+            if cycle.len() > 1 {
+                cycles.insert(cycle);
+            }
+        }
+        cycles.into_iter().collect()
+    }
+}
+
+fn child(module: &Module, name: &str) -> Module {
+    module.iter().cloned().chain([name.to_owned()]).collect()
+}
+
+/// Returns the module of a file below `src/`.
+fn module_of(path: &str) -> Module {
+    let path = path.trim_end_matches(".rs").trim_end_matches("/mod");
+    if matches!(path, "lib" | "main") {
+        return Module::new();
+    }
+    path.split('/').map(str::to_owned).collect()
+}
+
+/// Returns the paths that code names: those of `use` declarations, and those written out.
+fn paths_in(code: &str) -> Vec<Named> {
+    let tokens = tokens(code);
+    let mut named = Vec::new();
+    let mut at = 0;
+    while at < tokens.len() {
+        if tokens[at] == "use" {
+            at += 1;
+            use_tree(&tokens, &mut at, &[], &mut named);
+            continue;
+        }
+        let mut path = vec![tokens[at].to_owned()];
+        while tokens.get(at + 1) == Some(&"::") && tokens.get(at + 2).is_some_and(is_word) {
+            path.push(tokens[at + 2].to_owned());
+            at += 2;
+        }
+        if path.len() > 1 {
+            named.push(Named { path, import: None });
+        }
+        at += 1;
+    }
+    named
+}
+
+/// Reads one tree of a `use` declaration: `a::b`, `a::{b, c::d}`, `a as b`, `a::*`.
+fn use_tree(tokens: &[&str], at: &mut usize, prefix: &[String], named: &mut Vec<Named>) {
+    let mut path = prefix.to_vec();
+    loop {
+        match tokens.get(*at) {
+            Some(&"{") => {
+                *at += 1;
+                while tokens.get(*at).is_some_and(|it| *it != "}") {
+                    use_tree(tokens, at, &path, named);
+                    if tokens.get(*at) == Some(&",") {
+                        *at += 1;
+                    }
+                }
+                *at += 1;
+                return;
+            }
+            Some(&"::") => *at += 1,
+            Some(&"*") => {
+                *at += 1;
+                named.push(Named { path, import: None });
+                return;
+            }
+            Some(&"as") => {
+                let import = tokens.get(*at + 1).map(|it| (*it).to_owned());
+                *at += 2;
+                named.push(Named { path, import });
+                return;
+            }
+            Some(word) if is_word(word) => {
+                // `a::{self}` is `a`.
+                if *word != "self" || path.is_empty() {
+                    path.push((*word).to_owned());
+                }
+                *at += 1;
+            }
+            _ => {
+                let import = path.last().cloned();
+                named.push(Named { path, import });
+                return;
+            }
+        }
+    }
+}
+
+fn is_word(token: &&str) -> bool {
+    token.starts_with(|c: char| c.is_alphabetic() || c == '_')
+}
+
+/// Splits code into words, `::` and single characters.
+fn tokens(code: &str) -> Vec<&str> {
+    let mut tokens = Vec::new();
+    let mut rest = code.trim_start();
+    while let Some(first) = rest.chars().next() {
+        let is_part = |c: char| c.is_alphanumeric() || c == '_';
+        let length = if is_part(first) {
+            rest.find(|c| !is_part(c)).unwrap_or(rest.len())
+        } else if rest.starts_with("::") {
+            2
+        } else {
+            first.len_utf8()
+        };
+        tokens.push(&rest[..length]);
+        rest = rest[length..].trim_start();
+    }
+    tokens
+}
+
+/// Returns the directories of the workspace's crates that hold sources.
+fn crates(sources: &[Source]) -> BTreeSet<String> {
+    let roots = ["src/lib.rs", "src/main.rs"];
+    let dirs = sources.iter().filter_map(|source| {
+        let root = roots.iter().find(|root| source.path.ends_with(*root))?;
+        Some(source.path[..source.path.len() - root.len()].to_owned() + "src/")
+    });
+    dirs.filter(|dir| !dir.starts_with("editors/")).collect()
+}
+
+#[test]
+fn modules_import_each_other_without_new_cycles() {
+    let sources = rust_sources();
+    let mut findings = Vec::new();
+    for dir in crates(&sources) {
+        let cycles = Crate::read(&dir, &sources).cycles();
+        let count: usize = cycles.iter().map(Vec::len).sum();
+        let ceiling = CEILINGS.iter().find(|it| it.0 == dir).map_or(0, |it| it.1);
+        if count > ceiling {
+            findings.push(format!("{dir}: {count} files are in cycles, {ceiling} are allowed"));
+            let shown = |cycle: &Vec<Module>| {
+                let names: Vec<_> = cycle.iter().map(|it| it.join("/")).collect();
+                format!("  {} files: {}", cycle.len(), names.join(" "))
+            };
+            findings.extend(cycles.iter().map(shown));
+        }
+    }
+    crate::tree::none(&findings);
+}
+
+#[test]
+fn cycle_check_follows_re_exports_and_reports_files() {
+    let source = |path: &str, text: &str| Source::new(&format!("x/src/{path}"), text);
+    let shared = [
+        source("lib.rs", "mod a;\nmod b;\n"),
+        source("a.rs", "mod model;\npub use model::Thing;\nuse crate::b::make;\n"),
+        source("a/model.rs", "pub struct Thing;\n"),
+    ];
+    let cycles = |last: Source| {
+        let sources: Vec<_> =
+            shared.iter().map(|it| Source::new(&it.path, &it.text)).chain([last]).collect();
+        Crate::read("x/src/", &sources).cycles()
+    };
+    let through_model = source("b.rs", "use crate::a::Thing;\npub fn make() -> Thing { Thing }\n");
+    assert_eq!(cycles(through_model), Vec::<Vec<Module>>::new(), "the definition is in a/model");
+    let back = source("b.rs", "pub fn make() { crate::a::other() }\n");
+    assert_eq!(cycles(back), [[vec!["a".to_owned()], vec!["b".to_owned()]]]);
+    let grouped = source("b.rs", "use crate::{a::{self, Thing}};\npub fn make() {}\n");
+    assert_eq!(cycles(grouped).len(), 1);
+}
