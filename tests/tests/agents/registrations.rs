@@ -1,4 +1,4 @@
-//! Registered over MCP by hand: the README's command lines and configuration, in the agents themselves.
+//! Registered over MCP by hand: the command lines and configuration of docs/agents.md, in the agents themselves.
 
 use std::fs;
 use std::path::Path;
@@ -8,18 +8,18 @@ use crate::scene::{Agent, Scene};
 const TREE: &str =
     "//- /proj/.agents/skills/a/SKILL.md\n---\nname: a\ndescription: Use it when asked.\n---\nb\n";
 
-/// Returns the one line of the README that begins like this.
+/// Returns the one line of the page that begins like this.
 #[track_caller]
 fn line(beginning: &str) -> String {
-    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md");
-    let text = fs::read_to_string(readme).unwrap();
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/agents.md");
+    let text = fs::read_to_string(page).unwrap();
     let mut lines = text.lines().filter(|it| it.starts_with(beginning));
-    let line = lines.next().unwrap_or_else(|| panic!("the README has no `{beginning}`"));
+    let line = lines.next().unwrap_or_else(|| panic!("docs/agents.md has no `{beginning}`"));
     assert_eq!(lines.next(), None);
     line.to_owned()
 }
 
-/// Runs the README's command for an agent, and returns what the agent then says of its servers.
+/// Runs the page's command for an agent, and returns what the agent then says of its servers.
 #[track_caller]
 fn listed_after(agent: Agent, program: &str) -> Option<String> {
     let scene = Scene::set(agent, TREE, Vec::new())?;

@@ -28,7 +28,7 @@ fn top() -> PathBuf {
 
 /// Returns every document that speaks to a reader, by its path from the top.
 fn documents() -> Vec<String> {
-    let mut found = vec!["README.md".to_owned(), "ARCHITECTURE.md".to_owned()];
+    let mut found = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].map(str::to_owned).to_vec();
     for dir in ["docs", "editors", "systemd", "packaging", "client", "daemon"] {
         gather(&top().join(dir), &mut found);
     }
