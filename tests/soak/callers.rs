@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use skills_testkit::{Framing, Wire};
 
-use crate::world::{Dice, World};
+use crate::world::{Dice, World, connect};
 
 const PROFILES: [&str; 5] = ["agentskills", "claude-code", "opencode", "codex", "gemini-cli"];
 const NAMES: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "own"];
@@ -22,7 +22,7 @@ pub(crate) fn client(world: &World<'_>, nth: usize) {
     while world.goes_on() {
         world.attempt(|| {
             let framing = if nth.is_multiple_of(2) { Framing::Header } else { Framing::Lines };
-            let mut wire = world.connect(&world.home.socket(), framing);
+            let mut wire = connect(&world.home.socket(), framing);
             if dice.below(3) == 0 {
                 let kinds = json!({"kinds": ["skills/changed", "session/changed"],
                     "cwd": world.top(&mut dice)});
@@ -73,7 +73,7 @@ pub(crate) fn editor(world: &World<'_>, nth: usize) {
     let socket = world.home.socket().with_file_name("v1-lsp.sock");
     while world.goes_on() {
         world.attempt(|| {
-            let wire = world.connect(&socket, Framing::Header);
+            let wire = connect(&socket, Framing::Header);
             let mut editor = Editor { wire, last_id: 0 };
             let top = world.top(&mut dice);
             editor.ask(

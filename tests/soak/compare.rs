@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use skills_testkit::Framing;
 use skills_testkit::plain::{self, Place, Skill};
 
-use crate::world::{Dice, World};
+use crate::world::{Dice, World, connect};
 
 /// The time between two quiet points.
 const PAUSE: Duration = Duration::from_secs(10);
@@ -21,7 +21,7 @@ pub(crate) fn run(world: &World<'_>) {
         world.rest(PAUSE);
         world.attempt(|| {
             let quiet = world.quiet();
-            let mut wire = world.connect(&world.home.socket(), Framing::Header);
+            let mut wire = connect(&world.home.socket(), Framing::Header);
             for _ in 0..COMPARED {
                 let top = world.top(&mut dice);
                 let cwd = if dice.below(3) == 0 { top.join("pkg") } else { top.to_owned() };

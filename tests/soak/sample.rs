@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::json;
 use skills_testkit::Framing;
 
-use crate::world::World;
+use crate::world::{World, connect};
 
 /// The time between two samples.
 const PAUSE: Duration = Duration::from_secs(10);
@@ -62,7 +62,7 @@ pub(crate) fn run(world: &World<'_>, pid: u32) -> Vec<Sample> {
 }
 
 fn take(world: &World<'_>, pid: u32) -> Sample {
-    let mut wire = world.connect(&world.home.socket(), Framing::Lines);
+    let mut wire = connect(&world.home.socket(), Framing::Lines);
     let status = wire.call("server/status", &json!({}));
     let number = |value: &serde_json::Value| value.as_f64().unwrap_or_default();
     let entries = |dir: &str| {

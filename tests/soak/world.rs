@@ -15,12 +15,19 @@ use skills_testkit::{Framing, Home, Wire};
 const WORKTREES: usize = 20;
 
 /// The longest time for an answer, on a machine that does other work as well.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// Messages that are printed; the others are counted.
 const SHOWN: u64 = 20;
 
-/// What the threads of a run share.
+/// Connects to one of the daemon's sockets.
+pub(crate) fn connect(socket: &Path, framing: Framing) -> Wire {
+    let wire = Wire::connect(socket, framing).expect("the daemon listens");
+    wire.set_patience(PATIENCE);
+    wire
+}
+
+/// State shared by the threads of a run.
 pub(crate) struct World<'a> {
     pub(crate) home: &'a Home,
     pub(crate) tops: Vec<PathBuf>,
@@ -91,13 +98,6 @@ impl<'a> World<'a> {
     /// Returns a worktree.
     pub(crate) fn top(&self, dice: &mut Dice) -> &Path {
         &self.tops[dice.below(self.tops.len())]
-    }
-
-    /// Connects to one of the daemon's sockets.
-    pub(crate) fn connect(&self, socket: &Path, framing: Framing) -> Wire {
-        let wire = Wire::connect(socket, framing).expect("the daemon listens");
-        wire.set_patience(PATIENCE);
-        wire
     }
 
     /// Waits until the disk may be changed.

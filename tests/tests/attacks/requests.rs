@@ -321,7 +321,7 @@ fn send_many(
 ) -> Vec<Wire> {
     let connect = |_| {
         let mut wire = live.daemon.connect(Framing::Lines);
-        wire.set_patience(Duration::from_secs(120));
+        wire.set_patience(Duration::from_mins(2));
         for _ in 0..calls {
             wire.start(method, params);
         }
@@ -365,7 +365,7 @@ fn connection_with_many_checks_delays_another_by_few() {
     wait_for("the checks to be waiting", || {
         (heavy_calls(&mut live.wire)["waiting"].as_u64() > Some(5)).then_some(())
     });
-    live.wire.set_patience(Duration::from_secs(120));
+    live.wire.set_patience(Duration::from_mins(2));
     live.wire.call("skills/check", &params);
     let heavy = heavy_calls(&mut live.wire);
     assert!(heavy["begun"].as_u64() < Some(25), "its turn came before the others': {heavy}");
@@ -379,7 +379,7 @@ fn cancelled_checks_are_answered_and_those_that_wait_never_begin() {
     let params = json!({"cwd": top});
     live.wire.call("skills/list", &params);
     let mut wire = live.daemon.connect(Framing::Lines);
-    wire.set_patience(Duration::from_secs(120));
+    wire.set_patience(Duration::from_mins(2));
     let ids: Vec<_> = (0..20).map(|_| wire.start("skills/check", &params)).collect();
     for id in &ids {
         wire.send(&json!({"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": id}}));
