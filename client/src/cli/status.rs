@@ -168,7 +168,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use expect_test::{Expect, expect};
-    use skills_protocol::wire::{Actions, Health, State, Watches};
+    use skills_protocol::wire::{Actions, Health, HeavyCallCounts, State, Watches};
 
     use super::*;
     use crate::cli::sample::{terminal, uncolored};
@@ -194,6 +194,7 @@ mod tests {
                 state: ConfigState::Good,
             }),
             actions: Actions::default(),
+            heavy_calls: HeavyCallCounts::default(),
             trusted: 1,
             health: Vec::new(),
         }

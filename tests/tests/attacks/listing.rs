@@ -231,7 +231,8 @@ fn hidden_characters_are_found_in_every_field() {
         let dir = top.join(format!(".claude/skills/h{nth}"));
         fs::create_dir_all(&dir).expect("it can be made");
         let path = dir.join("SKILL.md");
-        let lines: String = fields.iter().map(|it| format!("{it}: a{hidden}b\n")).collect();
+        let lines: Vec<_> = fields.iter().map(|it| format!("{it}: a{hidden}b\n")).collect();
+        let lines = lines.concat();
         let text = format!("---\n{lines}metadata:\n  k: a{hidden}b\n---\na{hidden}b\n");
         fs::write(&path, text).expect("it can be written");
         paths.push((path, fields.len() + 2));

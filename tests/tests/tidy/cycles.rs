@@ -55,8 +55,7 @@ impl Crate {
         let mut rest = path;
         let mut at = match rest.first()?.as_str() {
             "crate" => Module::new(),
-            "self" => from.clone(),
-            "super" => from.clone(),
+            "self" | "super" => from.clone(),
             first => {
                 let child = child(from, first);
                 let is_import = || self.import(from, first).is_some();
