@@ -194,7 +194,10 @@ impl Service {
         if for_good {
             self.allow_for_good(&question, always).await;
         }
-        let question = self.requests.answer(id, said.clone())?;
+        let Some(question) = self.requests.answer(id, said.clone()) else {
+            // Another answer came first. What this one allows for good is kept all the same.
+            return for_good.then(Vec::new);
+        };
         self.replied_event(id, &question, said.reply);
         let mut also = Vec::new();
         if for_good {

@@ -13,18 +13,20 @@ mod elsewhere;
 mod file;
 mod grant;
 mod hook;
+mod place;
 mod session;
 mod trust;
 mod usage;
 mod writer;
 
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rusqlite::Connection;
+use rusqlite::{Connection, ErrorCode};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
@@ -42,7 +44,7 @@ pub use usage::Usage;
 
 pub(crate) use session::{
     ByAgent, Part, automatic, drop_agent, drop_expired, drop_session, invoked, load, save,
-    summaries,
+    set_aside, summaries,
 };
 
 /// How long skillsd waits for its last words to be saved, at its end: a state directory may be on a
@@ -55,6 +57,9 @@ pub enum StoreError {
     /// SQLite could not do it.
     #[error("{0}")]
     Failed(String),
+    /// What is in the file cannot be read.
+    #[error("it is damaged: {0}")]
+    Damaged(String),
     /// The thread has ended.
     #[error("the store has ended")]
     Ended,
@@ -65,8 +70,26 @@ pub enum StoreError {
 
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
+        use rusqlite::Error::{FromSqlConversionFailure, IntegralValueOutOfRange};
+        use rusqlite::Error::{InvalidColumnType, Utf8Error};
+        let is_row = matches!(
+            error,
+            FromSqlConversionFailure(..)
+                | IntegralValueOutOfRange(..)
+                | InvalidColumnType(..)
+                | Utf8Error(..)
+        );
+        if is_row || is_corrupt(&error) {
+            return Self::Damaged(error.to_string());
+        }
         Self::Failed(error.to_string())
     }
+}
+
+/// Returns whether the file itself is damaged, and not only what a row says.
+fn is_corrupt(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error_code();
+    matches!(code, Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
 }
 
 /// A handle to what is kept; cheap to clone. Its thread starts with the first use.
@@ -110,6 +133,23 @@ struct Notes {
     opening: Option<Health>,
     /// About what could not be saved; goes when nothing waits for it any more.
     writing: Option<Health>,
+    /// About what was lost or found damaged while it was in use; stays.
+    using: VecDeque<Health>,
+}
+
+/// How much is told of what was lost or found damaged; of more, the latest.
+const MOST_TOLD: usize = 16;
+
+impl Notes {
+    /// Tells what was lost or found damaged, each once.
+    fn tell(&mut self, unwell: Health) {
+        tracing::warn!(path = ?unwell.path, "{}", unwell.message);
+        self.using.retain(|it| it.message != unwell.message);
+        if self.using.len() == MOST_TOLD {
+            self.using.pop_front();
+        }
+        self.using.push_back(unwell);
+    }
 }
 
 impl Store {
@@ -149,7 +189,13 @@ impl Store {
     /// Returns what is not well.
     pub fn health(&self) -> Vec<Health> {
         let notes = lock(&self.shared.notes);
-        notes.opening.iter().chain(&notes.writing).cloned().collect()
+        notes.opening.iter().chain(&notes.writing).chain(&notes.using).cloned().collect()
+    }
+
+    /// Tells that part of the file cannot be read.
+    pub(crate) fn tell_damage(&self, message: String, hint: &'static str) {
+        let path = self.shared.path.as_ref().map(|it| it.as_os_str().to_owned());
+        lock(&self.shared.notes).tell(Health { code: "store", message, hint, path });
     }
 
     /// Asks the file something. What waits to be saved is in the answer.
@@ -159,8 +205,11 @@ impl Store {
     ) -> Result<T, StoreError> {
         let (reply, answer) = oneshot::channel();
         let job = Job::Ask(Box::new(move |connection| {
+            let result = work(connection);
+            let is_damaged = result.as_ref().is_err_and(is_corrupt);
             // Whoever asked may be gone.
-            let _ = reply.send(work(connection));
+            let _ = reply.send(result);
+            is_damaged
         }));
         self.jobs().send(job).map_err(|_| StoreError::Ended)?;
         Ok(answer.await.map_err(|_| StoreError::Ended)??)

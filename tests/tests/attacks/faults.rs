@@ -1,1 +1,312 @@
 //! State directories, descriptors and permissions that go away while the daemon runs.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
+use serde_json::{Value, json};
+use skills_testkit::fixture::write_skill;
+use skills_testkit::{Daemon, Framing, Home, Wire};
+
+use crate::support::{Live, entries, exe, stderr};
+
+/// Who reads no more than the modes allow; root reads everything.
+const NOBODY: u32 = 65_534;
+
+/// A daemon, the connection that may grant, and two worktrees.
+struct Scene {
+    consent: Wire,
+    live: Live,
+    first: PathBuf,
+    second: PathBuf,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let live = Live::start();
+        let [first, second] = ["a", "b"].map(|name| live.home.worktree(name, ""));
+        let consent = live.daemon.connect_consent(Framing::Lines);
+        let mut scene = Self { consent, live, first, second };
+        scene.trust("a").expect("it is kept");
+        scene
+    }
+
+    fn state(&self) -> PathBuf {
+        self.live.home.state_dir().join("skillsd")
+    }
+
+    fn trust(&mut self, name: &str) -> Result<Value, i64> {
+        let dir = self.live.home.work().join(name);
+        let set = self.consent.try_call("trust/set", &json!({"dir": dir, "trusted": true}));
+        set.map_err(|error| error.code)
+    }
+
+    fn is_trusted(&mut self, dir: &Path) -> bool {
+        self.live.wire.call("trust/get", &json!({"dir": dir}))["trusted"] == true
+    }
+
+    /// Returns what health says of the store.
+    fn told(&mut self) -> String {
+        let status = self.live.wire.call("server/status", &json!({}));
+        let health = status["health"].as_array().expect("a list").clone();
+        let told = health.iter().filter(|it| it["code"] == "store").map(|it| it["message"].clone());
+        told.map(|it| it.as_str().expect("a text").to_owned()).collect::<Vec<_>>().join("; ")
+    }
+
+    /// Kills the daemon and starts the next one.
+    fn restart(self) -> Self {
+        let Self { consent, live: Live { wire, daemon, home }, first, second } = self;
+        drop((consent, wire));
+        daemon.kill();
+        let live = Live::start_in(home);
+        let consent = live.daemon.connect_consent(Framing::Lines);
+        Self { consent, live, first, second }
+    }
+}
+
+#[test]
+fn state_directory_removed_while_running_is_told_and_what_is_said_then_is_kept() {
+    let mut scene = Scene::new();
+    fs::remove_dir_all(scene.state()).expect("it is ours");
+    // The next start knows nothing of it, and so neither does this one.
+    let first = scene.first.clone();
+    assert!(!scene.is_trusted(&first));
+    let told = scene.told();
+    assert!(told.contains("was removed while skillsd ran"), "{told}");
+    scene.trust("b").expect("it is kept");
+    let mut scene = scene.restart();
+    let (first, second) = (scene.first.clone(), scene.second.clone());
+    assert_eq!((scene.is_trusted(&first), scene.is_trusted(&second)), (false, true));
+}
+
+#[test]
+fn state_directory_removed_before_each_answer_loses_nothing_that_is_told_kept() {
+    let mut scene = Scene::new();
+    for nth in 0..5 {
+        fs::remove_dir_all(scene.state()).expect("it is ours");
+        let name = format!("w{nth}");
+        let top = scene.live.home.worktree(&name, "");
+        scene.trust(&name).expect("it is kept");
+        scene = scene.restart();
+        assert!(scene.is_trusted(&top), "{nth}");
+    }
+}
+
+#[test]
+fn state_file_replaced_by_another_is_told_and_counts() {
+    let mut scene = Scene::new();
+    let file = scene.state().join("sessions.db");
+    let kept = scene.live.home.work().join("other.db");
+    // A file of the same version without trust: that of another home.
+    let other = Scene::new();
+    let mut gone = other.restart();
+    let second = gone.second.clone();
+    gone.consent.call("trust/set", &json!({"dir": second, "trusted": false}));
+    fs::copy(gone.state().join("sessions.db"), &kept).expect("it is there");
+    fs::rename(&kept, &file).expect("one file system");
+    for suffix in ["-wal", "-shm"] {
+        let beside = file.with_file_name(format!("sessions.db{suffix}"));
+        fs::remove_file(beside).expect("it is there");
+    }
+    let told = scene.told();
+    assert!(told.contains("was replaced while skillsd ran"), "{told}");
+    scene.trust("b").expect("it is kept");
+    let mut scene = scene.restart();
+    let second = scene.second.clone();
+    assert!(scene.is_trusted(&second));
+}
+
+#[test]
+fn state_file_overwritten_in_place_is_told_and_set_aside() {
+    let mut scene = Scene::new();
+    let file = scene.state().join("sessions.db");
+    fs::write(&file, "no database any more ".repeat(1000)).expect("it is ours");
+    let set = scene.trust("b");
+    let told = scene.told();
+    assert!(told.contains("was overwritten while skillsd ran"), "{told}");
+    let mut scene = scene.restart();
+    let second = scene.second.clone();
+    assert_eq!(set.is_ok(), scene.is_trusted(&second), "{set:?}");
+}
+
+#[test]
+fn removed_log_loses_nothing_that_was_told_kept() {
+    let mut scene = Scene::new();
+    for suffix in ["-wal", "-shm"] {
+        let beside = scene.state().join(format!("sessions.db{suffix}"));
+        fs::remove_file(beside).expect("it is there");
+    }
+    scene.trust("b").expect("it is kept");
+    let told = scene.told();
+    assert!(told.contains("was removed or replaced while skillsd ran"), "{told}");
+    let mut scene = scene.restart();
+    let (first, second) = (scene.first.clone(), scene.second.clone());
+    assert_eq!((scene.is_trusted(&first), scene.is_trusted(&second)), (true, true));
+}
+
+#[test]
+fn grant_is_refused_while_the_state_directory_cannot_be_made() {
+    let mut scene = Scene::new();
+    let (state, away) = (scene.state(), scene.live.home.work().join("away"));
+    fs::rename(&state, &away).expect("one file system");
+    fs::write(&state, "").expect("a file in its place");
+    assert_eq!(scene.trust("b"), Err(-32011));
+    let told = scene.told();
+    assert!(told.contains("cannot be reached any more"), "{told}");
+    fs::remove_file(&state).expect("it is ours");
+    fs::rename(&away, &state).expect("one file system");
+    let mut scene = scene.restart();
+    scene.trust("b").expect("it is kept");
+    let (first, second) = (scene.first.clone(), scene.second.clone());
+    assert_eq!((scene.is_trusted(&first), scene.is_trusted(&second)), (true, true));
+}
+
+#[test]
+fn session_row_that_does_not_decode_is_told_and_set_aside() {
+    let live = Live::start();
+    let top = live.home.worktree("w", "");
+    let Live { mut wire, daemon, home } = live;
+    for session in ["attacked", "sound"] {
+        wire.call("session/open", &json!({"cwd": top, "session": session}));
+    }
+    wire.call("server/shutdown", &json!({}));
+    drop(wire);
+    daemon.wait();
+    // An absolute path becomes a relative one; what checks the file's structure finds nothing.
+    let file = home.state_dir().join("skillsd/sessions.db");
+    let mut bytes = fs::read(&file).expect("it is there");
+    let row = format!("attacked{}", top.display());
+    let at = bytes.windows(row.len()).position(|it| it == row.as_bytes()).expect("the row");
+    bytes[at + "attacked".len()] = b'x';
+    fs::write(&file, bytes).expect("it is ours");
+    let Live { mut wire, daemon: _daemon, home: _home } = Live::start_in(home);
+    let listed = wire.call("session/list", &json!({}));
+    let ids: Vec<_> = listed["sessions"].as_array().expect("a list").iter().collect();
+    assert_eq!(ids.len(), 1, "{listed}");
+    assert_eq!(ids[0]["session"], "sound", "{listed}");
+    let told = listed["health"].to_string();
+    assert!(told.contains("session `attacked` could not be read"), "{told}");
+    let opened = wire.call("session/open", &json!({"cwd": top, "session": "attacked"}));
+    assert_eq!(opened["isNew"], true, "it begins anew");
+    let sound = wire.call("session/open", &json!({"cwd": top, "session": "sound"}));
+    assert_eq!(sound["isNew"], false);
+}
+
+#[test]
+fn concurrent_answers_with_always_are_never_refused() {
+    let mut live = Live::start();
+    let top = live.home.worktree("w", "");
+    for nth in 0..12 {
+        let dir = top.join(format!(".claude/skills/deploy-{nth}"));
+        fs::create_dir_all(&dir).expect("made");
+        let text = format!(
+            "---\nname: deploy-{nth}\ndescription: Deploys.\nallowed-tools: Bash\n---\nDeploy.\n"
+        );
+        fs::write(dir.join("SKILL.md"), text).expect("written");
+    }
+    for nth in 0..12 {
+        let name = format!("deploy-{nth}");
+        let load = json!({"cwd": top, "profile": "claude-code", "name": name});
+        let error = live.wire.try_call("skills/load", &load).expect_err("the user is asked");
+        let reply = json!({"id": error.data["requestId"], "reply": "always"});
+        let mut wires: Vec<_> =
+            (0..8).map(|_| live.daemon.connect_consent(Framing::Lines)).collect();
+        let answers: Vec<_> = thread::scope(|scope| {
+            let answering: Vec<_> = wires
+                .iter_mut()
+                .map(|wire| scope.spawn(|| wire.try_call("permission/reply", &reply)))
+                .collect();
+            answering.into_iter().map(|it| it.join().expect("no panic")).collect()
+        });
+        let n_kept = answers.iter().filter(|it| it.is_ok()).count();
+        // One that comes when all is over is told that nobody asks.
+        assert!(n_kept >= 1, "{answers:?}");
+        for error in answers.iter().filter_map(|it| it.as_ref().err()) {
+            assert!(error.message.contains("waits for an answer"), "{error}");
+        }
+        live.wire.call("skills/load", &load);
+    }
+}
+
+#[test]
+fn list_without_descriptors_is_complete_or_says_what_is_missing() {
+    let mut live = Live::start();
+    let top = live.home.worktree("w", "");
+    let root = top.join(".agents/skills");
+    write_skill(&root.join("first"), "first", "One. Use it when asked.");
+    let params = json!({"cwd": top});
+    assert_eq!(entries(&live.wire.call("skills/list", &params)).len(), 1);
+    let pid = i32::try_from(live.daemon.pid()).ok().and_then(Pid::from_raw);
+    let usual = getrlimit(Resource::Nofile);
+    let limit = |current| prlimit(pid, Resource::Nofile, Rlimit { current, ..usual });
+    for nth in 0..5 {
+        limit(Some(3)).expect("it is our process");
+        write_skill(&root.join(format!("more-{nth}")), &format!("more-{nth}"), "Two. Use it so.");
+        let other = live.home.worktree(&format!("o{nth}"), "");
+        write_skill(&other.join(".agents/skills/x"), "x", "Three. Use it so.");
+        for (cwd, count) in [(&top, nth + 2), (&other, 1)] {
+            let list = live.wire.call("skills/list", &json!({"cwd": cwd}));
+            let is_complete = entries(&list).len() == count;
+            let is_told = list["health"].as_array().is_some_and(|it| !it.is_empty());
+            assert!(is_complete || is_told, "{list}");
+        }
+        limit(usual.current).expect("it is our process");
+        for (cwd, count) in [(&top, nth + 2), (&other, 1)] {
+            let list = live.wire.call("skills/list", &json!({"cwd": cwd}));
+            assert_eq!(entries(&list).len(), count, "{list}");
+            assert_eq!(list["health"], json!([]), "{list}");
+        }
+    }
+}
+
+#[test]
+fn directories_that_lose_permissions_are_noticed_and_regained() {
+    let is_root = rustix::process::geteuid().is_root();
+    let home = if is_root { Home::of_user(NOBODY) } else { Home::new() };
+    let program = home.work().join("skillsd");
+    fs::copy(exe(), &program).expect("our program can be copied");
+    let top = home.worktree("w", "");
+    let root = top.join(".claude/skills");
+    for name in ["a", "b"] {
+        write_skill(&root.join(name), name, "Does something. Use it when asked.");
+    }
+    let set_mode = |path: &Path, mode| {
+        fs::set_permissions(path, Permissions::from_mode(mode)).expect("it is ours");
+    };
+    if is_root {
+        let everything = ["", ".claude", ".claude/skills", ".claude/skills/a"];
+        for dir in everything {
+            std::os::unix::fs::chown(top.join(dir), Some(NOBODY), None).expect("we are root");
+        }
+    }
+    let _daemon = Daemon::start(&home, &program);
+    // Nobody else's connection is served.
+    let list = || -> Value {
+        let args = ["list", "--profile", "claude-code", "--json", "--all"];
+        let output = home.command(&program).args(args).current_dir(&top).output();
+        let output = output.expect("our program can be run");
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", stderr(&output)))
+    };
+    let whole = |answer: &Value| {
+        let all = entries(answer);
+        let listed = all.iter().filter(|it| it["state"] == "listed");
+        listed.count()
+    };
+    let sound = whole(&list());
+    assert_eq!(sound, 2, "{}", list());
+    for dir in [".claude", ".claude/skills", ".claude/skills/a"] {
+        for mode in [0o000, 0o600] {
+            set_mode(&top.join(dir), mode);
+            let shut = list();
+            set_mode(&top.join(dir), 0o755);
+            let is_told = shut["health"].as_array().is_some_and(|it| !it.is_empty())
+                || entries(&shut).iter().any(|it| it["state"] == "invalid");
+            assert!(whole(&shut) < 2 && is_told, "{dir} {mode:o}: {shut}");
+            let open = list();
+            assert_eq!(whole(&open), 2, "{dir} {mode:o}: {open}");
+            assert_eq!(open["health"], json!([]), "{dir} {mode:o}: {open}");
+        }
+    }
+}

@@ -187,8 +187,12 @@ impl Sessions {
     /// Returns all conversations in a few words, the one used last first.
     pub async fn list(&self) -> Vec<Summary> {
         let read = self.store.ask(store::summaries).await;
-        read.inspect_err(|error| tracing::warn!(%error, "sessions are not read"))
-            .unwrap_or_default()
+        let read = read.inspect_err(|error| tracing::warn!(%error, "sessions are not read"));
+        let (summaries, unread) = read.unwrap_or_default();
+        for (id, why) in unread {
+            self.set_aside(&id, &why).await;
+        }
+        summaries
     }
 
     /// Forgets conversations that were not used for this long; now and then, however often it

@@ -65,7 +65,9 @@ impl Store {
         let reach = &self.shared.reach;
         let vouch = if reach.is_far() { Vouch::default() } else { watch(&path) };
         let looks = reach.look(move || stamp(&path)).await.flatten();
-        if looks.is_some() && looks != *lock(&known.seen) {
+        // A file that is gone was there when its thread has begun.
+        let was_there = looks.is_some() || self.shared.jobs.get().is_some();
+        if was_there && looks != *lock(&known.seen) {
             // Whatever is done, the file is looked at behind it.
             let looked = self.perform(|_| Ok(())).await;
             if let Err(error) = looked {

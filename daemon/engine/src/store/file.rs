@@ -11,9 +11,11 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::now;
+use super::place::Place;
 use crate::view::Health;
 
 /// The number of the tables below. A change of them takes the next one, and a step that brings the
@@ -116,6 +118,8 @@ CREATE INDEX hook_session ON hook (session);
 pub(super) struct Opened {
     /// None when not even memory will do.
     pub(super) connection: Option<Connection>,
+    /// Where the file is; none where memory stands in for it.
+    pub(super) place: Option<Place>,
     pub(super) unwell: Option<Health>,
     /// Whether it may be opened later.
     pub(super) again: bool,
@@ -160,18 +164,17 @@ pub(super) fn open(path: Option<&Path>) -> Opened {
         path: Some(path.as_os_str().to_owned()),
     };
     match open_file(path) {
-        Ok(connection) => opened(connection, None),
+        Ok(file) => of_file(file, None),
         Err(Refusal::Damaged(why)) => {
             let aside = set_aside(path);
             match aside.and_then(|aside| Ok((aside, open_file(path)?))) {
-                Ok((aside, connection)) => {
+                Ok((aside, file)) => {
                     let message = format!(
                         "what sessions had done could not be read ({why}); it is set aside as `{}`, and sessions begin anew",
                         aside.display()
                     );
                     let hint = "Remove the file that was set aside when you do not need it.";
-                    let unwell = Some(unwell(message, hint));
-                    opened(connection, unwell)
+                    of_file(file, Some(unwell(message, hint)))
                 }
                 Err(refusal) => in_memory(Some(unwell(
                     format!(
@@ -206,7 +209,12 @@ impl Refusal {
 }
 
 fn opened(connection: Connection, unwell: Option<Health>) -> Opened {
-    Opened { connection: Some(connection), unwell, again: false, stands_in: false }
+    let connection = Some(connection);
+    Opened { connection, place: None, unwell, again: false, stands_in: false }
+}
+
+fn of_file((connection, place): (Connection, Place), unwell: Option<Health>) -> Opened {
+    Opened { place: Some(place), ..opened(connection, unwell) }
 }
 
 fn in_memory(unwell: Option<Health>) -> Opened {
@@ -219,12 +227,12 @@ fn in_memory(unwell: Option<Health>) -> Opened {
         Ok(connection) => Opened { stands_in, ..opened(connection, unwell) },
         Err(refusal) => {
             tracing::error!(error = refusal.told(), "no store at all");
-            Opened { connection: None, unwell, again: false, stands_in }
+            Opened { connection: None, place: None, unwell, again: false, stands_in }
         }
     }
 }
 
-pub(super) fn open_file(path: &Path) -> Result<Connection, Refusal> {
+pub(super) fn open_file(path: &Path) -> Result<(Connection, Place), Refusal> {
     if let Some(directory) = path.parent() {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
         if fs::metadata(directory)?.permissions().mode() & 0o077 != 0 {
@@ -238,7 +246,6 @@ pub(super) fn open_file(path: &Path) -> Result<Connection, Refusal> {
     if file.metadata()?.permissions().mode() & 0o077 != 0 {
         file.set_permissions(fs::Permissions::from_mode(0o600))?;
     }
-    drop(file);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(PATIENCE)?;
@@ -250,7 +257,13 @@ pub(super) fn open_file(path: &Path) -> Result<Connection, Refusal> {
         return Err(Refusal::Damaged(sound));
     }
     prepare(&connection)?;
-    Ok(connection)
+    // Another file may lie there when it is closed, whose log is none of ours.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    let place = Place::new(path, file)?;
+    if let Some(why) = place.lost() {
+        return Err(Refusal::Failed(why));
+    }
+    Ok((connection, place))
 }
 
 fn prepare(connection: &Connection) -> Result<(), Refusal> {
@@ -280,7 +293,7 @@ fn prepare(connection: &Connection) -> Result<(), Refusal> {
 }
 
 /// Renames the file and what SQLite has put beside it.
-fn set_aside(path: &Path) -> Result<PathBuf, Refusal> {
+pub(super) fn set_aside(path: &Path) -> Result<PathBuf, Refusal> {
     let with = |suffix: &str| {
         let mut name: OsString = path.as_os_str().to_owned();
         name.push(suffix);

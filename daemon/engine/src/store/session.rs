@@ -256,8 +256,16 @@ pub(crate) fn invoked(connection: &Connection, id: &str, agent: &str) -> Result<
     rows.collect()
 }
 
-/// Returns all conversations in a few words, the one used last first.
-pub(crate) fn summaries(connection: &Connection) -> Result<Vec<Summary>> {
+/// Renames a conversation that cannot be read, so that one of its id can begin anew.
+pub(crate) fn set_aside(connection: &Connection, id: &str, aside: &str) -> Result<()> {
+    connection.execute("UPDATE session SET id = ?2, auto = 0 WHERE id = ?1", [id, aside])?;
+    Ok(())
+}
+
+/// Returns all conversations in a few words, the one used last first, and the ids of those that
+/// cannot be read, with why.
+#[expect(clippy::type_complexity, reason = "two lists, each named in the sentence above")]
+pub(crate) fn summaries(connection: &Connection) -> Result<(Vec<Summary>, Vec<(String, String)>)> {
     let mut query = connection.prepare(
         "SELECT id, cwd, profile, auto, created, used,
             (SELECT COUNT(*) FROM activated WHERE session = number),
@@ -267,19 +275,37 @@ pub(crate) fn summaries(connection: &Connection) -> Result<Vec<Summary>> {
     )?;
     let rows = query.query_map((), |row| {
         let number = |at: usize| row.get::<_, i64>(at).map(i64::cast_unsigned);
-        Ok(Summary {
-            id: row.get(0)?,
-            cwd: abs_path_of(row, 1)?,
-            profile: row.get(2)?,
-            auto: row.get(3)?,
-            created: number(4)?,
-            used: number(5)?,
-            activated: number(6)?,
-            discovered: number(7)?,
-            invoked: number(8)?,
-        })
+        let summary = |id| {
+            Ok(Summary {
+                id,
+                cwd: abs_path_of(row, 1)?,
+                profile: row.get(2)?,
+                auto: row.get(3)?,
+                created: number(4)?,
+                used: number(5)?,
+                activated: number(6)?,
+                discovered: number(7)?,
+                invoked: number(8)?,
+            })
+        };
+        let id: String = row.get(0).or_else(|_| text_of(row, 0))?;
+        Ok(summary(id.clone()).map_err(|error: rusqlite::Error| (id, error.to_string())))
     })?;
-    rows.collect()
+    let (mut read, mut unread) = (Vec::new(), Vec::new());
+    for row in rows {
+        match row? {
+            Ok(summary) => read.push(summary),
+            Err(damaged) => unread.push(damaged),
+        }
+    }
+    Ok((read, unread))
+}
+
+/// Returns a text whose bytes may not be UTF-8.
+fn text_of(row: &Row<'_>, column: usize) -> Result<String> {
+    let value = row.get_ref(column)?;
+    let bytes = value.as_bytes_or_null().ok().flatten().unwrap_or_default();
+    Ok(String::from_utf8_lossy(bytes).into_owned())
 }
 
 pub(super) fn bytes(path: &Path) -> &[u8] {

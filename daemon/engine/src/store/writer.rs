@@ -18,6 +18,7 @@ use rusqlite::{Connection, ErrorCode};
 use tokio::sync::oneshot;
 
 use super::elsewhere::{Elsewhere, Version};
+use super::place::Place;
 use super::usage::Uses;
 use super::{Notes, StoreError, file, lock};
 use crate::view::Health;
@@ -46,8 +47,8 @@ type Work = Box<dyn FnOnce(Result<&Connection, StoreError>) -> Answer + Send>;
 
 /// A piece of work.
 pub(super) enum Job {
-    /// Asks something, and is answered at once.
-    Ask(Box<dyn FnOnce(&Connection) + Send>),
+    /// Asks something, and is answered at once. Returns whether the file turned out to be damaged.
+    Ask(Box<dyn FnOnce(&Connection) -> bool + Send>),
     /// Changes something, if there is a transaction for it to be made in.
     Once(Work),
     /// Changes something now or later. Whoever waits is told when it is on disk or is owed.
@@ -91,6 +92,8 @@ pub(super) fn run(
     let Some(connection) = opened.connection else { return };
     let mut writer = Writer {
         connection,
+        place: opened.place,
+        is_damaged: false,
         path,
         closed: path.filter(|_| opened.again).map(Path::to_owned),
         stands_in: opened.stands_in,
@@ -127,6 +130,10 @@ pub(super) fn run(
 /// The file, and what it is owed.
 struct Writer<'a> {
     connection: Connection,
+    /// Where the connection's file is; none where memory stands in for it.
+    place: Option<Place>,
+    /// Whether reading has found damage that the check at the start did not.
+    is_damaged: bool,
     path: Option<&'a Path>,
     /// The file that could not be opened, where memory stands in for it.
     closed: Option<PathBuf>,
@@ -148,6 +155,7 @@ impl Writer<'_> {
     /// Does what is owed and what waits in one transaction, and answers.
     fn batch(&mut self, jobs: impl Iterator<Item = Job>) {
         self.open_again();
+        self.open_anew();
         let begun = self.connection.execute_batch("BEGIN IMMEDIATE");
         let mut transaction = Transaction {
             connection: &self.connection,
@@ -167,7 +175,7 @@ impl Writer<'_> {
         let mut ends = Vec::new();
         for job in jobs {
             match job {
-                Job::Ask(ask) => ask(&self.connection),
+                Job::Ask(ask) => self.is_damaged |= ask(&self.connection),
                 // Whoever is told that it happened must find it after a restart.
                 Job::Once(work) if self.stands_in => {
                     let why = "the file cannot be opened";
@@ -196,6 +204,14 @@ impl Writer<'_> {
             None => self.connection.execute_batch("COMMIT").map_err(StoreError::from),
             Some(trouble) => Err(trouble),
         };
+        // What is told to be kept is in the file that the next start opens.
+        let ended = ended.and_then(|()| match self.place.as_ref().and_then(Place::lost) {
+            None => Ok(()),
+            Some(why) => Err(StoreError::Failed(why)),
+        });
+        if let Err(StoreError::Damaged(_)) = &ended {
+            self.is_damaged = true;
+        }
         if ended.is_err() {
             // It may have undone everything by itself.
             let _ = self.connection.execute_batch("ROLLBACK");
@@ -210,6 +226,10 @@ impl Writer<'_> {
         }
         if !ends.is_empty() {
             let n_owed = self.last_try();
+            if self.place.as_ref().is_some_and(|it| it.lost().is_none()) {
+                // So that the file is whole without its log. What fails stays in the log.
+                let _ = self.connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
+            }
             for tell in ends {
                 tell(n_owed);
             }
@@ -281,15 +301,67 @@ impl Writer<'_> {
         count
     }
 
+    /// Opens what lies at the path where that is not the open file any more, or where the open file
+    /// is damaged, which is set aside then.
+    fn open_anew(&mut self) {
+        let lost = self.place.as_ref().and_then(Place::lost);
+        let (Some(path), Some(why)) = (self.path, lost.or_else(|| self.damage())) else { return };
+        tracing::warn!(?path, why, "the store is opened anew");
+        // A log that was removed is still open here, and what is in it belongs into the file.
+        if !self.is_damaged && self.place.as_ref().is_some_and(Place::has_file) {
+            let checkpoint = self.connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
+            if let Err(error) = checkpoint {
+                tracing::warn!(%error, "what was in the log is lost");
+            }
+        }
+        let Ok(memory) = Connection::open_in_memory() else { return };
+        // First the connection: its locks go with any descriptor of the file.
+        self.connection = memory;
+        self.place = None;
+        let mut hint = "What the file at this path says counts from now on; say again what you had trusted or allowed since.";
+        let mut message = format!("{why}; what it held may be lost");
+        if std::mem::take(&mut self.is_damaged) {
+            match file::set_aside(path) {
+                Ok(aside) => {
+                    message = format!("{why}; it is set aside as `{}`", aside.display());
+                    hint = "Sessions and what you had trusted or allowed begin anew.";
+                }
+                Err(_) => message = format!("{why}, and cannot be set aside"),
+            }
+        }
+        let opened = file::open(self.path);
+        self.closed = self.path.filter(|_| opened.again).map(Path::to_owned);
+        self.tried = Some(Instant::now());
+        self.stands_in = opened.stands_in;
+        self.place = opened.place;
+        // What was read of the file before is not what is there.
+        self.version = Version::default();
+        if let Some(connection) = opened.connection {
+            self.connection = connection;
+        }
+        let path = Some(path.as_os_str().to_owned());
+        let mut notes = lock(self.notes);
+        notes.opening = opened.unwell;
+        notes.tell(Health { code: "store", message, hint, path });
+    }
+
+    fn damage(&self) -> Option<String> {
+        let shown = self.path?.display();
+        let is_file = self.is_damaged && self.place.is_some();
+        is_file.then(|| format!("`{shown}` is damaged"))
+    }
+
     /// Opens the file that could not be opened, now and then.
     fn open_again(&mut self) {
         let is_due = self.tried.is_none_or(|it| it.elapsed() >= AGAIN);
         let Some(path) = self.closed.take_if(|_| is_due) else { return };
         self.tried = Some(Instant::now());
         match file::open_file(&path) {
-            Ok(connection) => {
+            Ok((connection, place)) => {
                 tracing::info!(?path, "what sessions do is saved again");
                 self.connection = connection;
+                self.place = Some(place);
+                self.version = Version::default();
                 self.stands_in = false;
                 lock(self.notes).opening = None;
             }

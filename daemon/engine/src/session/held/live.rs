@@ -12,11 +12,14 @@ use skills_core::path::AbsPath;
 
 use super::{HEARD, Sessions};
 use crate::session::{Session, USED_WITHIN};
-use crate::store::{self, HandedIn, Part, millis, now};
+use crate::store::{self, HandedIn, Part, StoreError, millis, now};
 
 /// How many conversations are held in memory; of more, those that were not used for longest are
 /// only on disk.
 const MOST_LIVE: usize = 2048;
+
+/// How the id of a conversation begins that could not be read.
+const ASIDE: &str = "damaged-";
 
 /// The conversations in memory.
 #[derive(Default)]
@@ -46,6 +49,9 @@ impl Sessions {
             };
             let wanted = id.to_owned();
             let found = self.store.ask(move |it| store::load(it, &wanted)).await;
+            if let Err(StoreError::Damaged(why)) = &found {
+                self.set_aside(id, why).await;
+            }
             let found = found.inspect_err(|error| tracing::warn!(%error, "a session is not read"));
             let session = Arc::new(found.ok().flatten()?);
             let mut live = self.live();
@@ -59,6 +65,24 @@ impl Sessions {
                 return Some(live);
             }
         }
+    }
+
+    /// Sets a conversation aside that cannot be read, and tells so.
+    pub(super) async fn set_aside(&self, id: &str, why: &str) {
+        if id.starts_with(ASIDE) {
+            return;
+        }
+        let (wanted, aside) = (id.to_owned(), format!("{ASIDE}{} {id}", now()));
+        let kept = aside.clone();
+        let done = self.store.perform(move |it| store::set_aside(it, &wanted, &kept)).await;
+        let shown: String = id.chars().take(64).collect();
+        let what = match done {
+            Ok(()) => "it is set aside and begins anew".to_owned(),
+            Err(error) => format!("and it cannot be set aside: {error}"),
+        };
+        let message = format!("session `{shown}` could not be read ({why}); {what}");
+        self.store
+            .tell_damage(message, "Nothing is needed: it is forgotten when sessions expire.");
     }
 
     pub(super) async fn forget(

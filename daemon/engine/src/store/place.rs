@@ -1,0 +1,81 @@
+//! Whether the open database is still the file at its path.
+//!
+//! A directory that is removed, a file that is exchanged or overwritten: SQLite goes on with what
+//! it has open, and the next start opens something else. Whoever writes asks before and after.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+/// The first bytes of every database.
+const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+
+/// A file by its device and number.
+type Identity = (u64, u64);
+
+/// The file and those that SQLite has put beside it, as they were when they were opened.
+#[derive(Debug)]
+pub(super) struct Place {
+    path: PathBuf,
+    /// Dropped after the connection: closing any descriptor of a file lets go of SQLite's locks.
+    file: File,
+    identity: Identity,
+    /// The log and the index beside it; without one where SQLite works without.
+    beside: [(PathBuf, Option<Identity>); 2],
+    /// Whether the file began as a database does.
+    has_magic: bool,
+}
+
+impl Place {
+    /// Returns the place of a connection that has just been opened; `file` was opened before it.
+    pub(super) fn new(path: &Path, file: File) -> io::Result<Self> {
+        let found = file.metadata()?;
+        let beside = ["-wal", "-shm"].map(|suffix| {
+            let mut name = path.as_os_str().to_owned();
+            name.push(suffix);
+            let path = PathBuf::from(name);
+            let identity = identity(&path).ok();
+            (path, identity)
+        });
+        let identity = (found.dev(), found.ino());
+        let has_magic = has_magic(&file);
+        Ok(Self { path: path.to_owned(), file, identity, beside, has_magic })
+    }
+
+    /// Returns what has become of the file where it is not the one that was opened.
+    pub(super) fn lost(&self) -> Option<String> {
+        let shown = self.path.display();
+        match identity(&self.path) {
+            Ok(found) if found == self.identity => {}
+            Ok(_) => return Some(format!("`{shown}` was replaced while skillsd ran")),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Some(format!("`{shown}` was removed while skillsd ran"));
+            }
+            Err(error) => return Some(format!("`{shown}` cannot be reached any more: {error}")),
+        }
+        for (path, known) in &self.beside {
+            if known.is_some() && identity(path).ok() != *known {
+                let shown = path.display();
+                return Some(format!("`{shown}` was removed or replaced while skillsd ran"));
+            }
+        }
+        let is_overwritten = self.has_magic && !has_magic(&self.file);
+        is_overwritten.then(|| format!("`{shown}` was overwritten while skillsd ran"))
+    }
+
+    /// Returns whether the file itself is the one that was opened, whatever became of its log.
+    pub(super) fn has_file(&self) -> bool {
+        identity(&self.path).is_ok_and(|it| it == self.identity)
+            && (!self.has_magic || has_magic(&self.file))
+    }
+}
+
+fn identity(path: &Path) -> io::Result<Identity> {
+    fs::metadata(path).map(|it| (it.dev(), it.ino()))
+}
+
+fn has_magic(file: &File) -> bool {
+    let mut begin = [0; MAGIC.len()];
+    file.read_exact_at(&mut begin, 0).is_ok() && begin == *MAGIC
+}
