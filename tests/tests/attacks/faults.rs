@@ -195,7 +195,7 @@ fn session_row_that_does_not_decode_is_told_and_set_aside() {
 }
 
 #[test]
-fn concurrent_answers_with_always_are_never_refused() {
+fn concurrent_answers_with_always_are_kept() {
     let mut live = Live::start();
     let top = live.home.worktree("w", "");
     for nth in 0..12 {

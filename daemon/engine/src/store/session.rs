@@ -264,7 +264,6 @@ pub(crate) fn set_aside(connection: &Connection, id: &str, aside: &str) -> Resul
 
 /// Returns all conversations in a few words, the one used last first, and the ids of those that
 /// cannot be read, with why.
-#[expect(clippy::type_complexity, reason = "two lists, each named in the sentence above")]
 pub(crate) fn summaries(connection: &Connection) -> Result<(Vec<Summary>, Vec<(String, String)>)> {
     let mut query = connection.prepare(
         "SELECT id, cwd, profile, auto, created, used,

@@ -305,10 +305,12 @@ impl Writer<'_> {
     /// is damaged, which is set aside then.
     fn open_anew(&mut self) {
         let lost = self.place.as_ref().and_then(Place::lost);
+        let is_lost = lost.is_some();
         let (Some(path), Some(why)) = (self.path, lost.or_else(|| self.damage())) else { return };
+        let is_damaged = std::mem::take(&mut self.is_damaged) && !is_lost;
         tracing::warn!(?path, why, "the store is opened anew");
         // A log that was removed is still open here, and what is in it belongs into the file.
-        if !self.is_damaged && self.place.as_ref().is_some_and(Place::has_file) {
+        if !is_damaged && self.place.as_ref().is_some_and(Place::has_file) {
             let checkpoint = self.connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
             if let Err(error) = checkpoint {
                 tracing::warn!(%error, "what was in the log is lost");
@@ -320,7 +322,7 @@ impl Writer<'_> {
         self.place = None;
         let mut hint = "What the file at this path says counts from now on; say again what you had trusted or allowed since.";
         let mut message = format!("{why}; what it held may be lost");
-        if std::mem::take(&mut self.is_damaged) {
+        if is_damaged {
             match file::set_aside(path) {
                 Ok(aside) => {
                     message = format!("{why}; it is set aside as `{}`", aside.display());

@@ -81,8 +81,7 @@ impl Sessions {
             Err(error) => format!("and it cannot be set aside: {error}"),
         };
         let message = format!("session `{shown}` could not be read ({why}); {what}");
-        self.store
-            .tell_damage(message, "Nothing is needed: it is forgotten when sessions expire.");
+        self.store.tell_damage(message, "Nothing is needed: it is forgotten when sessions expire.");
     }
 
     pub(super) async fn forget(
