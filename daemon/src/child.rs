@@ -8,9 +8,10 @@ use std::fmt;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -39,6 +40,12 @@ const KEPT: [&str; 13] = [
 
 /// How long one argument may be, in bytes: Linux's own bound is 32 pages, its end included.
 const LONGEST: usize = 128 * 1024 - 1;
+
+/// How often a program is begun again whose file somebody still has open.
+const TRIES: usize = 40;
+
+/// How long is waited before that.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// How long output is waited for that somebody outside of the group holds open.
 const LAST_WORDS: Duration = Duration::from_millis(100);
@@ -203,7 +210,26 @@ fn spawn(job: &Job) -> io::Result<Child> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.envs(KEPT.iter().filter_map(|it| Some((it, std::env::var_os(it)?))));
     command.envs(job.environment.iter().map(|(name, value)| (name, value)));
-    command.spawn()
+    let mut tries = 0;
+    loop {
+        match command.spawn() {
+            // Another child was begun while its file was written, and has it open for a moment.
+            Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy && tries < TRIES => {
+                tries += 1;
+                thread::sleep(PAUSE);
+            }
+            spawned => return spawned,
+        }
+    }
+}
+
+/// Returns the daemon's `PATH` for a program that is run for a worktree: without directories that
+/// the worktree or the program's own directory could have programs put into.
+pub(crate) fn search_path(worktree: &Path) -> OsString {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let kept = std::env::split_paths(&path);
+    let kept = kept.filter(|it| it.is_absolute() && !it.starts_with(worktree));
+    std::env::join_paths(kept).unwrap_or_default()
 }
 
 /// Reads what a program prints until it has ended or its time is over.

@@ -235,10 +235,7 @@ async fn permission(
     }
     let why = match (act, &contents[..]) {
         (_, []) => why(&decision),
-        (Act::Script(script), [only]) if *only == script.content => {
-            "the script has changed, or is new, since its worktree was trusted".to_owned()
-        }
-        (Act::Shell(commands), [only]) if only.hash != commands.text => {
+        (Act::Shell(commands), [only]) if commands.filled && !commands.is_trusted(only) => {
             "its commands hold what this call has sent".to_owned()
         }
         _ => "it has changed since its worktree was trusted".to_owned(),

@@ -81,6 +81,8 @@ mod to_wire;
 
 mod beneath;
 
+mod sealed;
+
 mod blocking;
 
 mod heavy;

@@ -31,6 +31,7 @@ use crate::automatic;
 use crate::events::Bus;
 use crate::log;
 use crate::lsp::served::Place;
+use crate::sealed;
 use crate::server::{Rights, Server, drain};
 use crate::service::Service;
 use crate::settings::Settings;
@@ -129,6 +130,7 @@ fn serve(options: &ServeOptions) -> Result<Exit, ServeError> {
     // The lock comes before anything that two daemons would do twice.
     let mut endpoint = Endpoint::claim(&location, HandedOver { main, consent })?;
     let editors = Place::take(&location, for_editors);
+    sealed::remove_stale(location.directory());
     let boot_id = boot_id();
     let cookies = cookie_directory(&location, &boot_id);
     let bus = Arc::<Bus>::default();

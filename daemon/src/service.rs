@@ -5,12 +5,15 @@
 
 mod trusts;
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use jsonrpsee::Methods;
+use skills_client::directory;
+use skills_client::environment::socket_location;
 use skills_core::path::AbsPath;
 use skills_engine::discover::Levels;
 use skills_engine::inspect::Walks;
@@ -31,6 +34,7 @@ use crate::heavy::HeavyCalls;
 use crate::memory::Memory;
 use crate::peer::{Environment, Peer};
 use crate::requests::Requests;
+use crate::sealed::COPIES;
 use crate::settings::{Edit, Settings, provision};
 
 /// How long an answer waits for what is fetched or started for the first time.
@@ -111,6 +115,13 @@ impl Service {
     /// Returns the home directory of the user whom it serves.
     fn home(&self) -> Option<AbsPath> {
         AbsPath::new(self.environment.get("HOME")?.as_ref()).ok()
+    }
+
+    /// Returns the directory for private copies of what is run: this run's own, beside the socket.
+    pub(crate) fn copies(&self) -> io::Result<PathBuf> {
+        let location = socket_location().map_err(io::Error::other)?;
+        directory::prepare(&location).map_err(io::Error::other)?;
+        Ok(location.directory().join(format!("{COPIES}{}", self.boot_id)))
     }
 
     /// Returns the table of methods over this service.

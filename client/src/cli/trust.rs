@@ -79,6 +79,7 @@ fn offered(result: &TrustGetResult, terminal: &Terminal) -> String {
     let mut text = String::new();
     for skill in &result.waiting {
         let _ = writeln!(text, "  {}", line(skill, terminal));
+        push_covered(result, &skill.path, &mut text);
     }
     let dir = result.dir.as_deref().map(|it| terminal.path(it, result.path_encoding));
     text + &format!(
@@ -105,6 +106,13 @@ pub(super) fn summary(result: &TrustGetResult, terminal: &Terminal) -> String {
     }
     for skill in &result.waiting {
         let _ = writeln!(text, "  {}", line(skill, terminal));
+        push_covered(result, &skill.path, &mut text);
+    }
+    let waits = |path: &str| result.waiting.iter().any(|it| it.path == path);
+    for covered in result.covers.iter().filter(|it| !waits(&it.path)) {
+        let path = terminal.link(&covered.path, covered.path_encoding, plain(&covered.name));
+        let _ = writeln!(text, "  {path}");
+        push_covered(result, &covered.path, &mut text);
     }
     if result.all.is_empty() {
         text.push_str("No directory is trusted\n");
@@ -116,6 +124,21 @@ pub(super) fn summary(result: &TrustGetResult, terminal: &Terminal) -> String {
         let _ = writeln!(text, "  {mark} {}", terminal.path(&it.dir, it.path_encoding));
     }
     text
+}
+
+/// Adds what trust covers of the skill with this path.
+fn push_covered(result: &TrustGetResult, path: &str, text: &mut String) {
+    let Some(covered) = result.covers.iter().find(|it| it.path == path) else { return };
+    let parts = [
+        (covered.files, "file"),
+        (covered.scripts, "script"),
+        (covered.hooks, "hook"),
+        (covered.commands, "shell command"),
+    ];
+    let parts = parts.into_iter().filter(|it| it.0 > 0).map(|(n, what)| count(n, what));
+    let hash = covered.hash.as_deref().map_or("too large to run".to_owned(), plain);
+    let parts: Vec<_> = parts.chain([hash]).collect();
+    let _ = writeln!(text, "    {}", paint(style::FAINT, parts.join(" · ")));
 }
 
 fn line(skill: &WaitingSkill, terminal: &Terminal) -> String {
@@ -142,7 +165,7 @@ fn waits(skill: &WaitingSkill) -> String {
 #[cfg(test)]
 mod tests {
     use expect_test::expect;
-    use skills_protocol::wire::TrustedDir;
+    use skills_protocol::wire::{CoveredSkill, TrustedDir};
 
     use super::*;
     use crate::cli::sample::{terminal, uncolored};
@@ -168,11 +191,22 @@ mod tests {
                 asks("price", &[TrustNeed::Hooks, TrustNeed::Scripts], true),
                 asks("plan", &[TrustNeed::List], false),
             ],
+            covers: vec![CoveredSkill {
+                name: "price".into(),
+                path: "/home/ann/shop/.agents/skills/price/SKILL.md".into(),
+                path_encoding: None,
+                files: 3,
+                scripts: 1,
+                hooks: 2,
+                commands: 0,
+                hash: Some("blake3:5f0c".into()),
+            }],
             health: Vec::new(),
         };
         expect![[r#"
             ✓ trusted: ~/shop
               price has changed since, and asks to have its hooks run, to have its scripts run
+                3 files · 1 script · 2 hooks · blake3:5f0c
               plan asks for trust to be listed
             All that was said
               ✓ ~/shop

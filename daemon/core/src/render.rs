@@ -24,7 +24,7 @@ mod xml;
 
 pub use arguments::named_arguments;
 pub use body::Body;
-pub use command::{Command, Injected, has_commands};
+pub use command::{Command, Injected, count_commands};
 pub use expand::{Shell, ShellResults};
 pub use format::Format;
 pub use load::{By, Files, Loaded, Loading, load};

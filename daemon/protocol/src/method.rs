@@ -257,15 +257,15 @@ requests! {
     HooksDone, HOOKS_DONE, HooksDoneParams => HooksDoneResult, "1.0", AGAIN,
     "Tells that a hook has run. One with `once` that has succeeded runs no more in its session.";
     TrustGet, TRUST_GET, TrustGetParams => TrustGetResult, "1.0", AGAIN,
-    "Says whether what comes with a directory is trusted, which directory decided that, and of which directories the user has said something; with `waiting`, which skills there would do more if they were trusted, and what.";
+    "Says whether what comes with a directory is trusted, which directory decided that, and of which directories the user has said something; with `waiting`, which skills there would do more if they were trusted, and what trust covers.";
     TrustSet, TRUST_SET, TrustSetParams => TrustSetResult, "1.0", AGAIN GRANTS,
-    "Trusts a directory and what is below it, or does not, or forgets it. It is bound to the path without links on the way and kept in the user's own state. Skills may run things as they are at this moment, and `skills/run` their scripts as they are: a skill or a script that is changed, or comes, later asks first.";
+    "Trusts a directory and what is below it, or does not, or forgets it. It is bound to the path without links on the way and kept in the user's own state. Trust covers each skill there with all of its files, as they are at this moment: a skill of which any file is changed, added or removed later asks before it runs anything.";
     EventsSubscribe, EVENTS_SUBSCRIBE, SubscribeParams => SubscribeResult, "1.0", AGAIN,
     "Has the daemon tell of changes by `events/event`, without being asked: of one view with `cwd`, else of everything. A subscription ends with its connection; whoever connects again subscribes again and asks `skills/list` with `since`.";
     EventsUnsubscribe, EVENTS_UNSUBSCRIBE, UnsubscribeParams => UnsubscribeResult, "1.0", AGAIN,
     "Ends a subscription of the same connection.";
     SkillsRun, SKILLS_RUN, RunParams => RunResult, "1.0", ONCE,
-    "Runs a script beneath a skill's directory, in that directory, without input and for a limited time. Off unless the configuration's `run.scripts` allows it, and only for skills that are trusted; the user is asked where the skill or the script is not what it was when it was trusted.";
+    "Runs a script beneath a skill's directory, in that directory, without input and for a limited time; of a skill that is not the user's own, a private copy of all its files in theirs, so that what was checked is what runs. Off unless the configuration's `run.scripts` allows it, and only for skills that are trusted; the user is asked where any file of the skill is not what it was when it was trusted.";
     CatalogRender, CATALOG_RENDER, CatalogParams => CatalogResult, "1.0", AGAIN,
     "Writes the list of skills that goes into a prompt, as the profile's agent or another one does, within the room that it gives its list. Empty when there are no skills. A text that is longer than one message may be is refused with `-32007`, never cut, and nobody counts as told of it.";
     CatalogTool, CATALOG_TOOL, ToolParams => ToolResult, "1.0", AGAIN,
@@ -467,7 +467,7 @@ mod tests {
               {removed health}
             trust/get
               (dir waiting cwd profile session agent freshness additionalDirs environment pathEncoding)
-              {dir pathEncoding trusted decided all waiting health}
+              {dir pathEncoding trusted decided all waiting covers health}
             trust/set
               (dir trusted cwd profile session agent freshness additionalDirs environment pathEncoding)
               {dir pathEncoding trusted skills health}

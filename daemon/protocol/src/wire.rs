@@ -81,8 +81,8 @@ pub use skills::{
     SearchParams, SearchResult,
 };
 pub use trust::{
-    TrustGetParams, TrustGetResult, TrustNeed, TrustSetParams, TrustSetResult, TrustedDir,
-    WaitingSkill,
+    CoveredSkill, TrustGetParams, TrustGetResult, TrustNeed, TrustSetParams, TrustSetResult,
+    TrustedDir, WaitingSkill,
 };
 pub use worktree::{
     SkillCounts, Worktree, WorktreeCloseParams, WorktreeCloseResult, WorktreeListParams,

@@ -16,6 +16,7 @@ use skills_protocol::error::RpcError;
 
 use super::{Act, Asking, Permit, permission, place_of_trust, untrusted};
 use crate::blocking::blocking;
+use crate::sealed::{self, Snapshot, Unit};
 use crate::service::Service;
 
 /// The commands in a skill's body, as they were read to be run.
@@ -27,9 +28,16 @@ pub(crate) struct Commands {
     pub(crate) all: Vec<String>,
     /// Whether what the call has sent is part of them.
     pub(crate) filled: bool,
+    /// The files of the skill; none where it is the user's own.
+    pub(crate) files: Option<Content>,
 }
 
 impl Commands {
+    /// Whether trust in the skill covers this; what a call has put in it does not.
+    pub(super) fn is_trusted(&self, content: &Content) -> bool {
+        content.hash == self.text || self.files.as_ref() == Some(content)
+    }
+
     /// Returns all of them as one, which no others are.
     pub(super) fn joined(&self) -> Vec<u8> {
         joined(&self.all)
@@ -50,6 +58,8 @@ pub(crate) struct Script {
     /// What it is started with.
     pub(crate) args: Vec<String>,
     pub(crate) content: Content,
+    /// The files of the skill; none where it is the user's own.
+    pub(crate) files: Option<Content>,
 }
 
 impl Script {
@@ -110,7 +120,8 @@ pub(crate) async fn shell(
     has_run(service, view, candidate)?;
     let mut contents = Vec::new();
     if !view.resolution.roots[candidate.root].is_own() {
-        contents.push(content(candidate, Some(commands.text)).await?);
+        contents.push(content(candidate, commands.text).await?);
+        contents.extend(commands.files.clone());
     }
     // An agent may say that its user has sent them; only who may grant is believed.
     if commands.filled && !(by == By::User && peer.may_grant()) {
@@ -131,26 +142,31 @@ pub(crate) async fn script(
 ) -> Result<Permit, RpcError> {
     let Asking { view, candidate, .. } = asking;
     is_possible(service, view, candidate)?;
-    let contents = if view.resolution.roots[candidate.root].is_own() {
-        Vec::new()
-    } else {
-        let contents = vec![content(candidate, None).await?, script.content.clone()];
-        unknown(service, contents).await
-    };
+    let contents = unknown(service, script.files.iter().cloned().collect()).await;
     permission(service, asking, Act::Script(script), contents).await
 }
 
-/// Returns what a skill's file holds: the text of this hash where it was read before.
-async fn content(candidate: &Candidate, loaded: Option<[u8; 32]>) -> Result<Content, RpcError> {
+/// Returns the files that are trusted together with a skill; none where it is the user's own.
+pub(crate) fn unit(view: &View, candidate: &Candidate) -> Option<Unit> {
+    let root = &view.resolution.roots[candidate.root];
+    let plugin = root.plugin.as_ref().map(|it| &*it.root);
+    (!root.is_own()).then(|| Unit::of(&candidate.path, plugin))
+}
+
+/// Reads the files of a unit for what trust is bound to.
+pub(crate) async fn files(unit: Unit, name: &str) -> Result<Content, RpcError> {
+    let name = name.to_owned();
+    blocking(move || {
+        let snapshot = Snapshot::take(unit).map_err(|error| sealed::refused(&error, &name))?;
+        Ok(snapshot.content().clone())
+    })
+    .await
+}
+
+/// Returns what a skill's file held when its text of this hash was read.
+async fn content(candidate: &Candidate, loaded: [u8; 32]) -> Result<Content, RpcError> {
     let path = candidate.path.clone();
-    let content = blocking(move || {
-        let content = match loaded {
-            Some(hash) => Content::known(&path, hash),
-            None => Content::read(&path),
-        };
-        content.map_err(|error| gone(&path, &error))
-    });
-    content.await
+    blocking(move || Content::known(&path, loaded).map_err(|error| gone(&path, &error))).await
 }
 
 fn gone(path: &AbsPath, error: &io::Error) -> RpcError {
@@ -190,8 +206,19 @@ pub(crate) async fn withheld_hooks(
             "Its hooks are left out, because what comes with `{place}` is not trusted; `skillsd trust {place}` trusts it."
         )));
     }
-    let content = content(candidate, Some(loaded)).await?;
-    let has_changed = !unknown(service, vec![content]).await.is_empty();
+    let mut contents = vec![content(candidate, loaded).await?];
+    // What cannot be read is not what was trusted.
+    let files = match unit(view, candidate) {
+        Some(unit) => files(unit, &candidate.name).await.map(Some),
+        None => Ok(None),
+    };
+    let has_changed = match files {
+        Ok(files) => {
+            contents.extend(files);
+            !unknown(service, contents).await.is_empty()
+        }
+        Err(_) => true,
+    };
     Ok(has_changed.then(|| {
         format!(
             "Its hooks are left out, because it has changed since `{place}` was trusted; `skillsd trust {place}` trusts it as it is."

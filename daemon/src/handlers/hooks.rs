@@ -1,5 +1,6 @@
 //! `hooks/*`: which hooks of a session's skills run at an event. The agent runs them.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -13,7 +14,9 @@ use skills_protocol::wire::{
 };
 
 use crate::answer::{Answer, Outcome};
+use crate::gate;
 use crate::peer::Peer;
+use crate::sealed::Unit;
 use crate::service::Service;
 use crate::to_wire;
 
@@ -34,14 +37,39 @@ pub(crate) async fn matching(
     let is_trusted = |place: &AbsPath| trusts.said(place).is_some_and(|it| it.1);
     let all = named.session.hooks.iter().filter(|it| it.agent == agent && !it.is_done);
     let all = all.filter(|it| it.place.as_ref().is_none_or(is_trusted));
-    let all = all.filter(|it| runs(&it.hook, event, tool, &payload));
-    let hooks: Vec<_> = all.map(matched).collect();
+    let mut unchanged = BTreeMap::new();
+    let mut hooks = Vec::new();
+    for hook in all.filter(|it| runs(&it.hook, event, tool, &payload)) {
+        if hook.place.is_some() {
+            let unit = Unit::of(&hook.path, hook.plugin.as_ref().map(|it| &**it));
+            let is_known = match unchanged.get(&unit) {
+                Some(is_known) => *is_known,
+                None => {
+                    let is_known = is_unchanged(&service, unit.clone(), &hook.name).await;
+                    unchanged.insert(unit, is_known);
+                    is_known
+                }
+            };
+            if !is_known {
+                continue;
+            }
+        }
+        hooks.push(matched(hook));
+    }
     service.counters.count(|it| it.hooks_matched += hooks.len() as u64);
     Answer::new(&HooksMatchResult {
         session: named.session.id.clone(),
         hooks,
         health: to_wire::health(&service.sessions.store().health()),
     })
+}
+
+/// Whether the files of a skill are as they were trusted. What cannot be read is not.
+async fn is_unchanged(service: &Service, unit: Unit, name: &str) -> bool {
+    match gate::run::files(unit, name).await {
+        Ok(files) => gate::run::unknown(service, vec![files]).await.is_empty(),
+        Err(_) => false,
+    }
 }
 
 fn matched(it: &RegisteredHook) -> MatchedHook {

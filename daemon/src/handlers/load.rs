@@ -36,7 +36,9 @@ use crate::from_wire::format;
 use crate::gate::run::Commands;
 use crate::gate::{self, Asking};
 use crate::handlers::get::extract;
+use crate::handlers::run::ORIGINAL;
 use crate::peer::Peer;
+use crate::sealed::{self, SealedCopy, Snapshot, Unit};
 use crate::service::Service;
 use crate::to_wire::{self, rendered};
 
@@ -177,6 +179,11 @@ struct Asked<'a> {
 
 impl Asked<'_> {
     fn render(&self, results: &ShellResults, given: Given) -> Loaded {
+        self.render_in(results, given, None)
+    }
+
+    /// Renders the skill with the paths of a private copy in place of its own.
+    fn render_in(&self, results: &ShellResults, given: Given, copy: Option<&SealedCopy>) -> Loaded {
         let Self { params, material, view, .. } = self;
         let candidate = &view.resolution.candidates[self.choice.candidate_idx];
         let plugin = material.plugin.as_deref();
@@ -193,7 +200,10 @@ impl Asked<'_> {
                 .filter(|it| given == Given::All || it.split('/').skip(1).all(is_word)),
             session_id: sent(self.session),
             effort: sent(params.effort.as_deref()),
-            plugin_root: plugin.map(|it| shown(&it.root)),
+            plugin_root: plugin.map(|it| match copy {
+                Some(copy) => copy.root().to_string_lossy().into_owned(),
+                None => shown(&it.root),
+            }),
             plugin_data: plugin.and_then(|it| it.data.as_ref()).map(shown),
             user_config,
         };
@@ -207,7 +217,7 @@ impl Asked<'_> {
             name: &candidate.name,
             label: material.label.as_deref(),
             is_command: material.is_command,
-            dir: &candidate.dir().to_string_lossy(),
+            dir: &copy.map_or(&*candidate.dir(), SealedCopy::skill).to_string_lossy(),
             path: &candidate.path.to_string_lossy(),
             body: &material.body,
             arguments: params.args.as_deref().filter(|_| given == Given::All).unwrap_or_default(),
@@ -232,8 +242,18 @@ impl Asked<'_> {
         };
         let all_here = all(loaded);
         let filled = all(&self.render(results, Given::Words)) != all_here;
-        let commands = Commands { text: self.material.hash(), all: all_here, filled };
+        let candidate = asking.candidate;
+        let unit = gate::run::unit(self.view, candidate);
+        let files = match unit.clone() {
+            Some(unit) => Some(gate::run::files(unit, &candidate.name).await?),
+            None => None,
+        };
+        let commands = Commands { text: self.material.hash(), all: all_here, filled, files };
         gate::run::shell(self.service, asking, &commands).await?;
+        let copy = match unit {
+            Some(unit) => Some(self.copy(unit, &commands, &candidate.name).await?),
+            None => None,
+        };
         let shell = self.shell();
         if shell != BASH {
             return Err(RpcError::not_allowed(format!(
@@ -250,16 +270,25 @@ impl Asked<'_> {
             RpcError::invalid_params(format!("the command `{shown}` {why}"))
                 .with_hint("Send less in `args`: what is long or binary belongs into a file.")
         };
-        for command in &loaded.commands {
-            if let Some(unfit) = Unfit::of(&command.command) {
+        let dir = candidate.dir().into_path_buf();
+        let run_dir = copy.as_ref().map_or(&*dir, SealedCopy::skill);
+        // The same commands in the same order: only the paths in them are others.
+        let in_copy =
+            copy.as_ref().map(|it| self.render_in(results, Given::All, Some(it)).commands);
+        let to_run = in_copy.as_ref().unwrap_or(&loaded.commands);
+        for (command, run) in loaded.commands.iter().zip(to_run) {
+            if let Some(unfit) = Unfit::of(&run.command) {
                 return Err(too_long(&command.command, unfit.to_string()));
             }
-            let dir = asking.candidate.dir();
             let job = Job {
                 program: BASH.into(),
-                args: vec!["-c".into(), OsString::from(&command.command)],
+                args: vec!["-c".into(), OsString::from(&run.command)],
                 directory: self.view.site.cwd.to_path_buf(),
-                environment: vec![("CLAUDE_SKILL_DIR", dir.as_os_str().to_owned())],
+                environment: vec![
+                    ("CLAUDE_SKILL_DIR", run_dir.as_os_str().to_owned()),
+                    (ORIGINAL, dir.as_os_str().to_owned()),
+                    ("PATH", child::search_path(&self.view.resolution.worktree)),
+                ],
                 timeout: deadline.saturating_duration_since(Instant::now()),
                 most: config.run_output as usize,
             };
@@ -282,6 +311,27 @@ impl Asked<'_> {
             results.insert(command.id.clone(), printed(&ran));
         }
         Ok(warnings)
+    }
+
+    /// Copies the files of a skill as they were when its commands were agreed to.
+    async fn copy(
+        &self,
+        unit: Unit,
+        commands: &Commands,
+        name: &str,
+    ) -> Result<SealedCopy, RpcError> {
+        let (agreed, shown) = (commands.files.clone(), name.to_owned());
+        let snapshot = blocking(move || {
+            let snapshot = Snapshot::take(unit).map_err(|it| sealed::refused(&it, &shown))?;
+            if agreed.as_ref() == Some(snapshot.content()) {
+                return Ok(snapshot);
+            }
+            Err(RpcError::not_allowed(format!(
+                "`{shown}` has changed since the user was asked about it"
+            ))
+            .with_hint("Ask again: what it holds now is asked about."))
+        });
+        sealed::copy(self.service, snapshot.await?, name).await
     }
 
     /// What is not well about what is loaded and about its being kept.

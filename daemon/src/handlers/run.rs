@@ -1,7 +1,8 @@
 //! `skills/run`: a script of a skill, where the user lets the daemon run any.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,6 +23,7 @@ use crate::gate::{self, Asking};
 use crate::handlers::files::{directory_gone, refused, relative};
 use crate::handlers::get::find;
 use crate::peer::Peer;
+use crate::sealed::{self, Snapshot};
 use crate::service::Service;
 use crate::to_wire;
 
@@ -51,33 +53,56 @@ pub(crate) async fn run(service: Arc<Service>, peer: Arc<Peer>, mut params: RunP
     };
     gate::run::is_possible(&service, &view, candidate)?;
     let dir = candidate.dir().into_path_buf();
+    let unit = gate::run::unit(&view, candidate);
     let look = || {
         let (dir, relative, shown) = (dir.clone(), relative.clone(), params.relative.clone());
-        let known = candidate.directory;
-        blocking(move || located((&dir, known), &relative, &shown))
+        let (known, unit, name) = (candidate.directory, unit.clone(), candidate.name.clone());
+        blocking(move || {
+            let content = located((&dir, known), &relative, &shown)?;
+            let take = |unit| Snapshot::take(unit).map_err(|error| sealed::refused(&error, &name));
+            Ok((content, unit.map(take).transpose()?))
+        })
     };
-    let content = look().await?;
+    let (content, snapshot) = look().await?;
+    let files = snapshot.map(|it| it.content().clone());
     let (relative_shown, args) = (params.relative.clone(), params.args.clone());
-    let script = Script { relative: relative_shown, args, content };
+    let script = Script { relative: relative_shown, args, content, files };
     gate::run::script(&service, asking, &script).await?;
     // The user may have thought about it for long.
-    if look().await? != script.content {
+    let (content, snapshot) = look().await?;
+    let files = snapshot.as_ref().map(Snapshot::content);
+    if content != script.content || files != script.files.as_ref() {
         return Err(RpcError::not_allowed(format!(
             "`{}` has changed since the user was asked about it",
             params.relative
         ))
         .with_hint("Ask again: what it holds now is asked about."));
     }
-    let program = script.content.path.clone().into_os_string();
+    let worktree = view.resolution.worktree.to_path_buf();
+    let copy = match snapshot {
+        Some(snapshot) => {
+            refuse_interpreter(&snapshot, &relative, &params.relative, &[&worktree, &dir])?;
+            Some(sealed::copy(&service, snapshot, &candidate.name).await?)
+        }
+        None => None,
+    };
+    let (program, run_dir) = match &copy {
+        Some(copy) => (copy.skill().join(&relative), copy.skill().to_path_buf()),
+        None => (script.content.path.clone(), dir.clone()),
+    };
     let config = service.settings.user();
     let allowed = Duration::from_secs(config.run_timeout);
     let timeout = params.timeout_ms.map_or(allowed, Duration::from_millis).min(allowed);
-    let environment =
-        ["CLAUDE_SKILL_DIR", "SKILL_DIR"].map(|it| (it, dir.clone().into_os_string()));
+    let environment = [
+        ("CLAUDE_SKILL_DIR", run_dir.clone().into_os_string()),
+        ("SKILL_DIR", run_dir.clone().into_os_string()),
+        (ORIGINAL, dir.into_os_string()),
+        ("PATH", child::search_path(&worktree)),
+    ];
     let job = Job {
-        program,
+        program: program.into_os_string(),
         args: params.args.iter().map(OsString::from).collect(),
-        directory: dir,
+        directory: run_dir,
         environment: environment.into(),
         timeout,
         most: config.run_output as usize,
@@ -108,6 +133,34 @@ pub(crate) async fn run(service: Arc<Service>, peer: Arc<Peer>, mut params: RunP
         stderr: ran.stderr,
         truncated: ran.is_truncated,
     })
+}
+
+/// The variable that names the skill's own directory, where a copy of it runs.
+pub(super) const ORIGINAL: &str = "SKILLSD_ORIGINAL_DIR";
+
+/// Refuses a script whose first line names a program of the repository: nobody has checked that one.
+fn refuse_interpreter(
+    snapshot: &Snapshot,
+    relative: &Path,
+    shown: &str,
+    foreign: &[&PathBuf],
+) -> Result<(), RpcError> {
+    let Some(line) = snapshot.first_line(relative) else {
+        return Err(RpcError::invalid_params(format!("`{shown}` is not a file of the skill"))
+            .with_hint("Name it as `skills/resources` lists it."));
+    };
+    let line = if line.starts_with(b"#!") { line } else { b"" };
+    let is_in = |dir: &&&PathBuf| {
+        let dir = dir.as_os_str().as_bytes();
+        line.windows(dir.len()).any(|it| it == dir)
+    };
+    if foreign.iter().find(is_in).is_none() {
+        return Ok(());
+    }
+    Err(RpcError::not_allowed(format!(
+        "the first line of `{shown}` names a program in the worktree"
+    ))
+    .with_hint("Name a program of the system there, for example `/usr/bin/env python3`."))
 }
 
 /// Refuses what no program can be given.

@@ -32,13 +32,13 @@ pub(crate) async fn get(
     } else {
         None
     };
-    let waiting = if is_meant && params.waiting == Some(true) {
+    let (waiting, covers) = if is_meant && params.waiting == Some(true) {
         if context.session.is_none() {
             context.cwd = context.cwd.or(params.dir);
         }
         waiting::waiting(&service, service.view(&peer, context).await?).await?
     } else {
-        Vec::new()
+        (Vec::new(), Vec::new())
     };
     service.refresh_trusts(Heard::default()).await;
     let trusts = service.trusts().await;
@@ -51,6 +51,7 @@ pub(crate) async fn get(
         decided: said.map(|(it, _)| encode(it, encoding)),
         all: trusts.iter().map(|(dir, trusted)| one(dir, trusted)).collect(),
         waiting,
+        covers,
         health: to_wire::health(&service.sessions.store().health()),
     })
 }

@@ -1,1 +1,343 @@
 //! Files exchanged between the check and the run of a script, hook or shell command.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use serde_json::{Value, json};
+use skills_testkit::Home;
+
+use crate::support::{Live, number, run_at_terminal};
+
+const SKILL: &str = "//- /.claude/skills/s/SKILL.md
+---
+name: s
+description: Runs.
+---
+Now: !`sh \"${CLAUDE_SKILL_DIR}/helper\"`
+//- /.claude/skills/s/run.sh mode=0755
+#!/bin/sh
+. \"$(dirname \"$0\")/helper\"
+//- /.claude/skills/s/helper
+echo trusted
+";
+
+/// How many runs a race goes on for; the long run sets 100000.
+fn rounds() -> usize {
+    number("SKILLSD_ATTACK_ROUNDS").unwrap_or(200)
+}
+
+struct Scene {
+    live: Live,
+    top: PathBuf,
+    skill: PathBuf,
+}
+
+impl Scene {
+    /// Starts a daemon that may run everything, with a worktree of this text that is trusted.
+    fn with(text: &str) -> Self {
+        let home = Home::new();
+        fs::create_dir_all(home.config_dir().join("skillsd")).expect("made");
+        let config = "run.scripts = true\nrun.shell = true\n";
+        fs::write(home.config_dir().join("skillsd/config.toml"), config).expect("written");
+        let top = home.worktree("w", text);
+        let scene = Self { live: Live::start_in(home), skill: top.join(".claude/skills/s"), top };
+        scene.live.wire.grant("trust/set", &json!({"dir": scene.top, "trusted": true}));
+        scene
+    }
+
+    fn new() -> Self {
+        Self::with(SKILL)
+    }
+
+    fn script(&self, relative: &str) -> Value {
+        json!({"cwd": self.top, "profile": "claude-code", "name": "s", "relative": relative})
+    }
+
+    fn try_run(&mut self, relative: &str) -> Result<String, (i64, String)> {
+        let ran = self.live.wire.try_call("skills/run", &self.script(relative));
+        let ran = ran.map_err(|it| (it.code, it.message))?;
+        Ok(format!("{}{}", ran["stdout"].as_str().unwrap(), ran["stderr"].as_str().unwrap()))
+    }
+
+    fn try_shell(&mut self) -> Result<String, (i64, String)> {
+        let params = json!({"cwd": self.top, "profile": "claude-code", "name": "s",
+            "format": "claude", "shell": "execute"});
+        let loaded = self.live.wire.try_call("skills/load", &params);
+        let loaded = loaded.map_err(|it| (it.code, it.message))?;
+        Ok(loaded["output"].as_str().unwrap().to_owned())
+    }
+
+    #[track_caller]
+    fn asks(&mut self, relative: &str) {
+        let error = self.try_run(relative).expect_err("the user is asked");
+        assert_eq!(error.0, -32003, "{error:?}");
+    }
+
+    /// Exchanges two paths in a loop while `attempt` is made over and over. Returns how many of the
+    /// outputs held `trusted`; fails on one that held `foreign`.
+    fn race(
+        &mut self,
+        one: &Path,
+        other: &Path,
+        attempt: impl Fn(&mut Self) -> Result<String, (i64, String)>,
+    ) -> usize {
+        let is_over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    let exchanged = renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE);
+                    exchanged.expect("both are there");
+                    thread::yield_now();
+                }
+            });
+            let mut n_trusted = 0;
+            let mut n_foreign = 0;
+            for _ in 0..rounds() {
+                if let Ok(output) = attempt(self) {
+                    n_foreign += usize::from(output.contains("foreign"));
+                    n_trusted += usize::from(output.contains("trusted"));
+                }
+            }
+            is_over.store(true, Ordering::Relaxed);
+            assert_eq!(n_foreign, 0, "of {} runs", rounds());
+            n_trusted
+        })
+    }
+}
+
+fn write_script(path: &Path, text: &str) {
+    fs::write(path, text).expect("written");
+    fs::set_permissions(path, Permissions::from_mode(0o755)).expect("ours");
+}
+
+#[test]
+fn script_exchanged_in_a_loop_never_runs() {
+    let mut scene = Scene::new();
+    let (ours, foreign) = (scene.skill.join("run.sh"), scene.top.join("foreign.sh"));
+    write_script(&foreign, "#!/bin/sh\necho foreign\n");
+    let n_trusted = scene.race(&ours, &foreign, |it| it.try_run("run.sh"));
+    assert!(n_trusted > 0, "no run came through");
+}
+
+#[test]
+fn helper_exchanged_in_a_loop_never_runs() {
+    let mut scene = Scene::new();
+    let (ours, foreign) = (scene.skill.join("helper"), scene.top.join("foreign"));
+    fs::write(&foreign, "echo foreign\n").expect("written");
+    let n_trusted = scene.race(&ours, &foreign, |it| it.try_run("run.sh"));
+    assert!(n_trusted > 0, "no run came through");
+}
+
+#[test]
+fn directory_exchanged_in_a_loop_never_runs() {
+    let mut scene = Scene::new();
+    let foreign = scene.top.join("foreign");
+    fs::create_dir(&foreign).expect("made");
+    fs::copy(scene.skill.join("SKILL.md"), foreign.join("SKILL.md")).expect("copied");
+    fs::copy(scene.skill.join("run.sh"), foreign.join("run.sh")).expect("copied");
+    fs::write(foreign.join("helper"), "echo foreign\n").expect("written");
+    let ours = scene.skill.clone();
+    scene.race(&ours, &foreign, |it| it.try_run("run.sh"));
+}
+
+#[test]
+fn directory_exchanged_for_a_link_in_a_loop_never_runs() {
+    let mut scene = Scene::new();
+    let (elsewhere, link) = (scene.top.join("elsewhere"), scene.top.join("link"));
+    fs::create_dir(&elsewhere).expect("made");
+    fs::copy(scene.skill.join("SKILL.md"), elsewhere.join("SKILL.md")).expect("copied");
+    write_script(&elsewhere.join("run.sh"), "#!/bin/sh\necho foreign\n");
+    symlink(&elsewhere, &link).expect("made");
+    let ours = scene.skill.clone();
+    scene.race(&ours, &link, |it| it.try_run("run.sh"));
+}
+
+#[test]
+fn helper_of_a_shell_command_exchanged_in_a_loop_never_runs() {
+    let mut scene = Scene::new();
+    let (ours, foreign) = (scene.skill.join("helper"), scene.top.join("foreign"));
+    fs::write(&foreign, "echo foreign\n").expect("written");
+    let n_trusted = scene.race(&ours, &foreign, Scene::try_shell);
+    assert!(n_trusted > 0, "no run came through");
+}
+
+#[test]
+fn changed_added_and_removed_files_ask_before_anything_runs() {
+    let mut scene = Scene::new();
+    assert_eq!(scene.try_run("run.sh"), Ok("trusted\n".to_owned()));
+    let helper = scene.skill.join("helper");
+    fs::write(&helper, "echo foreign\n").expect("written");
+    scene.asks("run.sh");
+    assert_eq!(scene.try_shell().expect_err("it asks").0, -32003);
+    fs::remove_file(&helper).expect("there");
+    scene.asks("run.sh");
+    fs::write(&helper, "echo trusted\n").expect("written");
+    assert_eq!(scene.try_run("run.sh"), Ok("trusted\n".to_owned()));
+    fs::write(scene.skill.join("new"), "").expect("written");
+    scene.asks("run.sh");
+    fs::remove_file(scene.skill.join("new")).expect("there");
+    fs::set_permissions(&helper, Permissions::from_mode(0o755)).expect("ours");
+    scene.asks("run.sh");
+}
+
+#[test]
+fn agreement_to_one_change_is_none_to_the_next() {
+    let mut scene = Scene::new();
+    let helper = scene.skill.join("helper");
+    fs::write(&helper, "echo second\n").expect("written");
+    let error = scene.live.wire.try_call("skills/run", &scene.script("run.sh"));
+    let id = error.expect_err("it asks").data["requestId"].clone();
+    scene.live.wire.grant("permission/reply", &json!({"id": id, "reply": "once"}));
+    fs::write(&helper, "echo third\n").expect("written");
+    scene.asks("run.sh");
+    fs::write(&helper, "echo second\n").expect("written");
+    assert_eq!(scene.try_run("run.sh"), Ok("second\n".to_owned()));
+    scene.asks("run.sh");
+}
+
+#[test]
+fn script_runs_in_a_private_copy_that_is_removed() {
+    let text = SKILL.replace(
+        ". \"$(dirname \"$0\")/helper\"",
+        "echo \"$0\"; pwd; echo \"$CLAUDE_SKILL_DIR\"; stat -c %a \"$0\"; echo \"$SKILLSD_ORIGINAL_DIR\"",
+    );
+    let mut scene = Scene::with(&text);
+    let said = scene.try_run("run.sh").expect("it runs");
+    let lines: Vec<_> = said.lines().collect();
+    let copy = Path::new(lines[1]);
+    assert!(copy.starts_with(scene.live.home.runtime_dir()), "{said}");
+    assert_eq!((Path::new(lines[0]), lines[2]), (&*copy.join("run.sh"), lines[1]));
+    assert_eq!((lines[3], Path::new(lines[4])), ("500", &*scene.skill));
+    assert!(!copy.exists(), "it is gone after the run");
+}
+
+#[test]
+fn interpreter_in_the_worktree_is_refused() {
+    let mut scene = Scene::new();
+    let interpreter = scene.top.join("interpreter");
+    write_script(&interpreter, "#!/bin/sh\necho foreign\n");
+    for first in [
+        format!("#!{}", interpreter.display()),
+        format!("#!/usr/bin/env {}", interpreter.display()),
+    ] {
+        write_script(&scene.skill.join("run.sh"), &format!("{first}\n"));
+        scene.live.wire.grant("trust/set", &json!({"dir": scene.top, "trusted": true}));
+        let error = scene.try_run("run.sh").expect_err("nobody has checked that program");
+        assert_eq!(error.0, -32005, "{error:?}");
+    }
+}
+
+#[test]
+fn programs_are_not_searched_for_in_the_worktree() {
+    let home = Home::new();
+    fs::create_dir_all(home.config_dir().join("skillsd")).expect("made");
+    let config = "run.scripts = true\nrun.shell = true\n";
+    fs::write(home.config_dir().join("skillsd/config.toml"), config).expect("written");
+    let text = SKILL.replace(". \"$(dirname \"$0\")/helper\"", "echo \"$PATH\"; planted");
+    let top = home.worktree("w", &text);
+    write_script(&top.join("planted"), "#!/bin/sh\necho foreign\n");
+    // As where whoever starts the daemon has the worktree in PATH.
+    let path = format!(".:{}::{}", top.display(), std::env::var("PATH").expect("set"));
+    let mut command = home.command(crate::support::exe());
+    let mut daemon =
+        command.arg("serve").env("PATH", path).current_dir(&top).spawn().expect("runs");
+    let mut wire = skills_testkit::wait_for("the daemon", || {
+        skills_testkit::Wire::connect(&home.socket(), skills_testkit::Framing::Header).ok()
+    });
+    wire.grant("trust/set", &json!({"dir": top, "trusted": true}));
+    let params = json!({"cwd": top, "profile": "claude-code", "name": "s", "relative": "run.sh"});
+    let ran = wire.call("skills/run", &params);
+    daemon.kill().expect("ours");
+    daemon.wait().expect("ours");
+    let said = ran["stdout"].as_str().expect("text");
+    assert!(!said.contains("foreign") && ran["exitCode"] == 127, "{ran}");
+    assert!(said.trim().split(':').all(|it| it.starts_with('/')), "{said}");
+}
+
+#[test]
+fn link_out_of_the_skill_is_not_in_the_copy() {
+    let mut scene = Scene::new();
+    fs::write(scene.top.join("outside"), "echo foreign\n").expect("written");
+    fs::remove_file(scene.skill.join("helper")).expect("there");
+    symlink("../../../outside", scene.skill.join("helper")).expect("made");
+    scene.live.wire.grant("trust/set", &json!({"dir": scene.top, "trusted": true}));
+    let said = scene.try_run("run.sh").expect("it runs");
+    assert!(!said.contains("foreign"), "{said}");
+}
+
+#[test]
+fn skill_that_is_too_large_to_check_is_not_run() {
+    let mut scene = Scene::new();
+    let large = fs::File::create(scene.skill.join("large")).expect("made");
+    large.set_len(65 * 1024 * 1024).expect("sparse");
+    scene.live.wire.grant("trust/set", &json!({"dir": scene.top, "trusted": true}));
+    let error = scene.try_run("run.sh").expect_err("it cannot be checked");
+    assert_eq!(error.0, -32007, "{error:?}");
+    assert_eq!(scene.try_shell().expect_err("nor its commands").0, -32007);
+}
+
+#[test]
+fn hooks_of_a_changed_skill_are_not_handed_out() {
+    let text = "//- /.claude/skills/s/SKILL.md
+---
+name: s
+description: Has hooks.
+hooks:
+  Stop:
+    - hooks:
+        - type: command
+          command: ${CLAUDE_SKILL_DIR}/helper
+---
+Text.
+//- /.claude/skills/s/helper mode=0755
+#!/bin/sh
+echo trusted
+";
+    let mut scene = Scene::with(text);
+    let at = json!({"cwd": scene.top, "profile": "claude-code", "session": "t"});
+    let with = |more: Value| {
+        let mut params = at.clone();
+        params.as_object_mut().expect("an object").extend(more.as_object().expect("one").clone());
+        params
+    };
+    let wire = &mut scene.live.wire;
+    wire.call("session/open", &at);
+    if let Err(error) = wire.try_call("skills/load", &with(json!({"name": "s"}))) {
+        let reply = json!({"id": error.data["requestId"], "reply": "always"});
+        wire.grant("permission/reply", &reply);
+        wire.call("skills/load", &with(json!({"name": "s"})));
+    }
+    let mut hooks = || {
+        let matched = wire.call("hooks/match", &with(json!({"event": "Stop"})));
+        matched["hooks"].as_array().expect("a list").len()
+    };
+    assert_eq!(hooks(), 1);
+    let helper = scene.skill.join("helper");
+    write_script(&helper, "#!/bin/sh\necho foreign\n");
+    assert_eq!(hooks(), 0);
+    write_script(&helper, "#!/bin/sh\necho trusted\n");
+    assert_eq!(hooks(), 1);
+}
+
+#[test]
+fn trust_shows_all_that_it_covers() {
+    let mut scene = Scene::new();
+    let params =
+        json!({"dir": scene.top, "cwd": scene.top, "profile": "claude-code", "waiting": true});
+    let got = scene.live.wire.call("trust/get", &params);
+    let covered = &got["covers"][0];
+    let counts = ["files", "scripts", "hooks", "commands"].map(|it| covered[it].clone());
+    assert_eq!(counts, [3, 1, 0, 1].map(|it| json!(it)), "{got}");
+    let before = covered["hash"].as_str().expect("a hash").to_owned();
+    fs::write(scene.skill.join("helper"), "echo foreign\n").expect("written");
+    let got = scene.live.wire.call("trust/get", &params);
+    assert_ne!(got["covers"][0]["hash"], json!(before));
+    assert_eq!(got["waiting"][0]["changed"], true, "{got}");
+    let args = ["trust", "--profile", "claude-code"];
+    let (_, shown) = run_at_terminal(&scene.live.home, &scene.top, &args, "n");
+    assert!(shown.contains("3 files · 1 script · 1 shell command · blake3:"), "{shown}");
+}

@@ -34,9 +34,9 @@ pub(super) enum Marks {
 
 const FENCE: &str = "```";
 
-/// Whether there are commands in a text, by the rules of the agent that has them.
-pub fn has_commands(text: &str) -> bool {
-    !find(text, Marks::Claude).is_empty()
+/// Returns how many commands there are in a text, by the rules of the agent that has them.
+pub fn count_commands(text: &str) -> usize {
+    find(text, Marks::Claude).len()
 }
 
 /// Finds the commands of a body, in order.

@@ -41,9 +41,37 @@ pub struct TrustGetResult {
     /// empty unless `waiting` asks for them.
     #[serde(default)]
     pub waiting: Vec<WaitingSkill>,
+    /// What trust in the place covers: each skill seen from there that may run something, with all
+    /// of its files; empty unless `waiting` asks for it.
+    #[serde(default)]
+    pub covers: Vec<CoveredSkill>,
     /// What is unwell.
     #[serde(default)]
     pub health: Vec<Health>,
+}
+
+/// A skill as trust covers it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CoveredSkill {
+    /// Its name.
+    pub name: String,
+    /// Its SKILL.md.
+    pub path: String,
+    /// How `path` is written; absent when it is plain text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path_encoding: Option<PathEncoding>,
+    /// How many files it has, helpers included.
+    pub files: u64,
+    /// How many of them are scripts that `skills/run` runs.
+    pub scripts: u64,
+    /// How many hooks its frontmatter has.
+    pub hooks: u64,
+    /// How many shell commands its text has.
+    pub commands: u64,
+    /// The hash of all its files: names, contents, and whether they can be executed. Null where it
+    /// has too many files or too large ones, and runs nothing.
+    pub hash: Option<String>,
 }
 
 /// A skill that asks for trust.

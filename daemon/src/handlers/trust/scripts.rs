@@ -1,4 +1,4 @@
-//! What trust remembers of a directory: its skills, and the scripts that `skills/run` would run.
+//! What trust remembers of a directory: its skills, each with all of its files.
 //!
 //! All of it is read once, when trust is given, within bounds: what lies beyond them is not known,
 //! and asks before it runs.
@@ -6,39 +6,29 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use skills_core::render::resources::is_script;
 use skills_engine::store::Content;
 
-use crate::beneath::Beneath;
+use crate::sealed::{Snapshot, Unit};
 
-/// How many bytes of scripts are read. A skill has some ten kilobytes of them.
-pub(super) const MOST: u64 = 1024 * 1024 * 1024;
-
-/// Returns the skills and commands in a directory with their scripts, as they are, and how many of
-/// them are skills or commands. Blocks on the disk.
+/// Returns the skills and commands in a directory with all their files, as they are, and how many
+/// of them are skills or commands. Blocks on the disk.
 pub(super) fn contents(dir: &Path) -> (Vec<Content>, u64) {
     let files = Content::skills_below(dir);
     // One that is not there or cannot be read is no skill.
-    let skills = files.iter().filter_map(|it| Some((it.parent()?, Content::read(it).ok()?)));
-    let (dirs, mut contents): (BTreeSet<_>, Vec<_>) = skills.unzip();
+    let skills = files.iter().filter_map(|it| Some((it, Content::read(it).ok()?)));
+    let (files, mut contents): (Vec<_>, Vec<_>) = skills.unzip();
     let n_skills = contents.len() as u64;
-    let mut room = MOST;
-    for dir in dirs {
-        contents.extend(scripts(dir, &mut room));
-    }
+    let units: BTreeSet<_> = files.iter().flat_map(|it| units(it, dir)).collect();
+    contents.extend(
+        units.into_iter().filter_map(|it| Some(Snapshot::take(it).ok()?.content().clone())),
+    );
     (contents, n_skills)
 }
 
-/// Returns the scripts beneath the directory of a skill as they are, as far as there is room.
-pub(super) fn scripts(dir: &Path, room: &mut u64) -> Vec<Content> {
-    // What cannot be read is not run either.
-    let Ok(beneath) = Beneath::open(dir) else { return Vec::new() };
-    let files = beneath.list().unwrap_or_default().files;
-    let mut found = Vec::new();
-    for file in files.iter().filter(|it| it.executable && is_script(&it.relative)) {
-        let Some(left) = room.checked_sub(file.size) else { continue };
-        *room = left;
-        found.extend(beneath.content(&file.relative));
-    }
-    found
+/// Returns the files that a skill may be run with: its own, and those of plugins that it is in.
+fn units(file: &Path, dir: &Path) -> Vec<Unit> {
+    let above = file.ancestors().skip(1).take_while(|it| it.starts_with(dir));
+    let plugins = above.filter(|it| it.join(".claude-plugin").is_dir());
+    let plugins = plugins.map(|it| Unit::of(file, Some(it)));
+    plugins.chain([Unit::of(file, None)]).collect()
 }

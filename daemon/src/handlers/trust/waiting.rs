@@ -1,12 +1,13 @@
-//! What of the skills at a place waits for the user's trust: to be listed, or to run something.
+//! What of the skills at a place trust covers, and what waits for the user's trust: to be listed, or
+//! to run something.
 
 use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
 
 use skills_core::catalog;
-use skills_core::fields::Fields;
-use skills_core::render::has_commands;
+use skills_core::fields::{Fields, Reading};
+use skills_core::render::count_commands;
 use skills_core::render::resources::is_script;
 use skills_core::resolve::{Candidate, State};
 use skills_core::text::decode;
@@ -14,32 +15,37 @@ use skills_engine::View;
 use skills_engine::store::Content;
 use skills_protocol::error::RpcError;
 use skills_protocol::path::{encode, encoding_of};
-use skills_protocol::wire::{TrustNeed, WaitingSkill};
+use skills_protocol::wire::{CoveredSkill, TrustNeed, WaitingSkill};
 
 use crate::beneath::{Beneath, MOST_LOADED};
 use crate::blocking::blocking;
 use crate::gate;
+use crate::sealed::Snapshot;
 use crate::service::Service;
+use crate::to_wire;
 
-use super::scripts::{MOST, scripts};
-
-/// A skill that asks for trust.
+/// A skill that runs something, or waits to be listed.
 struct Asking {
     skill: WaitingSkill,
-    /// What its file and its scripts hold, where the place is trusted.
-    contents: Vec<Content>,
+    covered: CoveredSkill,
+    /// What its text and its files hold, where the place is trusted.
+    contents: Option<Vec<Content>>,
 }
 
-/// Returns the skills that would do more if they were trusted, in the view's order. What is trusted
-/// and has changed since waits as well, for what it runs.
+/// Returns the skills that would do more if they were trusted, in the view's order, and what trust
+/// covers. What is trusted and has changed since waits as well, for what it runs.
 pub(super) async fn waiting(
     service: &Service,
     view: Arc<View>,
-) -> Result<Vec<WaitingSkill>, RpcError> {
+) -> Result<(Vec<WaitingSkill>, Vec<CoveredSkill>), RpcError> {
     let found = blocking(move || Ok(asking(&view))).await?;
-    let mut waiting = Vec::new();
-    for Asking { mut skill, contents } in found {
-        if !contents.is_empty() {
+    let (mut waiting, mut covers) = (Vec::new(), Vec::new());
+    for Asking { mut skill, covered, contents } in found {
+        // What is only listed has nothing to be bound to.
+        if skill.needs != [TrustNeed::List] {
+            covers.push(covered);
+        }
+        if let Some(contents) = contents {
             if gate::run::unknown(service, contents).await.is_empty() {
                 continue;
             }
@@ -47,65 +53,90 @@ pub(super) async fn waiting(
         }
         waiting.push(skill);
     }
-    Ok(waiting)
+    Ok((waiting, covers))
 }
 
 /// Reads the disk.
 fn asking(view: &View) -> Vec<Asking> {
     let resolution = &view.resolution;
     let mut found = Vec::new();
-    let mut room = MOST;
     for candidate in &resolution.candidates {
         let root = &resolution.roots[candidate.root];
-        if root.is_own() || candidate.state.is_out() {
+        let Some(unit) = gate::run::unit(view, candidate) else { continue };
+        if candidate.state.is_out() {
             continue;
         }
-        let needs = needs(candidate);
+        let counts = Counts::of(candidate);
+        let needs = counts.needs(candidate);
         if needs.is_empty() {
             continue;
         }
         // A file that is gone by now asks for nothing.
         let Ok(content) = Content::read(&candidate.path) else { continue };
+        let snapshot = Snapshot::take(unit).ok();
+        let files = snapshot.as_ref().map(Snapshot::content);
         let encoding = encoding_of([&*candidate.path]);
-        let skill = WaitingSkill {
-            name: candidate.name.clone(),
-            path: encode(&candidate.path, encoding),
+        let (name, path) = (candidate.name.clone(), encode(&candidate.path, encoding));
+        let covered = CoveredSkill {
+            name: name.clone(),
+            path: path.clone(),
             path_encoding: encoding,
-            needs,
-            changed: false,
+            files: snapshot.as_ref().map_or(0, Snapshot::n_files) as u64,
+            scripts: counts.scripts as u64,
+            hooks: counts.hooks as u64,
+            commands: counts.commands as u64,
+            hash: files.map(|it| to_wire::hash(&it.hash)),
         };
-        let mut contents = Vec::new();
-        if root.is_trusted() {
-            contents.push(content);
-            contents.extend(scripts(&candidate.dir(), &mut room));
-        }
-        found.push(Asking { skill, contents });
+        let skill = WaitingSkill { name, path, path_encoding: encoding, needs, changed: false };
+        let contents =
+            root.is_trusted().then(|| [content].into_iter().chain(files.cloned()).collect());
+        found.push(Asking { skill, covered, contents });
     }
     found
 }
 
-fn needs(candidate: &Candidate) -> Vec<TrustNeed> {
-    let mut needs = Vec::new();
-    if candidate.state == State::Untrusted {
-        needs.push(TrustNeed::List);
+/// How much of a skill runs.
+struct Counts {
+    hooks: usize,
+    commands: usize,
+    scripts: usize,
+}
+
+impl Counts {
+    fn of(candidate: &Candidate) -> Self {
+        let hooks = candidate.record().map_or(0, |record| {
+            let document = record.document();
+            let Some(frontmatter) = document.frontmatter.as_ref() else { return 0 };
+            let fields = Fields::new(frontmatter, &record.head);
+            match fields.read(&catalog::HOOKS).map(|it| it.value) {
+                Some(Some(Reading::Hooks(groups))) => {
+                    groups.iter().map(|it| it.handlers.len()).sum::<usize>().max(1)
+                }
+                // A key that cannot be read is there all the same.
+                Some(_) => 1,
+                None => 0,
+            }
+        });
+        let mut counts = Self { hooks, commands: 0, scripts: 0 };
+        // What cannot be read is not run either.
+        let Ok(beneath) = Beneath::of(candidate) else { return counts };
+        let file = Path::new(candidate.path.file_name().unwrap_or(OsStr::new("SKILL.md")));
+        let body = beneath.whole(file, MOST_LOADED).unwrap_or_default();
+        counts.commands = count_commands(&decode(&body).text);
+        let files = beneath.list().unwrap_or_default().files;
+        let scripts = files.iter().filter(|it| it.executable && is_script(&it.relative));
+        counts.scripts = scripts.count();
+        counts
     }
-    if candidate.record().is_some_and(|record| {
-        let document = record.document();
-        let frontmatter = document.frontmatter.as_ref();
-        frontmatter.is_some_and(|it| Fields::new(it, &record.head).entry(&catalog::HOOKS).is_some())
-    }) {
-        needs.push(TrustNeed::Hooks);
+
+    fn needs(&self, candidate: &Candidate) -> Vec<TrustNeed> {
+        let is_listed = candidate.state != State::Untrusted;
+        let all = [
+            (!is_listed, TrustNeed::List),
+            (self.hooks > 0, TrustNeed::Hooks),
+            (self.commands > 0, TrustNeed::Shell),
+            (self.scripts > 0, TrustNeed::Scripts),
+        ];
+        all.into_iter().filter(|it| it.0).map(|it| it.1).collect()
     }
-    // What cannot be read is not run either.
-    let Ok(beneath) = Beneath::of(candidate) else { return needs };
-    let file = Path::new(candidate.path.file_name().unwrap_or(OsStr::new("SKILL.md")));
-    let body = beneath.whole(file, MOST_LOADED).unwrap_or_default();
-    if has_commands(&decode(&body).text) {
-        needs.push(TrustNeed::Shell);
-    }
-    let files = beneath.list().unwrap_or_default().files;
-    if files.iter().any(|it| it.executable && is_script(&it.relative)) {
-        needs.push(TrustNeed::Scripts);
-    }
-    needs
 }
