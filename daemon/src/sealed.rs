@@ -51,8 +51,8 @@ pub(crate) enum SealError {
     #[error(transparent)]
     Unread(#[from] BeneathError),
     /// The copy could not be written.
-    #[error("failed to copy it")]
-    Copy(#[from] io::Error),
+    #[error("failed to copy it: {0}")]
+    Copy(io::Error),
 }
 
 impl Unit {
@@ -110,7 +110,8 @@ impl Snapshot {
             room -= bytes.len() as u64;
             files.push(File { relative, executable, bytes });
         }
-        let mut path = fs::canonicalize(&unit.directory)?.into_os_string();
+        let path = fs::canonicalize(&unit.directory).map_err(BeneathError::Io)?;
+        let mut path = path.into_os_string();
         // No path of a file has such a part, and it is below what is trusted.
         path.push("/\0files");
         path.push(unit.only.as_deref().map_or(OsStr::new(""), Path::as_os_str));

@@ -90,6 +90,16 @@ pub(crate) fn is_possible(
     has_run(service, view, candidate)
 }
 
+/// Whether the configuration and trust let the commands of a skill be run, whatever they are.
+pub(crate) fn is_shell_possible(
+    service: &Service,
+    view: &View,
+    candidate: &Candidate,
+) -> Result<(), RpcError> {
+    is_on(service.settings.user().run_shell, "run.shell", "the commands of skills")?;
+    has_run(service, view, candidate)
+}
+
 /// Whether a skill is from where things are run.
 fn has_run(service: &Service, view: &View, candidate: &Candidate) -> Result<(), RpcError> {
     let name = &candidate.name;
@@ -116,8 +126,7 @@ pub(crate) async fn shell(
     commands: &Commands,
 ) -> Result<Permit, RpcError> {
     let Asking { peer, view, candidate, by, .. } = asking;
-    is_on(service.settings.user().run_shell, "run.shell", "the commands of skills")?;
-    has_run(service, view, candidate)?;
+    is_shell_possible(service, view, candidate)?;
     let mut contents = Vec::new();
     if !view.resolution.roots[candidate.root].is_own() {
         contents.push(content(candidate, commands.text).await?);

@@ -243,6 +243,8 @@ impl Asked<'_> {
         let all_here = all(loaded);
         let filled = all(&self.render(results, Given::Words)) != all_here;
         let candidate = asking.candidate;
+        // Nothing is read for what is not run anyway.
+        gate::run::is_shell_possible(self.service, self.view, candidate)?;
         let unit = gate::run::unit(self.view, candidate);
         let files = match unit.clone() {
             Some(unit) => Some(gate::run::files(unit, &candidate.name).await?),

@@ -150,11 +150,11 @@ fn refuse_interpreter(
             .with_hint("Name it as `skills/resources` lists it."));
     };
     let line = if line.starts_with(b"#!") { line } else { b"" };
-    let is_in = |dir: &&&PathBuf| {
+    let names = |dir: &&PathBuf| {
         let dir = dir.as_os_str().as_bytes();
         line.windows(dir.len()).any(|it| it == dir)
     };
-    if foreign.iter().find(is_in).is_none() {
+    if !foreign.iter().any(names) {
         return Ok(());
     }
     Err(RpcError::not_allowed(format!(

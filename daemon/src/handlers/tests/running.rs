@@ -127,8 +127,8 @@ async fn scripts_are_trusted_as_they_are_and_ask_when_they_change_or_come() {
     let pending = rig.call("permission/pending", json!({})).await["requests"].clone();
     assert_eq!(pending[0]["metadata"]["relative"], "x.sh", "{pending}");
     let reply = |of: &Value, reply: &str| json!({"id": of["id"], "reply": reply});
+    let of_new = pending[1].clone();
     rig.call("permission/reply", reply(&pending[0], "once")).await;
-    rig.call("permission/reply", reply(&pending[1], "always")).await;
     script(&rig, "x.sh", "third");
     assert_eq!(rig.try_call("skills/run", run("x.sh")).await.unwrap_err()["code"], -32003);
     script(&rig, "x.sh", "second");
@@ -140,8 +140,11 @@ async fn scripts_are_trusted_as_they_are_and_ask_when_they_change_or_come() {
     assert!(shown.collect::<Vec<_>>().contains(&r#"["--all"]"#.to_owned()), "{pending}");
     assert_eq!(rig.call("skills/run", run("x.sh")).await["stdout"], "second\n");
     assert_eq!(rig.try_call("skills/run", run("x.sh")).await.unwrap_err()["code"], -32003);
+    // An `always` trusts the skill with all of its files, whichever script was asked about.
+    rig.call("permission/reply", reply(&of_new, "always")).await;
     for _ in 0..2 {
         assert_eq!(rig.call("skills/run", run("new.sh")).await["stdout"], "new\n");
+        assert_eq!(rig.call("skills/run", run("x.sh")).await["stdout"], "second\n");
     }
     rig.trust_worktree().await;
     assert_eq!(rig.call("skills/run", run("x.sh")).await["stdout"], "second\n");
