@@ -154,7 +154,10 @@ impl Snapshot {
         } else {
             made?;
         }
-        let copy = SealedCopy { skill: root.join(&self.unit.skill), root };
+        // Joined with nothing it would end in a slash.
+        let is_root = self.unit.skill.as_os_str().is_empty();
+        let skill = if is_root { root.clone() } else { root.join(&self.unit.skill) };
+        let copy = SealedCopy { root, skill };
         private(true).create(&copy.skill)?;
         for file in &self.files {
             let path = copy.root.join(&file.relative);

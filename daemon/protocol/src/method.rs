@@ -265,7 +265,7 @@ requests! {
     EventsUnsubscribe, EVENTS_UNSUBSCRIBE, UnsubscribeParams => UnsubscribeResult, "1.0", AGAIN,
     "Ends a subscription of the same connection.";
     SkillsRun, SKILLS_RUN, RunParams => RunResult, "1.0", ONCE,
-    "Runs a script beneath a skill's directory, in that directory, without input and for a limited time; of a skill that is not the user's own, a private copy of all its files in theirs, so that what was checked is what runs. Off unless the configuration's `run.scripts` allows it, and only for skills that are trusted; the user is asked where any file of the skill is not what it was when it was trusted.";
+    "Runs a script beneath a skill's directory, in that directory, without input and for a limited time; of a skill that is not the user's own, as a private copy of all its files, so that what was checked is what runs. Off unless the configuration's `run.scripts` allows it, and only for skills that are trusted; the user is asked where any file of the skill is not what it was when it was trusted.";
     CatalogRender, CATALOG_RENDER, CatalogParams => CatalogResult, "1.0", AGAIN,
     "Writes the list of skills that goes into a prompt, as the profile's agent or another one does, within the room that it gives its list. Empty when there are no skills. A text that is longer than one message may be is refused with `-32007`, never cut, and nobody counts as told of it.";
     CatalogTool, CATALOG_TOOL, ToolParams => ToolResult, "1.0", AGAIN,
