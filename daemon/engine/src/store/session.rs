@@ -262,9 +262,12 @@ pub(crate) fn set_aside(connection: &Connection, id: &str, aside: &str) -> Resul
     Ok(())
 }
 
+/// The id of a conversation that cannot be read, and why.
+type Unread = (String, String);
+
 /// Returns all conversations in a few words, the one used last first, and the ids of those that
 /// cannot be read, with why.
-pub(crate) fn summaries(connection: &Connection) -> Result<(Vec<Summary>, Vec<(String, String)>)> {
+pub(crate) fn summaries(connection: &Connection) -> Result<(Vec<Summary>, Vec<Unread>)> {
     let mut query = connection.prepare(
         "SELECT id, cwd, profile, auto, created, used,
             (SELECT COUNT(*) FROM activated WHERE session = number),
