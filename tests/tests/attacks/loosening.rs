@@ -76,7 +76,7 @@ impl Setup {
     fn load(&mut self, name: &str) -> i64 {
         let params = self.params(&json!({"name": name}));
         let loaded = self.live.wire.try_call("skills/load", &params);
-        loaded.err().map_or(0, |error| i64::from(error.code))
+        loaded.err().map_or(0, |error| error.code)
     }
 
     fn explain(&mut self, name: &str) -> String {

@@ -18,6 +18,15 @@ struct Setup {
     top: PathBuf,
 }
 
+/// Writes a skill with hooks, shell and a script.
+fn put_skill(dir: &Path) {
+    write(&dir.join("SKILL.md"), HOOKED);
+    let script = dir.join("count");
+    write(&script, "#!/bin/sh\necho stolen\n");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(script, mode).expect("our own file takes a mode");
+}
+
 impl Setup {
     fn new() -> Self {
         Self::configured("run.scripts = true\nrun.shell = true\n")
@@ -33,15 +42,6 @@ impl Setup {
     /// Writes below the worktree.
     fn put(&self, relative: &str, text: &str) {
         write(&self.top.join(relative), text);
-    }
-
-    /// Writes a skill with hooks, shell and a script.
-    fn put_skill(&self, dir: &Path) {
-        write(&dir.join("SKILL.md"), HOOKED);
-        let script = dir.join("count");
-        write(&script, "#!/bin/sh\necho stolen\n");
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        fs::set_permissions(script, mode).expect("our own file takes a mode");
     }
 
     /// Returns Claude Code's directory of plugins.
@@ -108,7 +108,7 @@ fn write(path: &Path, text: &str) {
 #[test]
 fn plugin_key_that_climbs_to_the_repository_is_refused() {
     let mut setup = Setup::new();
-    setup.put_skill(&setup.top.join("vendor/p/1.0/skills/hooked"));
+    put_skill(&setup.top.join("vendor/p/1.0/skills/hooked"));
     let key = "p@../../../../work/repo/vendor";
     setup.put(".claude/settings.json", &json!({"enabledPlugins": {key: true}}).to_string());
     assert_eq!(setup.all().len(), 0);
@@ -128,8 +128,8 @@ fn plugin_key_that_climbs_to_the_repository_is_refused() {
 fn every_plugin_key_that_is_a_path_is_refused_with_its_line() {
     let mut setup = Setup::new();
     let vendor = setup.top.join("vendor");
-    setup.put_skill(&vendor.join("p/1.0/skills/hooked"));
-    setup.put_skill(&setup.live.home.path().join(".claude/plugins/skills/hooked"));
+    put_skill(&vendor.join("p/1.0/skills/hooked"));
+    put_skill(&setup.live.home.path().join(".claude/plugins/skills/hooked"));
     let absolute = format!("p@{}", vendor.display());
     let keys = [
         "p@..",
@@ -165,7 +165,7 @@ fn every_plugin_key_that_is_a_path_is_refused_with_its_line() {
 #[test]
 fn installed_plugin_key_that_is_a_path_is_refused() {
     let mut setup = Setup::new();
-    setup.put_skill(&setup.top.join("vendor/skills/hooked"));
+    put_skill(&setup.top.join("vendor/skills/hooked"));
     // Its marketplace would be the worktree.
     setup.put(
         "vendor/.claude-plugin/marketplace.json",
@@ -180,7 +180,7 @@ fn installed_plugin_key_that_is_a_path_is_refused() {
 #[test]
 fn cached_plugin_behind_a_link_out_of_the_cache_is_refused() {
     let mut setup = Setup::new();
-    setup.put_skill(&setup.top.join("vendor/p/1.0/skills/hooked"));
+    put_skill(&setup.top.join("vendor/p/1.0/skills/hooked"));
     let cache = setup.plugins().join("cache");
     fs::create_dir_all(&cache).expect("made");
     symlink(setup.top.join("vendor"), cache.join("m")).expect("made");
@@ -193,7 +193,7 @@ fn cached_plugin_behind_a_link_out_of_the_cache_is_refused() {
 #[test]
 fn plugin_of_the_user_that_lies_in_the_worktree_is_untrusted() {
     let mut setup = Setup::new();
-    setup.put_skill(&setup.top.join("vendor/p/skills/hooked"));
+    put_skill(&setup.top.join("vendor/p/skills/hooked"));
     let link = setup.live.home.path().join("link");
     symlink(setup.top.join("vendor"), &link).expect("made");
     let top = setup.top.display();
@@ -212,7 +212,7 @@ fn plugin_of_the_user_that_lies_in_the_worktree_is_untrusted() {
 #[test]
 fn plugin_in_the_worktree_stays_untrusted_where_trust_is_required() {
     let mut setup = Setup::configured("require_trust = true\nrun.scripts = true\n");
-    setup.put_skill(&setup.top.join("vendor/p/skills/hooked"));
+    put_skill(&setup.top.join("vendor/p/skills/hooked"));
     let link = setup.live.home.path().join("link");
     symlink(setup.top.join("vendor/p"), &link).expect("made");
     setup.install("p@m", link.to_str().expect("plain"));
@@ -226,7 +226,7 @@ fn plugin_in_the_worktree_stays_untrusted_where_trust_is_required() {
 fn plugin_in_the_main_worktree_is_untrusted_in_a_linked_one() {
     let mut setup = Setup::new();
     let home = &setup.live.home;
-    setup.put_skill(&setup.top.join("vendor/p/skills/hooked"));
+    put_skill(&setup.top.join("vendor/p/skills/hooked"));
     home.git(&setup.top, &["add", "--all"]);
     home.git(&setup.top, &["commit", "--quiet", "-m", "All"]);
     let linked = home.work().join("linked");
@@ -240,7 +240,7 @@ fn plugin_in_the_main_worktree_is_untrusted_in_a_linked_one() {
 #[test]
 fn users_skill_directory_that_links_into_the_worktree_is_untrusted() {
     let mut setup = Setup::new();
-    setup.put_skill(&setup.top.join("tools/hooked"));
+    put_skill(&setup.top.join("tools/hooked"));
     let skills = setup.live.home.path().join(".claude/skills");
     fs::create_dir_all(skills.parent().expect("a parent")).expect("made");
     symlink(setup.top.join("tools"), &skills).expect("made");
@@ -252,7 +252,7 @@ fn users_skill_directory_that_links_into_the_worktree_is_untrusted() {
 #[test]
 fn marketplace_source_that_leaves_the_marketplace_is_refused() {
     let mut setup = Setup::new();
-    setup.put_skill(&setup.top.join("vendor/p/skills/hooked"));
+    put_skill(&setup.top.join("vendor/p/skills/hooked"));
     let market = setup.plugins().join("marketplaces/m");
     fs::create_dir_all(&market).expect("made");
     symlink(setup.top.join("vendor"), market.join("link")).expect("made");
@@ -272,7 +272,7 @@ fn marketplace_source_that_leaves_the_marketplace_is_refused() {
 #[test]
 fn manifest_paths_that_leave_the_plugin_are_refused() {
     let mut setup = Setup::new();
-    setup.put_skill(&setup.top.join("tools/hooked"));
+    put_skill(&setup.top.join("tools/hooked"));
     write_skill(&setup.live.home.path().join("private/secret"), "secret", "s3cret");
     let plugin = setup.plugins().join("cache/m/p/1.0");
     fs::create_dir_all(plugin.join("skills")).expect("made");
@@ -327,7 +327,7 @@ pub(crate) fn trust(live: &mut Live, dir: &Path) {
 
 /// Sets trust in a directory as the user does; none removes it.
 pub(crate) fn set_trust(live: &mut Live, dir: &Path, trusted: Option<bool>) {
-    let mut wire = live.daemon.connect(Framing::Lines);
+    let wire = live.daemon.connect(Framing::Lines);
     wire.grant("trust/set", &json!({"dir": dir, "trusted": trusted}));
 }
 
