@@ -210,6 +210,7 @@ mod tests {
                 needs: vec![TrustNeed::Hooks],
                 changed: false,
             }],
+            covers: Vec::new(),
             health: Vec::new(),
         };
         let result = DoctorResult { trust: Some(trust), ..result };

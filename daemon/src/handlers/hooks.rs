@@ -41,14 +41,13 @@ pub(crate) async fn matching(
     let mut hooks = Vec::new();
     for hook in all.filter(|it| runs(&it.hook, event, tool, &payload)) {
         if hook.place.is_some() {
-            let unit = Unit::of(&hook.path, hook.plugin.as_ref().map(|it| &**it));
-            let is_known = match unchanged.get(&unit) {
-                Some(is_known) => *is_known,
-                None => {
-                    let is_known = is_unchanged(&service, unit.clone(), &hook.name).await;
-                    unchanged.insert(unit, is_known);
-                    is_known
-                }
+            let unit = Unit::of(&hook.path, hook.plugin.as_deref());
+            let is_known = if let Some(is_known) = unchanged.get(&unit) {
+                *is_known
+            } else {
+                let is_known = is_unchanged(&service, unit.clone(), &hook.name).await;
+                unchanged.insert(unit, is_known);
+                is_known
             };
             if !is_known {
                 continue;

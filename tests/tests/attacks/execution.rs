@@ -30,6 +30,11 @@ fn rounds() -> usize {
     number("SKILLSD_ATTACK_ROUNDS").unwrap_or(200)
 }
 
+/// Returns the text of a reply's field.
+fn text(value: &Value) -> &str {
+    value.as_str().expect("the field is text")
+}
+
 struct Scene {
     live: Live,
     top: PathBuf,
@@ -60,7 +65,7 @@ impl Scene {
     fn try_run(&mut self, relative: &str) -> Result<String, (i64, String)> {
         let ran = self.live.wire.try_call("skills/run", &self.script(relative));
         let ran = ran.map_err(|it| (it.code, it.message))?;
-        Ok(format!("{}{}", ran["stdout"].as_str().unwrap(), ran["stderr"].as_str().unwrap()))
+        Ok(format!("{}{}", text(&ran["stdout"]), text(&ran["stderr"])))
     }
 
     fn try_shell(&mut self) -> Result<String, (i64, String)> {
@@ -68,7 +73,7 @@ impl Scene {
             "format": "claude", "shell": "execute"});
         let loaded = self.live.wire.try_call("skills/load", &params);
         let loaded = loaded.map_err(|it| (it.code, it.message))?;
-        Ok(loaded["output"].as_str().unwrap().to_owned())
+        Ok(text(&loaded["output"]).to_owned())
     }
 
     #[track_caller]
