@@ -11,7 +11,7 @@ const PAGE: &str = "docs/troubleshooting.md";
 /// Returns the text of all files of the product.
 fn product() -> String {
     let mut text = String::new();
-    for dir in ["client/src", "daemon/src", "daemon/engine/src", "daemon/protocol/src"] {
+    for dir in ["client/src", "daemon"] {
         gather(&top().join(dir), &mut text);
     }
     text
@@ -21,7 +21,9 @@ fn gather(dir: &Path, text: &mut String) {
     for entry in fs::read_dir(dir).unwrap().map(Result::unwrap) {
         let path = entry.path();
         if path.is_dir() {
-            gather(&path, text);
+            if !["tests", "benches"].iter().any(|it| path.ends_with(it)) {
+                gather(&path, text);
+            }
         } else if path.extension().is_some_and(|it| it == "rs") {
             let file = fs::read_to_string(&path).unwrap();
             // Its tests may say what it does not.
