@@ -98,7 +98,7 @@ fn search_finds_by_name_and_by_what_a_skill_says_it_does() {
     for (params, hint) in [
         (json!({"cwd": top, "query": " "}), "Say what is wanted"),
         (json!({"cwd": top, "query": "x", "limit": 0}), "1 to 100"),
-        (json!({"cwd": top, "query": "x".repeat(2_000)}), "in a sentence"),
+        (json!({"cwd": top, "query": "x".repeat(1_001)}), "Send less"),
     ] {
         let error = live.wire.try_call("skills/search", &params).expect_err("it is refused");
         assert_eq!(error.code, -32602, "{error}");

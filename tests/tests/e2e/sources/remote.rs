@@ -35,10 +35,17 @@ fn two() -> Catalog {
     catalog
 }
 
+/// Returns the text of a skill. Asks again while the daemon puts an update in its place, as the
+/// error's hint says.
 fn body(live: &mut Live, top: &Path, name: &str) -> String {
     let params = json!({"cwd": top, "name": name, "relative": "SKILL.md"});
-    let read = live.wire.call("skills/read", &params);
-    read["content"].as_str().expect("a text").to_owned()
+    wait_for("the text of the skill", || match live.wire.try_call("skills/read", &params) {
+        Ok(read) => Some(read["content"].as_str().expect("a text").to_owned()),
+        Err(error) => {
+            assert_eq!(error.code, -32006, "{error}");
+            None
+        }
+    })
 }
 
 /// The same home with another daemon, which asks the catalog anew.
