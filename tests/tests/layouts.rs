@@ -15,14 +15,14 @@ use std::sync::Arc;
 use expect_test::{ExpectFile, expect_file};
 use skills_core::path::AbsPath;
 use skills_core::profile;
-use skills_core::resolve::{Site, State};
+use skills_core::resolve::{Policy, Site, State, Trusts};
 use skills_engine::{Engine, Freshness, Options, View, ViewKey};
 use skills_testkit::Corpus;
 use skills_testkit::fixture::lay_out;
 
 const LAYOUTS: &str = include_str!("../conformance/layouts.txt");
 
-fn view(profile: &str, cwd: &Path, home: &Path) -> Arc<View> {
+fn view(profile: &str, cwd: &Path, home: &Path, trusted: Option<&Path>) -> Arc<View> {
     let profile = profile::find(profile).unwrap();
     let cwd = AbsPath::new(cwd).unwrap();
     let environment: std::collections::BTreeMap<String, OsString> =
@@ -39,6 +39,9 @@ fn view(profile: &str, cwd: &Path, home: &Path) -> Arc<View> {
     let profile = Arc::clone(profile);
     let site = Site { profile, cwd, additional, environment, overlay, agent };
     let engine = Engine::start(Options::new("layouts".to_owned())).unwrap();
+    // The agent itself obeys a repository's settings without being asked.
+    let trusts = Trusts::new(trusted.map(|it| (AbsPath::new(it).unwrap(), true)));
+    engine.follow(Policy { trusts, ..Policy::default() });
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let view = runtime.block_on(engine.view(key, || site, Freshness::Synced));
     engine.stop();
@@ -52,7 +55,7 @@ fn check(profile: &str, expected: &ExpectFile) {
     let home = top.join("home");
     let text = LAYOUTS.replace("$HOME", home.to_str().unwrap());
     lay_out(&top, &text.replace("$TOP", top.to_str().unwrap()));
-    let view = view(profile, &top.join("w/packages/web"), &home);
+    let view = view(profile, &top.join("w/packages/web"), &home, Some(&top.join("w")));
     // What is built into the agent is there on any tree.
     let met = view.resolution.candidates.iter().filter(|it| !it.is_built_in());
     let lines = met.map(|it| {
@@ -123,7 +126,7 @@ fn the_plugins_of_the_corpus_are_listed_by_their_names() {
     fs::write(home.join(".claude/plugins/installed_plugins.json"), installed.to_string()).unwrap();
     let settings = serde_json::json!({"enabledPlugins": enabled});
     fs::write(home.join(".claude/settings.json"), settings.to_string()).unwrap();
-    let view = view("claude-code", &home, &home);
+    let view = view("claude-code", &home, &home, None);
     let mut met = BTreeSet::new();
     for it in &view.resolution.candidates {
         met.insert(fs::canonicalize(&it.path).unwrap());
