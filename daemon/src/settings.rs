@@ -66,7 +66,8 @@ pub(crate) struct Edit {
 struct Kept {
     stamp: Stamp,
     reach: Reach,
-    /// Whether the file was so young when it was read that another change may look the same.
+    /// Whether the file was so young when it was read that another change may look the same, or
+    /// could not be read for a reason that passes without a change of the file.
     fresh: bool,
     /// For the last time that it looked as when it was read.
     vouch: Vouch,
@@ -282,9 +283,22 @@ fn read(path: &Path, source: Source, before: &Kept, own: &[String]) -> Kept {
         }
         Err(fault) => {
             let (config, has_counted) = (Arc::clone(&before.config), before.has_counted);
+            let (fault, may_pass) = match fault {
+                Unread::Stays(fault) => (fault, false),
+                Unread::Failed(error) => (format!("it cannot be read: {error}"), true),
+            };
+            let fresh = fresh || may_pass;
             Kept { stamp, reach, fresh, vouch, config, has_counted, faults: vec![fault] }
         }
     }
+}
+
+/// Why a file was not read.
+enum Unread {
+    /// For this reason, until the file changes.
+    Stays(String),
+    /// The system failed, for example because no descriptor was left: it is read again.
+    Failed(io::Error),
 }
 
 /// Begins to watch a file. Before it is looked at.
@@ -295,19 +309,20 @@ fn watch(path: &Path, reach: &Reach) -> Vouch {
     }
 }
 
-fn text(path: &Path, source: Source) -> Result<Option<Vec<u8>>, String> {
-    let path = AbsPath::new(path).map_err(|error| error.to_string())?;
+fn text(path: &Path, source: Source) -> Result<Option<Vec<u8>>, Unread> {
+    let path = AbsPath::new(path).map_err(|error| Unread::Stays(error.to_string()))?;
+    let stays = |fault: &str| Err(Unread::Stays(fault.to_owned()));
     // A worktree's file must not be a link to another file of the user.
     let top = path.parent().filter(|_| source == Source::Repository);
     match read_fenced(&path, top.as_ref(), LONGEST) {
-        Ok(file) if file.truncated => Err(format!("it is longer than {LONGEST} bytes")),
+        Ok(file) if file.truncated => stays(&format!("it is longer than {LONGEST} bytes")),
         Ok(file) => Ok(Some(file.bytes)),
-        Err(ReadError::NotRegular(_)) => Err("it is not a regular file".to_owned()),
-        Err(ReadError::Outside(_)) => Err("it is a link out of the worktree".to_owned()),
-        Err(ReadError::Changing) => Err("it changed while it was read".to_owned()),
+        Err(ReadError::NotRegular(_)) => stays("it is not a regular file"),
+        Err(ReadError::Outside(_)) => stays("it is a link out of the worktree"),
+        Err(ReadError::Changing) => stays("it changed while it was read"),
         Err(ReadError::Io(error)) => match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Ok(None),
-            _ => Err(format!("it cannot be read: {error}")),
+            _ => Err(Unread::Failed(error)),
         },
     }
 }

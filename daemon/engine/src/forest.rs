@@ -315,7 +315,18 @@ impl Node {
 
     /// Whether changes here are not all heard of, so that the disk has to be asked.
     pub(crate) fn deaf(&self) -> bool {
-        self.watch != Watch::Armed
+        self.watch != Watch::Armed || self.has_failed()
+    }
+
+    /// Returns whether the system failed at one of the answers, for example because no descriptor
+    /// was left. Nothing tells when it would succeed, so it is asked again.
+    pub(crate) fn has_failed(&self) -> bool {
+        let failed = |it: &Fault| it.kind == FaultKind::Io;
+        let is_stale = |it: &SkillFile| it.stale.as_ref().is_some_and(failed);
+        matches!(&self.listing, Some(Err(fault)) if failed(fault))
+            || self.probes.iter().any(|(_, it)| matches!(it, Probe::Fault(it) if failed(it)))
+            || self.files.iter().any(|(_, it)| it.result.as_ref().map_or_else(failed, is_stale))
+            || self.texts.iter().any(|(_, it)| it.result.as_ref().is_err_and(failed))
     }
 
     /// Whether anything was asked about it.

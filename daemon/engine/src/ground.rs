@@ -49,7 +49,7 @@ pub(crate) struct Ground {
     dirty: BTreeMap<NodePath, Cause>,
     /// Whether a watch was given up since the last refresh.
     freed: bool,
-    /// Whether there may be nodes that are not watched.
+    /// Whether there may be nodes that are not watched, or that the system failed to read.
     deaf: bool,
     /// The devices that were met, and the kind of those whose changes are not all told.
     doubts: HashMap<u64, Option<&'static str>>,
@@ -90,7 +90,7 @@ impl Ground {
         self.source.is_some()
     }
 
-    /// Whether there may be directories that are not watched.
+    /// Whether there may be directories that are not watched, or that the system failed to read.
     pub(crate) fn is_deaf(&self) -> bool {
         self.deaf
     }
@@ -178,6 +178,7 @@ impl Ground {
             let probe = self.probe(&unknown.dir, &unknown.name);
             if let Some(node) = self.forest.get_mut(&unknown.dir) {
                 node.probes.insert(unknown.name, probe);
+                self.deaf |= node.has_failed();
             }
         }
     }
@@ -297,6 +298,7 @@ impl Ground {
             }
             if let Some(node) = self.forest.get_mut(&dir) {
                 node.take_listing(listed);
+                self.deaf |= node.has_failed();
             }
         }
         unread
@@ -316,6 +318,7 @@ impl Ground {
             self.counters.read.count(Cause::Opened);
             if let Some(node) = self.forest.get_mut(dir) {
                 node.files.insert(name.clone(), state);
+                self.deaf |= node.has_failed();
             }
         }
     }
@@ -329,6 +332,7 @@ impl Ground {
             self.counters.read.count(Cause::Opened);
             if let Some(node) = self.forest.get_mut(&dir) {
                 node.texts.insert(name, state);
+                self.deaf |= node.has_failed();
             }
         }
     }

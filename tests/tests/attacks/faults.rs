@@ -4,10 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
 
+use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 use serde_json::{Value, json};
+use skills_testkit::fixture::write_skill;
 use skills_testkit::{Framing, Wire};
 
-use crate::support::Live;
+use crate::support::{Live, entries};
 
 /// A daemon, the connection that may grant, and two worktrees.
 struct Scene {
@@ -221,5 +223,36 @@ fn concurrent_answers_with_always_are_kept() {
             assert!(error.message.contains("waits for an answer"), "{error}");
         }
         live.wire.call("skills/load", &load);
+    }
+}
+
+#[test]
+fn list_without_descriptors_is_complete_or_says_what_is_missing() {
+    let mut live = Live::start();
+    let top = live.home.worktree("w", "");
+    let root = top.join(".agents/skills");
+    write_skill(&root.join("first"), "first", "One. Use it when asked.");
+    let params = json!({"cwd": top});
+    assert_eq!(entries(&live.wire.call("skills/list", &params)).len(), 1);
+    let pid = i32::try_from(live.daemon.pid()).ok().and_then(Pid::from_raw);
+    let usual = getrlimit(Resource::Nofile);
+    let limit = |current| prlimit(pid, Resource::Nofile, Rlimit { current, ..usual });
+    for nth in 0..5 {
+        limit(Some(3)).expect("it is our process");
+        write_skill(&root.join(format!("more-{nth}")), &format!("more-{nth}"), "Two. Use it so.");
+        let other = live.home.worktree(&format!("o{nth}"), "");
+        write_skill(&other.join(".agents/skills/x"), "x", "Three. Use it so.");
+        for (cwd, count) in [(&top, nth + 2), (&other, 1)] {
+            let list = live.wire.call("skills/list", &json!({"cwd": cwd}));
+            let is_complete = entries(&list).len() == count;
+            let is_told = list["health"].as_array().is_some_and(|it| !it.is_empty());
+            assert!(is_complete || is_told, "{list}");
+        }
+        limit(usual.current).expect("it is our process");
+        for (cwd, count) in [(&top, nth + 2), (&other, 1)] {
+            let list = live.wire.call("skills/list", &json!({"cwd": cwd}));
+            assert_eq!(entries(&list).len(), count, "{list}");
+            assert_eq!(list["health"], json!([]), "{list}");
+        }
     }
 }

@@ -96,7 +96,9 @@ pub enum FaultKind {
     Vanished,
     /// It is larger than what is read of its kind.
     TooLarge,
-    /// Any other failure of the operating system.
+    /// Its path is longer than the operating system takes.
+    TooLong,
+    /// Any other failure of the operating system, which may pass.
     Io,
     /// What should provide it does not.
     Unavailable,
@@ -122,6 +124,7 @@ impl fmt::Display for Fault {
             FaultKind::Changing => write!(f, "kept changing while it was read"),
             FaultKind::Vanished => write!(f, "went away while it was read"),
             FaultKind::TooLarge => write!(f, "is too large: {detail}"),
+            FaultKind::TooLong => write!(f, "has a path that is too long to be read"),
             FaultKind::Io => write!(f, "could not be read: {detail}"),
             FaultKind::Unavailable => write!(f, "is not available: {detail}"),
             FaultKind::Outside => write!(f, "is a link to {detail}"),
@@ -159,6 +162,7 @@ impl Fault {
             FaultKind::Changing => "It is read again as soon as it is left alone.",
             FaultKind::Vanished => "Ask again; the list follows the disk.",
             FaultKind::TooLarge => "Make it smaller.",
+            FaultKind::TooLong => "Shorten its name, or move it to a shorter path.",
             FaultKind::Io => "Check the file system that holds it.",
             FaultKind::Unavailable => "Run `skillsd status` to see how its source is.",
             FaultKind::Outside => "Replace the link by the file itself.",

@@ -114,6 +114,7 @@ impl Ground {
                 let files = node.files.iter().map(|(name, it)| (name, it.seen));
                 let texts = node.texts.iter().map(|(name, it)| (name, it.seen));
                 node.watch == Watch::Unarmed
+                    || node.has_failed()
                     || !holds(node.seen, now)
                     || !files.chain(texts).all(file_holds)
             };
@@ -191,6 +192,7 @@ impl Ground {
                 self.forest.get_mut(path)?.texts.insert(name, state);
             }
         }
+        self.deaf |= self.forest.get(path)?.has_failed();
         let still = self.forest.get(path)?.directories();
         let lost: Vec<_> =
             directories.iter().filter(|it| !still.contains(it.as_os_str())).cloned().collect();

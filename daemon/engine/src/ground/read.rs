@@ -166,6 +166,7 @@ pub(super) fn fault(error: &io::Error) -> Fault {
         io::ErrorKind::NotFound => FaultKind::Vanished,
         io::ErrorKind::PermissionDenied => FaultKind::Denied,
         io::ErrorKind::NotADirectory => FaultKind::NotDirectory,
+        io::ErrorKind::InvalidFilename => FaultKind::TooLong,
         _ if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => FaultKind::Loop,
         _ => FaultKind::Io,
     };

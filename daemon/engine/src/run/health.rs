@@ -16,7 +16,10 @@ use crate::view::Health;
 /// Tells of a root that is there and cannot be read. It is asked for anew at every request.
 fn unreadable(root: &Root) -> Option<Health> {
     let RootOutcome::Fault(fault) = &root.outcome else { return None };
-    let is_shut = matches!(fault.kind, FaultKind::Denied | FaultKind::Changing | FaultKind::Io);
+    let is_shut = matches!(
+        fault.kind,
+        FaultKind::Denied | FaultKind::Changing | FaultKind::TooLong | FaultKind::Io
+    );
     is_shut.then(|| Health {
         code: "unreadable",
         message: format!("a directory of skills {fault}"),
