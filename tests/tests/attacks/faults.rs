@@ -1,15 +1,19 @@
 //! State directories, descriptors and permissions that go away while the daemon runs.
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::thread;
 
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 use serde_json::{Value, json};
 use skills_testkit::fixture::write_skill;
-use skills_testkit::{Framing, Wire};
+use skills_testkit::{Daemon, Framing, Home, Wire};
 
-use crate::support::{Live, entries};
+use crate::support::{Live, entries, exe, stderr};
+
+/// The user that a test runs the daemon as where root runs the test: root reads everything.
+const NOBODY: u32 = 65_534;
 
 /// A daemon, the connection that may grant, and two worktrees.
 struct Scene {
@@ -253,6 +257,55 @@ fn list_without_descriptors_is_complete_or_says_what_is_missing() {
             let list = live.wire.call("skills/list", &json!({"cwd": cwd}));
             assert_eq!(entries(&list).len(), count, "{list}");
             assert_eq!(list["health"], json!([]), "{list}");
+        }
+    }
+}
+
+#[test]
+fn directories_that_lose_permissions_are_noticed_and_regained() {
+    let is_root = rustix::process::geteuid().is_root();
+    let home = if is_root { Home::of_user(NOBODY) } else { Home::new() };
+    let program = home.work().join("skillsd");
+    fs::copy(exe(), &program).expect("our program can be copied");
+    let top = home.worktree("w", "");
+    let root = top.join(".claude/skills");
+    for name in ["a", "b"] {
+        write_skill(&root.join(name), name, "Does something. Use it when asked.");
+    }
+    let set_mode = |path: &Path, mode| {
+        fs::set_permissions(path, Permissions::from_mode(mode)).expect("it is ours");
+    };
+    if is_root {
+        let everything = ["", ".claude", ".claude/skills", ".claude/skills/a"];
+        for dir in everything {
+            std::os::unix::fs::chown(top.join(dir), Some(NOBODY), None).expect("we are root");
+        }
+    }
+    let _daemon = Daemon::start(&home, &program);
+    // Nobody else's connection is served.
+    let list = || -> Value {
+        let args = ["list", "--profile", "claude-code", "--json", "--all"];
+        let output = home.command(&program).args(args).current_dir(&top).output();
+        let output = output.expect("our program can be run");
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", stderr(&output)))
+    };
+    let whole = |answer: &Value| {
+        let all = entries(answer);
+        all.iter().filter(|it| it["state"] == "active").count()
+    };
+    let sound = whole(&list());
+    assert_eq!(sound, 2, "{}", list());
+    for dir in [".claude", ".claude/skills", ".claude/skills/a"] {
+        for mode in [0o000, 0o600] {
+            set_mode(&top.join(dir), mode);
+            let shut = list();
+            set_mode(&top.join(dir), 0o755);
+            let is_told = shut["health"].as_array().is_some_and(|it| !it.is_empty())
+                || entries(&shut).iter().any(|it| it["state"] == "invalid");
+            assert!(whole(&shut) < 2 && is_told, "{dir} {mode:o}: {shut}");
+            let open = list();
+            assert_eq!(whole(&open), 2, "{dir} {mode:o}: {open}");
+            assert_eq!(open["health"], json!([]), "{dir} {mode:o}: {open}");
         }
     }
 }

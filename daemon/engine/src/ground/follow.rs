@@ -9,6 +9,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::{OsStr, OsString};
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -193,9 +194,13 @@ impl Ground {
             }
         }
         self.deaf |= self.forest.get(path)?.has_failed();
+        // A directory may list its entries and not let anybody into them.
+        let inside = self.disk.stat(Path::new(&join(path, ".".as_ref())));
+        let is_shut = inside.is_err_and(|it| it.kind() == ErrorKind::PermissionDenied);
         let still = self.forest.get(path)?.directories();
-        let lost: Vec<_> =
-            directories.iter().filter(|it| !still.contains(it.as_os_str())).cloned().collect();
+        let is_lost = |it: &&OsString| is_shut || !still.contains(it.as_os_str());
+        let lost: Vec<_> = directories.iter().filter(is_lost).cloned().collect();
+        changed |= is_shut && !lost.is_empty();
         for name in lost {
             self.forget_tree(&join(path, &name));
         }

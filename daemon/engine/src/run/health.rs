@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::sync::atomic::Ordering;
 
 use skills_core::path::AbsPath;
-use skills_core::resolve::{FaultKind, Resolution, Root, RootOutcome, State};
+use skills_core::resolve::{Fault, FaultKind, Resolution, Root, RootOutcome, SkipReason, State};
 
 use super::Engine;
 use super::views::Depends;
@@ -13,18 +13,30 @@ use crate::forest::{Node, Watch};
 use crate::status::{Status, WorktreeStatus};
 use crate::view::Health;
 
-/// Tells of a root that is there and cannot be read. It is asked for anew at every request.
-fn unreadable(root: &Root) -> Option<Health> {
-    let RootOutcome::Fault(fault) = &root.outcome else { return None };
-    let is_shut = matches!(
-        fault.kind,
-        FaultKind::Denied | FaultKind::Changing | FaultKind::TooLong | FaultKind::Io
-    );
-    is_shut.then(|| Health {
+/// How many directories of one root are told that cannot be read.
+const MOST_UNREADABLE: usize = 10;
+
+/// Tells of a root that is there and cannot be read, and of directories in it. They are asked for
+/// anew at every request.
+fn unreadable(root: &Root) -> impl Iterator<Item = Health> {
+    let whole = match &root.outcome {
+        RootOutcome::Fault(fault) => Some((&root.path, fault, "a directory of skills")),
+        _ => None,
+    };
+    let parts = root.skips.iter().filter_map(|skip| match &skip.reason {
+        SkipReason::Fault(fault) => Some((&skip.path, fault, "a directory among the skills")),
+        _ => None,
+    });
+    let is_shut = |fault: &Fault| {
+        use FaultKind::{Changing, Denied, Io, TooLong};
+        matches!(fault.kind, Denied | Changing | TooLong | Io)
+    };
+    let shut = whole.into_iter().chain(parts).filter(move |(_, fault, _)| is_shut(fault));
+    shut.take(MOST_UNREADABLE).map(|(path, fault, what)| Health {
         code: "unreadable",
-        message: format!("a directory of skills {fault}"),
+        message: format!("{what} {fault}"),
         hint: fault.next(),
-        path: Some(root.path.to_path_buf().into()),
+        path: Some(path.to_path_buf().into()),
     })
 }
 
@@ -68,7 +80,7 @@ impl Engine {
                 path: Some(foreign.clone().into_path_buf().into()),
             });
         }
-        health.extend(resolution.roots.iter().filter_map(unreadable));
+        health.extend(resolution.roots.iter().flat_map(unreadable));
         health.extend(resolution.roots.iter().flat_map(over_budget));
         for file in &resolution.settings {
             let path: OsString = file.path.to_path_buf().into();
