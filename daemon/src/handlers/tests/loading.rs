@@ -121,17 +121,21 @@ async fn an_old_view_gives_no_old_skill() {
 }
 
 #[tokio::test]
-async fn a_link_makes_no_skill_of_another_file() {
+async fn skill_file_linked_to_another_file_is_not_loaded() {
     let mut rig = tree();
-    rig.write("elsewhere/SKILL.md", &skill("f", ""));
+    rig.write("w/shared/SKILL.md", &skill("f", ""));
+    rig.write("elsewhere/SKILL.md", &skill("h", ""));
     rig.write("secret", &skill("g", ""));
-    for (name, target) in [("f", "elsewhere/SKILL.md"), ("g", "secret")] {
+    let targets = [("f", "w/shared/SKILL.md"), ("g", "secret"), ("h", "elsewhere/SKILL.md")];
+    for (name, target) in targets {
         rig.write(&format!("w/.agents/skills/{name}/x"), "");
         symlink(rig.path(target), rig.path(&format!("w/.agents/skills/{name}/SKILL.md"))).unwrap();
     }
     rig.call("skills/load", json!({"name": "f"})).await;
-    let error = rig.try_call("skills/load", json!({"name": "g"})).await.unwrap_err();
-    assert_eq!(error["code"], -32006, "{error}");
+    for name in ["g", "h"] {
+        let error = rig.try_call("skills/load", json!({"name": name})).await.unwrap_err();
+        assert_eq!(error["code"], -32006, "{error}");
+    }
 }
 
 #[tokio::test]
