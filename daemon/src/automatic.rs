@@ -9,11 +9,11 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use skills_core::path::AbsPath;
 use skills_engine::ViewKey;
 use skills_engine::session::Session;
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::Context;
+use skills_syntax::path::AbsPath;
 use tokio::task::spawn_blocking;
 
 use crate::conversation::{Named, Reach};

@@ -13,10 +13,10 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
-use skills_core::render::resources::Entries;
-use skills_core::resolve::{Candidate, FileId};
+use skills_discovery::resolve::{Candidate, FileId};
 use skills_engine::disk::content_hash_of;
 use skills_engine::store::Content;
+use skills_render::resources::Entries;
 
 /// How long a SKILL.md may be that is loaded.
 pub(crate) const MOST_LOADED: u64 = 4 * 1024 * 1024;

@@ -6,14 +6,14 @@
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use skills_core::path::AbsPath;
-use skills_core::permission::{self, Regime};
-use skills_core::resolve::Candidate;
+use skills_discovery::permission::{self, Regime};
+use skills_discovery::resolve::Candidate;
 use skills_engine::View;
 use skills_engine::store::{Content, Grant};
 use skills_protocol::error::{PermissionRule, REQUEST_CANCELLED, RpcError};
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire::{Event, EventKind, Reply};
+use skills_syntax::path::AbsPath;
 use tokio::time::timeout;
 
 use crate::events;

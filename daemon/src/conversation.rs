@@ -8,14 +8,14 @@ mod followers;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use skills_core::path::AbsPath;
-use skills_core::profile::Nested;
-use skills_core::resolve::{Overlay, Resolution, State};
+use skills_agents::profile::Nested;
+use skills_discovery::resolve::{Overlay, Resolution, State};
 use skills_engine::discover::{self, Found, Search};
 use skills_engine::session::{Matched, Met, Opened, Opening, Session};
 use skills_engine::{Freshness, Health, View};
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::Context;
+use skills_syntax::path::AbsPath;
 use tokio::task::spawn_blocking;
 
 use crate::from_wire::Asked;

@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use skills_core::path::AbsPath;
 use skills_engine::{Hold, Update, View, ViewKey};
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire::{Context, Event, EventKind};
+use skills_syntax::path::AbsPath;
 
 use crate::peer::Environment;
 use crate::to_wire;

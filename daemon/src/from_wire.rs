@@ -10,15 +10,15 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 
-use skills_core::path::AbsPath;
-use skills_core::profile::{self, Profile, Profiles};
-use skills_core::resolve::{Site, path_of};
+use skills_agents::profile::{self, Profile, Profiles};
+use skills_discovery::resolve::{Site, path_of};
 use skills_engine::session::Session;
 use skills_engine::{Freshness, ViewKey};
 use skills_protocol::env::DISCOVERY;
 use skills_protocol::error::RpcError;
 use skills_protocol::path::{PathEncoding, decode, decode_absolute};
 use skills_protocol::wire::{self, Context};
+use skills_syntax::path::AbsPath;
 
 use crate::peer::Environment;
 

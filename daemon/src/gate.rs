@@ -8,22 +8,21 @@
 pub(crate) mod run;
 
 use serde_json::json;
-use skills_core::permission::{self, Action, Decision, Properties, Reason, Regime};
-use skills_core::profile::Scope;
-use skills_core::render::By;
-use skills_core::resolve::{Candidate, State};
+use skills_agents::profile::Scope;
+use skills_discovery::permission::{self, Action, Decision, Properties, Reason, Regime};
+use skills_discovery::resolve::{Candidate, State};
 use skills_engine::View;
 use skills_engine::disk::content_hash;
 use skills_engine::store::Content;
 use skills_protocol::error::{OUTSIDE_SKILL, RpcError};
+use skills_render::By;
 
+use self::run::{Commands, Script};
 use crate::consent::{About, Consent};
 use crate::peer::Peer;
 use crate::requests::{Reader, Whose};
 use crate::service::Service;
 use crate::to_wire;
-
-use self::run::{Commands, Script};
 
 /// Says that somebody was asked and agreed.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 //!
 //! A handler reads its parameters, asks the service for a view, and converts what the view
 //! says. It knows no connection, walks no tree and decides nothing: what becomes of a skill is
-//! for `skills-core` to say.
+//! for the pure crates to say.
 
 mod catalog;
 mod check;

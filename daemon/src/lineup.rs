@@ -9,8 +9,8 @@ use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::sync::Arc;
 
-use skills_core::ranking::Standings;
-use skills_core::resolve::Candidate;
+use skills_discovery::ranking::Standings;
+use skills_discovery::resolve::Candidate;
 use skills_engine::View;
 
 /// What some views make of all files that one of them has met.

@@ -18,7 +18,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use skills_client::environment::state_directory;
 use skills_client::logs::{PREFIX, SUFFIX, files};
-use skills_core::config::Config;
+use skills_config::Config;
 use skills_protocol::env::SKILLSD_LOG;
 use tracing_appender::rolling::{RollingFileAppender, Rotation};
 use tracing_subscriber::fmt::{self, MakeWriter};

@@ -15,7 +15,7 @@ use skills_client::ClientError;
 use skills_client::cli::exit::Exit;
 use skills_client::environment::{config_file, socket_location};
 use skills_client::spawn::StartOptions;
-use skills_core::config::Config;
+use skills_config::Config;
 use skills_lsp::{Ending, Source};
 use tokio::io::{stdin, stdout};
 use tokio::runtime;

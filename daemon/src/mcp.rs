@@ -31,14 +31,13 @@ use skills_client::client::Client;
 use skills_client::environment::{config_file, socket_location};
 use skills_client::spawn::StartOptions;
 use skills_client::stand_in::StandIn;
-use skills_core::config::Config;
+use skills_config::Config;
 use skills_protocol::wire::Shell;
 use tokio::runtime;
 
 use crate::local::Standby;
 use crate::log;
 use crate::settings::Settings;
-
 use desk::Desk;
 use place::Place;
 use server::Server;

@@ -6,10 +6,10 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use serde_json::value::{RawValue, to_raw_value};
-use skills_core::path::AbsPath;
-use skills_core::resolve::{Candidate, State};
+use skills_discovery::resolve::{Candidate, State};
 use skills_engine::View;
 use skills_engine::search::{Document, SearchError, SearchIndex};
+use skills_syntax::path::AbsPath;
 
 use crate::answer::{Answer, Outcome};
 use crate::lineup::Lineup;

@@ -12,11 +12,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Map, Value};
-use skills_core::path::AbsPath;
-use skills_core::permission::Regime;
+use skills_discovery::permission::Regime;
 use skills_engine::store::Content;
 use skills_protocol::error::PermissionRule;
 use skills_protocol::wire::Reply;
+use skills_syntax::path::AbsPath;
 use tokio::sync::oneshot;
 
 /// How many questions may wait at once.

@@ -12,8 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use skills_client::environment::cache_directory;
-use skills_core::render::file_url;
-use skills_core::rules;
+use skills_render::file_url;
 
 /// Where the packages put it.
 const PACKAGED: &str = "/usr/share/doc/skillsd/rules.md";
@@ -30,7 +29,7 @@ pub(crate) fn address() -> Option<String> {
 /// there is counts.
 pub(crate) fn put() -> Option<String> {
     let page = Page::of_this_program();
-    if let Err(error) = page.put(&rules::page()) {
+    if let Err(error) = page.put(&skills_lint::page()) {
         tracing::debug!(%error, "the page about the rules cannot be kept");
     }
     page.address()

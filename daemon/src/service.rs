@@ -14,7 +14,6 @@ use std::time::{Duration, Instant};
 use jsonrpsee::Methods;
 use skills_client::directory;
 use skills_client::environment::socket_location;
-use skills_core::path::AbsPath;
 use skills_engine::discover::Levels;
 use skills_engine::inspect::Walks;
 use skills_engine::session::{Session, Sessions};
@@ -22,6 +21,7 @@ use skills_engine::vigil::{Heard, Vigil};
 use skills_engine::{Engine, EngineError, Health, View, ViewKey};
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::{Context, Event, EventKind};
+use skills_syntax::path::AbsPath;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 

@@ -6,7 +6,7 @@
 //! counted before stays, and health says what is wrong with the new. Where no text counted before,
 //! what is right in it counts: a mistake in one line must not take the rules in the others away.
 //! What counted before stays as well of one in a home on a server that does not answer, which nobody
-//! waits for. What may stand in it is `skills_core::config`'s to say.
+//! waits for. What may stand in it is `skills_config`'s to say.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,10 +16,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use skills_core::config::{self, Config, Problem, REPOSITORY_FILE, Source};
-use skills_core::path::AbsPath;
-use skills_core::permission::Rule;
-use skills_core::resolve::Policy;
+use skills_config::{Config, Problem, Source};
+use skills_discovery::permission::Rule;
+use skills_discovery::resolve::{Policy, REPOSITORY_FILE};
 use skills_engine::disk::ReadError;
 use skills_engine::inspect::read_fenced;
 use skills_engine::vigil::{Heard, Vigil, Vouch};
@@ -27,6 +26,7 @@ use skills_engine::{Health, McpOptions, Provision, Reach, RemoteOptions};
 use skills_protocol::limits::Limits;
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire::{ConfigState, ConfigStatus};
+use skills_syntax::path::AbsPath;
 
 use crate::log;
 
@@ -275,7 +275,9 @@ fn read(path: &Path, source: Source, before: &Kept, own: &[String]) -> Kept {
     match text(path, source) {
         Ok(None) => Kept { stamp, reach, fresh, ..Kept::default() },
         Ok(Some(bytes)) => {
-            let parsed = config::read_knowing(&bytes, source, own);
+            let rules = skills_lint::ids();
+            let names = skills_config::Names { rules: Some(&rules), profiles: own };
+            let parsed = skills_config::read_knowing(&bytes, source, names);
             let faults: Vec<_> = parsed.problems.iter().map(fault).collect();
             let counts = faults.is_empty() || !before.has_counted;
             let config = if counts { Arc::new(parsed.config) } else { Arc::clone(&before.config) };

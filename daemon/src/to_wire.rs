@@ -14,21 +14,21 @@ use std::fmt::Write;
 use std::path::Path;
 
 use serde_json::{Map, Value};
-use skills_core::config::Config;
-use skills_core::diagnostic::{Diagnostic, Severity};
-use skills_core::fields;
-use skills_core::listing::INJECTION;
-use skills_core::parse::{Entry as YamlEntry, Frontmatter};
-use skills_core::path::AbsPath;
-use skills_core::permission;
-use skills_core::profile::{self, NameSource, Profile, Provider};
-use skills_core::resolve::{Candidate, Reason, State, address_of};
-use skills_core::skill::{Finding, SkillRecord, Spot};
-use skills_core::text::{LineIndex, Span};
+use skills_agents::fields;
+use skills_agents::listing::INJECTION;
+use skills_agents::profile::{self, NameSource, Profile, Provider};
+use skills_agents::skill::{Finding, SkillRecord};
+use skills_config::Config;
+use skills_discovery::permission;
+use skills_discovery::resolve::{Candidate, Reason, State, address_of};
 use skills_engine::{Gone, Health, Phase, SourceStatus, View, WorktreeStatus};
 use skills_protocol::error::{PermissionRule, RuleSource};
 use skills_protocol::path::{PathEncoding, encode, encode_os, encoding_of};
 use skills_protocol::wire;
+use skills_syntax::diagnostic::{Diagnostic, Severity};
+use skills_syntax::parse::{Entry as YamlEntry, Frontmatter};
+use skills_syntax::path::AbsPath;
+use skills_syntax::text::{LineIndex, Span, Spot};
 
 pub(crate) use check::{checked_file, rule};
 pub(crate) use explain::{explanation, root_steps};
@@ -348,7 +348,7 @@ pub(crate) fn profile_names(config: &Config) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use skills_core::skill::FileFacts;
+    use skills_agents::skill::FileFacts;
 
     use super::*;
 

@@ -5,12 +5,12 @@
 
 use std::sync::{Arc, OnceLock};
 
-use skills_core::parse::{self, parse};
-use skills_core::path::AbsPath;
-use skills_core::references::{Reference, references};
-use skills_core::rules::{self, Finding, Subject};
-use skills_core::skill::{FileFacts, Origin, SkillRecord};
-use skills_core::text::{LineIndex, Span};
+use skills_agents::references::{Reference, references};
+use skills_agents::skill::{FileFacts, Origin, SkillRecord, parse};
+use skills_lint::{Finding, Subject};
+use skills_syntax::parse;
+use skills_syntax::path::AbsPath;
+use skills_syntax::text::{LineIndex, Span};
 use tower_lsp::ls_types::Uri;
 
 use crate::scene::Scene;
@@ -98,19 +98,19 @@ impl Document {
 
     /// Returns what is wrong with the text, as far as it and what is known around it tell.
     pub(crate) fn findings(&self, scene: &Scene) -> Vec<Finding> {
-        self.as_subject(|it| rules::check(it, &scene.settings(), scene))
+        self.as_subject(|it| skills_lint::check(it, &scene.settings(), scene))
     }
 
     /// Returns the same for whoever makes all fixes with one right answer.
     pub(crate) fn findings_to_mend(&self, scene: &Scene) -> Vec<Finding> {
-        self.as_subject(|it| rules::check_to_mend(it, &scene.settings(), scene))
+        self.as_subject(|it| skills_lint::check_to_mend(it, &scene.settings(), scene))
     }
 
     /// Returns what of that is shown.
     pub(crate) fn shown(&self, scene: &Scene) -> Vec<Finding> {
         self.as_subject(|it| {
             let settings = scene.settings();
-            rules::shown(rules::check(it, &settings, scene), it, &settings, scene)
+            skills_lint::shown(skills_lint::check(it, &settings, scene), it, &settings, scene)
         })
     }
 

@@ -10,8 +10,8 @@ pub(crate) mod watching;
 use std::sync::Arc;
 use std::time::Duration;
 
-use skills_core::path::AbsPath;
 use skills_protocol::wire::PathMatches;
+use skills_syntax::path::AbsPath;
 use tokio::time::{Instant, timeout};
 use tower_lsp::Client;
 use tower_lsp::ls_types::request::{ApplyWorkspaceEdit, WorkDoneProgressCreate};

@@ -6,11 +6,11 @@
 use std::path::Path;
 
 use serde_json::Value;
-use skills_core::command;
-use skills_core::path::AbsPath;
-use skills_core::references::is_instructions;
-use skills_core::rules::Level;
-use skills_core::text::{Position as BytePosition, Span};
+use skills_agents::command;
+use skills_agents::references::is_instructions;
+use skills_discovery::levels::Level;
+use skills_syntax::path::AbsPath;
+use skills_syntax::text::{Position as BytePosition, Span};
 use tower_lsp::ls_types::{
     ClientCapabilities, CodeActionClientCapabilities, DidChangeWatchedFilesParams,
     InitializeParams, Position, PositionEncodingKind, Range, ResourceOperationKind,
@@ -130,7 +130,7 @@ pub(crate) fn wishes(options: &Value) -> Wishes {
         for (rule, level) in rules.and_then(Value::as_object).into_iter().flatten() {
             let level = level.as_str().and_then(Level::read);
             // Of others the user is told, see [`crate::options`].
-            if let Some(level) = level.filter(|_| skills_core::rules::is_known(rule)) {
+            if let Some(level) = level.filter(|_| skills_lint::is_known(rule)) {
                 levels.push(Wish { glob: glob.cloned(), rule: rule.clone(), level });
             }
         }

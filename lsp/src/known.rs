@@ -7,16 +7,17 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use skills_core::path::AbsPath;
-use skills_core::profile::Profiles;
-use skills_core::ranking::{Ranked, RankedRoot, Ranking};
-use skills_core::references::Bases;
-use skills_core::resolve::{FileId, State, is_built_in, path_of};
-use skills_core::rules::{Company, Level, Levels, Neighbour};
-use skills_core::skill::SkillRecord;
-use skills_core::{command, config};
+use skills_agents::command;
+use skills_agents::profile::Profiles;
+use skills_agents::references::Bases;
+use skills_agents::skill::SkillRecord;
+use skills_discovery::levels::{Level, Levels};
+use skills_discovery::ranking::{Ranked, RankedRoot, Ranking};
+use skills_discovery::resolve::{FileId, State, is_built_in, path_of};
+use skills_lint::{Company, Neighbour};
 use skills_protocol::path::{PathEncoding, decode_absolute};
 use skills_protocol::wire;
+use skills_syntax::path::AbsPath;
 
 use crate::world::Wish;
 
@@ -97,7 +98,7 @@ fn names(profiles: &Profiles) -> Vec<String> {
 
 fn named(snapshot: &wire::SnapshotResult) -> Profiles {
     let own = snapshot.own_profiles.as_deref().unwrap_or_default();
-    config::read(own.as_bytes(), config::Source::User).config.profiles
+    skills_config::read(own.as_bytes(), skills_config::Source::User).config.profiles
 }
 
 impl Known {
@@ -210,7 +211,7 @@ fn follow(skills: &mut BTreeMap<&AbsPath, Skill>, buffers: &[Buffer]) {
 /// Returns what the skill at a path is called and how it describes itself: by its name, else by its
 /// directory; a command by where it lies, whatever it says.
 fn said(path: &AbsPath, record: &SkillRecord) -> (String, Option<String>) {
-    let text = |it: &skills_core::skill::Field| it.text.to_string();
+    let text = |it: &skills_agents::skill::Field| it.text.to_string();
     let written = record.name.as_ref().map(text).filter(|it| !it.is_empty());
     let stem = path.file_stem().filter(|_| !path.ends_with("SKILL.md"));
     let own = stem.and_then(|it| it.to_str()).or_else(|| path.parent_name());

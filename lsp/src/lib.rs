@@ -1,7 +1,7 @@
 //! The language server for SKILL.md.
 //!
 //! Speaks LSP with one editor over any pair of streams. It translates and decides nothing: what a
-//! text means and what is wrong with it is skills-core's to say. It opens no file and no socket:
+//! text means and what is wrong with it is for `skills_ide` and `skills_lint` to say. It opens no file and no socket:
 //! what is on the disk it asks of a [`Source`] that it is handed, and lays the open texts over it.
 //!
 //! Read it in this order: the source, a connection, what is done with a message before any handler

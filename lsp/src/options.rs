@@ -4,7 +4,7 @@
 //! is known only the source can say, see [`crate::errands`].
 
 use serde_json::{Map, Value};
-use skills_core::rules::{self, Level};
+use skills_discovery::levels::Level;
 
 use crate::errands::SECTION;
 
@@ -100,7 +100,7 @@ fn rules(path: &str, value: &Value, found: &mut Vec<Complaint>) {
         return;
     };
     for (rule, level) in rules {
-        if !rules::is_known(rule) {
+        if !skills_lint::is_known(rule) {
             found.push(Complaint::Wrong(format!(
                 "`{path}` names `{rule}`, which is no rule; possible are a rule such as `name/case`, a family such as `name/*`, and `*`"
             )));

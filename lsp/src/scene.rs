@@ -8,9 +8,9 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use skills_core::path::AbsPath;
-use skills_core::profile::Profile;
-use skills_core::rules::{self, Company, Facts, Look, Surroundings};
+use skills_agents::profile::Profile;
+use skills_lint::{Company, Facts, Look, Surroundings};
+use skills_syntax::path::AbsPath;
 
 use crate::known::Overlaid;
 
@@ -63,14 +63,14 @@ pub(crate) struct Scene {
 
 impl Scene {
     /// Returns by whose rules the text is checked, and how much each matters.
-    pub(crate) fn settings(&self) -> rules::Settings<'_> {
+    pub(crate) fn settings(&self) -> skills_lint::Settings<'_> {
         let profiles: Vec<&Profile> =
             self.overlaid.company.rankings().iter().map(|it| &*it.profile).collect();
         if profiles.is_empty() {
             let levels = self.overlaid.levels.clone();
-            return rules::Settings { levels, ..rules::Settings::default() };
+            return skills_lint::Settings { levels, ..skills_lint::Settings::default() };
         }
-        rules::Settings { profiles, levels: self.overlaid.levels.clone() }
+        skills_lint::Settings { profiles, levels: self.overlaid.levels.clone() }
     }
 
     /// Returns what a glob matches.

@@ -13,7 +13,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
-use skills_core::path::AbsPath;
+use skills_syntax::path::AbsPath;
 use tokio::sync::Notify;
 use tower_lsp::ls_types::Uri;
 

@@ -8,10 +8,11 @@ use std::any::Any;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use skills_core::path::AbsPath;
-use skills_core::references::{Entry, Search};
-use skills_core::rules::Facts;
+use skills_agents::references::Search;
+use skills_discovery::resolve::Entry;
+use skills_lint::Facts;
 use skills_protocol::wire::{CheckResult, PathMatches, RuleLevel, SkillReference, SnapshotResult};
+use skills_syntax::path::AbsPath;
 
 /// What a source answers; nothing where it cannot.
 pub type Answer<T> = Pin<Box<dyn Future<Output = Option<T>> + Send>>;

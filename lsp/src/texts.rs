@@ -6,12 +6,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use skills_core::path::AbsPath;
-use skills_core::references::{
-    Bases, Kind, Link, Reference, has_names, has_paths, linked, links, links_at, steps,
+use skills_agents::references::{
+    Bases, Link, Reference, has_names, has_paths, linked, links, links_at, steps,
 };
-use skills_core::resolve::FileId;
-use skills_core::text::Span;
+use skills_discovery::resolve::FileId;
+use skills_ide::rename::Kind;
+use skills_syntax::path::AbsPath;
+use skills_syntax::text::Span;
 use tower_lsp::ls_types::{Location, Range, Uri};
 
 use crate::document::Document;
@@ -131,7 +132,7 @@ impl Texts<'_> {
     /// Returns the skill that stands at an offset of a text: a reference to it, or its own name.
     pub(crate) fn meant_at(self, document: &Document, offset: usize) -> Option<(Meant, Span)> {
         let overlaid = self.session.place(document)?;
-        if let Some(reference) = skills_core::references::at(document.references(), offset) {
+        if let Some(reference) = skills_agents::references::at(document.references(), offset) {
             let skill = overlaid.meant(&reference.name)?.clone();
             return Some((self.meant(skill, overlaid), reference.span));
         }

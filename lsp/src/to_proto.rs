@@ -2,12 +2,13 @@
 //!
 //! The only file that writes lines and columns. What the protocol cannot say is dropped here.
 
-use skills_core::diagnostic::Severity;
-use skills_core::parse::{Entry, ValueKind};
-use skills_core::path::AbsPath;
-use skills_core::resolve::address_of;
-use skills_core::rules::{Edit, Finding, Fix, Related, Tag};
-use skills_core::text::Span;
+use skills_discovery::resolve::address_of;
+use skills_lint::{Finding, Fix, Related, Tag};
+use skills_syntax::diagnostic::Severity;
+use skills_syntax::edit::Edit;
+use skills_syntax::parse::{Entry, ValueKind};
+use skills_syntax::path::AbsPath;
+use skills_syntax::text::Span;
 use tower_lsp::ls_types::{
     CodeActionKind, CodeActionOptions, CodeActionProviderCapability, CodeDescription,
     CodeLensOptions, CompletionOptions, Diagnostic, DiagnosticOptions,

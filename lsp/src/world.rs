@@ -11,8 +11,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use skills_core::path::AbsPath;
-use skills_core::rules::{DEFAULT_PROFILES, ENOUGH, Facts, Level};
+use skills_agents::profile::DEFAULT_PROFILES;
+use skills_discovery::levels::Level;
+use skills_lint::{ENOUGH, Facts};
+use skills_syntax::path::AbsPath;
 
 use crate::known::{Buffer, Known, Overlaid};
 use crate::scene::{Globbed, Needs, Scene};

@@ -11,10 +11,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use skills_core::path::AbsPath;
-use skills_core::profile;
-use skills_core::resolve::{Candidate, Policy, Site, State, Trusts};
+use skills_agents::profile;
+use skills_discovery::resolve::{Candidate, Policy, Site, State, Trusts};
 use skills_engine::{Engine, Freshness, Options, View, ViewKey};
+use skills_syntax::path::AbsPath;
 use skills_testkit::fixture::{lay_out, write_skill};
 
 /// The directories that agents look for below the home directory.

@@ -11,11 +11,11 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use serde_json::Value as Json;
-use skills_core::assist;
-use skills_core::diagnostic::Severity;
-use skills_core::parse::{Document, Entry, Frontmatter, Value, ValueKind, parse};
-use skills_core::rules::apply;
-use skills_core::text::{Span, decode};
+use skills_agents::skill::parse;
+use skills_syntax::diagnostic::Severity;
+use skills_syntax::edit::apply;
+use skills_syntax::parse::{Document, Entry, Frontmatter, Value, ValueKind};
+use skills_syntax::text::{Span, decode};
 use skills_testkit::Corpus;
 use skills_testkit::corpus::Recorded;
 
@@ -194,7 +194,7 @@ fn formatting_changes_no_meaning() {
         let forms = [Some(case.text.clone()), doubled(&case.text), spaced(&case.text)];
         for (form, text) in forms.into_iter().enumerate().filter_map(|(at, it)| Some((at, it?))) {
             let before = parse(&text);
-            let edits = assist::format(&text, &before);
+            let edits = skills_ide::format(&text, &before);
             if edits.is_empty() {
                 // The content of a block may stand deeper than it has to.
                 left += usize::from(form == 2 && before.diagnostics.is_empty());
@@ -237,7 +237,7 @@ fn difference_of_form(before: &str, after: &str) -> Option<&'static str> {
     if documents.0.body.slice(before) != documents.1.body.slice(after) {
         return Some("another body");
     }
-    (!assist::format(after, &documents.1).is_empty()).then_some("another form the second time")
+    (!skills_ide::format(after, &documents.1).is_empty()).then_some("another form the second time")
 }
 
 /// Returns the text with twice the indentation in its frontmatter.

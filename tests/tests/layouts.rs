@@ -13,10 +13,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use expect_test::{ExpectFile, expect_file};
-use skills_core::path::AbsPath;
-use skills_core::profile;
-use skills_core::resolve::{Policy, Site, State, Trusts};
+use skills_agents::profile;
+use skills_discovery::resolve::{Policy, Site, State, Trusts};
 use skills_engine::{Engine, Freshness, Options, View, ViewKey};
+use skills_syntax::path::AbsPath;
 use skills_testkit::Corpus;
 use skills_testkit::fixture::lay_out;
 

@@ -14,10 +14,10 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use skills_core::path::AbsPath;
-use skills_core::profile::{self, Duplicates};
-use skills_core::resolve::{Policy, Site, State, Trusts};
+use skills_agents::profile::{self, Duplicates};
+use skills_discovery::resolve::{Policy, Site, State, Trusts};
 use skills_engine::{Engine, Freshness, Options, View, ViewKey};
+use skills_syntax::path::AbsPath;
 use skills_testkit::literal::{self, AGENTS, Listed, Stand};
 
 /// How many trees are tried.

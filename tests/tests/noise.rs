@@ -11,14 +11,14 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::{env, fs};
 
-use skills_core::assist::{Written, complete};
-use skills_core::catalog::{self, Standing};
-use skills_core::diagnostic::Severity;
-use skills_core::parse::parse;
-use skills_core::path::AbsPath;
-use skills_core::rules::{self, Finding, Nowhere, Settings, Subject, apply, settle};
-use skills_core::skill::{FileFacts, Origin, SkillRecord};
-use skills_core::text::{LineIndex, decode};
+use skills_agents::catalog::{self, Standing};
+use skills_agents::skill::{FileFacts, Origin, SkillRecord, parse};
+use skills_ide::{Written, complete};
+use skills_lint::{Finding, Nowhere, Settings, Subject, settle};
+use skills_syntax::diagnostic::Severity;
+use skills_syntax::edit::apply;
+use skills_syntax::path::AbsPath;
+use skills_syntax::text::{LineIndex, decode};
 use skills_testkit::Corpus;
 use skills_testkit::corpus::skills_below;
 
@@ -191,7 +191,7 @@ fn check(text: &str, path: &AbsPath) -> Vec<Finding> {
     let facts = FileFacts { size: text.len() as u64, truncated: false, hash: [0; 32] };
     let record = SkillRecord::of(text, &document, facts, Origin::default());
     let subject = Subject { text, document: &document, record: &record, path: Some(path) };
-    rules::check(&subject, &Settings::default(), &Nowhere)
+    skills_lint::check(&subject, &Settings::default(), &Nowhere)
 }
 
 /// Counts the findings of a repository, and lists those that are errors or warnings.

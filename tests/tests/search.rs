@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use skills_core::skill::{FileFacts, SkillRecord};
+use skills_agents::skill::{FileFacts, SkillRecord};
 use skills_engine::search::{Document, SearchIndex};
 use skills_testkit::Corpus;
 use skills_testkit::corpus::skills_below;
@@ -85,7 +85,7 @@ fn document(path: &Path) -> Document {
     let facts = FileFacts { size: bytes.len() as u64, truncated: false, hash: [0; 32] };
     let record = SkillRecord::read(&bytes, facts);
     let text =
-        |field: &Option<skills_core::skill::Field>| field.as_ref().map(|it| it.text.to_string());
+        |field: &Option<skills_agents::skill::Field>| field.as_ref().map(|it| it.text.to_string());
     let directory = path.parent().unwrap().file_name().unwrap().to_string_lossy().into_owned();
     let name = text(&record.name).unwrap_or(directory);
     Document::new(&name, text(&record.description).as_deref(), Some(&record))

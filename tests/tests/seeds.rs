@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use skills_core::skill::invariants;
+use skills_agents::invariants;
 
 #[path = "../fuzz/src/lib.rs"]
 #[expect(unreachable_pub, reason = "the fuzz targets see it as a library")]

@@ -13,7 +13,7 @@ use std::path::Path;
 
 use expect_test::expect_file;
 use serde_json::{Value, json};
-use skills_core::profile;
+use skills_agents::profile;
 use skills_testkit::{Daemon, Framing, Home, Wire};
 
 const TREE: &str = include_str!("../conformance/touches.txt");

@@ -11,11 +11,12 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use serde_json::Value as Json;
-use skills_core::ladder::{Library, Verdict, strict, verdicts};
-use skills_core::parse::{Opening, parse};
-use skills_core::profile;
-use skills_core::skill::{FileFacts, SkillRecord};
-use skills_core::text::decode;
+use skills_agents::library::Library;
+use skills_agents::loaders::{Verdict, strict, verdicts};
+use skills_agents::profile;
+use skills_agents::skill::{FileFacts, SkillRecord, parse};
+use skills_syntax::parse::Opening;
+use skills_syntax::text::decode;
 use skills_testkit::Corpus;
 use skills_testkit::corpus::Recorded;
 

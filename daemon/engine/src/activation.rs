@@ -8,8 +8,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use skills_core::activate::Matcher;
-use skills_core::resolve::{Candidate, Resolution, State};
+use skills_discovery::activate::Matcher;
+use skills_discovery::resolve::{Candidate, Resolution, State};
 
 /// The conditional skills of a view.
 #[derive(Debug)]

@@ -7,8 +7,8 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use skills_core::path::AbsPath;
-use skills_core::resolve::{Around, Ignored, Resolution, Stray, Thing};
+use skills_discovery::resolve::{Around, Ignored, Resolution, Stray, Thing};
+use skills_syntax::path::AbsPath;
 
 use crate::ignored::Git;
 
@@ -177,7 +177,7 @@ fn alike(path: &AbsPath) -> Option<AbsPath> {
     let same = names.iter().find(|it| it.eq_ignore_ascii_case(missing));
     let texts = names.iter().filter_map(|it| it.to_str());
     let near = || {
-        let near = skills_core::likeness::nearest(missing.to_str()?, texts, 0.6);
+        let near = skills_syntax::suggest::nearest(missing.to_str()?, texts, 0.6);
         near.first().map(|it| OsString::from(*it))
     };
     let name = same.cloned().or_else(near)?;

@@ -11,9 +11,9 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
-use skills_core::path::AbsPath;
-use skills_core::resolve::Ready;
-use skills_core::skill::{FileFacts, SkillRecord};
+use skills_agents::skill::{FileFacts, SkillRecord};
+use skills_discovery::resolve::Ready;
+use skills_syntax::path::AbsPath;
 
 /// A file of a skill: the skill's name, the path below its directory, and what it holds.
 struct File {

@@ -16,7 +16,7 @@ use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat};
-use skills_core::path::AbsPath;
+use skills_syntax::path::AbsPath;
 
 use crate::disk::{Disk, Kind, RealDisk};
 use crate::ignored::Git;

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
-use skills_core::profile::Budget;
-use skills_core::resolve::FileId;
+use skills_agents::profile::Budget;
+use skills_discovery::resolve::FileId;
 
 /// How much of a SKILL.md is read, in bytes, unless the options say otherwise: 256 KiB.
 pub const DEFAULT_READ_LIMIT: u64 = 256 * 1024;

@@ -17,8 +17,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use skills_core::resolve::FileId;
+use skills_discovery::resolve::FileId;
 
+use self::read::{list_directory, missing_or, read_skill, read_text, see};
 use crate::counters::{Cause, Counters};
 use crate::disk::{Disk, Kind};
 use crate::forest::{Forest, Need, NodePath, Probe, Watch, join};
@@ -28,7 +29,6 @@ use crate::pool;
 use crate::records::Records;
 
 pub(crate) use self::read::read_fault;
-use self::read::{list_directory, missing_or, read_skill, read_text, see};
 
 /// The number of questions that are answered before the clock is read.
 const BATCH: usize = 128;

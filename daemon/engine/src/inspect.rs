@@ -1,7 +1,7 @@
 //! Checking files on the disk: which ones, what they say, and what lies beside them.
 //!
 //! The index keeps no bodies, so a check reads the files anew, on whatever thread calls. What is
-//! wrong with them is for [`skills_core::rules`] to say; here its questions about the world are
+//! wrong with them is for [`skills_lint`] to say; here its questions about the world are
 //! answered, each at most once where the answer is dear.
 
 mod beside;
@@ -17,15 +17,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use skills_core::command;
-use skills_core::parse::{Document, parse};
-use skills_core::path::AbsPath;
-use skills_core::ranking::Ranking;
-use skills_core::references::is_instructions;
-use skills_core::resolve::{Fault, FaultKind, FileId};
-use skills_core::rules::{self, Company, Edit, Finding, Levels, Neighbour, Settings, Subject};
-use skills_core::skill::{FileFacts, Origin, SkillRecord};
-use skills_core::text::decode;
+use skills_agents::command;
+use skills_agents::references::is_instructions;
+use skills_agents::skill::{FileFacts, Origin, SkillRecord, parse};
+use skills_discovery::levels::Levels;
+use skills_discovery::ranking::Ranking;
+use skills_discovery::resolve::{Fault, FaultKind, FileId};
+use skills_lint::{Company, Finding, Neighbour, Settings, Subject};
+use skills_syntax::edit::Edit;
+use skills_syntax::parse::Document;
+use skills_syntax::path::AbsPath;
+use skills_syntax::text::decode;
 
 use crate::cancel::Cancel;
 use crate::disk::{Disk as _, ReadError, RealDisk, content_hash};
@@ -168,9 +170,9 @@ pub fn inspect(task: &Task) -> Result<Vec<Checked>, InspectError> {
     let settings = Settings { profiles, levels: task.levels.clone() };
     let found = in_parallel(&sources, &task.cancel, |source| {
         let beside = Beside::new(&source.path, &worktree, &company).fault(source.fault.as_ref());
-        let findings = rules::check(&source.subject(), &settings, &beside);
+        let findings = skills_lint::check(&source.subject(), &settings, &beside);
         let mended = task.settles.then(|| mended(source, &findings, &settings, &beside)).flatten();
-        (rules::shown(findings, &source.subject(), &settings, &beside), mended)
+        (skills_lint::shown(findings, &source.subject(), &settings, &beside), mended)
     })?;
     let checked = sources.into_iter().zip(found).map(|(source, (findings, mended))| {
         let hash = source.is_whole().then_some(source.record.facts.hash);
@@ -200,9 +202,9 @@ fn mended(
         let facts = FileFacts { size: text.len() as u64, ..source.record.facts };
         let origin = Origin { bom: source.bom && n_marks == 0, ..Origin::default() };
         let source = Source::new(source.path.clone(), text.to_owned(), facts, origin);
-        rules::check_to_mend(&source.subject(), settings, beside)
+        skills_lint::check_to_mend(&source.subject(), settings, beside)
     };
-    let settled = rules::settle(&source.text, findings.to_vec(), again);
+    let settled = skills_lint::settle(&source.text, findings.to_vec(), again);
     let n_made = settled.n_made + n_marks;
     let edits = settled.edits;
     (n_made > 0).then_some(Mended { edits, removes_mark: n_marks > 0, n_made })

@@ -9,9 +9,9 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use skills_core::path::AbsPath;
-use skills_core::resolve::{Candidate, Reason, Resolution, SkillFile, State};
-use skills_core::skill::Finding;
+use skills_agents::skill::Finding;
+use skills_discovery::resolve::{Candidate, Reason, Resolution, SkillFile, State};
+use skills_syntax::path::AbsPath;
 
 /// How many steps are kept at most.
 const MAX_STEPS: usize = 256;

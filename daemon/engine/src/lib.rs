@@ -95,8 +95,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use arc_swap::{ArcSwap, ArcSwapOption};
-use skills_core::path::AbsPath;
-use skills_core::resolve::{Policy, Site, prompt_of};
+use skills_discovery::resolve::{Policy, Site, prompt_of};
+use skills_syntax::path::AbsPath;
 use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
 

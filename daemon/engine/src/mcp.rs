@@ -17,10 +17,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
-use skills_core::listing::{is_forged, one_line};
-use skills_core::profile::Provider;
-use skills_core::resolve::{Prompt, Provided, Ready, Stock, server_path};
-use skills_core::unseen;
+use skills_agents::listing::{is_forged, one_line};
+use skills_agents::profile::Provider;
+use skills_discovery::resolve::{Prompt, Provided, Ready, Stock, server_path};
+use skills_syntax::unseen;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 

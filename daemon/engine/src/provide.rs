@@ -10,11 +10,11 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use skills_core::config::McpServer;
-use skills_core::path::AbsPath;
-use skills_core::profile::Provider;
-use skills_core::remote::Address;
-use skills_core::resolve::{Provided, Ready, Stock};
+use skills_agents::profile::Provider;
+use skills_config::McpServer;
+use skills_discovery::remote::Address;
+use skills_discovery::resolve::{Provided, Ready, Stock};
+use skills_syntax::path::AbsPath;
 
 use crate::bundled;
 use crate::mcp::Mcp;

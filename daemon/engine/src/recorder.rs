@@ -4,12 +4,13 @@ use std::cell::RefCell;
 use std::ffi::OsStr;
 use std::sync::Arc;
 
-use skills_core::path::AbsPath;
-use skills_core::profile::Provider;
-use skills_core::remote::Address;
-use skills_core::resolve::{
+use skills_agents::profile::Provider;
+use skills_discovery::permission::SkillRule;
+use skills_discovery::remote::Address;
+use skills_discovery::resolve::{
     Fault, ItemKind, Listing, Place, Policy, Provided, SkillFile, TextFile, Tree,
 };
+use skills_syntax::path::AbsPath;
 
 use crate::forest::{Forest, Need, Serial, parent};
 use crate::provide::{Providers, Uses};
@@ -125,6 +126,12 @@ impl Tree for Recorder<'_> {
 
     fn policy(&self) -> Arc<Policy> {
         Arc::clone(self.policy)
+    }
+
+    fn skill_rules(&self, text: &str) -> Vec<SkillRule> {
+        skills_config::read(text.as_bytes(), skills_config::Source::Repository)
+            .config
+            .permission_skill
     }
 
     fn provided(&self, provider: Provider, profile: &str, addresses: &[Address]) -> Vec<Provided> {

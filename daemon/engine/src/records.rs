@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use skills_core::skill::{FileFacts, SkillRecord};
+use skills_agents::skill::{FileFacts, SkillRecord};
 
 /// From how many contents on it is looked for those that nobody shows any more.
 const FEW: usize = 256;

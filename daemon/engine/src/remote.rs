@@ -17,10 +17,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use skills_core::path::AbsPath;
-use skills_core::profile::Provider;
-use skills_core::remote::Address;
-use skills_core::resolve::{Provided, Stock};
+use skills_agents::profile::Provider;
+use skills_discovery::remote::Address;
+use skills_discovery::resolve::{Provided, Stock};
+use skills_syntax::path::AbsPath;
 
 use crate::news::News;
 use crate::provide::{Phase, RemoteOptions, SourceStatus};

@@ -21,10 +21,11 @@ use std::sync::mpsc::{Receiver, RecvError, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
-use skills_core::path::AbsPath;
-use skills_core::resolve::{Policy, Site};
+use skills_discovery::resolve::{Policy, Site};
+use skills_syntax::path::AbsPath;
 use tokio::sync::oneshot;
 
+use self::views::{Held, Scan};
 use crate::Listener;
 use crate::counters::Counters;
 use crate::forest::{Node, Serial};
@@ -36,8 +37,6 @@ use crate::provide::{Providers, Provision, Uses};
 use crate::rest::Latest;
 use crate::status::{Rebuilds, Status};
 use crate::view::{View, ViewKey};
-
-use self::views::{Held, Scan};
 
 /// How long a cookie is waited for before the disk is swept instead. A cookie takes
 /// microseconds; one that takes this long is not coming.

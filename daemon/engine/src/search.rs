@@ -2,14 +2,14 @@
 //!
 //! Built when somebody first searches a view, and dropped with the view. It holds words and no
 //! texts. What a query asks for, and how much a name counts beside a text, is
-//! [`skills_core::search`]'s to say.
+//! [`skills_discovery::search`]'s to say.
 
 use std::sync::{Mutex, PoisonError};
 
 use rusqlite::{Connection, params};
-use skills_core::parse::{Frontmatter, Value};
-use skills_core::search::{Names, TextScore, blend, indexed, terms};
-use skills_core::skill::SkillRecord;
+use skills_agents::skill::SkillRecord;
+use skills_discovery::search::{Names, TextScore, blend, indexed, terms};
+use skills_syntax::parse::{Frontmatter, Value};
 
 /// What is searched of one skill.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -12,9 +12,9 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use skills_core::hooks::Hook;
-use skills_core::path::AbsPath;
-use skills_core::resolve::Overlay;
+use skills_agents::hooks::Hook;
+use skills_discovery::resolve::Overlay;
+use skills_syntax::path::AbsPath;
 
 use crate::store::{ByAgent, Part};
 

@@ -1,6 +1,6 @@
 //! Limits of what MCP servers and catalogs may send, as `docs/sources.md` lists them.
 //!
-//! The limits of an index (skills, files) are with its reader, `skills_core::remote`.
+//! The limits of an index (skills, files) are with its reader, `skills_discovery::remote`.
 
 use std::time::Duration;
 

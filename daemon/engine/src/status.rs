@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use skills_core::path::AbsPath;
-use skills_core::resolve::State;
+use skills_discovery::resolve::State;
+use skills_syntax::path::AbsPath;
 
 use crate::counters::Counters;
 use crate::provide::SourceStatus;

@@ -6,8 +6,8 @@ use std::ffi::OsString;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use skills_core::path::AbsPath;
-use skills_core::resolve::{Overlay, Resolution, Site, State};
+use skills_discovery::resolve::{Overlay, Resolution, Site, State};
+use skills_syntax::path::AbsPath;
 
 use crate::activation::Activation;
 use crate::journal::{Difference, Journal};

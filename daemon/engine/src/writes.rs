@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use skills_core::path::AbsPath;
+use skills_syntax::path::AbsPath;
 use tokio::sync::Notify;
 
 /// How many paths wait at most. So many at once are not an edit but a checkout; what is beyond

@@ -9,13 +9,13 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use skills_core::path::AbsPath;
-use skills_core::profile;
-use skills_core::resolve::{Resolution, Site};
+use skills_agents::profile;
+use skills_discovery::resolve::{Resolution, Site};
 use skills_engine::disk::{Directory, Disk, File, ReadError, RealDisk, Stat};
 use skills_engine::hints::{ArmError, Heed, HintSource, Inbox, StartHints, Still};
 use skills_engine::watch::{Notify, recommended};
 use skills_engine::{Engine, Freshness, Options, ViewKey};
+use skills_syntax::path::AbsPath;
 
 /// A small generator of the same numbers for the same seed (xorshift).
 struct Random(u64);
@@ -304,11 +304,12 @@ fn configure(root: &Path, random: &mut Random, round: usize) -> String {
 }
 
 fn shown(resolution: &Resolution) -> Vec<String> {
-    let line = |it: &skills_core::resolve::Candidate| {
+    let line = |it: &skills_discovery::resolve::Candidate| {
         let why = it.reason.as_ref().map(|it| it.message.clone()).unwrap_or_default();
         format!("{} {:?} {} {:?} {why}", it.path.display(), it.state, it.name, it.description)
     };
-    let problems = resolution.settings.iter().flat_map(skills_core::resolve::Consulted::problems);
+    let problems =
+        resolution.settings.iter().flat_map(skills_discovery::resolve::Consulted::problems);
     resolution.candidates.iter().map(line).chain(problems).collect()
 }
 

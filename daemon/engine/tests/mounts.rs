@@ -15,13 +15,13 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use skills_core::path::AbsPath;
-use skills_core::profile;
-use skills_core::resolve::Site;
+use skills_agents::profile;
+use skills_discovery::resolve::Site;
 use skills_engine::session::{Invocation, Met, Opening, Sessions};
 use skills_engine::store::{Grant, Store};
 use skills_engine::watch::recommended;
 use skills_engine::{Engine, Freshness, Options, View, ViewKey};
+use skills_syntax::path::AbsPath;
 
 /// Set for the process in the namespace.
 const INSIDE: &str = "SKILLSD_TEST_INSIDE";

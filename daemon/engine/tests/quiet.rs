@@ -13,11 +13,11 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use skills_core::path::AbsPath;
-use skills_core::profile;
-use skills_core::resolve::Site;
+use skills_agents::profile;
+use skills_discovery::resolve::Site;
 use skills_engine::watch::recommended;
 use skills_engine::{Engine, Freshness, Options, ViewKey};
+use skills_syntax::path::AbsPath;
 
 /// The thread that listens to the watcher.
 const WATCH: &str = "watch";

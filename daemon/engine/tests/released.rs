@@ -8,14 +8,14 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use std::{fs, io};
 
-use skills_core::path::AbsPath;
-use skills_core::profile;
-use skills_core::resolve::Site;
+use skills_agents::profile;
+use skills_discovery::resolve::Site;
 use skills_engine::disk::{Directory, Disk, File, ReadError, RealDisk, Stat};
 use skills_engine::session::{Opening, Sessions};
 use skills_engine::store::Store;
 use skills_engine::watch::recommended;
 use skills_engine::{Engine, Freshness, Options, ViewKey};
+use skills_syntax::path::AbsPath;
 
 /// A disk on a server that is gone, as soon as it is asked.
 struct Gone {

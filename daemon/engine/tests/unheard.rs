@@ -11,13 +11,13 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use skills_core::path::AbsPath;
-use skills_core::profile;
-use skills_core::resolve::Site;
+use skills_agents::profile;
+use skills_discovery::resolve::Site;
 use skills_engine::disk::{Directory, Disk, File, ReadError, RealDisk, Stat};
 use skills_engine::hints::{ArmError, Heed, HintSource, Inbox, StartHints, Still};
 use skills_engine::watch::recommended;
 use skills_engine::{Engine, Freshness, Options, ViewKey};
+use skills_syntax::path::AbsPath;
 
 /// Something done to the disk when the engine comes to a directory, once.
 type Moment = Arc<Mutex<Option<(PathBuf, Box<dyn FnOnce() + Send>)>>>;
@@ -154,7 +154,7 @@ impl World {
         };
         let view = engine.view(key, || site, freshness).await.unwrap();
         let candidates = view.resolution.candidates.iter().filter(|it| !it.is_built_in());
-        let line = |it: &skills_core::resolve::Candidate| {
+        let line = |it: &skills_discovery::resolve::Candidate| {
             let path = it.path.strip_prefix(&self.top).unwrap_or(&it.path).display();
             format!("{path}: {}", it.description.clone().unwrap_or_default())
         };

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use skills_core::path::AbsPath;
 use skills_engine::session::{Invocation, Session};
 use skills_engine::{Freshness, View};
 use skills_protocol::error::RpcError;
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire::{Context, Event, EventKind};
+use skills_syntax::path::AbsPath;
 
 use crate::events::{About, Followed};
 use crate::service::Service;

@@ -1,8 +1,8 @@
 //! Words of the wire that say how something is written, as the model knows them.
 
-use skills_core::render::catalog::{CatalogFormat, Room};
-use skills_core::render::{self, Format};
+use skills_agents::profile::Format;
 use skills_protocol::wire;
+use skills_render::catalog::{CatalogFormat, Room};
 
 /// Returns the format of a load.
 pub(crate) fn load(format: wire::LoadFormat) -> Format {
@@ -38,10 +38,10 @@ pub(crate) fn catalog(format: wire::CatalogFormat) -> CatalogFormat {
 }
 
 /// Returns who asks.
-pub(crate) fn by(by: Option<wire::By>) -> render::By {
+pub(crate) fn by(by: Option<wire::By>) -> skills_render::By {
     match by {
-        None | Some(wire::By::Model) => render::By::Model,
-        Some(wire::By::User) => render::By::User,
+        None | Some(wire::By::Model) => skills_render::By::Model,
+        Some(wire::By::User) => skills_render::By::User,
     }
 }
 

@@ -5,14 +5,14 @@
 
 use std::io;
 
-use skills_core::path::AbsPath;
-use skills_core::profile::Scope;
-use skills_core::render::By;
-use skills_core::resolve::Candidate;
+use skills_agents::profile::Scope;
+use skills_discovery::resolve::Candidate;
 use skills_engine::View;
 use skills_engine::disk::content_hash;
 use skills_engine::store::Content;
 use skills_protocol::error::RpcError;
+use skills_render::By;
+use skills_syntax::path::AbsPath;
 
 use super::{Act, Asking, Permit, permission, place_of_trust, untrusted};
 use crate::blocking::blocking;

@@ -5,18 +5,18 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::value::to_raw_value;
-use skills_core::catalog::WHEN_TO_USE;
-use skills_core::fields::Fields;
-use skills_core::path::AbsPath;
-use skills_core::profile::Scope;
-use skills_core::render::catalog::find::{self, Found, Query};
-use skills_core::render::catalog::{Catalog, CatalogFormat, Listed, catalog};
-use skills_core::render::resources::is_script;
-use skills_core::render::tool as describe;
-use skills_core::resolve::{Candidate, Root};
+use skills_agents::catalog::WHEN_TO_USE;
+use skills_agents::fields::Fields;
+use skills_agents::profile::Scope;
+use skills_discovery::resolve::{Candidate, Root};
 use skills_engine::View;
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::{CatalogParams, Contextual, ToolParams, ToolResult};
+use skills_render::catalog::find::{self, Found, Query};
+use skills_render::catalog::{Catalog, CatalogFormat, Listed, catalog};
+use skills_render::resources::is_script;
+use skills_render::tool as describe;
+use skills_syntax::path::AbsPath;
 
 use crate::answer::{Answer, Outcome};
 use crate::beneath::Beneath;
@@ -45,7 +45,7 @@ pub(crate) async fn render(
         None => None,
     };
     let view = service.view(&peer, context).await?;
-    let format = params.format.map_or(view.site.profile.output.catalog(), format::catalog);
+    let format = params.format.map_or(CatalogFormat::of(view.site.profile.output), format::catalog);
     let room = format::room(params.context_tokens, params.budget_chars, params.empty_text);
     let query = params.query.as_deref().map(query).transpose()?;
     let skills = listed(&service, &view).await;

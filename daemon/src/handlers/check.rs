@@ -4,10 +4,9 @@
 
 use std::sync::Arc;
 
-use skills_core::config::{self, LevelRow};
-use skills_core::path::AbsPath;
-use skills_core::references::is_instructions;
-use skills_core::rules::Level;
+use skills_agents::references::is_instructions;
+use skills_config::LevelRow;
+use skills_discovery::levels::Level;
 use skills_engine::View;
 use skills_engine::cancel::Cancel;
 use skills_engine::inspect::{InspectError, Task, inspect};
@@ -15,6 +14,7 @@ use skills_engine::vigil::Heard;
 use skills_protocol::error::RpcError;
 use skills_protocol::method::{Request as _, SkillsCheck};
 use skills_protocol::wire::{CheckParams, CheckResult, Context, Contextual, RuleLevel};
+use skills_syntax::path::AbsPath;
 
 use crate::answer::{Answer, Outcome};
 use crate::finds::{self, Found, Wanted, question};
@@ -50,7 +50,7 @@ pub(crate) async fn check(
     let wanted = Wanted { question, cursor: params.cursor.as_deref(), limit };
     let clock = first.clock.clone();
     let find = move |cancel: &Cancel| {
-        let levels = config::levels_of(&rows, &top);
+        let levels = skills_config::levels_of(&rows, &top);
         let cancel = cancel.clone();
         let checked = inspect(&Task { paths, views, levels, read_limit, settles, cancel });
         let checked = checked.map_err(|error| refused(&error))?;
@@ -100,7 +100,7 @@ pub(super) async fn active(
         profiles = match &context.profile {
             // Whoever names a profile wants that agent's view.
             Some(profile) => vec![profile.clone()],
-            None => config::check_profiles(files),
+            None => skills_config::check_profiles(files),
         };
     }
     let mut views = Vec::with_capacity(profiles.len());
@@ -108,13 +108,13 @@ pub(super) async fn active(
         let context = Context { profile: Some(profile), ..context.clone() };
         views.push(service.view(peer, context).await?);
     }
-    Ok(Active { views, top, rows: config::level_rows(files) })
+    Ok(Active { views, top, rows: skills_config::level_rows(files) })
 }
 
 /// Reads what a caller decides about a rule.
 fn level(row: RuleLevel) -> Result<LevelRow, RpcError> {
     let RuleLevel { rule, level, glob } = row;
-    if !skills_core::rules::is_known(&rule) {
+    if !skills_lint::is_known(&rule) {
         return Err(unknown_rule(&rule));
     }
     match Level::read(&level) {

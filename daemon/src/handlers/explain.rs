@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use skills_core::resolve::{self, Around, Explanation, Query, Resolution, RootOutcome};
+use skills_discovery::resolve::{self, Around, Explanation, Query, Resolution, RootOutcome};
 use skills_engine::{View, around};
 use skills_protocol::error::RpcError;
 use skills_protocol::path::encoding_of;
 use skills_protocol::wire::{Contextual, ExplainParams, ExplainResult, Verdict};
-
 use tokio::task::spawn_blocking;
 
 use crate::answer::{Answer, Outcome};

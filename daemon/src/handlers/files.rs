@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use skills_core::render::resources::is_script;
 use skills_protocol::error::{OUTSIDE_SKILL, RpcError};
 use skills_protocol::path::{PathEncoding, decode, encode, encoding_of};
 use skills_protocol::wire::{
     By, Contextual, Only, ReadParams, ReadResult, Resource, ResourcesParams, ResourcesResult,
 };
+use skills_render::resources::is_script;
 
 use crate::answer::{Answer, Outcome};
 use crate::beneath::{Beneath, BeneathError, Found, Listing};

@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use skills_core::profile::Scope;
-use skills_core::render::Format;
-use skills_core::resolve::{Candidate, Resolution};
+use skills_agents::profile::{Format, Scope};
+use skills_discovery::resolve::{Candidate, Resolution};
 use skills_engine::View;
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::{Contextual, GetParams, GetResult};

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::Value;
-use skills_core::hooks::runs;
-use skills_core::path::AbsPath;
+use skills_agents::hooks::runs;
 use skills_engine::session::RegisteredHook;
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire::{
     Contextual, Freshness, HooksDoneParams, HooksDoneResult, HooksMatchParams, HooksMatchResult,
     MatchedHook,
 };
+use skills_syntax::path::AbsPath;
 
 use crate::answer::{Answer, Outcome};
 use crate::gate;

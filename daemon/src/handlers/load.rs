@@ -15,16 +15,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use skills_core::path::AbsPath;
-use skills_core::profile::Scope;
-use skills_core::render::{
-    Format, Loaded, Loading, Shell, ShellResults, Variables, load as render,
-};
-use skills_core::resolve::Candidate;
+use skills_agents::profile::{Format, Scope};
+use skills_discovery::resolve::Candidate;
 use skills_engine::View;
 use skills_engine::session::Invocation;
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::{self, Contextual, LoadParams};
+use skills_render::{Loaded, Loading, Shell, ShellResults, Variables, load as render};
+use skills_syntax::path::AbsPath;
 use tokio::time::Instant;
 
 use self::choose::{Choice, choose};
@@ -126,7 +124,7 @@ pub(crate) async fn load(
         params.shell_results.iter().map(|it| (it.id.clone(), it.output.clone())).collect();
     let mut loaded = asked.render(&results, Given::All);
     let wants_run = params.shell == Some(wire::Shell::Execute);
-    if wants_run && !material.format.has_commands(format::by(params.by)) {
+    if wants_run && !format::by(params.by).runs_commands(material.format) {
         loaded.warnings.push(
             "Nothing is run: this format has no commands. With `format: \"claude\"` those of the skill are run."
                 .to_owned(),

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Map;
-use skills_core::permission::{self, Action, Properties, Regime};
-use skills_core::profile::Scope;
-use skills_core::resolve::Candidate;
+use skills_agents::profile::Scope;
+use skills_discovery::permission::{self, Action, Properties, Regime};
+use skills_discovery::resolve::Candidate;
 use skills_engine::View;
 use skills_engine::store::Grant;
 use skills_protocol::error::{PermissionRule, RpcError};

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use skills_core::likeness::nearest;
-use skills_core::rules::{self, Rule};
+use skills_discovery::levels;
+use skills_lint::Rule;
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::{RulesDescribeParams, RulesDescribeResult};
+use skills_syntax::suggest::nearest;
 
 use crate::answer::{Answer, Outcome};
 use crate::blocking::blocking;
@@ -22,24 +23,24 @@ pub(crate) async fn describe(
     _: Arc<Peer>,
     params: RulesDescribeParams,
 ) -> Outcome {
-    if let Some(unknown) = params.rules.iter().find(|it| !rules::is_known(it)) {
+    if let Some(unknown) = params.rules.iter().find(|it| !skills_lint::is_known(it)) {
         return Err(unknown_rule(unknown));
     }
     let is_asked = |it: &&&Rule| {
-        params.rules.is_empty() || params.rules.iter().any(|name| rules::names(name, it.id))
+        params.rules.is_empty() || params.rules.iter().any(|name| levels::names(name, it.id))
     };
     let page = blocking(|| Ok(rules_page::address())).await?;
-    let asked = rules::rules().iter().filter(is_asked);
+    let asked = skills_lint::rules().iter().filter(is_asked);
     let rules = asked.map(|it| to_wire::rule(it, page.as_deref())).collect();
     Answer::new(&RulesDescribeResult { rules })
 }
 
 /// Says that there is no such rule, and which may be meant.
 pub(super) fn unknown_rule(name: &str) -> RpcError {
-    let all = rules::rules().iter().map(|it| it.id);
+    let all = skills_lint::rules().iter().map(|it| it.id);
     // Often it is the family that was forgotten.
     let short = |it: &&Rule| it.id.ends_with(&format!("/{name}"));
-    let short = rules::rules().iter().copied().find(|it| short(it)).map(|it| it.id);
+    let short = skills_lint::rules().iter().copied().find(|it| short(it)).map(|it| it.id);
     let meant = short.or_else(|| nearest(name, all, ALIKE).first().copied());
     let message = match meant {
         Some(meant) => format!("there is no rule `{name}`; did you mean `{meant}`?"),

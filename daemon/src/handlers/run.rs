@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use skills_core::render::By;
-use skills_core::render::resources::is_script;
-use skills_core::resolve::FileId;
+use skills_discovery::resolve::FileId;
 use skills_engine::store::Content;
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::{Contextual, RunParams, RunResult};
+use skills_render::By;
+use skills_render::resources::is_script;
 
 use crate::answer::{Answer, Outcome};
 use crate::beneath::Beneath;

@@ -5,9 +5,8 @@
 
 use std::sync::Arc;
 
-use skills_core::path::AbsPath;
-use skills_core::profile::Scope;
-use skills_core::resolve::State;
+use skills_agents::profile::Scope;
+use skills_discovery::resolve::State;
 use skills_engine::View;
 use skills_engine::session::Met;
 use skills_protocol::error::RpcError;
@@ -19,6 +18,7 @@ use skills_protocol::wire::{
     SessionListParams, SessionListResult, SessionOpenParams, SessionTouchParams,
     SessionTouchResult,
 };
+use skills_syntax::path::AbsPath;
 
 use crate::answer::{Answer, Outcome};
 use crate::conversation::{Named, Reach, Touched};

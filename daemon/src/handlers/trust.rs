@@ -5,13 +5,13 @@ mod waiting;
 
 use std::sync::Arc;
 
-use skills_core::path::AbsPath;
 use skills_engine::vigil::Heard;
 use skills_protocol::error::RpcError;
 use skills_protocol::path::{PathEncoding, encode, encoding_of};
 use skills_protocol::wire::{
     Context, Contextual, TrustGetParams, TrustGetResult, TrustSetParams, TrustSetResult, TrustedDir,
 };
+use skills_syntax::path::AbsPath;
 
 use crate::answer::{Answer, Outcome};
 use crate::blocking::blocking;

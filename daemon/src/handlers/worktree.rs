@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use skills_core::path::AbsPath;
 use skills_protocol::error::RpcError;
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire::{
     Context, Contextual, Freshness, Worktree, WorktreeCloseParams, WorktreeCloseResult,
     WorktreeListParams, WorktreeListResult, WorktreeOpenParams, WorktreeOpenResult,
 };
+use skills_syntax::path::AbsPath;
 
 use crate::answer::{Answer, Outcome};
 use crate::from_wire;

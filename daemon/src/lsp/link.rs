@@ -13,6 +13,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use skills_agents::profile::DEFAULT_PROFILES;
+use skills_agents::references::Search;
 use skills_client::ClientError;
 use skills_client::client::Client;
 use skills_client::connection::Connection;
@@ -21,11 +23,9 @@ use skills_client::pages::{Paged, Pages};
 use skills_client::spawn::StartOptions;
 use skills_client::stand_in::StandIn;
 use skills_client::subscription::{Heard, Subscription};
-use skills_core::path::AbsPath;
-use skills_core::references::{Entry, Search};
-use skills_core::rules::{DEFAULT_PROFILES, Facts};
-use skills_core::text::decode;
+use skills_discovery::resolve::Entry;
 use skills_engine::inspect;
+use skills_lint::Facts;
 use skills_lsp::{Answer, Bell, Extent, Nearby, Source, Whereabouts};
 use skills_protocol::method::{
     EventsEvent, EventsSubscribe, IndexSnapshot, Notification as _, PathsMatch, Request,
@@ -37,6 +37,8 @@ use skills_protocol::wire::{
     ReferencesParams, RuleLevel, SessionCloseParams, SessionTouchParams, SkillReference,
     SnapshotParams, SnapshotResult, SubscribeParams, TouchOp,
 };
+use skills_syntax::path::AbsPath;
+use skills_syntax::text::decode;
 use tokio::net::UnixStream;
 use tokio::runtime::Handle;
 use tokio::sync::OnceCell;

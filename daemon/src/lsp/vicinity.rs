@@ -14,10 +14,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::fs::inotify::{Event, WatchFlags};
-use skills_core::config::REPOSITORY_FILE;
-use skills_core::path::AbsPath;
+use skills_discovery::resolve::REPOSITORY_FILE;
 use skills_engine::inspect;
 use skills_lsp::{Bell, Nearby};
+use skills_syntax::path::AbsPath;
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 

@@ -14,8 +14,8 @@ use rmcp::model::{
     Role,
 };
 use serde_json::{Map, Value};
+use skills_agents::listing::one_line;
 use skills_client::ClientError;
-use skills_core::listing::one_line;
 use skills_protocol::error::SKILL_NOT_FOUND;
 use skills_protocol::wire::{By, Entry, Include};
 

@@ -9,8 +9,8 @@ use rmcp::model::{
     ReadResourceResponse, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
 };
 use serde_json::json;
+use skills_agents::listing::one_line;
 use skills_client::ClientError;
-use skills_core::listing::one_line;
 use skills_protocol::error::{INVALID_PARAMS, SKILL_NOT_FOUND};
 use skills_protocol::method::SkillsRead;
 use skills_protocol::wire::{By, Entry, ReadParams, Scope};

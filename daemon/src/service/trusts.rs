@@ -6,9 +6,9 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use skills_core::path::AbsPath;
-use skills_core::resolve::{Policy, Trusts};
+use skills_discovery::resolve::{Policy, Trusts};
 use skills_engine::vigil::Heard;
+use skills_syntax::path::AbsPath;
 
 use super::Service;
 use crate::settings::rules;

@@ -2,11 +2,12 @@
 //!
 //! `page` is the address of the page about all of them, where there is one.
 
-use skills_core::rules::{self, Rule};
-use skills_core::text::LineIndex;
 use skills_engine::inspect::{Checked, Mended};
+use skills_lint::Rule;
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire;
+use skills_syntax::edit;
+use skills_syntax::text::LineIndex;
 
 use super::{Places, hash, severity};
 
@@ -33,7 +34,7 @@ fn fix_all(mended: &Mended, places: &Places<'_>) -> wire::FixAll {
     wire::FixAll { edits: mark.into_iter().chain(edits).collect(), made: mended.n_made as u64 }
 }
 
-fn check_edit(edit: &rules::Edit, places: &Places<'_>) -> wire::CheckEdit {
+fn check_edit(edit: &edit::Edit, places: &Places<'_>) -> wire::CheckEdit {
     wire::CheckEdit { range: places.range(edit.span), new_text: edit.text.clone() }
 }
 
@@ -45,22 +46,22 @@ fn without_mark(places: &Places<'_>) -> wire::CheckEdit {
 }
 
 fn check_finding(
-    finding: &rules::Finding,
+    finding: &skills_lint::Finding,
     page: Option<&str>,
     places: &Places<'_>,
 ) -> wire::CheckFinding {
     let found = &finding.diagnostic;
-    let related = |it: &rules::Related| {
+    let related = |it: &skills_lint::Related| {
         let encoding = encoding_of([&*it.path]);
         let message = it.message.clone();
         wire::RelatedFile { path: encode(&it.path, encoding), path_encoding: encoding, message }
     };
     // Of what is offered besides this alone is an edit of the file with one right answer.
-    let mark = |it: &rules::Offer| {
-        (*it == rules::Offer::RemoveMark)
+    let mark = |it: &skills_lint::Offer| {
+        (*it == skills_lint::Offer::RemoveMark)
             .then(|| wire::CheckFix { title: it.title(), edits: vec![without_mark(places)] })
     };
-    let fix = |it: &rules::Fix| wire::CheckFix {
+    let fix = |it: &skills_lint::Fix| wire::CheckFix {
         title: it.title.clone(),
         edits: it.edits.iter().map(|it| check_edit(it, places)).collect(),
     };
@@ -73,8 +74,8 @@ fn check_finding(
         profiles: finding.profiles.clone(),
         range: places.range(found.span),
         tag: finding.tag.map(|it| match it {
-            rules::Tag::Unnecessary => wire::FindingTag::Unnecessary,
-            rules::Tag::Deprecated => wire::FindingTag::Deprecated,
+            skills_lint::Tag::Unnecessary => wire::FindingTag::Unnecessary,
+            skills_lint::Tag::Deprecated => wire::FindingTag::Deprecated,
         }),
         related: finding.related.iter().map(related).collect(),
         fixes: finding
@@ -88,7 +89,7 @@ fn check_finding(
 
 /// Returns what there is to say about a rule.
 pub(crate) fn rule(rule: &Rule, page: Option<&str>) -> wire::RuleDescription {
-    let source = |it: &skills_core::catalog::Source| wire::RuleReference {
+    let source = |it: &skills_agents::catalog::Source| wire::RuleReference {
         title: it.title.to_owned(),
         address: Some(it.address.to_owned()).filter(|it| !it.is_empty()),
         version: it.version.to_owned(),
@@ -105,8 +106,8 @@ pub(crate) fn rule(rule: &Rule, page: Option<&str>) -> wire::RuleDescription {
         agents: rule.agents.iter().map(|it| it.name().to_owned()).collect(),
         sources: rule.sources.iter().map(|it| source(it)).collect(),
         since: rule.since.to_owned(),
-        failing: rules::example(rule.failing),
-        passing: rules::example(rule.passing),
-        markdown: rules::section(rule),
+        failing: skills_lint::example(rule.failing),
+        passing: skills_lint::example(rule.passing),
+        markdown: skills_lint::section(rule),
     }
 }

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use skills_core::profile::{self, Profile};
-use skills_core::resolve::{
+use skills_agents::profile::{self, Profile};
+use skills_discovery::resolve::{
     self, Candidate, Consultation, Consulted, Explanation, Resolution, RootOutcome, Skip,
     SkipReason, State, Step, StepKind,
 };

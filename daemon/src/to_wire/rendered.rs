@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use skills_core::render::catalog::{Catalog, tokens};
-use skills_core::render::{Format, Loaded, Message, Metadata, Status, Tool};
+use skills_agents::profile::Format;
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire;
+use skills_render::catalog::{Catalog, tokens};
+use skills_render::{Loaded, Message, Metadata, Status, Tool};
 
 /// What a result of a load says besides what was rendered.
 pub(crate) struct About<'a> {

@@ -1,10 +1,10 @@
 //! Conversations, from the model to the wire.
 
-use skills_core::path::AbsPath;
 use skills_engine::session::{Loaded, Matched, Session, Summary};
 use skills_engine::{Health, View};
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire;
+use skills_syntax::path::AbsPath;
 
 /// Returns a conversation and all that is kept of it.
 pub(crate) fn session(

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use skills_core::config::LevelRow;
-use skills_core::profile::Profiles;
-use skills_core::ranking::{self, Ranked, RankedRoot};
-use skills_core::resolve::Candidate;
-use skills_core::text::LineIndex;
+use skills_agents::profile::Profiles;
+use skills_config::LevelRow;
+use skills_discovery::ranking::{self, Ranked, RankedRoot};
+use skills_discovery::resolve::Candidate;
 use skills_engine::View;
 use skills_engine::inspect::Spoken;
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire;
+use skills_syntax::text::LineIndex;
 
 use super::{Places, hash, health, path, state};
 use crate::lineup::{self, Lineup};
@@ -82,7 +82,7 @@ fn level(row: &LevelRow) -> wire::RuleLevel {
 fn skill(candidate: &Candidate) -> (wire::SnapshotSkill, usize) {
     let record = candidate.record();
     let path_encoding = encoding_of([&*candidate.path]);
-    let text = |it: &skills_core::skill::Field| it.text.to_string();
+    let text = |it: &skills_agents::skill::Field| it.text.to_string();
     let written = record.and_then(|it| it.name.as_ref()).map(text).filter(|it| !it.is_empty());
     let own = || candidate.own_name().map(|it| it.to_string_lossy().into_owned());
     let skill = wire::SnapshotSkill {

@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use skills_core::references::is_speaker;
+use skills_agents::references::is_speaker;
 use tower_lsp::Client;
 use tower_lsp::ls_types::{
     DidChangeWatchedFilesRegistrationOptions, FileSystemWatcher, GlobPattern, OneOf, Registration,

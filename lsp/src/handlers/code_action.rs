@@ -4,10 +4,11 @@
 use std::collections::HashMap;
 
 use serde_json::Value;
-use skills_core::assist::{self, Conversion, RefactorKind, Refactoring};
-use skills_core::references::Renaming;
-use skills_core::rules::{self, Edit, Fix, Offer};
-use skills_core::text::Span;
+use skills_ide::rename::Renaming;
+use skills_ide::{Conversion, RefactorKind, Refactoring};
+use skills_lint::{Fix, Offer};
+use skills_syntax::edit::Edit;
+use skills_syntax::text::Span;
 use tower_lsp::jsonrpc::Error;
 use tower_lsp::ls_types::{
     CodeAction, CodeActionContext, CodeActionKind, CodeActionOrCommand, CodeActionParams,
@@ -203,7 +204,7 @@ fn found(
     let is_cheap = context.only.is_some() || document.text().len() <= SHORT;
     if wanted(&FIX_ALL) && is_cheap {
         let again = |text: &str| document.with_text(text).findings_to_mend(scene);
-        let settled = rules::settle(document.text(), findings, again);
+        let settled = skills_lint::settle(document.text(), findings, again);
         if !settled.edits.is_empty() {
             actions.push(CodeAction {
                 title: "Fix all that has one right answer".to_owned(),
@@ -216,12 +217,12 @@ fn found(
     let kinds = [CodeActionKind::REFACTOR_EXTRACT, CodeActionKind::REFACTOR_REWRITE];
     if kinds.iter().any(wanted) && from_proto::is_skill(document.uri()) {
         let offset = from_proto::offset(document, range.start, settings.encoding);
-        let found = document.as_subject(|it| assist::refactorings(it, scene, offset));
+        let found = document.as_subject(|it| skills_ide::refactorings(it, scene, offset));
         let actions_here = found.iter().filter_map(|it| refactoring(document, it, settings));
         actions.extend(actions_here.filter(|it| it.kind.as_ref().is_some_and(wanted)));
     }
     if wanted(&CodeActionKind::REFACTOR_REWRITE) {
-        conversion = document.as_subject(assist::conversion);
+        conversion = document.as_subject(skills_ide::conversion);
     }
     Some(Found { actions, renamings, conversion })
 }

@@ -1,6 +1,6 @@
 //! `textDocument/codeLens`: who uses a skill, what hides it, how many files bring it up.
 
-use skills_core::assist::{self, Target};
+use skills_ide::Target;
 use tower_lsp::ls_types::{CodeLens, Command, Location, Range, Uri};
 
 use crate::document::Document;
@@ -27,7 +27,7 @@ pub(crate) fn code_lens(
     }
     let findings = document.findings(scene);
     let n_users = users.map(<[Location]>::len);
-    let lenses = document.as_subject(|it| assist::lenses(it, scene, n_users, &findings));
+    let lenses = document.as_subject(|it| skills_ide::lenses(it, scene, n_users, &findings));
     let shown = lenses.into_iter().map(|lens| {
         let range = to_proto::range(document, lens.span, settings.encoding);
         let places = match &lens.target {

@@ -1,14 +1,14 @@
 //! `textDocument/completion` and `completionItem/resolve`: what may be written at a place.
 //!
-//! Which items there are is [`skills_core::assist`]'s to say. Their documentation is long and seldom
+//! Which items there are is [`skills_ide`]'s to say. Their documentation is long and seldom
 //! looked at, so it comes when the client asks for an item's.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::json;
-use skills_core::assist::{self, Completion, Item, Kind, Written};
-use skills_core::path::AbsPath;
+use skills_ide::{Completion, Item, Kind, Written};
+use skills_syntax::path::AbsPath;
 use tower_lsp::ls_types::{
     CompletionItem, CompletionItemKind, CompletionResponse, CompletionTextEdit, Documentation,
     InsertTextFormat, MarkupContent, MarkupKind, Position, Range, TextEdit,
@@ -45,7 +45,7 @@ fn skills(
     scene: &Scene,
     settings: Settings,
 ) -> Vec<CompletionItem> {
-    let word = skills_core::references::typed(document.text(), document.parsed(), offset);
+    let word = skills_ide::mention::typed(document.text(), document.parsed(), offset);
     let Some(word) = word else { return Vec::new() };
     let range = to_proto::range(document, word, settings.encoding);
     let others = scene.overlaid.skills.iter().filter(|it| document.path() != Some(&it.path));
@@ -70,7 +70,7 @@ fn offered(document: &Document, offset: usize, settings: Settings) -> Option<Vec
     } else {
         Written::Skill(directory.as_deref())
     };
-    let found = assist::complete(document.text(), offset, written)?;
+    let found = skills_ide::complete(document.text(), offset, written)?;
     Some(items(document, &found, settings))
 }
 
@@ -81,7 +81,7 @@ fn paths(
     scene: &Scene,
     settings: Settings,
 ) -> Option<Vec<CompletionItem>> {
-    let found = assist::complete_paths(document.text(), document.parsed(), offset, scene)?;
+    let found = skills_ide::complete_paths(document.text(), document.parsed(), offset, scene)?;
     Some(items(document, &found, settings))
 }
 
@@ -125,7 +125,7 @@ pub(crate) fn resolve(item: CompletionItem, places: &[(AbsPath, Arc<Overlaid>)])
         };
     }
     let kind = item.data.as_ref().and_then(|it| it.as_str()).and_then(unword);
-    let told = kind.and_then(|it| assist::documentation(it, &item.label));
+    let told = kind.and_then(|it| skills_ide::documentation(it, &item.label));
     let documentation = told.map(|value| {
         Documentation::MarkupContent(MarkupContent { kind: MarkupKind::Markdown, value })
     });

@@ -1,8 +1,8 @@
 //! A command as a skill: its file in a directory of its own, under a name that the standard takes,
 //! and with it all that speaks of the command or leads to it.
 
-use skills_core::assist::{Conversion, conversion};
-use skills_core::references::Renaming;
+use skills_ide::rename::Renaming;
+use skills_ide::{Conversion, conversion};
 use tower_lsp::jsonrpc::Error;
 use tower_lsp::ls_types::{CodeAction, CodeActionDisabled, CodeActionKind, WorkspaceEdit};
 

@@ -1,8 +1,7 @@
 //! `textDocument/definition` and `textDocument/references`: a skill, and where it is named; and for
 //! what the body asks of its arguments, where that is named.
 
-use skills_core::assist;
-use skills_core::text::Span;
+use skills_syntax::text::Span;
 use tower_lsp::ls_types::{Location, Position, Range};
 
 use crate::document::Document;
@@ -21,13 +20,13 @@ pub(crate) async fn definition(
         return Some(Location::new(document.uri().clone(), range));
     }
     let meant = texts.meant_at(document, offset).map(|(meant, _)| meant.skill);
-    if skills_core::references::at(document.references(), offset).is_some() {
+    if skills_agents::references::at(document.references(), offset).is_some() {
         return texts.location(&meant?.path).await;
     }
-    let links = skills_core::references::links(document.text(), document.parsed());
+    let links = skills_agents::references::links(document.text(), document.parsed());
     let overlaid = texts.session.place(document).unwrap_or_default();
     let bases = overlaid.bases(document.path()?);
-    let links = skills_core::references::links_at(links, offset);
+    let links = skills_agents::references::links_at(links, offset);
     for target in links.iter().flat_map(|it| bases.targets(it)) {
         if overlaid.at(&target).is_some() {
             return texts.location(&target).await;
@@ -45,7 +44,7 @@ fn argument(document: &Document, offset: usize) -> Option<Span> {
     if !from_proto::is_skill(document.uri()) || offset < document.parsed().body.start {
         return None;
     }
-    assist::argument(document.text(), document.parsed(), offset)?.declared
+    skills_ide::argument(document.text(), document.parsed(), offset)?.declared
 }
 
 /// Returns everywhere that the skill at a position is named; its own name as well where the client

@@ -1,8 +1,7 @@
 //! `textDocument/documentHighlight`: where a text says the same as at a position.
 
-use skills_core::assist;
-use skills_core::references::at;
-use skills_core::text::Span;
+use skills_agents::references::at;
+use skills_syntax::text::Span;
 use tower_lsp::ls_types::{DocumentHighlight, DocumentHighlightKind, Position};
 
 use crate::document::Document;
@@ -22,8 +21,9 @@ pub(crate) fn document_highlight(
         kind: Some(kind),
     };
     let is_skill = from_proto::is_skill(document.uri());
-    let argument =
-        is_skill.then(|| assist::argument(document.text(), document.parsed(), offset)).flatten();
+    let argument = is_skill
+        .then(|| skills_ide::argument(document.text(), document.parsed(), offset))
+        .flatten();
     if let Some(argument) = argument {
         let declared = argument.declared.map(|it| highlight(it, DocumentHighlightKind::WRITE));
         let uses = argument.uses.into_iter().map(|it| highlight(it, DocumentHighlightKind::READ));

@@ -1,8 +1,9 @@
 //! `textDocument/documentLink`: what leads to a file, and the skills that a text names.
 
-use skills_core::path::AbsPath;
-use skills_core::references::{Link, Start, Way, links, relative, steps};
-use skills_core::rules::{Look, Surroundings as _};
+use skills_agents::references::{Link, Start, Way, links, steps};
+use skills_ide::moves::relative;
+use skills_lint::{Look, Surroundings as _};
+use skills_syntax::path::AbsPath;
 use tower_lsp::ls_types::{DocumentLink, Uri};
 
 use crate::document::Document;

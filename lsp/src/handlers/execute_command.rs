@@ -4,7 +4,7 @@
 //! Nothing is waited for here that the client has to answer: it may be waiting for this.
 
 use serde::{Deserialize, Serialize};
-use skills_core::path::AbsPath;
+use skills_syntax::path::AbsPath;
 use tower_lsp::jsonrpc::Error;
 use tower_lsp::ls_types::{Command, ExecuteCommandParams, Location, Uri, WorkspaceEdit};
 

@@ -1,7 +1,7 @@
 //! `textDocument/foldingRange`: the frontmatter, and each value in it that has several lines.
 
-use skills_core::parse::{Entry, Frontmatter, Value, ValueKind};
-use skills_core::text::Span;
+use skills_syntax::parse::{Entry, Frontmatter, Value, ValueKind};
+use skills_syntax::text::Span;
 use tower_lsp::ls_types::FoldingRange;
 
 use crate::document::Document;

@@ -8,9 +8,12 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use skills_core::path::AbsPath;
-use skills_core::references::{Bases, Move, Moves, Renaming, Search, edits, relative};
-use skills_core::rules::{Edit, Look};
+use skills_agents::references::{Bases, Search};
+use skills_ide::moves::{Move, Moves, relative};
+use skills_ide::rename::{Renaming, edits};
+use skills_lint::Look;
+use skills_syntax::edit::Edit;
+use skills_syntax::path::AbsPath;
 use tower_lsp::ls_types::DocumentChangeOperation;
 
 use super::rename::operation;

@@ -1,6 +1,5 @@
 //! `textDocument/formatting`: the frontmatter in its usual form; the body stays as it is.
 
-use skills_core::assist;
 use tower_lsp::ls_types::TextEdit;
 
 use crate::document::Document;
@@ -12,7 +11,7 @@ pub(crate) fn formatting(document: &Document, settings: Settings) -> Option<Vec<
     if !from_proto::is_skill(document.uri()) {
         return None;
     }
-    let edits = assist::format(document.text(), document.parsed());
+    let edits = skills_ide::format(document.text(), document.parsed());
     Some(edits.iter().map(|it| to_proto::text_edit(document, it, settings.encoding)).collect())
 }
 

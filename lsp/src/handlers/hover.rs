@@ -2,12 +2,11 @@
 
 use std::fmt::Write as _;
 
-use skills_core::assist;
-use skills_core::catalog;
-use skills_core::fields::Fields;
-use skills_core::path::AbsPath;
-use skills_core::resolve::State;
-use skills_core::text::Span;
+use skills_agents::catalog;
+use skills_agents::fields::Fields;
+use skills_discovery::resolve::State;
+use skills_syntax::path::AbsPath;
+use skills_syntax::text::Span;
 use tower_lsp::ls_types::{Hover, HoverContents, MarkupContent, MarkupKind, Position};
 
 use crate::document::Document;
@@ -29,7 +28,7 @@ pub(crate) fn hover(
         Some(found) => found,
         None if from_proto::is_skill(document.uri()) => match matched(document, offset, scene) {
             Some(found) => found,
-            None => assist::hover(document.text(), offset).map(|it| (it.span, it.text))?,
+            None => skills_ide::hover(document.text(), offset).map(|it| (it.span, it.text))?,
         },
         None => return None,
     };
@@ -40,7 +39,7 @@ pub(crate) fn hover(
 }
 
 fn named(document: &Document, offset: usize, scene: &Scene) -> Option<(Span, String)> {
-    let Some(reference) = skills_core::references::at(document.references(), offset) else {
+    let Some(reference) = skills_agents::references::at(document.references(), offset) else {
         // A skill's own name means the skill as well.
         let name = &document.parsed().frontmatter.as_ref()?.get("name")?.value;
         let is_there = name.span.start <= offset && offset <= name.span.end;

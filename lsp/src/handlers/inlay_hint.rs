@@ -1,8 +1,7 @@
 //! `textDocument/inlayHint`: what a text costs and how many files its globs match, for those who
 //! want to see it.
 
-use skills_core::assist;
-use skills_core::rules::Surroundings;
+use skills_lint::Surroundings;
 use tower_lsp::ls_types::{InlayHint, InlayHintLabel, InlayHintTooltip, Range};
 
 use crate::document::Document;
@@ -20,7 +19,7 @@ pub(crate) fn inlay_hint(
         return None;
     }
     let asked = from_proto::span(document, range, settings.encoding);
-    let hints = document.as_subject(|it| assist::hints(it, surroundings));
+    let hints = document.as_subject(|it| skills_ide::hints(it, surroundings));
     let here = hints.into_iter().filter(|it| asked.start <= it.offset && it.offset <= asked.end);
     let shown = here.map(|it| InlayHint {
         position: to_proto::position(document, it.offset, settings.encoding),
@@ -37,7 +36,7 @@ pub(crate) fn inlay_hint(
 
 #[cfg(test)]
 mod tests {
-    use skills_core::rules::Nowhere;
+    use skills_lint::Nowhere;
     use tower_lsp::ls_types::Position;
 
     use super::*;

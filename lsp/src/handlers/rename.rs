@@ -5,11 +5,12 @@
 
 use std::path::Path;
 
-use skills_core::command;
-use skills_core::path::AbsPath;
-use skills_core::references::{Access, Entry, Kind, Move, Renaming, bound, edits, problem};
-use skills_core::resolve::is_built_in;
-use skills_core::rules::Edit;
+use skills_agents::command;
+use skills_discovery::resolve::{Entry, is_built_in};
+use skills_ide::moves::Move;
+use skills_ide::rename::{Access, Kind, Renaming, bound, edits, problem};
+use skills_syntax::edit::Edit;
+use skills_syntax::path::AbsPath;
 use tower_lsp::jsonrpc::{Error, ErrorCode};
 use tower_lsp::ls_types::{
     DocumentChangeOperation, DocumentChanges, OneOf, OptionalVersionedTextDocumentIdentifier,

@@ -1,6 +1,5 @@
 //! `textDocument/selectionRange`: what each cursor lies in, from its word to the whole text.
 
-use skills_core::assist;
 use tower_lsp::ls_types::{Position, SelectionRange};
 
 use crate::document::Document;
@@ -18,7 +17,7 @@ pub(crate) fn selection_range(
     }
     let steps = positions.iter().map(|position| {
         let offset = from_proto::offset(document, *position, settings.encoding);
-        let spans = assist::selection(document.text(), document.parsed(), offset);
+        let spans = skills_ide::selection(document.text(), document.parsed(), offset);
         // From the outside in, since each holds the one around it.
         let whole = spans.iter().rev().fold(None, |parent, span| {
             let range = to_proto::range(document, *span, settings.encoding);

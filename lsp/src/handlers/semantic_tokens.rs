@@ -1,7 +1,7 @@
 //! `textDocument/semanticTokens`: keys, variables and references that lead somewhere.
 
-use skills_core::assist::{self, Token, TokenKind};
-use skills_core::text::Span;
+use skills_ide::{Token, TokenKind};
+use skills_syntax::text::Span;
 use tower_lsp::ls_types::{
     Range, SemanticToken, SemanticTokenModifier, SemanticTokenType, SemanticTokens,
     SemanticTokensFullOptions, SemanticTokensLegend, SemanticTokensOptions,
@@ -48,7 +48,7 @@ pub(crate) fn semantic_tokens(
     };
     let meant = document.references().iter().filter(|it| scene.overlaid.meant(&it.name).is_some());
     let meant: Vec<Span> = meant.map(|it| it.span).collect();
-    let tokens = assist::tokens(document.text(), document.parsed(), &meant);
+    let tokens = skills_ide::tokens(document.text(), document.parsed(), &meant);
     let (mut line, mut character) = (0, 0);
     let data = tokens.iter().filter(is_asked).map(|token| {
         let range = to_proto::range(document, token.span, settings.encoding);

@@ -9,8 +9,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use skills_core::path::AbsPath;
-use skills_core::references::{Kind, Move, Moves, Renaming, is_speaker, renamed_by};
+use skills_agents::references::is_speaker;
+use skills_ide::moves::{Move, Moves};
+use skills_ide::rename::{Kind, Renaming, renamed_by};
+use skills_syntax::path::AbsPath;
 use tower_lsp::ls_types::{DocumentChanges, FileRename, Uri, WorkspaceEdit};
 
 use super::following::follow;

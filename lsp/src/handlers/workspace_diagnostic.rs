@@ -4,10 +4,10 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
-use skills_core::path::AbsPath;
-use skills_core::rules::Level;
-use skills_core::text::Span;
+use skills_discovery::levels::Level;
 use skills_protocol::wire::{CheckFinding, CheckedFile, Position as Spot, RuleLevel, Severity};
+use skills_syntax::path::AbsPath;
+use skills_syntax::text::Span;
 use tokio::sync::mpsc::UnboundedSender;
 use tower_lsp::ls_types::{
     CodeDescription, Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, DiagnosticTag,

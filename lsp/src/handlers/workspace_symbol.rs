@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use skills_core::path::AbsPath;
-use skills_core::resolve::FileId;
+use skills_discovery::resolve::FileId;
+use skills_syntax::path::AbsPath;
 use tower_lsp::ls_types::{Location, Range, SymbolInformation, SymbolKind};
 
 use crate::known::Overlaid;

@@ -9,9 +9,9 @@ use std::fmt;
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use skills_core::path::AbsPath;
-use skills_core::references::is_speaker;
-use skills_core::rules::Facts;
+use skills_agents::references::is_speaker;
+use skills_lint::Facts;
+use skills_syntax::path::AbsPath;
 use tokio::time::{Instant, timeout, timeout_at};
 use tower_lsp::ls_types::{Location, WorkspaceEdit};
 

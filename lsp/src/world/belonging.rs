@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use skills_core::path::AbsPath;
+use skills_syntax::path::AbsPath;
 
 use super::{Place, World};
 use crate::known::{Buffer, Overlaid};

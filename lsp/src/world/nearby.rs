@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use skills_core::path::AbsPath;
+use skills_syntax::path::AbsPath;
 
 use super::World;
 use crate::source::Nearby;

@@ -7,11 +7,12 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use skills_core::path::AbsPath;
-use skills_core::references::{Entry, Search};
-use skills_core::rules::{Facts, Look};
+use skills_agents::references::Search;
+use skills_discovery::resolve::Entry;
+use skills_lint::{Facts, Look};
 use skills_lsp::{Answer, Bell, Extent, Nearby, Nothing, Source, Whereabouts};
 use skills_protocol::wire::{CheckResult, PathMatches, RuleLevel, SkillReference, SnapshotResult};
+use skills_syntax::path::AbsPath;
 
 /// A source that knows what it was told.
 #[derive(Default)]

@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use ignore::{WalkBuilder, WalkState};
-use skills_core::path::AbsPath;
-use skills_core::profile;
-use skills_core::resolve::Site;
+use skills_agents::profile;
+use skills_discovery::resolve::Site;
 use skills_engine::watch;
 use skills_engine::{Engine, Freshness, Options, ViewKey};
+use skills_syntax::path::AbsPath;
 use skills_testkit::Home;
 use skills_testkit::fixture::write_skill;
 

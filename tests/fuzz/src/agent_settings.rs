@@ -1,9 +1,9 @@
 //! The agents' settings in every syntax, of the user and of a repository.
 
-use skills_core::document::{Node, Syntax, parse};
-use skills_core::profile;
-use skills_core::resolve::Resolution;
-use skills_core::text::decode;
+use skills_agents::profile;
+use skills_discovery::resolve::Resolution;
+use skills_syntax::document::{Node, Syntax, parse};
+use skills_syntax::text::decode;
 
 use super::disk::Disk;
 use super::{assert_place, chosen, parts};

@@ -1,8 +1,8 @@
 //! Our own configuration files: `config.toml` of the user and `.skillsd.toml` of a repository.
 
-use skills_core::config::{Config, Source, check_profiles, level_rows, read};
-use skills_core::permission::Action;
-use skills_core::text::decode;
+use skills_config::{Config, Source, check_profiles, level_rows, read};
+use skills_discovery::permission::Action;
+use skills_syntax::text::decode;
 
 use super::assert_place;
 

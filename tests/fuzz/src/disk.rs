@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use skills_core::path::AbsPath;
-use skills_core::profile;
-use skills_core::resolve::{
+use skills_agents::profile;
+use skills_agents::skill::{FileFacts, SkillRecord};
+use skills_discovery::resolve::{
     Fault, FaultKind, FileId, Item, ItemKind, Listing, Place, Resolution, Site, SkillFile,
     TextFile, Tree, resolve,
 };
-use skills_core::skill::{FileFacts, SkillRecord};
+use skills_syntax::path::AbsPath;
 
 /// The skill that lies wherever a layout wants one.
 const SKILL: &str = "---\nname: n\ndescription: d\n---\nbody\n";

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use skills_core::activate::{Matcher, check as check_pattern, matches_all, overruling};
+use skills_discovery::activate::{Matcher, check as check_pattern, matches_all, overruling};
 
 use super::parts;
 

@@ -2,7 +2,7 @@
 //!
 //! Each function takes any bytes and panics where an invariant does not hold. The targets call them
 //! with what the fuzzer makes; `tests/tests/seeds.rs` calls them with every seed. The parser's own
-//! assertions are in `skills_core::skill::invariants`.
+//! assertions are in `skills_agents::invariants`.
 
 pub mod agent_settings;
 pub mod configuration;
@@ -15,7 +15,7 @@ pub mod registry_index;
 pub mod requests;
 pub mod shell_paths;
 
-use skills_core::text::LineIndex;
+use skills_syntax::text::LineIndex;
 
 /// The line that separates the parts of an input.
 const SEPARATOR: &str = "\n=====\n";

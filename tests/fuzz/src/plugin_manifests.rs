@@ -1,8 +1,8 @@
 //! The files that declare Claude Code's plugins, of the user and of a repository.
 
-use skills_core::path::AbsPath;
-use skills_core::profile::Scope;
-use skills_core::resolve::Resolution;
+use skills_agents::profile::Scope;
+use skills_discovery::resolve::Resolution;
+use skills_syntax::path::AbsPath;
 
 use super::disk::Disk;
 use super::{chosen, parts};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Component, Path};
 
-use skills_core::remote::{Address, MAX_FILES, MAX_SKILLS, check_file, read};
+use skills_discovery::remote::{Address, MAX_FILES, MAX_SKILLS, check_file, read};
 
 use super::parts;
 

@@ -3,6 +3,6 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use skills_core::skill::invariants;
+use skills_agents::invariants;
 
 fuzz_target!(|bytes: &[u8]| invariants::file(bytes));

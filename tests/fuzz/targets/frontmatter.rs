@@ -5,6 +5,6 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use skills_core::skill::invariants;
+use skills_agents::invariants;
 
 fuzz_target!(|block: &[u8]| invariants::frontmatter(block));

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use skills_core::profile::{self, Base};
+use skills_agents::profile::{self, Base};
 use skills_testkit::fixture::{lay_out, write_skill};
 
 use crate::support::{Live, entries, listed, run, run_json, stdout};

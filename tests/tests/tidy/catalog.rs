@@ -7,9 +7,8 @@ use std::fs;
 
 use jsonschema::Validator;
 use serde_json::{Map, Value, json};
-use skills_core::catalog;
-use skills_core::fields;
-use skills_core::parse::parse;
+use skills_agents::skill::parse;
+use skills_agents::{catalog, fields};
 
 use crate::tree::top;
 

@@ -1,8 +1,8 @@
 //! What is made from the table of configuration keys: the reference page and the JSON Schemas.
 
 use serde_json::{Value, json};
-use skills_core::config::{self, KEYS, Source};
-use skills_core::profile;
+use skills_agents::profile;
+use skills_config::{KEYS, Names, Source};
 use skills_protocol::PROFILES;
 use skills_protocol::env::DISCOVERY;
 
@@ -23,8 +23,9 @@ fn text(schema: &Value) -> String {
 #[test]
 fn what_is_made_from_the_keys_is_up_to_date() {
     let write = std::env::var_os("CI").is_none();
-    let schemas = SCHEMAS.map(|(path, source)| (path, text(&config::schema(source))));
-    let files = schemas.into_iter().chain([(PAGE, config::page())]);
+    let schemas = SCHEMAS
+        .map(|(path, source)| (path, text(&skills_config::schema(source, &skills_lint::ids()))));
+    let files = schemas.into_iter().chain([(PAGE, skills_config::page())]);
     none(&files.filter_map(|(path, text)| stale(path, &text, write)).collect::<Vec<_>>());
 }
 
@@ -58,7 +59,7 @@ fn takes(source: Source, name: &str, value: &str) -> bool {
         Some((table, name)) => json!({table: {name: value}}),
         None => json!({name: value}),
     };
-    jsonschema::draft202012::is_valid(&config::schema(source), &file)
+    jsonschema::draft202012::is_valid(&skills_config::schema(source, &skills_lint::ids()), &file)
 }
 
 #[test]
@@ -68,7 +69,10 @@ fn the_schema_and_the_reader_agree() {
         for value in values.into_iter().chain(key.default) {
             for (_, source) in SCHEMAS {
                 let text = format!("{} = {value}\n", key.name);
-                let read = config::read(text.as_bytes(), source).problems.is_empty();
+                let rules = skills_lint::ids();
+                let names = Names { rules: Some(&rules), profiles: &[] };
+                let read =
+                    skills_config::read_knowing(text.as_bytes(), source, names).problems.is_empty();
                 assert_eq!(takes(source, key.name, value), read, "{source:?}: {text}");
             }
         }

@@ -12,9 +12,15 @@ use crate::tree::{Source, rust_sources};
 /// The files that may still be part of a cycle, by crate. These numbers only go down.
 const CEILINGS: &[(&str, usize)] = &[
     ("client/src/", 45),
-    ("daemon/core/src/", 133),
+    ("daemon/agents/src/", 22),
+    ("daemon/config/src/", 10),
+    ("daemon/discovery/src/", 38),
     ("daemon/engine/src/", 32),
-    ("daemon/src/", 50),
+    ("daemon/lint/src/", 22),
+    ("daemon/render/src/", 6),
+    ("daemon/src/", 52),
+    ("daemon/syntax/src/", 3),
+    ("lsp/ide/src/", 8),
     ("lsp/src/", 40),
     ("tests/kit/src/", 9),
 ];

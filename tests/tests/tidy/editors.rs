@@ -2,8 +2,8 @@
 //! settings offer, the settings of the linter and the directories at which the extension wakes up are made from the tables.
 
 use serde_json::{Value, json};
-use skills_core::config::{self, Source};
-use skills_core::profile::{self, Base, Scope};
+use skills_agents::profile::{self, Base, Scope};
+use skills_config::Source;
 
 use crate::catalog::stale;
 use crate::tree::{none, text_of};
@@ -35,7 +35,7 @@ fn made(manifest: &str) -> String {
 /// Returns the settings that the language server reads as it does the configuration's keys `check.*`.
 /// Their defaults are nothing: what the editor does not say, the configuration does.
 fn check_settings() -> Vec<(String, Value)> {
-    let schema = config::schema(Source::Repository);
+    let schema = skills_config::schema(Source::Repository, &skills_lint::ids());
     let keys = schema["properties"]["check"]["properties"].as_object().expect("there are some");
     let setting = |(name, key): (&String, &Value)| {
         let mut setting = key.clone();

@@ -9,20 +9,61 @@ use crate::tree::{none, text_of, top};
 
 /// The directions of the architecture: each package and those of ours that it may name.
 const DIRECTIONS: &[(&str, &[&str])] = &[
-    ("skills-core", &[]),
+    ("skills-syntax", &[]),
+    ("skills-agents", &["skills-syntax"]),
+    ("skills-discovery", &["skills-syntax", "skills-agents"]),
+    ("skills-config", &["skills-syntax", "skills-agents", "skills-discovery"]),
+    ("skills-render", &["skills-syntax", "skills-agents"]),
+    ("skills-lint", &["skills-syntax", "skills-agents", "skills-discovery"]),
+    (
+        "skills-ide",
+        &["skills-syntax", "skills-agents", "skills-discovery", "skills-render", "skills-lint"],
+    ),
     ("skills-protocol", &[]),
-    ("skills-engine", &["skills-core"]),
+    (
+        "skills-engine",
+        // Of lint only what inspects files.
+        &["skills-syntax", "skills-agents", "skills-discovery", "skills-config", "skills-lint"],
+    ),
     ("skills-client", &["skills-protocol"]),
-    ("skills-lsp", &["skills-core", "skills-protocol"]),
+    (
+        "skills-lsp",
+        &[
+            "skills-syntax",
+            "skills-agents",
+            "skills-discovery",
+            "skills-config",
+            "skills-lint",
+            "skills-ide",
+            "skills-protocol",
+        ],
+    ),
     (
         "skillsd",
-        &["skills-core", "skills-protocol", "skills-engine", "skills-client", "skills-lsp"],
+        &[
+            "skills-syntax",
+            "skills-agents",
+            "skills-discovery",
+            "skills-config",
+            "skills-render",
+            "skills-lint",
+            "skills-protocol",
+            "skills-engine",
+            "skills-client",
+            "skills-lsp",
+        ],
     ),
     ("skills-testkit", &[]),
     (
         "skills-tests",
         &[
-            "skills-core",
+            "skills-syntax",
+            "skills-agents",
+            "skills-discovery",
+            "skills-config",
+            "skills-render",
+            "skills-lint",
+            "skills-ide",
             "skills-protocol",
             "skills-engine",
             "skills-client",
@@ -35,7 +76,7 @@ const DIRECTIONS: &[(&str, &[&str])] = &[
 
 /// Crates that belong to some rooms only. Tests may use any.
 const HOLDERS: &[(&str, &[&str])] = &[
-    ("granit-parser", &["skills-core"]),
+    ("granit-parser", &["skills-syntax"]),
     ("inotify", &["skills-engine"]),
     ("notify", &["skills-engine"]),
     ("rusqlite", &["skills-engine"]),
@@ -221,14 +262,14 @@ fn bad_manifests_are_noticed() {
         serde_json::json!({"name": name, "dependencies": dependencies})
     };
     let packages = [
-        package("skills-core", &["skills-engine", "serde"]),
-        package("skills-engine", &["skills-core", "clap"]),
+        package("skills-agents", &["skills-engine", "serde"]),
+        package("skills-engine", &["skills-agents", "clap"]),
         package("skills-more", &[]),
     ];
     assert_eq!(
         wrong_ways(&packages),
         [
-            "`skills-core` must not depend on `skills-engine`",
+            "`skills-agents` must not depend on `skills-engine`",
             "`skills-more` has no place in the table of directions"
         ]
     );

@@ -12,7 +12,7 @@ use std::path::{Component, Path};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use skills_core::path::AbsPath;
+use skills_syntax::path::AbsPath;
 
 use crate::disk::{Disk, Kind, MOST_ENTRIES};
 use crate::forest::Seen;

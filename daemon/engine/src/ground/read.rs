@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use rustix::io::Errno;
-use skills_core::resolve::{Fault, FaultKind, Item, Listing, SkillFile, TEXT_LIMIT, TextFile};
-use skills_core::skill::FileFacts;
+use skills_agents::skill::FileFacts;
+use skills_discovery::resolve::{Fault, FaultKind, Item, Listing, SkillFile, TEXT_LIMIT, TextFile};
 
 use crate::disk::{Disk, Kind, MOST_ENTRIES, ReadError, content_hash, is_skill_name};
 use crate::forest::{FileState, Node, Probe, Seen};

@@ -7,10 +7,9 @@ use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
-use skills_core::path::AbsPath;
-use skills_core::references::Entry;
-use skills_core::resolve::{Fault, FileId};
-use skills_core::rules::{Company, ENOUGH, Facts, Look, Surroundings};
+use skills_discovery::resolve::{Entry, Fault, FileId};
+use skills_lint::{Company, ENOUGH, Facts, Look, Surroundings};
+use skills_syntax::path::AbsPath;
 
 use super::worktree::Worktree;
 use crate::disk;

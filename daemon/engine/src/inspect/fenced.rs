@@ -1,15 +1,15 @@
 //! Reading the texts of a worktree without following links that lead out of it.
 //!
-//! The rule is that of [`skills_core::resolve`] for links to files; here it is applied to the file
+//! The rule is that of [`skills_discovery::resolve`] for links to files; here it is applied to the file
 //! that was opened, so that a link which is exchanged meanwhile leads nowhere else.
 
 use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use skills_core::command;
-use skills_core::path::AbsPath;
-use skills_core::references::is_instructions;
+use skills_agents::command;
+use skills_agents::references::is_instructions;
+use skills_syntax::path::AbsPath;
 
 use super::is_skill;
 use crate::disk::{self, File, ReadError};

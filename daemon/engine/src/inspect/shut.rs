@@ -3,8 +3,8 @@
 use std::io;
 use std::path::Path;
 
-use skills_core::path::AbsPath;
-use skills_core::resolve::{Fault, FaultKind};
+use skills_discovery::resolve::{Fault, FaultKind};
+use skills_syntax::path::AbsPath;
 
 use super::{SKILL_FILE, Task};
 

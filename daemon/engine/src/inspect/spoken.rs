@@ -4,14 +4,14 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use skills_core::command;
-use skills_core::parse::parse;
-use skills_core::path::AbsPath;
-use skills_core::references::{
+use skills_agents::command;
+use skills_agents::references::{
     Bases, HOMES, KEPT, Reference, SPEAKERS, Search, has_names, has_paths, is_speaker, linked,
     references,
 };
-use skills_core::text::decode;
+use skills_agents::skill::parse;
+use skills_syntax::path::AbsPath;
+use skills_syntax::text::decode;
 
 use super::beside;
 use super::fenced::Fenced;

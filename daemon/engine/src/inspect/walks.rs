@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use skills_core::path::AbsPath;
+use skills_syntax::path::AbsPath;
 
 use super::worktree::Worktree;
 

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use ignore::gitignore::Gitignore;
-use skills_core::activate::{self, Matcher};
-use skills_core::path::AbsPath;
+use skills_discovery::activate::{self, Matcher};
+use skills_syntax::path::AbsPath;
 
 use crate::ignored::{Links, Options, patterns, walk};
 

@@ -5,7 +5,7 @@
 
 use std::time::Instant;
 
-use skills_core::remote::{Address, AddressError};
+use skills_discovery::remote::{Address, AddressError};
 use ureq::Agent;
 use ureq::http::header::{CONTENT_ENCODING, ETAG, IF_NONE_MATCH, LOCATION};
 use ureq::http::{HeaderName, Response};

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
 use serde_json::{Value, json};
-use skills_core::remote::{Address, check_file, check_skill};
+use skills_discovery::remote::{Address, check_file, check_skill};
 
 use crate::bundled::{private, unique};
 

@@ -8,7 +8,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use skills_core::remote::{Address, Index, IndexError, Offer, read};
+use skills_discovery::remote::{Address, Index, IndexError, Offer, read};
 
 use crate::remote::fetch::{FetchError, Fetched, Fetcher};
 use crate::remote::store::{Kept, Stage, State, Store};

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::atomic::Ordering;
 
-use skills_core::path::AbsPath;
-use skills_core::resolve::{Fault, FaultKind, Resolution, Root, RootOutcome, SkipReason, State};
+use skills_discovery::resolve::{
+    Fault, FaultKind, Resolution, Root, RootOutcome, SkipReason, State,
+};
+use skills_syntax::path::AbsPath;
 
 use super::Engine;
 use super::views::Depends;

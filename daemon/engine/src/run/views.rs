@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use skills_core::path::AbsPath;
-use skills_core::resolve::{Candidate, Resolution, Site, resolve};
+use skills_discovery::resolve::{Candidate, Resolution, Site, resolve};
+use skills_syntax::path::AbsPath;
 
 use super::{Engine, SLICE, Waiter};
 use crate::Update;

@@ -1,7 +1,7 @@
 //! What an agent is given again when its conversation was shortened: the latest of what it has
 //! loaded, as far as the room of its profile's rule goes.
 
-use skills_core::profile::Compaction;
+use skills_agents::profile::Compaction;
 
 use super::Loaded;
 

@@ -11,16 +11,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use skills_core::hooks::Hook;
-use skills_core::path::AbsPath;
-use skills_core::profile::Compaction;
+use skills_agents::hooks::Hook;
+use skills_agents::profile::Compaction;
+use skills_syntax::path::AbsPath;
 
+use self::live::{Live, is_heard};
 use super::compaction::{self, Compacted};
 use super::{HookOwner, Invocation, Loaded, Met, Opening, RegisteredHook, Session, Summary};
 use crate::run::VIEW_IDLE;
 use crate::store::{self, Part, Store, millis, now};
-
-use self::live::{Live, is_heard};
 
 /// For how long after its last use files that change are heard for a conversation that wants that,
 /// without its being asked for anything: as long as its view is kept.
@@ -338,7 +337,7 @@ mod tests {
                 let hook = Hook {
                     event: "Stop".to_owned(),
                     matcher: String::new(),
-                    compiled: skills_core::hooks::Compiled::default(),
+                    compiled: skills_agents::hooks::Compiled::default(),
                     handler: json!({"command": "true"}),
                     once: true,
                 };

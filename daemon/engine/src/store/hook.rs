@@ -1,8 +1,8 @@
 //! The hooks that loaded skills have registered: they live and go with their conversation.
 
 use rusqlite::{Connection, Result, Row, params};
-use skills_core::hooks::{Compiled, Hook};
-use skills_core::path::AbsPath;
+use skills_agents::hooks::{Compiled, Hook};
+use skills_syntax::path::AbsPath;
 
 use super::session::{abs_path_of, bytes};
 use crate::session::RegisteredHook;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::types::{FromSqlError, Type};
 use rusqlite::{Connection, OptionalExtension, Result, Row, params};
-use skills_core::path::AbsPath;
+use skills_syntax::path::AbsPath;
 
 use super::hook;
 use crate::session::{Invocation, Loaded, Matched, RegisteredHook, Session, Summary};

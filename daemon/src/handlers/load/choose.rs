@@ -2,14 +2,15 @@
 //!
 //! What is refused is refused in the agent's words and with its number, where it has any.
 
-use skills_core::catalog::commands;
-use skills_core::permission::is_canonical;
-use skills_core::render::catalog::find;
-use skills_core::render::{By, Format};
-use skills_core::resolve::{Candidate, State};
+use skills_agents::catalog::commands;
+use skills_agents::profile::Format;
+use skills_discovery::permission::is_canonical;
+use skills_discovery::resolve::{Candidate, State};
 use skills_engine::View;
 use skills_protocol::error::{NOT_INVOCABLE, RpcError};
 use skills_protocol::wire::LoadParams;
+use skills_render::By;
+use skills_render::catalog::find;
 
 use crate::from_wire::{Target, target};
 use crate::gate;

@@ -4,13 +4,14 @@
 
 use std::collections::BTreeMap;
 
-use skills_core::catalog::ARGUMENTS;
-use skills_core::fields::Fields;
-use skills_core::render::{Format, named_arguments};
-use skills_core::resolve::{Candidate, address_of};
+use skills_agents::catalog::ARGUMENTS;
+use skills_agents::fields::Fields;
+use skills_agents::profile::Format;
+use skills_discovery::resolve::{Candidate, address_of};
 use skills_engine::{PromptContent, PromptError, PromptMessage, View};
 use skills_protocol::error::RpcError;
 use skills_protocol::wire;
+use skills_render::named_arguments;
 
 use crate::from_wire::format;
 use crate::gate::Permit;

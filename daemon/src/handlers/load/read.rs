@@ -4,16 +4,16 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
 
-use skills_core::catalog;
-use skills_core::fields::Fields;
-use skills_core::profile::{Profile, Scope};
-use skills_core::render::resources::{MANY, is_plugin_file, is_script, opencode_sample, tree};
-use skills_core::render::{Body, By, Files, Format};
-use skills_core::resolve::{Candidate, Plugin};
-use skills_core::skill::FileFacts;
+use skills_agents::catalog;
+use skills_agents::fields::Fields;
+use skills_agents::profile::{Format, Profile, Scope};
+use skills_agents::skill::FileFacts;
+use skills_discovery::resolve::{Candidate, Plugin};
 use skills_engine::disk::content_hash;
 use skills_engine::{View, unignored};
 use skills_protocol::error::RpcError;
+use skills_render::resources::{MANY, is_plugin_file, is_script, opencode_sample, tree};
+use skills_render::{Body, By, Files};
 
 use crate::beneath::{Beneath, BeneathError, MOST_LOADED, Names};
 use crate::gate::Permit;

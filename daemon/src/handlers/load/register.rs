@@ -2,13 +2,13 @@
 //!
 //! The hooks of a skill that may not run things are not even told: an agent would run them.
 
-use skills_core::hooks::{Hook, registered};
-use skills_core::render::{Loaded, Status};
-use skills_core::resolve::Candidate;
+use skills_agents::hooks::{Hook, registered};
+use skills_discovery::resolve::Candidate;
 use skills_engine::View;
 use skills_engine::session::HookOwner;
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::{By, LoadParams};
+use skills_render::{Loaded, Status};
 
 use crate::gate;
 use crate::service::Service;

@@ -6,11 +6,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use skills_core::render::By;
 use skills_engine::disk::content_hash;
 use skills_engine::session::Sessions;
 use skills_engine::store::Store;
 use skills_protocol::wire;
+use skills_render::By;
 
 use super::Rig;
 use crate::gate::run::Commands;

@@ -1,8 +1,8 @@
 //! Conversations over a real engine, a real store and real files.
 
-use skills_core::path::AbsPath;
 use skills_engine::session::Invocation;
 use skills_protocol::wire::Context;
+use skills_syntax::path::AbsPath;
 
 use super::*;
 use crate::conversation::Reach;

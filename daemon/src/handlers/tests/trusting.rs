@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use skills_core::path::AbsPath;
+use skills_syntax::path::AbsPath;
 use tokio::task::yield_now;
 
 use super::*;

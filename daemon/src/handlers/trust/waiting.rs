@@ -5,17 +5,17 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
 
-use skills_core::catalog;
-use skills_core::fields::{Fields, Reading};
-use skills_core::render::count_commands;
-use skills_core::render::resources::is_script;
-use skills_core::resolve::{Candidate, State};
-use skills_core::text::decode;
+use skills_agents::catalog;
+use skills_agents::fields::{Fields, Reading};
+use skills_discovery::resolve::{Candidate, State};
 use skills_engine::View;
 use skills_engine::store::Content;
 use skills_protocol::error::RpcError;
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire::{CoveredSkill, TrustNeed, WaitingSkill};
+use skills_render::count_commands;
+use skills_render::resources::is_script;
+use skills_syntax::text::decode;
 
 use crate::beneath::{Beneath, MOST_LOADED};
 use crate::blocking::blocking;

@@ -5,11 +5,12 @@ use std::fmt::Write as _;
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use skills_core::listing::{escape, one_line};
+use skills_agents::listing::one_line;
 use skills_protocol::method::{SkillsExplain, SkillsSearch};
 use skills_protocol::wire::{
     ExplainParams, ExplainResult, Outcome, SearchHit, SearchParams, Step, StepKind,
 };
+use skills_render::escape;
 
 use super::{Said, arguments, object, text};
 use crate::mcp::desk::{Desk, told};

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use skills_core::config::McpServer;
-use skills_core::path::AbsPath;
-use skills_core::resolve::prompt_path;
+use skills_config::McpServer;
+use skills_discovery::resolve::prompt_path;
 use skills_engine::{Engine, McpOptions, Options, Provision};
+use skills_syntax::path::AbsPath;
 use skills_testkit::{Home, wait_for};
 use tokio::runtime::Builder;
 

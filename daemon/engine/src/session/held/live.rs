@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
-use skills_core::path::AbsPath;
+use skills_syntax::path::AbsPath;
 
 use super::{HEARD, Sessions};
 use crate::session::{Session, USED_WITHIN};

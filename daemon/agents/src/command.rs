@@ -1,0 +1,79 @@
+//! Claude Code's commands: Markdown files below `.claude/commands`, which are skills of an older
+//! kind.
+//!
+//! The file's name is the command's, directories below `commands` are its namespace, and a
+//! frontmatter may be missing. Everything else is as in a SKILL.md.
+
+use std::path::{Component, Path};
+
+use skills_syntax::path::AbsPath;
+
+/// Returns whether a file is a command, by where it lies.
+pub fn is_command(path: &Path) -> bool {
+    path.extension().is_some_and(|it| it == "md") && below_commands(path).is_some()
+}
+
+/// Returns the name that a command is called by: its directories below `commands` and its file,
+/// with colons between.
+pub fn name(path: &Path) -> Option<String> {
+    let mut parts = below_commands(path).filter(|_| is_command(path))?;
+    let last = parts.pop()?;
+    parts.push(last.strip_suffix(".md").unwrap_or(&last).to_owned());
+    Some(parts.join(":"))
+}
+
+/// Returns where a command of another name lies below the same `commands`.
+pub fn beside(command: &AbsPath, name: &str) -> Option<AbsPath> {
+    Some(home(command)?.child("commands").child(format!("{}.md", name.replace(':', "/"))))
+}
+
+/// Returns the directory of the agent that a command is for: the `.claude` around it.
+pub fn home(command: &AbsPath) -> Option<AbsPath> {
+    let n_parts = below_commands(command)?.len();
+    // The directory `commands` itself is one more.
+    command.ancestors().nth(n_parts + 1)
+}
+
+/// Returns the parts of a path below the last `.claude/commands`.
+fn below_commands(path: &Path) -> Option<Vec<String>> {
+    let parts: Vec<_> = path
+        .components()
+        .filter_map(|it| match it {
+            Component::Normal(part) => Some(part.to_string_lossy().into_owned()),
+            _ => None,
+        })
+        .collect();
+    let at = parts.windows(2).rposition(|it| it[0] == ".claude" && it[1] == "commands")?;
+    let below = parts[at + 2..].to_vec();
+    (!below.is_empty()).then_some(below)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_name_is_another_place_below_the_same_directory() {
+        let command = AbsPath::new(Path::new("/w/.claude/commands/git/push.md")).unwrap();
+        let at = |name| beside(&command, name).unwrap().into_path_buf();
+        assert_eq!(at("git:pull"), Path::new("/w/.claude/commands/git/pull.md"));
+        assert_eq!(at("a:b:c"), Path::new("/w/.claude/commands/a/b/c.md"));
+        assert_eq!(home(&command).unwrap().into_path_buf(), Path::new("/w/.claude"));
+    }
+
+    #[test]
+    fn a_command_is_known_by_where_it_lies() {
+        let named = |path: &str| name(Path::new(path));
+        assert_eq!(named("/w/.claude/commands/deploy.md").as_deref(), Some("deploy"));
+        assert_eq!(named("/w/.claude/commands/git/push.md").as_deref(), Some("git:push"));
+        for other in [
+            "/w/.claude/commands/deploy.txt",
+            "/w/.claude/commands",
+            "/w/commands/deploy.md",
+            "/w/.claude/skills/commands/SKILL.md",
+        ] {
+            assert_eq!(named(other), None, "{other}");
+            assert!(!is_command(Path::new(other)), "{other}");
+        }
+    }
+}

@@ -1,0 +1,671 @@
+//! Every coercion, as text: what is made of a value, where its parts are, what is wrong.
+
+use std::fmt::Write as _;
+
+use expect_test::{Expect, expect};
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+use crate::catalog::{
+    ALLOWED_TOOLS, ARGUMENT_HINT, ARGUMENTS, CONTEXT, DESCRIPTION, DISABLE_MODEL_INVOCATION,
+    EFFORT, HOOKS, METADATA, NAME, PATHS, USER_INVOCABLE,
+};
+use crate::skill::parse;
+
+/// Reads the only field of `yaml` as each agent does, and as we do.
+fn read(field: &Field, yaml: &str) -> String {
+    let text = format!("---\n{yaml}\n---\n");
+    let frontmatter = parse(&text).frontmatter.unwrap();
+    let fields = Fields::new(&frontmatter, &text);
+    let mut rendered = format!("{yaml}\n");
+    let ours = fields.read(field).map(|it| ("ours", it));
+    let agents = Agent::ALL.into_iter();
+    let theirs = agents.filter_map(|it| Some((it.id(), fields.read_as(field, it)?)));
+    for (who, outcome) in ours.into_iter().chain(theirs) {
+        let _ = writeln!(rendered, "  {who}: {}", outcome_text(&outcome, &text));
+    }
+    rendered
+}
+
+fn outcome_text(outcome: &Outcome, text: &str) -> String {
+    let item = |it: &Item| {
+        let source = it.span.slice(text);
+        if source == it.text { format!("<{source}>") } else { format!("<{}> {source:?}", it.text) }
+    };
+    let items = |it: &[Item]| it.iter().map(item).collect::<Vec<_>>().join(" ");
+    let mut rendered = match &outcome.value {
+        None => "nothing".to_owned(),
+        Some(Reading::Text(it) | Reading::Choice(it)) => item(it),
+        Some(Reading::Switch(on)) => on.to_string(),
+        Some(Reading::List(list)) => format!("[{}]", items(list)),
+        Some(Reading::Map(pairs)) => {
+            let pairs = pairs.iter().map(|it| format!("{}={}", it.key.text, item(&it.value)));
+            format!("{{{}}}", pairs.collect::<Vec<_>>().join(" "))
+        }
+        Some(Reading::Integer(number)) => number.to_string(),
+        Some(Reading::Hooks(groups)) => format!("{} groups", groups.len()),
+        Some(Reading::Json(json)) => json.to_string(),
+    };
+    for it in &outcome.faults {
+        let _ = write!(
+            rendered,
+            "; {:?} is {}, not {}",
+            it.span.slice(text),
+            it.found.name(),
+            it.expected,
+        );
+    }
+    rendered
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "that is how expectations are written")]
+#[track_caller]
+fn check(field: &Field, values: &[&str], expected: Expect) {
+    let rendered: String =
+        values.iter().map(|it| read(field, &format!("{}: {it}", field.key))).collect();
+    expected.assert_eq(&rendered);
+}
+
+#[test]
+fn names_that_are_no_strings() {
+    check(
+        &NAME,
+        &["pdf", "123", "'123'", "2026-11-21", "yes", "true", "~", "[a]"],
+        expect![[r#"
+            name: pdf
+              ours: <pdf>
+              agentskills: <pdf>
+              claude-code: <pdf>
+              opencode: <pdf>
+              opencode-agent-skills: <pdf>
+              codex: <pdf>
+              gemini-cli: <pdf>
+              vscode: <pdf>
+            name: 123
+              ours: <123>
+              agentskills: <123>
+              claude-code: <123>
+              opencode: nothing; "123" is a number, not a string
+              opencode-agent-skills: nothing; "123" is a number, not a string
+              codex: <123>
+              gemini-cli: <123>
+              vscode: <123>
+            name: '123'
+              ours: <123> "'123'"
+              agentskills: <123> "'123'"
+              claude-code: <123> "'123'"
+              opencode: <123> "'123'"
+              opencode-agent-skills: <123> "'123'"
+              codex: <123> "'123'"
+              gemini-cli: <123> "'123'"
+              vscode: <123> "'123'"
+            name: 2026-11-21
+              ours: <2026-11-21>
+              agentskills: <2026-11-21>
+              claude-code: <2026-11-21>
+              opencode: nothing; "2026-11-21" is a date, not a string
+              opencode-agent-skills: <2026-11-21>
+              codex: <2026-11-21>
+              gemini-cli: <2026-11-21>
+              vscode: <2026-11-21>
+            name: yes
+              ours: <yes>
+              agentskills: <yes>
+              claude-code: <yes>
+              opencode: <yes>
+              opencode-agent-skills: <yes>
+              codex: <yes>
+              gemini-cli: <yes>
+              vscode: <yes>
+            name: true
+              ours: <true>
+              agentskills: <true>
+              claude-code: <true>
+              opencode: nothing; "true" is a boolean, not a string
+              opencode-agent-skills: nothing; "true" is a boolean, not a string
+              codex: <true>
+              gemini-cli: <true>
+              vscode: <true>
+            name: ~
+              ours: nothing
+              agentskills: nothing
+              claude-code: nothing
+              opencode: nothing; "~" is nothing, not a string
+              opencode-agent-skills: nothing; "~" is nothing, not a string
+              codex: nothing
+              gemini-cli: nothing
+              vscode: nothing
+            name: [a]
+              ours: nothing; "[a]" is a list, not a text
+              agentskills: nothing; "[a]" is a list, not a text
+              claude-code: nothing; "[a]" is a list, not a text
+              opencode: nothing; "[a]" is a list, not a string
+              opencode-agent-skills: nothing; "[a]" is a list, not a string
+              codex: nothing; "[a]" is a list, not a text
+              gemini-cli: nothing; "[a]" is a list, not a text
+              vscode: nothing; "[a]" is a list, not a text
+        "#]],
+    );
+}
+
+#[test]
+fn descriptions_that_are_no_texts() {
+    check(
+        &DESCRIPTION,
+        &["42", "\n  - a list", ""],
+        expect![[r#"
+        description: 42
+          ours: <42>
+          agentskills: <42>
+          claude-code: <42>
+          opencode: nothing; "42" is a number, not a string
+          opencode-agent-skills: nothing; "42" is a number, not a string
+          codex: <42>
+          gemini-cli: <42>
+          vscode: <42>
+        description: 
+          - a list
+          ours: nothing; "- a list" is a list, not a text
+          agentskills: nothing; "- a list" is a list, not a text
+          claude-code: nothing; "- a list" is a list, not a text
+          opencode: nothing; "- a list" is a list, not a string
+          opencode-agent-skills: nothing; "- a list" is a list, not a string
+          codex: nothing; "- a list" is a list, not a text
+          gemini-cli: nothing; "- a list" is a list, not a text
+          vscode: nothing; "- a list" is a list, not a text
+        description: 
+          ours: nothing
+          agentskills: nothing
+          claude-code: nothing
+          opencode: nothing; "" is nothing, not a string
+          opencode-agent-skills: nothing; "" is nothing, not a string
+          codex: nothing
+          gemini-cli: nothing
+          vscode: nothing
+    "#]],
+    );
+}
+
+#[test]
+fn tools_as_each_agent_splits_them() {
+    check(
+        &ALLOWED_TOOLS,
+        &[
+            "Bash(git add:*) Read",
+            "Read, Grep,Bash(git add:*)",
+            "\"Read, Grep\"",
+            "[Read, 12, {a: b}]",
+            "\n  - Read\n  - WebFetch(domain: x)",
+            "~",
+        ],
+        expect![[r#"
+            allowed-tools: Bash(git add:*) Read
+              ours: [<Bash(git add:*)> <Read>]
+              agentskills: [<Bash(git add:*)> <Read>]
+              claude-code: [<Bash(git add:*)> <Read>]
+              opencode-agent-skills: nothing; "Bash(git add:*) Read" is a text, not a list
+            allowed-tools: Read, Grep,Bash(git add:*)
+              ours: [<Read> <Grep> <Bash(git add:*)>]
+              agentskills: [<Read,> <Grep,Bash(git add:*)>]
+              claude-code: [<Read> <Grep> <Bash(git add:*)>]
+              opencode-agent-skills: nothing; "Read, Grep,Bash(git add:*)" is a text, not a list
+            allowed-tools: "Read, Grep"
+              ours: [<Read> <Grep>]
+              agentskills: [<Read,> <Grep>]
+              claude-code: [<Read> <Grep>]
+              opencode-agent-skills: nothing; "\"Read, Grep\"" is a text, not a list
+            allowed-tools: [Read, 12, {a: b}]
+              ours: [<Read> <12>]; "{a: b}" is a map, not a text
+              agentskills: [<Read> <12>]; "{a: b}" is a map, not a text
+              claude-code: [<Read> <12>]; "{a: b}" is a map, not a text
+              opencode-agent-skills: [<Read>]; "12" is a number, not a string; "{a: b}" is a map, not a string
+            allowed-tools: 
+              - Read
+              - WebFetch(domain: x)
+              ours: [<Read>]; "WebFetch(domain: x)" is a map, not a text
+              agentskills: [<Read>]; "WebFetch(domain: x)" is a map, not a text
+              claude-code: [<Read>]; "WebFetch(domain: x)" is a map, not a text
+              opencode-agent-skills: [<Read>]; "WebFetch(domain: x)" is a map, not a string
+            allowed-tools: ~
+              ours: nothing
+              agentskills: nothing
+              claude-code: nothing
+              opencode-agent-skills: nothing; "~" is nothing, not a list
+        "#]],
+    );
+}
+
+#[test]
+fn items_have_their_places_in_every_style() {
+    check(
+        &PATHS,
+        &[
+            "src/**/*.{ts,tsx}, docs/",
+            "'it''s/*, b'",
+            "\"caf\\u00e9/*, \\x41/*, \\ud83d\\ude00, c\"",
+            "a/*,\n  b/*,\n  c",
+            ">-\n  a/*,\n  b/*",
+            "|\n  é/*, b\n  , c",
+            "\"a, \\\n   b\"",
+            "[\"a, b\", 'c']",
+            "\n  - src/**\n  - \"*.md\"",
+        ],
+        expect![[r#"
+            paths: src/**/*.{ts,tsx}, docs/
+              ours: [<src/**/*.{ts,tsx}> <docs/>]
+              agentskills: [<src/**/*.{ts,tsx}> <docs/>]
+              claude-code: [<src/**/*.{ts,tsx}> <docs/>]
+              vscode: [<src/**/*.{ts,tsx}> <docs/>]
+            paths: 'it''s/*, b'
+              ours: [<it's/*> "it''s/*" <b>]
+              agentskills: [<it's/*> "it''s/*" <b>]
+              claude-code: [<it's/*> "it''s/*" <b>]
+              vscode: [<it's/*> "it''s/*" <b>]
+            paths: "caf\u00e9/*, \x41/*, \ud83d\ude00, c"
+              ours: [<café/*> "caf\\u00e9/*" <A/*> "\\x41/*" <😀> "\\ud83d\\ude00" <c>]
+              agentskills: [<café/*> "caf\\u00e9/*" <A/*> "\\x41/*" <😀> "\\ud83d\\ude00" <c>]
+              claude-code: [<café/*> "caf\\u00e9/*" <A/*> "\\x41/*" <😀> "\\ud83d\\ude00" <c>]
+              vscode: [<café/*> "caf\\u00e9/*" <A/*> "\\x41/*" <😀> "\\ud83d\\ude00" <c>]
+            paths: a/*,
+              b/*,
+              c
+              ours: [<a/*> <b/*> <c>]
+              agentskills: [<a/*> <b/*> <c>]
+              claude-code: [<a/*> <b/*> <c>]
+              vscode: [<a/*> <b/*> <c>]
+            paths: >-
+              a/*,
+              b/*
+              ours: [<a/*> <b/*>]
+              agentskills: [<a/*> <b/*>]
+              claude-code: [<a/*> <b/*>]
+              vscode: [<a/*> <b/*>]
+            paths: |
+              é/*, b
+              , c
+              ours: [<é/*> <b> <c>]
+              agentskills: [<é/*> <b> <c>]
+              claude-code: [<é/*> <b> <c>]
+              vscode: [<é/*> <b> <c>]
+            paths: "a, \
+               b"
+              ours: [<a> <b>]
+              agentskills: [<a> <b>]
+              claude-code: [<a> <b>]
+              vscode: [<a> <b>]
+            paths: ["a, b", 'c']
+              ours: [<a, b> "\"a, b\"" <c> "'c'"]
+              agentskills: [<a, b> "\"a, b\"" <c> "'c'"]
+              claude-code: [<a, b> "\"a, b\"" <c> "'c'"]
+              vscode: [<a, b> "\"a, b\"" <c> "'c'"]
+            paths: 
+              - src/**
+              - "*.md"
+              ours: [<src/**> <*.md> "\"*.md\""]
+              agentskills: [<src/**> <*.md> "\"*.md\""]
+              claude-code: [<src/**> <*.md> "\"*.md\""]
+              vscode: [<src/**> <*.md> "\"*.md\""]
+        "#]],
+    );
+}
+
+#[test]
+fn arguments_and_hints() {
+    check(
+        &ARGUMENTS,
+        &["issue branch", "[issue, branch]", "{a: b}"],
+        expect![[r#"
+        arguments: issue branch
+          ours: [<issue> <branch>]
+          claude-code: [<issue> <branch>]
+        arguments: [issue, branch]
+          ours: [<issue> <branch>]
+          claude-code: [<issue> <branch>]
+        arguments: {a: b}
+          ours: nothing; "{a: b}" is a map, not a list or a text
+          claude-code: nothing; "{a: b}" is a map, not a list or a text
+    "#]],
+    );
+    check(
+        &ARGUMENT_HINT,
+        &["\"[a] [b]\"", "[issue-number]", "<file>", "[optional: date]", "\n  - a"],
+        expect![[r#"
+            argument-hint: "[a] [b]"
+              ours: <[a] [b]> "\"[a] [b]\""
+              claude-code: <[a] [b]> "\"[a] [b]\""
+              vscode: <[a] [b]> "\"[a] [b]\""
+            argument-hint: [issue-number]
+              ours: <[issue-number]>
+              claude-code: <[issue-number]>
+              vscode: nothing; "[issue-number]" is a list, not a text
+            argument-hint: <file>
+              ours: <<file>>
+              claude-code: <<file>>
+              vscode: <<file>>
+            argument-hint: [optional: date]
+              ours: <[optional: date]>
+              claude-code: <[optional: date]>
+              vscode: nothing; "[optional: date]" is a list, not a text
+            argument-hint: 
+              - a
+              ours: nothing; "- a" is a list, not a text
+              claude-code: nothing; "- a" is a list, not a text
+              vscode: nothing; "- a" is a list, not a text
+        "#]],
+    );
+}
+
+#[test]
+fn switches_in_all_their_spellings() {
+    check(
+        &USER_INVOCABLE,
+        &["true", "FALSE", "yes", "Off", "1", "'true'", "0", "maybe", "~", "[true]"],
+        expect![[r#"
+            user-invocable: true
+              ours: true
+              agentskills: true
+              claude-code: true
+              vscode: true
+            user-invocable: FALSE
+              ours: false
+              agentskills: false
+              claude-code: false
+              vscode: nothing; "FALSE" is a boolean, not `true` or `false`
+            user-invocable: yes
+              ours: true
+              agentskills: true
+              claude-code: true
+              vscode: nothing; "yes" is a text, not `true` or `false`
+            user-invocable: Off
+              ours: false
+              agentskills: false
+              claude-code: false
+              vscode: nothing; "Off" is a text, not `true` or `false`
+            user-invocable: 1
+              ours: true
+              agentskills: true
+              claude-code: true
+              vscode: nothing; "1" is a number, not `true` or `false`
+            user-invocable: 'true'
+              ours: true
+              agentskills: true
+              claude-code: true
+              vscode: nothing; "'true'" is a text, not `true` or `false`
+            user-invocable: 0
+              ours: false
+              agentskills: false
+              claude-code: false
+              vscode: nothing; "0" is a number, not `true` or `false`
+            user-invocable: maybe
+              ours: nothing; "maybe" is a text, not a switch
+              agentskills: nothing; "maybe" is a text, not a switch
+              claude-code: nothing; "maybe" is a text, not a switch
+              vscode: nothing; "maybe" is a text, not `true` or `false`
+            user-invocable: ~
+              ours: nothing
+              agentskills: nothing
+              claude-code: nothing
+              vscode: nothing
+            user-invocable: [true]
+              ours: nothing; "[true]" is a list, not a switch
+              agentskills: nothing; "[true]" is a list, not a switch
+              claude-code: nothing; "[true]" is a list, not a switch
+              vscode: nothing; "[true]" is a list, not `true` or `false`
+        "#]],
+    );
+}
+
+#[test]
+fn choices_and_integers() {
+    check(
+        &EFFORT,
+        &["high", "' low '", "3", "ultra", "1.5", "[low]"],
+        expect![[r#"
+        effort: high
+          ours: <high>
+          claude-code: <high>
+        effort: ' low '
+          ours: <low> "' low '"
+          claude-code: <low> "' low '"
+        effort: 3
+          ours: 3
+          claude-code: 3
+        effort: ultra
+          ours: <ultra>
+          claude-code: <ultra>
+        effort: 1.5
+          ours: <1.5>
+          claude-code: <1.5>
+        effort: [low]
+          ours: nothing; "[low]" is a list, not a word
+          claude-code: nothing; "[low]" is a list, not a word
+    "#]],
+    );
+    check(
+        &CONTEXT,
+        &["fork", "inherit", "true"],
+        expect![[r#"
+        context: fork
+          ours: <fork>
+          claude-code: <fork>
+          vscode: <fork>
+        context: inherit
+          ours: <inherit>
+          claude-code: <inherit>
+          vscode: <inherit>
+        context: true
+          ours: <true>
+          claude-code: <true>
+          vscode: <true>
+    "#]],
+    );
+}
+
+#[test]
+fn maps_keep_what_is_text() {
+    check(
+        &METADATA,
+        &[
+            "{ author: a, version: 1.0 }",
+            "\n  namespace: x\n  openclaw: {\"a\": 1}\n  empty:",
+            "{ short-description: [a], version: 1 }",
+            "text",
+        ],
+        expect![[r#"
+            metadata: { author: a, version: 1.0 }
+              ours: {author=<a> version=<1.0>}
+              agentskills: {author=<a> version=<1.0>}
+              opencode-agent-skills: {author=<a>}; "1.0" is a number, not a string
+              codex: {}
+            metadata: 
+              namespace: x
+              openclaw: {"a": 1}
+              empty:
+              ours: {namespace=<x>}; "empty" is nothing, not a text
+              agentskills: {namespace=<x>}; "empty" is nothing, not a text
+              opencode-agent-skills: {namespace=<x>}; "{\"a\": 1}" is a map, not a string; "empty" is nothing, not a string
+              codex: {}
+            metadata: { short-description: [a], version: 1 }
+              ours: {version=<1>}; "[a]" is a list, not a text
+              agentskills: {version=<1>}; "[a]" is a list, not a text
+              opencode-agent-skills: {}; "[a]" is a list, not a string; "1" is a number, not a string
+              codex: {}; "[a]" is a list, not a text
+            metadata: text
+              ours: nothing; "text" is a text, not a map
+              agentskills: nothing; "text" is a text, not a map
+              opencode-agent-skills: nothing; "text" is a text, not a map
+              codex: nothing; "text" is a text, not a map
+        "#]],
+    );
+}
+
+#[test]
+fn an_alias_is_what_it_stands_for() {
+    let text = "---\nx: &x true\nt: &t 'Read, Write'\nlist: &l [*t, Grep]\nuser-invocable: *x\n\
+                allowed-tools: *l\npaths: *t\nname: *none\n---\n";
+    let frontmatter = parse(text).frontmatter.unwrap();
+    let fields = Fields::new(&frontmatter, text);
+    assert_eq!(fields.switch(&USER_INVOCABLE), Some(true));
+    let tools: Vec<_> = fields.list(&ALLOWED_TOOLS).into_iter().map(|it| it.text).collect();
+    assert_eq!(tools, ["Read, Write", "Grep"]);
+    let paths = fields.list(&PATHS);
+    assert_eq!(paths[1].span.slice(text), "Write");
+    assert_eq!(fields.text(&NAME).as_deref(), Some("*none"));
+}
+
+#[test]
+fn a_missing_field_is_nothing() {
+    let text = "---\nname: a\n---\n";
+    let frontmatter = parse(text).frontmatter.unwrap();
+    let fields = Fields::new(&frontmatter, text);
+    assert_eq!(fields.read(&DISABLE_MODEL_INVOCATION), None);
+    assert_eq!(fields.switch(&DISABLE_MODEL_INVOCATION), None);
+    assert_eq!(fields.list(&PATHS), []);
+    assert_eq!(fields.text(&NAME).as_deref(), Some("a"));
+}
+
+#[test]
+fn unknown_keys_are_kept_as_json() {
+    let text = "---\nname: a\nuser-invokable: false\nrequires: {env: [HOME, 1]}\nrisk: ~\nversion: 1.10\n---\n";
+    let frontmatter = parse(text).frontmatter.unwrap();
+    let fields = Fields::new(&frontmatter, text);
+    let unknown = serde_json::Value::Object(fields.unknown());
+    assert_eq!(
+        unknown,
+        json!({"user-invokable": false, "requires": {"env": ["HOME", 1]}, "risk": null}),
+    );
+    let version = fields.read(catalog::find("version").unwrap()).unwrap();
+    assert_eq!(version.value, Some(Reading::Json(json!("1.10"))));
+}
+
+fn hooks_text(yaml: &str) -> String {
+    let text = format!("---\nhooks:{yaml}\n---\n");
+    let frontmatter = parse(&text).frontmatter.unwrap();
+    let outcome = Fields::new(&frontmatter, &text).read(&HOOKS).unwrap();
+    let mut rendered = String::new();
+    if let Some(Reading::Hooks(groups)) = &outcome.value {
+        for group in groups {
+            let matcher = group.matcher.as_ref().map_or("all", |it| it.text.as_str());
+            let _ = writeln!(rendered, "{} on {matcher}", group.event.text);
+            for handler in &group.handlers {
+                let kind = handler.kind.as_ref().map_or("?", |it| it.text.as_str());
+                let settings = handler.settings.iter().map(|(key, setting)| match setting {
+                    Setting::Text(it) => format!("{}={}", key.text, it.text),
+                    Setting::Switch(on) => format!("{}={on}", key.text),
+                    Setting::Number(number) => format!("{}={number}", key.text),
+                    Setting::Texts(list) => format!("{}={} texts", key.text, list.len()),
+                    Setting::Other(span) => format!("{}: {}", key.text, span.slice(&text)),
+                });
+                let settings: Vec<_> = settings.collect();
+                let _ = writeln!(rendered, "  {kind}: {}", settings.join(", "));
+            }
+        }
+    }
+    for it in &outcome.faults {
+        let part = it.span.slice(&text);
+        let _ = writeln!(rendered, "{part:?} is {}, not {}", it.found.name(), it.expected);
+    }
+    rendered
+}
+
+#[test]
+fn hooks_are_read_with_what_is_usable() {
+    let rendered = hooks_text(
+        r#"
+  PreToolUse:
+    - matcher: Bash
+      hooks:
+        - { type: command, command: ./check.sh, timeout: 5, once: yes, args: [a, 1], new: {} }
+        - { type: http, url: "http://localhost", headers: { A: b } }
+    - hooks: [{ command: 12 }]
+  Later: ~
+  Stop:
+    - matcher: [a]
+      hooks:
+        - { type: command, command: [a], timeout: soon, async: maybe }
+        - just text
+    - text
+  PreCompact: text"#,
+    );
+    expect![[r#"
+        PreToolUse on Bash
+          command: command=./check.sh, timeout=5, once=true, args=2 texts, new: {}
+          http: url=http://localhost, headers: { A: b }
+        PreToolUse on all
+          ?: command=12
+        Stop on all
+          command: 
+        "[a]" is a list, not a text
+        "[a]" is a list, not a text
+        "soon" is a text, not a number
+        "maybe" is a text, not a switch
+        "just text" is a text, not a map with `type`
+        "text" is a text, not a map with `hooks`
+        "text" is a text, not a list of groups
+    "#]]
+    .assert_eq(&rendered);
+    assert_eq!(hooks_text(" {}"), "");
+    assert_eq!(hooks_text(" [a]"), "\"[a]\" is a list, not a map of events\n");
+}
+
+#[test]
+fn a_handler_is_asked_by_key() {
+    let text = "---\nhooks: {Stop: [{hooks: [{type: command, command: a, once: true}]}]}\n---\n";
+    let frontmatter = parse(text).frontmatter.unwrap();
+    let outcome = Fields::new(&frontmatter, text).read(&HOOKS).unwrap();
+    let Some(Reading::Hooks(groups)) = outcome.value else { panic!("{outcome:?}") };
+    let handler = &groups[0].handlers[0];
+    assert_eq!(handler.text("command").map(|it| it.text.as_str()), Some("a"));
+    assert!(handler.is_on("once") && !handler.is_on("async"));
+}
+
+proptest! {
+    /// Whatever is written in whatever style: items are parts of the text, and the place of one
+    /// that needs no escape is its very text.
+    #[test]
+    fn places_of_items_slice_to_the_items(
+        items in prop::collection::vec("[a-zé😀*/.]{1,6}", 1..5),
+        style in 0..5_u8,
+    ) {
+        let value = match style {
+            0 => format!("x{}", items.join(",  ")),
+            1 => format!("'{}'", items.join(" , ")),
+            2 => format!("\"{}\"", items.join(",\\t")),
+            3 => format!(">\n  {}", items.join(",\n  ")),
+            _ => format!("|\n  {}", items.join(",\n  ")),
+        };
+        let text = format!("---\npaths: {value}\n---\n");
+        let frontmatter = parse(&text).frontmatter.unwrap();
+        let read = Fields::new(&frontmatter, &text).list(&PATHS);
+        prop_assert_eq!(read.len(), items.len());
+        for item in read {
+            prop_assert_eq!(item.span.slice(&text), item.text);
+        }
+    }
+
+    /// No value of no field makes any reading panic, and every place is in the text.
+    #[test]
+    fn any_value_is_read(value in "[ -~é\n]{0,40}") {
+        let text = format!("---\npaths: {value}\nhooks: {value}\n---\n");
+        if let Some(frontmatter) = parse(&text).frontmatter {
+            let fields = Fields::new(&frontmatter, &text);
+            for entry in &frontmatter.entries {
+                for field in catalog::fields() {
+                    let own = std::iter::once(field.shape.coercion());
+                    for coercion in own.chain(field.readers.iter().map(|it| it.reads)) {
+                        let outcome = fields.coerce(&entry.value, coercion);
+                        for fault in &outcome.faults {
+                            prop_assert!(text.get(fault.span.range()).is_some());
+                        }
+                        if let Some(Reading::List(items)) = &outcome.value {
+                            for item in items {
+                                prop_assert!(text.get(item.span.range()).is_some());
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Hooks at work: what a skill registers when it is loaded, and which of it runs at an event.
+//!
+//! The agent runs hooks; here it is only said which. A matcher is read as Claude Code reads it:
+//! nothing and `*` match all, words between `|` match exactly, and anything else is a regular
+//! expression that matches anywhere, as JavaScript has them: it may look around itself.
+
+mod matcher;
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::catalog::hooks::{Matches, find_event, find_kind};
+use crate::hooks::matcher::Matcher;
+
+pub use matcher::{Compiled, MATCHER_BYTES, MATCHERS, is_expression};
+pub use matcher::{check as check_expression, said};
+
+/// A hook that a skill registers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hook {
+    /// The event it is bound to.
+    pub event: String,
+    /// The matcher as it is written; empty where there is none.
+    pub matcher: String,
+    /// The matcher's expression, once it was needed.
+    pub compiled: Compiled,
+    /// The handler as it is written.
+    pub handler: Value,
+    /// Whether it goes once it has succeeded.
+    pub once: bool,
+}
+
+/// Reads the hooks of a skill from its frontmatter as JSON, in the order of the file. Returns what
+/// can run, and why the rest cannot, as sentences.
+pub fn registered(hooks: &Value) -> (Vec<Hook>, Vec<String>) {
+    let (mut good, mut bad) = (Vec::new(), Vec::new());
+    let Some(events) = hooks.as_object() else { return (good, bad) };
+    let mut expressions = BTreeSet::new();
+    for (event, groups) in events {
+        if find_event(event).is_none() {
+            bad.push(format!("There is no event `{event}`; the hooks below it never run."));
+            continue;
+        }
+        for group in groups.as_array().into_iter().flatten() {
+            let matcher = group.get("matcher").and_then(Value::as_str).unwrap_or_default();
+            let compiled =
+                within_limits(matcher, &mut expressions).and_then(|()| Compiled::new(matcher));
+            let compiled = match compiled {
+                Ok(compiled) => compiled,
+                Err(why) => {
+                    let matcher = beginning(matcher);
+                    bad.push(format!(
+                        "The matcher `{matcher}` of `{event}` matches nothing: {why}."
+                    ));
+                    continue;
+                }
+            };
+            for handler in group.get("hooks").and_then(Value::as_array).into_iter().flatten() {
+                match missing(handler, event) {
+                    Some(what) => bad.push(format!("A hook of `{event}` does not run: {what}.")),
+                    None => good.push(Hook {
+                        event: event.clone(),
+                        matcher: matcher.to_owned(),
+                        compiled: compiled.clone(),
+                        once: handler.get("once").is_some_and(is_on),
+                        handler: handler.clone(),
+                    }),
+                }
+            }
+        }
+    }
+    (good, bad)
+}
+
+/// Checks a matcher by itself and by the number of expressions that its skill has before it.
+pub fn within_limits<'a>(
+    matcher: &'a str,
+    expressions: &mut BTreeSet<&'a str>,
+) -> Result<(), String> {
+    if !is_expression(matcher) || expressions.contains(matcher) {
+        return Ok(());
+    }
+    if expressions.len() == MATCHERS {
+        return Err(format!("the skill has more than {MATCHERS} expressions as matchers"));
+    }
+    expressions.insert(matcher);
+    check_expression(matcher)
+}
+
+/// Returns the beginning of a matcher, for a message.
+pub fn beginning(matcher: &str) -> String {
+    const LONGEST: usize = 64;
+    match matcher.char_indices().nth(LONGEST) {
+        Some((at, _)) => format!("{}…", &matcher[..at]),
+        None => matcher.to_owned(),
+    }
+}
+
+/// Returns what keeps a handler from running.
+fn missing(handler: &Value, event: &str) -> Option<String> {
+    let Some(name) = handler.get("type").and_then(Value::as_str) else {
+        return Some("it has no `type`".to_owned());
+    };
+    let Some(kind) = find_kind(name) else { return Some(format!("there is no type `{name}`")) };
+    let is_absent = |key: &&str| handler.get(*key).is_none_or(Value::is_null);
+    let required = kind.keys.iter().filter(|it| it.required).map(|it| it.name);
+    if let Some(key) = required.into_iter().find(|it| is_absent(it)) {
+        return Some(format!("a hook of type `{name}` needs `{key}`"));
+    }
+    let of_tools = find_event(event).is_some_and(|it| it.subject() == Some("tool_name"));
+    (handler.get("if").is_some() && !of_tools)
+        .then(|| "it has `if`, which only events of tools know".to_owned())
+}
+
+fn is_on(value: &Value) -> bool {
+    value.as_bool().unwrap_or_else(|| value.as_str() == Some("true"))
+}
+
+/// Whether a hook runs at an event. `tool` is the name of the tool that it is about, where the
+/// caller names one; else the event's `payload` says what a matcher is compared with.
+pub fn runs(hook: &Hook, event: &str, tool: Option<&str>, payload: &Value) -> bool {
+    if hook.event != event {
+        return false;
+    }
+    let Some(known) = find_event(event) else { return false };
+    if known.matches == Matches::Nothing {
+        return true;
+    }
+    let key = known.subject().unwrap_or_default();
+    let named = tool.filter(|_| key == "tool_name" || !payload.is_object());
+    let subject = named.or_else(|| payload.get(key).and_then(Value::as_str));
+    let subject = match (key, subject) {
+        // A file is matched by its name alone.
+        ("file_path", Some(path)) => path.rsplit('/').next(),
+        (_, subject) => subject,
+    };
+    Matcher::read(&hook.matcher).matches(&hook.matcher, &hook.compiled, subject)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn one(event: &str, matcher: &str) -> Hook {
+        let (event, matcher) = (event.to_owned(), matcher.to_owned());
+        Hook { event, matcher, compiled: Compiled::default(), handler: json!({}), once: false }
+    }
+
+    #[track_caller]
+    fn check(matcher: &str, tool: &str, expected: bool) {
+        let hook = one("PreToolUse", matcher);
+        assert_eq!(runs(&hook, "PreToolUse", Some(tool), &Value::Null), expected, "{matcher}");
+        let payload = json!({"tool_name": tool});
+        assert_eq!(runs(&hook, "PreToolUse", None, &payload), expected, "{matcher}");
+    }
+
+    #[test]
+    fn matchers_are_read_as_the_agent_reads_them() {
+        check("", "Bash", true);
+        check("*", "Bash", true);
+        check("Bash", "Bash", true);
+        check("Bash", "BashOutput", false);
+        check("bash", "Bash", false);
+        check("Edit|Write", "Write", true);
+        check("Edit|Write", "MultiEdit", false);
+        check("mcp__.*", "mcp__notes__add", true);
+        check("^Notebook", "NotebookEdit", true);
+        check("Edit.*", "MultiEdit", true);
+        check("Bash(", "Bash", false);
+        check("^(?!Bash)", "Read", true);
+        check("^(?!Bash)", "BashOutput", false);
+        check("(?<=mcp__)notes", "mcp__notes__add", true);
+        check("(?<=mcp__)notes", "notes", false);
+        check("^(?<server>mcp__\\w+?)__.*(?=_all$)", "mcp__notes__drop_all", true);
+        check("(.)\\1", "Bass", true);
+        check("(.)\\1", "Bash", false);
+        check("a\\/b|c\\-d", "a/b", true);
+    }
+
+    #[test]
+    fn an_expression_made_to_hurt_gives_up_and_does_not_match() {
+        check("^(?=(a+)+$)(a|aa)+$", &format!("{}!", "a".repeat(64)), false);
+    }
+
+    #[test]
+    fn each_event_is_matched_by_its_own_member() {
+        let runs_at = |event: &str, matcher: &str, payload: &Value| {
+            runs(&one(event, matcher), event, None, payload)
+        };
+        assert!(runs_at("SessionStart", "resume", &json!({"source": "resume"})));
+        assert!(!runs_at("SessionStart", "resume", &json!({"source": "startup"})));
+        assert!(runs_at("PreCompact", "manual", &json!({"trigger": "manual"})));
+        assert!(runs_at("FileChanged", ".envrc|.env", &json!({"file_path": "/w/.env"})));
+        assert!(runs_at("Stop", "Bash", &json!({})), "it takes no matcher");
+        assert!(!runs_at("Notification", "auth_success", &json!({})), "nothing to compare with");
+        assert!(!runs(&one("Stop", ""), "SubagentStop", None, &Value::Null));
+        assert!(!runs(&one("Nothing", ""), "Nothing", None, &Value::Null));
+    }
+
+    #[test]
+    fn what_cannot_run_is_not_registered_and_says_why() {
+        let hooks = json!({
+            "PreToolUse": [
+                {"matcher": "Bash", "hooks": [
+                    {"type": "command", "command": "./a", "once": true},
+                    {"type": "command"},
+                    {"type": "comand", "command": "./b"},
+                    {"command": "./c"},
+                    {"type": "command", "command": "./d", "if": "Bash(git *)"},
+                ]},
+                {"matcher": "Bash(", "hooks": [{"type": "command", "command": "./e"}]},
+            ],
+            "Stop": [{"hooks": [
+                {"type": "prompt", "prompt": "Done?"},
+                {"type": "command", "command": "./f", "if": "Bash(git *)"},
+            ]}],
+            "Stopp": [{"hooks": [{"type": "command", "command": "./g"}]}],
+        });
+        let (good, bad) = registered(&hooks);
+        let shown: Vec<_> =
+            good.iter().map(|it| format!("{} {} {}", it.event, it.matcher, it.once)).collect();
+        assert_eq!(shown, ["PreToolUse Bash true", "PreToolUse Bash false", "Stop  false"]);
+        assert_eq!(bad.len(), 6, "{bad:#?}");
+        assert!(bad.iter().any(|it| it.contains("needs `command`")), "{bad:#?}");
+        assert!(bad.iter().any(|it| it.contains("no event `Stopp`")), "{bad:#?}");
+    }
+}

@@ -1,0 +1,228 @@
+//! Matchers of hooks: how one is read, and the limits that keep a hostile one cheap.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use fancy_regex::{CompileError, Error, Expr, ParseError, Regex, RegexBuilder};
+
+/// The longest matcher that is read as an expression, in bytes.
+pub const MATCHER_BYTES: usize = 256;
+
+/// Matchers of one skill that are read as expressions.
+pub const MATCHERS: usize = 64;
+
+/// Characters that an expression may stand for, repetitions counted.
+const EXPANDED: u64 = 1000;
+
+/// The weight of a class such as `[a-z]`.
+const SMALL_CLASS: u64 = 4;
+
+/// The weight of a class such as `\w` or `[^a]`, whose automaton is large.
+const LARGE_CLASS: u64 = 60;
+
+/// Bytes of a compiled expression, and of its cache.
+const COMPILED_BYTES: usize = 1024 * 1024;
+
+/// Steps back that an expression may take on one subject. Names of tools are short.
+const BACKTRACKS: usize = 10_000;
+
+/// An expression that is compiled at its first use. Clones share it.
+#[derive(Clone, Default)]
+pub struct Compiled(Arc<OnceLock<Option<Regex>>>);
+
+impl fmt::Debug for Compiled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Compiled").field(&self.0.get().is_some()).finish()
+    }
+}
+
+/// The compiled form follows from the text, which is compared.
+impl PartialEq for Compiled {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Compiled {
+    /// Compiles the expression of a matcher. The error is the end of a sentence.
+    pub(super) fn new(text: &str) -> Result<Self, String> {
+        let compiled = Self::default();
+        if is_expression(text) {
+            // A new cell is empty.
+            let _ = compiled.0.set(Some(compile(text)?));
+        }
+        Ok(compiled)
+    }
+
+    /// Returns the expression of a matcher; nothing where it is none or is over a limit.
+    fn get(&self, text: &str) -> Option<&Regex> {
+        self.0.get_or_init(|| compile(text).ok()).as_ref()
+    }
+}
+
+/// A matcher as it is read.
+pub(super) enum Matcher<'a> {
+    All,
+    Words(Vec<&'a str>),
+    /// A regular expression, which is not compiled here.
+    Expression,
+}
+
+impl<'a> Matcher<'a> {
+    pub(super) fn read(matcher: &'a str) -> Self {
+        let is_word = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '|' | '-');
+        match matcher {
+            "" | "*" => Self::All,
+            _ if matcher.chars().all(is_word) => Self::Words(matcher.split('|').collect()),
+            _ => Self::Expression,
+        }
+    }
+
+    /// Returns whether a matcher matches what an event is about.
+    pub(super) fn matches(&self, text: &str, compiled: &Compiled, subject: Option<&str>) -> bool {
+        match self {
+            Self::All => true,
+            Self::Words(words) => subject.is_some_and(|it| words.contains(&it)),
+            // An expression that gives up on this subject does not match it.
+            Self::Expression => subject
+                .zip(compiled.get(text))
+                .is_some_and(|(subject, pattern)| pattern.is_match(subject).unwrap_or_default()),
+        }
+    }
+}
+
+/// Returns whether a matcher is read as a regular expression.
+pub fn is_expression(matcher: &str) -> bool {
+    matches!(Matcher::read(matcher), Matcher::Expression)
+}
+
+/// Checks a regular expression without compiling it. The error is the end of a sentence.
+pub fn check(pattern: &str) -> Result<(), String> {
+    if pattern.len() > MATCHER_BYTES {
+        let length = pattern.len();
+        return Err(format!("it has {length} bytes, and {MATCHER_BYTES} are the most"));
+    }
+    let tree = Expr::parse_tree(pattern).map_err(|error| said(&error, pattern))?;
+    let expanded = expanded(&tree.expr);
+    if expanded > EXPANDED {
+        return Err(format!(
+            "it stands for {expanded} characters with its repetitions, and {EXPANDED} are the most"
+        ));
+    }
+    // The limit of nothing ends the compilation once the syntax is read.
+    let built = RegexBuilder::new(pattern).delegate_size_limit(0).build();
+    match built.err() {
+        Some(error) if !is_size(&error) => Err(said(&error, pattern)),
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// Compiles a regular expression of the agent's. The error is the end of a sentence.
+fn compile(pattern: &str) -> Result<Regex, String> {
+    check(pattern)?;
+    RegexBuilder::new(pattern)
+        .backtrack_limit(BACKTRACKS)
+        .delegate_size_limit(COMPILED_BYTES)
+        .delegate_dfa_size_limit(COMPILED_BYTES)
+        .build()
+        .map_err(|error| said(&error, pattern))
+}
+
+/// Returns how many characters an expression stands for, repetitions counted.
+fn expanded(expr: &Expr) -> u64 {
+    match expr {
+        Expr::Literal { val, .. } => val.len() as u64,
+        Expr::Delegate { inner, .. } => {
+            let is_large = !inner.is_ascii() || inner.contains(['\\', '^']);
+            if is_large { LARGE_CLASS } else { SMALL_CLASS }
+        }
+        Expr::Repeat { child, lo, hi, .. } => {
+            let times = if *hi == usize::MAX { lo.saturating_add(1) } else { *hi };
+            expanded(child).saturating_mul(times as u64).saturating_add(1)
+        }
+        other => other.children_iter().map(expanded).fold(1, u64::saturating_add),
+    }
+}
+
+fn is_size(error: &Error) -> bool {
+    let Error::CompileError(what) = error else { return false };
+    matches!(&**what, CompileError::InnerError(inner) if inner.size_limit().is_some())
+}
+
+/// Returns an error about an expression as the end of a sentence.
+pub fn said(error: &Error, pattern: &str) -> String {
+    match error {
+        Error::ParseError(at, what) => {
+            let nth = pattern.get(..*at).unwrap_or(pattern).chars().count() + 1;
+            format!("at character {nth}, {}", fault(what))
+        }
+        Error::CompileError(_) if is_size(error) => "it is too large".to_owned(),
+        Error::CompileError(what) => match &**what {
+            CompileError::InnerError(inner) => match inner.syntax_error() {
+                Some(what) => last_line(&what.to_string()),
+                None => inner.to_string(),
+            },
+            what => begun_small(&what.to_string()),
+        },
+        other => begun_small(&other.to_string()),
+    }
+}
+
+fn fault(what: &ParseError) -> String {
+    match what {
+        ParseError::UnclosedOpenParen => "a group is opened and not closed".to_owned(),
+        ParseError::InvalidClass => "a set of characters is not well formed".to_owned(),
+        ParseError::GeneralParseError(text) => begun_small(text),
+        _ => begun_small(&what.to_string()),
+    }
+}
+
+/// Returns what a syntax error says beneath the picture of its place.
+fn last_line(text: &str) -> String {
+    text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
+}
+
+fn begun_small(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().into_iter().flat_map(char::to_lowercase);
+    first.chain(letters).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn malformed_expression_is_refused_with_its_reason() {
+        let why = |pattern: &str| check(pattern).expect_err("it is none");
+        for pattern in ["Bash(", "[z-", "a**b(", "(?<n", "\\", "[z-a]"] {
+            let why = why(pattern);
+            assert!(!why.is_empty() && !why.contains('\n'), "{pattern}: {why}");
+        }
+        assert_eq!(why("Bash("), "at character 6, a group is opened and not closed");
+    }
+
+    #[test]
+    fn expression_over_a_limit_names_its_size_and_the_limit() {
+        let why = |pattern: &str| check(pattern).expect_err("it is over a limit");
+        let large = "it stands for 27000901 characters with its repetitions, and 1000 are the most";
+        assert_eq!(why("(?:\\w{500}){900}"), large);
+        assert_eq!(why(&"a.".repeat(129)), "it has 258 bytes, and 256 are the most");
+        assert!(why("((((a{50}){50}){50}){50}){50}").contains("characters with its repetitions"));
+        assert!(why("(?=\\w{126})\\w").contains("and 1000 are the most"));
+    }
+
+    #[test]
+    fn expressions_within_the_limits_compile() {
+        for pattern in [
+            "mcp__.*",
+            "^(?!Bash)",
+            "^(?<server>mcp__\\w+?)__.*(?=_all$)",
+            "(?i)^(bash|edit|write|multiedit|notebookedit|webfetch|websearch)$",
+            "mcp__[a-z0-9_-]{1,64}__[a-z]+",
+            &"\\w".repeat(16),
+        ] {
+            assert!(compile(pattern).is_ok(), "{pattern}: {:?}", compile(pattern).err());
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! What holds for every text and every file, as functions that panic where it does not.
+//!
+//! Property tests, the fuzz targets and the replay of what they found all ask here, so that they
+//! cannot mean different things. Compiled for tests and for the feature `invariants` alone; no
+//! program has it.
+//!
+//! Nothing here knows what a text should mean: only that places exist, that a place slices to the
+//! token it is said to be, that parts lie in their wholes and in order, and that a head without
+//! its body says the same.
+
+use skills_syntax::parse::invariants::{document, located};
+use skills_syntax::parse::{Document, Entry, Frontmatter, Opening};
+use skills_syntax::text::{LineIndex, Spot, decode};
+
+use crate::catalog;
+use crate::fields::{Fields, Group, Outcome, Reading, Setting, json};
+use crate::loaders::{Repair, Verdict, block, quote, verdicts};
+use crate::profile::Quoting;
+use crate::skill::{FileFacts, SkillRecord, parse};
+
+/// Asserts what holds for any bytes between two `---` lines.
+///
+/// # Panics
+///
+/// Where something does not hold.
+#[track_caller]
+pub fn frontmatter(block: &[u8]) {
+    let bytes = [b"---\n", block, b"\n---\nbody\n"].concat();
+    file(&bytes);
+    let text = decode(&bytes).text;
+    let frontmatter = parse(&text).frontmatter.expect("the first line opens it");
+    assert_eq!(frontmatter.opening, Opening::FirstLine, "{text:?}");
+    assert!(frontmatter.close.is_some(), "{text:?}");
+}
+
+/// Asserts what holds for any bytes that are read as a SKILL.md.
+///
+/// # Panics
+///
+/// Where something does not hold.
+#[track_caller]
+pub fn file(bytes: &[u8]) {
+    let facts = FileFacts { size: bytes.len() as u64, truncated: false, hash: [0; 32] };
+    let record = SkillRecord::read(bytes, facts);
+    let decoded = decode(bytes);
+    let whole = decoded.text.as_str();
+    text(whole);
+    assert!(whole.starts_with(&*record.head), "the head of {whole:?} is {:?}", record.head);
+    assert_eq!(record.bom, bytes.starts_with(b"\xEF\xBB\xBF"));
+    assert_eq!(record.invalid_utf8.is_some(), std::str::from_utf8(bytes).is_err());
+    assert_eq!(entries(&record.document()), entries(&parse(whole)), "the head of {whole:?}");
+    let places = record.name.iter().chain(&record.description).map(|it| it.at);
+    places.chain(record.invalid_utf8).for_each(|it| spot(whole, it));
+    let mut before = 0;
+    for finding in &record.findings {
+        located(whole, finding.diagnostic.span);
+        assert!(before <= finding.diagnostic.span.start, "{:#?} of {whole:?}", record.findings);
+        before = finding.diagnostic.span.start;
+        spot(whole, finding.start);
+        spot(whole, finding.end);
+        assert!(finding.start <= finding.end, "{finding:?} in {whole:?}");
+    }
+    if let Some(frontmatter) = &record.document().frontmatter {
+        repairs(frontmatter.content.slice(whole));
+    }
+    agents(whole, record);
+}
+
+/// Asserts that every agent has a verdict, and the same one without the shortcut for healthy files.
+fn agents(text: &str, mut record: SkillRecord) {
+    let at_once = verdicts(&record, "demo");
+    for (profile, reading) in &at_once {
+        let is_dropped = reading.verdict == Verdict::Dropped;
+        assert_eq!(reading.dropped.is_some(), is_dropped, "{} of {text:?}", profile.id);
+        let remarks = reading.dropped.iter().chain(&reading.unlisted).chain(&reading.notes);
+        remarks.filter_map(|it| it.at).for_each(|it| spot(text, it));
+    }
+    if std::mem::take(&mut record.uniform) {
+        for ((profile, at_once), (_, climbed)) in at_once.iter().zip(verdicts(&record, "demo")) {
+            assert_eq!(*at_once, climbed, "{} of {text:?}", profile.id);
+        }
+    }
+}
+
+/// Asserts that every repair is made once and changes what it says, and nothing else.
+fn repairs(content: &str) {
+    let quoting = |with| move |content: &str| quote(content, with);
+    repair(content, block);
+    repair(content, quoting(Quoting::ClaudeCode));
+    repair(content, quoting(Quoting::Codex));
+    repair(content, quoting(Quoting::ClientGuide));
+}
+
+fn repair(content: &str, by: impl Fn(&str) -> Option<Repair>) {
+    let Some(repaired) = by(content) else { return };
+    assert_eq!(by(&repaired.text), None, "{content:?}");
+    let mut rebuilt = String::new();
+    let mut at = 0;
+    for change in &repaired.changes {
+        located(content, change.span);
+        assert!(at <= change.span.start, "{repaired:#?} of {content:?}");
+        rebuilt.push_str(&content[at..change.span.start]);
+        rebuilt.push_str(&change.text);
+        at = change.span.end;
+    }
+    rebuilt.push_str(&content[at..]);
+    assert_eq!(rebuilt, repaired.text, "{content:?}");
+}
+
+/// Asserts what holds for any text, and for the part of it that a record keeps.
+///
+/// # Panics
+///
+/// Where something does not hold.
+#[track_caller]
+pub fn text(text: &str) {
+    let whole = parse(text);
+    document(text, &whole);
+    let head = &text[..whole.body.start];
+    let again = parse(head);
+    document(head, &again);
+    assert_eq!(entries(&again), entries(&whole), "the head of {text:?}");
+    if let Some(frontmatter) = &whole.frontmatter {
+        readings(text, frontmatter);
+    }
+}
+
+fn entries(document: &Document) -> &[Entry] {
+    document.frontmatter.as_ref().map_or(&[], |it| &it.entries)
+}
+
+/// Asserts that a place for people is one of the text.
+#[track_caller]
+fn spot(text: &str, spot: Spot) {
+    let index = LineIndex::new(text);
+    assert!(spot.line >= 1 && spot.column >= 1, "{spot:?} in {text:?}");
+    let line = index.line(spot.line - 1).map(|it| it.slice(text).chars().count());
+    assert!(line.is_some_and(|it| spot.column as usize <= it + 1), "{spot:?} in {text:?}");
+}
+
+/// Asserts that every field can be read as every agent reads it, and that what comes out lies in
+/// the text.
+fn readings(text: &str, frontmatter: &Frontmatter) {
+    let fields = Fields::new(frontmatter, text);
+    for field in catalog::fields() {
+        fields.read(field).iter().for_each(|it| outcome(text, it));
+        for reader in field.readers {
+            fields.read_as(field, reader.agent).iter().for_each(|it| outcome(text, it));
+        }
+    }
+    fields.unknown();
+    let converted = json(frontmatter, text, &frontmatter.entries);
+    for entry in &frontmatter.entries {
+        assert!(converted.contains_key(&entry.key.text), "{:?} of {text:?}", entry.key);
+    }
+}
+
+fn outcome(text: &str, outcome: &Outcome) {
+    outcome.faults.iter().for_each(|it| located(text, it.span));
+    match &outcome.value {
+        Some(Reading::Text(item) | Reading::Choice(item)) => located(text, item.span),
+        Some(Reading::List(items)) => items.iter().for_each(|it| located(text, it.span)),
+        Some(Reading::Map(pairs)) => {
+            pairs.iter().flat_map(|it| [&it.key, &it.value]).for_each(|it| located(text, it.span));
+        }
+        Some(Reading::Hooks(groups)) => groups.iter().for_each(|it| group(text, it)),
+        Some(Reading::Switch(_) | Reading::Integer(_) | Reading::Json(_)) | None => {}
+    }
+}
+
+fn group(text: &str, group: &Group) {
+    located(text, group.span);
+    located(text, group.event.span);
+    group.matcher.iter().for_each(|it| located(text, it.span));
+    for handler in &group.handlers {
+        located(text, handler.span);
+        handler.kind.iter().for_each(|it| located(text, it.span));
+        for (key, setting) in &handler.settings {
+            located(text, key.span);
+            match setting {
+                Setting::Text(item) => located(text, item.span),
+                Setting::Texts(items) => items.iter().for_each(|it| located(text, it.span)),
+                Setting::Other(span) => located(text, *span),
+                Setting::Switch(_) | Setting::Number(_) => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,436 @@
+//! The rung `strict`: the whole block is one YAML document, to the agent's own library.
+//!
+//! Our parser reads YAML 1.2 with a library of its own. What it accepts and another library
+//! refuses, or the other way round, is settled here by rules, each stated once: duplicate keys,
+//! tags, escapes, quoted texts that go on at column 0, tabs. They were found by comparing all
+//! libraries over 36,000 real frontmatters, and a corpus test keeps them.
+
+use skills_syntax::parse::{
+    Closing, Entry, Frontmatter, ScalarStyle, Value, ValueKind, YamlErrorKind, find,
+};
+use skills_syntax::text::Span;
+
+use super::repair::{Change, lines_of};
+use crate::library::Library;
+use crate::scalar::{Kind, kind};
+use crate::skill::parse;
+
+/// Why a library refuses a block.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Refusal {
+    /// What is wrong, as a sentence fragment.
+    pub message: String,
+    /// Where in the content.
+    pub offset: usize,
+}
+
+/// A block as a library reads it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Mapping {
+    library: Library,
+    /// The text that was parsed: the content between two lines of dashes.
+    text: String,
+    frontmatter: Option<Frontmatter>,
+}
+
+/// A value as a library reads it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Typed {
+    pub(super) kind: Kind,
+    /// The text of a scalar; of a null what is written; empty for a list or a map.
+    pub(super) text: String,
+}
+
+/// What a content is put between to be parsed.
+const OPENING: &str = "---\n";
+const CLOSING: &str = "---\n";
+
+/// How far a line is indented that is at column 0 and should be deeper than what is above it.
+const DEEP: usize = 64;
+
+/// How many places in one block are put right that our parser refuses and a library does not.
+const MAX_ALLOWANCES: usize = 64;
+
+/// Reads a whole block as one library does.
+pub fn strict(content: &str, library: Library) -> Result<Mapping, Refusal> {
+    let first = match read(content, library) {
+        Ok(mapping) => return Ok(mapping),
+        Err(refused) => refused,
+    };
+    // What is told is what is wrong with the text as it is written.
+    let refusal = Refusal { message: first.message, offset: first.offset };
+    let mut content = content.to_owned();
+    let mut place = first.kind.map(|kind| (kind, first.offset));
+    for _ in 0..MAX_ALLOWANCES {
+        let Some((kind, offset)) = place else { break };
+        let Some(change) = allowance(&content, library, kind, offset) else { break };
+        content.replace_range(change.span.range(), &change.text);
+        match read(&content, library) {
+            Ok(mapping) => return Ok(mapping),
+            Err(refused) => place = refused.kind.map(|kind| (kind, refused.offset)),
+        }
+    }
+    Err(refusal)
+}
+
+/// A refusal, and what our parser calls it when it is the one that refuses.
+struct Refused {
+    kind: Option<YamlErrorKind>,
+    message: String,
+    offset: usize,
+}
+
+impl Refused {
+    fn new(message: impl Into<String>, offset: usize) -> Self {
+        Self { kind: None, message: message.into(), offset }
+    }
+}
+
+fn read(content: &str, library: Library) -> Result<Mapping, Refused> {
+    let newline = if content.is_empty() || content.ends_with('\n') { "" } else { "\n" };
+    let text = format!("{OPENING}{content}{newline}{CLOSING}");
+    let offset = |at: usize| at.saturating_sub(OPENING.len()).min(content.len());
+    let document = parse(&text);
+    let end = text.len() - CLOSING.len();
+    let frontmatter = document.frontmatter.filter(|it| it.closing == Closing::Dashes);
+    let Some(frontmatter) = frontmatter.filter(|it| it.content.end == end) else {
+        // Only a line of dashes inside can end it sooner.
+        let dashes = lines_of(content).find(|it| it.slice(content).starts_with("---"));
+        return Err(Refused::new("a second YAML document", dashes.map_or(0, |it| it.start)));
+    };
+    if let Err(error) = &frontmatter.strict {
+        return Err(Refused {
+            kind: Some(error.kind),
+            message: error.message.clone(),
+            offset: offset(error.span.start),
+        });
+    }
+    let is_map = document.diagnostics.iter().all(|it| it.code != "yaml/not-a-mapping");
+    if !is_map && library == Library::SerdeYaml {
+        return Err(Refused::new("it is not a map of keys to values", 0));
+    }
+    let mapping = Mapping { library, frontmatter: Some(frontmatter).filter(|_| is_map), text };
+    match mapping.objection() {
+        Some((message, span)) => Err(Refused::new(message, offset(span.start))),
+        None => Ok(mapping),
+    }
+}
+
+/// Returns the change that makes our parser read what `library` reads there.
+fn allowance(
+    content: &str,
+    library: Library,
+    kind: YamlErrorKind,
+    offset: usize,
+) -> Option<Change> {
+    let line = content[..offset].rfind('\n').map_or(0, |at| at + 1);
+    let js = matches!(library, Library::JsYaml3 | Library::JsYaml4);
+    let insert = |at: usize, text: String| Some(Change { span: Span::empty(at), text });
+    match kind {
+        // libyaml and js-yaml let a quoted text go on at column 0. Folding drops the blanks.
+        YamlErrorKind::UnindentedContinuation if js || library == Library::SerdeYaml => {
+            insert(line, " ".repeat(DEEP))
+        }
+        // js-yaml 3 passes over tabs in the indentation and does not count them.
+        YamlErrorKind::TabIndentation if library == Library::JsYaml3 => {
+            let blanks = content[line..].bytes().take_while(|it| matches!(it, b' ' | b'\t'));
+            let end = line + blanks.count();
+            let tab = line + content[line..end].find('\t')?;
+            Some(Change { span: Span::new(tab, end), text: String::new() })
+        }
+        // In a quoted text a tab is white space to all but ours.
+        YamlErrorKind::TabIndentation if is_in_quotes(content, line) => {
+            insert(line, " ".repeat(DEEP))
+        }
+        // js-yaml 3 takes `key: [a] other: b` and `key: "a" other: b` for two keys; js-yaml 4
+        // does so behind a quoted text whose last line is at column 0.
+        YamlErrorKind::TextAfterBracket | YamlErrorKind::TextAfterQuote
+            if library == Library::JsYaml3
+                || js && content[line..].starts_with(&" ".repeat(DEEP)) =>
+        {
+            let indent = content[line..].bytes().take_while(|it| *it == b' ').count() % DEEP;
+            insert(offset, format!("\n{}", " ".repeat(indent)))
+        }
+        // A byte order mark inside the text is a character like any other to these.
+        YamlErrorKind::ByteOrderMark if js || library == Library::SerdeYaml => {
+            let mark = offset + content[offset..].find('\u{FEFF}')?;
+            let span = Span::new(mark, mark + '\u{FEFF}'.len_utf8());
+            Some(Change { span, text: String::new() })
+        }
+        YamlErrorKind::ControlCharacter(found) if library == Library::NpmYaml => {
+            let at = offset + content[offset..].find(found)?;
+            let span = Span::new(at, at + found.len_utf8());
+            Some(Change { span, text: '\u{FFFD}'.to_string() })
+        }
+        _ => None,
+    }
+}
+
+/// Whether a line is inside the quotes of a value that starts on the line of a key at column 0.
+fn is_in_quotes(content: &str, line: usize) -> bool {
+    let before = &content[..line];
+    let at_start = |it: &Span| !it.slice(before).starts_with([' ', '\t']) && !it.is_empty();
+    let Some(key) = lines_of(before).filter(at_start).last() else { return false };
+    let Some((_, value)) = before[key.start..].split_once(": ") else { return false };
+    let value = value.trim_start();
+    let Some(quote @ ('"' | '\'')) = value.chars().next() else { return false };
+    let mut escaped = false;
+    let mut open = true;
+    for found in value[1..].chars() {
+        match found {
+            '\\' if quote == '"' && !escaped => {
+                escaped = true;
+                continue;
+            }
+            _ if found == quote && !escaped => open = !open,
+            _ => {}
+        }
+        escaped = false;
+    }
+    open
+}
+
+impl Mapping {
+    /// Returns how many keys there are.
+    pub fn len(&self) -> usize {
+        self.entries().len()
+    }
+
+    /// Returns whether there are no keys.
+    pub fn is_empty(&self) -> bool {
+        self.entries().is_empty()
+    }
+
+    /// Returns whether there is a `key`, and what its value is to the library.
+    pub fn kind(&self, key: &str) -> Option<Kind> {
+        Some(self.typed(key)?.kind)
+    }
+
+    fn entries(&self) -> &[Entry] {
+        self.frontmatter.as_ref().map_or(&[], |it| &it.entries)
+    }
+
+    /// Returns the value of a key at the top level.
+    pub(super) fn typed(&self, key: &str) -> Option<Typed> {
+        let entry = match find(self.entries(), key) {
+            Some(entry) => entry,
+            None => self.merged(key)?,
+        };
+        Some(self.typed_value(entry))
+    }
+
+    /// Returns the items of a list, or nothing when the value is none.
+    pub(super) fn items(&self, key: &str) -> Option<Vec<Typed>> {
+        let frontmatter = self.frontmatter.as_ref()?;
+        let value = frontmatter.resolve(&find(self.entries(), key)?.value);
+        Some(value.items()?.iter().map(|it| self.resolved(it, "")).collect())
+    }
+
+    /// Returns the values of a map, or nothing when the value is none.
+    pub(super) fn values(&self, key: &str) -> Option<Vec<Typed>> {
+        let frontmatter = self.frontmatter.as_ref()?;
+        let value = frontmatter.resolve(&find(self.entries(), key)?.value);
+        Some(value.entries()?.iter().map(|it| self.typed_value(it)).collect())
+    }
+
+    /// Returns the value of a key in the map that is the value of another.
+    pub(super) fn within(&self, key: &str, inner: &str) -> Option<Typed> {
+        let frontmatter = self.frontmatter.as_ref()?;
+        let value = frontmatter.resolve(&find(self.entries(), key)?.value);
+        Some(self.typed_value(find(value.entries()?, inner)?))
+    }
+
+    /// js-yaml puts the keys of `<<: *anchor` into the map.
+    fn merged(&self, key: &str) -> Option<&Entry> {
+        if !matches!(self.library, Library::JsYaml3 | Library::JsYaml4) {
+            return None;
+        }
+        let merge = find(self.entries(), "<<")?;
+        find(self.frontmatter.as_ref()?.resolve(&merge.value).entries()?, key)
+    }
+
+    fn typed_value(&self, entry: &Entry) -> Typed {
+        let gap = Span::new(entry.key.span.end, entry.value.span.start.max(entry.key.span.end));
+        self.resolved(&entry.value, gap.slice(&self.text))
+    }
+
+    /// `before` is what stands between the key and the value: a tag may be there.
+    fn resolved(&self, value: &Value, before: &str) -> Typed {
+        let value = self.frontmatter.as_ref().map_or(value, |it| it.resolve(value));
+        let (found, text) = match &value.kind {
+            ValueKind::Null => (Kind::Null, value.span.slice(&self.text)),
+            ValueKind::Scalar { style: ScalarStyle::Plain, text } => {
+                let untagged = text.strip_prefix('!').map_or(text.as_str(), |it| {
+                    it.split_once([' ', '\t', '\n']).map_or("", |it| it.1.trim_start())
+                });
+                let tagged = untagged.len() < text.len() || is_text_tag(before);
+                (if tagged { Kind::Text } else { kind(text, self.library) }, untagged)
+            }
+            ValueKind::Scalar { text, .. } => (Kind::Text, text.as_str()),
+            ValueKind::Sequence { .. } => (Kind::List, ""),
+            ValueKind::Mapping { .. } => (Kind::Map, ""),
+            ValueKind::Alias { .. } => (Kind::Text, value.span.slice(&self.text)),
+        };
+        Typed { kind: found, text: text.to_owned() }
+    }
+
+    /// Returns what the library refuses although our parser accepts it.
+    fn objection(&self) -> Option<(String, Span)> {
+        match self.library {
+            Library::JsYaml3 | Library::JsYaml4 => {
+                let found = duplicate(self.entries()).or_else(|| self.nameless());
+                found.or_else(|| self.unknown_tag(self.entries()))
+            }
+            Library::NpmYaml => duplicate(self.entries()).or_else(|| self.unindented()),
+            Library::Ours => None,
+            Library::SerdeYaml => {
+                self.unreadable().or_else(|| self.nameless()).or_else(|| self.surrogate())
+            }
+        }
+    }
+
+    /// Only ours takes a line that begins with the colon for a key without a name.
+    fn nameless(&self) -> Option<(String, Span)> {
+        let entry = self.entries().iter().find(|it| it.key.span.is_empty())?;
+        Some(("there is no key before the colon".to_owned(), entry.key.span))
+    }
+
+    fn unknown_tag(&self, entries: &[Entry]) -> Option<(String, Span)> {
+        entries.iter().find_map(|entry| {
+            let gap = Span::new(entry.key.span.end, entry.value.span.start);
+            let before = gap.slice(&self.text).split_whitespace().find(|it| it.starts_with('!'));
+            let written = entry.value.span.slice(&self.text);
+            let inside = written.starts_with('!').then(|| written.split_whitespace().next());
+            match before.or(inside.flatten()).filter(|it| !is_known_tag(it)) {
+                Some(tag) => Some((format!("the tag `{tag}` is unknown"), entry.value.span)),
+                None => nested(&entry.value).find_map(|it| self.unknown_tag(it)),
+            }
+        })
+    }
+
+    /// npm `yaml` wants the lines of a list or map in brackets indented, but for one that begins
+    /// with the closing bracket.
+    fn unindented(&self) -> Option<(String, Span)> {
+        let values = self.entries().iter().map(|it| &it.value);
+        let in_brackets = values.filter(|it| {
+            matches!(
+                it.kind,
+                ValueKind::Sequence { flow: true, .. } | ValueKind::Mapping { flow: true, .. }
+            )
+        });
+        let at = in_brackets.flat_map(|it| {
+            let breaks = it.span.slice(&self.text).match_indices('\n');
+            breaks.map(|(at, _)| it.span.start + at + 1)
+        });
+        let is_text =
+            |it: &usize| !self.text[*it..].starts_with([' ', '\t', '\r', '\n', ']', '}', '#']);
+        let at = at.into_iter().find(is_text)?;
+        Some((
+            "the value in brackets goes on in a line that is not indented".into(),
+            Span::empty(at),
+        ))
+    }
+
+    /// serde stops at a field it knows that is there twice, or is a list or a map.
+    fn unreadable(&self) -> Option<(String, Span)> {
+        let known = |it: &&Entry| matches!(it.key.text.as_str(), "name" | "description");
+        self.entries().iter().filter(known).find_map(|entry| {
+            let key = &entry.key.text;
+            if entry.duplicate_of.is_some() {
+                return Some((format!("`{key}` is there a second time"), entry.key.span));
+            }
+            let found = self.typed_value(entry).kind;
+            matches!(found, Kind::List | Kind::Map)
+                .then(|| (format!("`{key}` is {}, not text", found.name()), entry.value.span))
+        })
+    }
+
+    /// libyaml takes no half of a surrogate pair in an escape, not even with the other half.
+    fn surrogate(&self) -> Option<(String, Span)> {
+        let is_half = |at: &usize| {
+            let digits = self.text.as_bytes().get(at + 2..at + 4).unwrap_or_default();
+            let escaped = self.text[..*at].bytes().rev().take_while(|it| *it == b'\\').count();
+            let surrogate =
+                matches!(digits, [b'd' | b'D', b'8' | b'9' | b'a'..=b'f' | b'A'..=b'F']);
+            surrogate && escaped.is_multiple_of(2)
+        };
+        let halves = self.text.match_indices("\\u").map(|(at, _)| at).filter(is_half);
+        let at = halves.into_iter().find(|at| self.double_quoted(self.entries(), *at))?;
+        Some(("half of a surrogate pair in an escape".to_owned(), Span::empty(at)))
+    }
+
+    /// Whether a text in double quotes holds the byte at `at`.
+    fn double_quoted(&self, entries: &[Entry], at: usize) -> bool {
+        let is = |style, span: Span| style == ScalarStyle::DoubleQuoted && span.contains(at);
+        entries.iter().any(|entry| {
+            is(entry.key.style, entry.key.span) || self.in_double_quotes(&entry.value, at)
+        })
+    }
+
+    fn in_double_quotes(&self, value: &Value, at: usize) -> bool {
+        match &value.kind {
+            ValueKind::Scalar { style, .. } => {
+                *style == ScalarStyle::DoubleQuoted && value.span.contains(at)
+            }
+            ValueKind::Sequence { items, .. } => {
+                items.iter().any(|it| self.in_double_quotes(it, at))
+            }
+            ValueKind::Mapping { entries, .. } => self.double_quoted(entries, at),
+            ValueKind::Null | ValueKind::Alias { .. } => false,
+        }
+    }
+}
+
+/// Returns a key that is there a second time, in any map.
+fn duplicate(entries: &[Entry]) -> Option<(String, Span)> {
+    // The tree is bounded in depth.
+    entries.iter().find_map(|entry| {
+        if entry.duplicate_of.is_some() {
+            let message = format!("`{}` is there a second time", entry.key.text);
+            return Some((message, entry.key.span));
+        }
+        nested(&entry.value).find_map(duplicate)
+    })
+}
+
+/// Returns the maps directly in a value: itself, or those in its lists.
+fn nested(value: &Value) -> Box<dyn Iterator<Item = &[Entry]> + '_> {
+    match &value.kind {
+        ValueKind::Mapping { entries, .. } => Box::new(std::iter::once(entries.as_slice())),
+        ValueKind::Sequence { items, .. } => Box::new(items.iter().flat_map(nested)),
+        ValueKind::Null | ValueKind::Scalar { .. } | ValueKind::Alias { .. } => {
+            Box::new(std::iter::empty())
+        }
+    }
+}
+
+/// Whether what stands before a scalar makes it a string whatever it looks like.
+fn is_text_tag(before: &str) -> bool {
+    before.split_whitespace().any(|it| matches!(it, "!!str" | "!" | "!<tag:yaml.org,2002:str>"))
+}
+
+/// Whether js-yaml's safe schema has a tag.
+fn is_known_tag(tag: &str) -> bool {
+    let name = tag
+        .strip_prefix("!!")
+        .or_else(|| tag.strip_prefix("!<tag:yaml.org,2002:")?.strip_suffix('>'));
+    match name {
+        None => tag == "!",
+        Some(name) => matches!(
+            name,
+            "str"
+                | "seq"
+                | "map"
+                | "null"
+                | "bool"
+                | "int"
+                | "float"
+                | "timestamp"
+                | "merge"
+                | "binary"
+                | "omap"
+                | "pairs"
+                | "set"
+        ),
+    }
+}

@@ -1,0 +1,60 @@
+//! What an agent asks of fields beside name and description before it takes a skill.
+
+use super::dialect::{Mapping, Typed};
+use super::reading::Remark;
+use crate::profile::Requirement;
+use crate::scalar::Kind;
+
+impl Requirement {
+    /// Returns the field it is about.
+    pub(super) fn key(&self) -> Option<&str> {
+        match self {
+            Self::Body => None,
+            Self::TextOnly(key)
+            | Self::ListOfTexts(key)
+            | Self::MapOfTexts(key)
+            | Self::MapWith { key, .. } => Some(key),
+        }
+    }
+
+    /// Returns what is wrong, if it is not met.
+    pub(super) fn breach(&self, mapping: Option<&Mapping>, has_body: bool) -> Option<Remark> {
+        let Some(key) = self.key() else {
+            let next = "Write what the skill does below the frontmatter.";
+            return (!has_body).then(|| remark("body/required", "the body is empty".into(), next));
+        };
+        let mapping = mapping?;
+        let found = mapping.typed(key)?;
+        let all_texts =
+            |it: Option<Vec<Typed>>| it.is_some_and(|it| it.iter().all(|it| it.kind == Kind::Text));
+        let (fits, expected, next) = match self {
+            Self::Body => return None,
+            Self::TextOnly(_) => (found.kind == Kind::Text, "a text", "Put the value in quotes."),
+            Self::ListOfTexts(_) => (
+                all_texts(mapping.items(key)),
+                "a list of texts",
+                "Write it as a list, one text in each line.",
+            ),
+            Self::MapOfTexts(_) => {
+                (all_texts(mapping.values(key)), "a map of texts", "Put the values in quotes.")
+            }
+            Self::MapWith { scalar, .. } => {
+                let inner = mapping.within(key, scalar).map(|it| it.kind);
+                let is_scalar = !matches!(inner, Some(Kind::List | Kind::Map));
+                let unwritten = found.kind == Kind::Null && found.text.is_empty();
+                let fits = unwritten || (found.kind == Kind::Map && is_scalar);
+                (fits, "a map, or nothing at all", "Write it as a map, or remove it.")
+            }
+        };
+        if fits {
+            return None;
+        }
+        let what = found.kind.name();
+        let message = format!("`{key}` is {what}, and this agent takes {expected}");
+        Some(remark("field/type", message, next))
+    }
+}
+
+fn remark(rule: &'static str, message: String, next: &str) -> Remark {
+    Remark { rule, message, at: None, next: next.to_owned() }
+}

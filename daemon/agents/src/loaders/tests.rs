@@ -1,0 +1,611 @@
+//! The rungs and the profiles together: who reads what of one file.
+
+use std::fmt::Write as _;
+
+use expect_test::{Expect, expect};
+use proptest::prelude::*;
+
+use super::{Verdict, block, quote, read_as, strict, verdicts};
+use crate::library::Library;
+use crate::profile::{self, Quoting};
+use crate::scalar::Kind;
+use crate::skill::{FileFacts, SkillRecord};
+
+fn record(bytes: &[u8]) -> SkillRecord {
+    let facts = FileFacts { size: bytes.len() as u64, truncated: false, hash: [0; 32] };
+    SkillRecord::read(bytes, facts)
+}
+
+/// Checks what every profile makes of a file in a directory `dir`.
+#[track_caller]
+fn check_bytes(bytes: &[u8], expected: &Expect) {
+    let record = record(bytes);
+    let mut out = String::new();
+    for (profile, reading) in verdicts(&record, "dir") {
+        let verdict = match reading.verdict {
+            Verdict::Accepted => "accepted".to_owned(),
+            Verdict::Repaired(rung) => format!("repaired by {rung:?}"),
+            Verdict::WithoutFields => "without its fields".to_owned(),
+            Verdict::Dropped => "dropped".to_owned(),
+        };
+        write!(out, "{}: {verdict}", profile.id).unwrap();
+        match reading.dropped.as_ref().or(reading.unlisted.as_ref()) {
+            Some(it) => {
+                let at = it.at.map(|it| format!("{}:{} ", it.line, it.column)).unwrap_or_default();
+                writeln!(out, ", {at}{}: {}", it.rule, it.message).unwrap();
+            }
+            None => writeln!(out, " {:?} {:?}", reading.name, reading.description).unwrap(),
+        }
+    }
+    expected.assert_eq(&out);
+}
+
+/// The same for the lines between the `---` lines, with a body below.
+#[track_caller]
+fn check(content: &str, expected: &Expect) {
+    check_bytes(format!("---\n{content}---\nBody.\n").as_bytes(), expected);
+}
+
+#[test]
+fn a_healthy_file_is_read_alike() {
+    check(
+        "name: dir\ndescription: Does it.\n",
+        &expect![[r#"
+            agentskills: accepted "dir" Some("Does it.")
+            claude-code: accepted "dir" Some("Does it.")
+            opencode: accepted "dir" Some("Does it.")
+            opencode-agent-skills: accepted "dir" Some("Does it.")
+            codex: accepted "dir" Some("Does it.")
+            gemini-cli: accepted "dir" Some("Does it.")
+        "#]],
+    );
+}
+
+#[test]
+fn a_colon_is_repaired_by_those_who_repair() {
+    check(
+        "name: dir\ndescription: Use when: asked\n",
+        &expect![[r#"
+            agentskills: repaired by Quote(ClientGuide) "dir" Some("Use when: asked")
+            claude-code: repaired by Quote(ClaudeCode) "dir" Some("Use when: asked")
+            opencode: repaired by Block "dir" Some("Use when: asked")
+            opencode-agent-skills: dropped, 3:22 yaml/valid: the frontmatter is not valid YAML: `: ` inside a value without quotes
+            codex: repaired by Quote(Codex) "dir" Some("Use when: asked")
+            gemini-cli: repaired by Lines "dir" Some("Use when: asked")
+        "#]],
+    );
+}
+
+#[test]
+fn values_that_start_with_an_indicator() {
+    check(
+        "name: dir\ndescription: @x y\n",
+        &expect![[r#"
+        agentskills: repaired by Quote(ClientGuide) "dir" Some("@x y")
+        claude-code: repaired by Quote(ClaudeCode) "dir" Some("@x y")
+        opencode: dropped, 3:14 yaml/valid: the frontmatter is not valid YAML: a value without quotes cannot start with `@`
+        opencode-agent-skills: dropped, 3:14 yaml/valid: the frontmatter is not valid YAML: a value without quotes cannot start with `@`
+        codex: repaired by Quote(Codex) "dir" Some("@x y")
+        gemini-cli: repaired by Lines "dir" Some("@x y")
+    "#]],
+    );
+    check(
+        "name: dir\ndescription: %x y\n",
+        &expect![[r#"
+        agentskills: repaired by Quote(ClientGuide) "dir" Some("%x y")
+        claude-code: repaired by Quote(ClaudeCode) "dir" Some("%x y")
+        opencode: dropped, 3:14 yaml/valid: the frontmatter is not valid YAML: a value without quotes cannot start with `%`
+        opencode-agent-skills: dropped, 3:14 yaml/valid: the frontmatter is not valid YAML: a value without quotes cannot start with `%`
+        codex: dropped, 3:14 yaml/valid: the frontmatter is not valid YAML: a value without quotes cannot start with `%`
+        gemini-cli: repaired by Lines "dir" Some("%x y")
+    "#]],
+    );
+    check(
+        "name: dir\ndescription: {not: closed\n",
+        &expect![[r#"
+        agentskills: repaired by Quote(ClientGuide) "dir" Some("{not: closed")
+        claude-code: repaired by Quote(ClaudeCode) "dir" Some("{not: closed")
+        opencode: repaired by Block "dir" Some("{not: closed")
+        opencode-agent-skills: dropped, 3:14 yaml/valid: the frontmatter is not valid YAML: `{` is never closed
+        codex: repaired by Quote(Codex) "dir" Some("{not: closed")
+        gemini-cli: repaired by Lines "dir" Some("{not: closed")
+    "#]],
+    );
+    check(
+        "name: dir\ndescription: \"unterminated\n",
+        &expect![[r#"
+            agentskills: repaired by Quote(ClientGuide) "dir" Some("\"unterminated")
+            claude-code: without its fields "dir" Some("Body.")
+            opencode: dropped, 3:26 yaml/valid: the frontmatter is not valid YAML: the value goes on in a line that is not indented
+            opencode-agent-skills: dropped, 3:26 yaml/valid: the frontmatter is not valid YAML: the value goes on in a line that is not indented
+            codex: dropped, 3:26 yaml/valid: the frontmatter is not valid YAML: the value goes on in a line that is not indented
+            gemini-cli: repaired by Lines "dir" Some("\"unterminated")
+        "#]],
+    );
+}
+
+#[test]
+fn names_and_descriptions_that_are_no_text() {
+    check(
+        "name: 123\ndescription: true\n",
+        &expect![[r#"
+        agentskills: accepted "123" Some("true")
+        claude-code: accepted "dir" Some("true")
+        opencode: dropped, 2:7 name/required: `name` is a number, not text
+        opencode-agent-skills: dropped, 2:7 name/required: `name` is a number, not text
+        codex: accepted "123" Some("true")
+        gemini-cli: repaired by Lines "123" Some("true")
+    "#]],
+    );
+    check(
+        "name: 2026-11-21\ndescription: [a, b]\n",
+        &expect![[r#"
+        agentskills: dropped, 3:14 description/required: `description` is a list or a map, not text
+        claude-code: accepted "dir" Some("Body.")
+        opencode: dropped, 2:7 name/required: `name` is a date, not text
+        opencode-agent-skills: dropped, 3:14 description/required: `description` is a list or a map, not text
+        codex: dropped, 3:14 yaml/valid: the frontmatter is not valid YAML: `description` is a list, not text
+        gemini-cli: repaired by Lines "2026-11-21" Some("[a, b]")
+    "#]],
+    );
+    check(
+        "name: ~\ndescription: null\n",
+        &expect![[r#"
+        agentskills: dropped, 2:7 name/required: `name` is empty
+        claude-code: accepted "dir" Some("Body.")
+        opencode: dropped, 2:7 name/required: `name` is empty
+        opencode-agent-skills: dropped, 2:7 name/required: `name` is empty
+        codex: dropped, 3:14 description/required: `description` is empty
+        gemini-cli: repaired by Lines "~" Some("null")
+    "#]],
+    );
+    check(
+        "name: \"\"\ndescription: \"  \"\n",
+        &expect![[r#"
+        agentskills: dropped, 2:7 name/required: `name` is empty
+        claude-code: accepted "dir" Some("Body.")
+        opencode: accepted "" Some("  ")
+        opencode-agent-skills: dropped, 2:7 name/required: `name` is empty
+        codex: dropped, 3:14 description/required: `description` is empty
+        gemini-cli: accepted "" Some("  ")
+    "#]],
+    );
+    check(
+        "name: !!str 12\ndescription: !note x\n",
+        &expect![[r#"
+        agentskills: accepted "12" Some("x")
+        claude-code: accepted "dir" Some("x")
+        opencode: dropped, 3:14 yaml/valid: the frontmatter is not valid YAML: the tag `!note` is unknown
+        opencode-agent-skills: accepted "12" Some("x")
+        codex: accepted "12" Some("x")
+        gemini-cli: repaired by Lines "!!str 12" Some("!note x")
+    "#]],
+    );
+}
+
+#[test]
+fn what_is_missing() {
+    check(
+        "name: dir\n",
+        &expect![[r#"
+        agentskills: dropped, 1:1 description/required: the frontmatter has no `description`
+        claude-code: accepted "dir" Some("Body.")
+        opencode: accepted, description/listed: the frontmatter has no `description`
+        opencode-agent-skills: dropped, 1:1 description/required: the frontmatter has no `description`
+        codex: dropped, 1:1 description/required: the frontmatter has no `description`
+        gemini-cli: dropped, 1:1 description/required: the frontmatter has no `description`
+    "#]],
+    );
+    check(
+        "description: Does it.\n",
+        &expect![[r#"
+        agentskills: dropped, 1:1 name/required: the frontmatter has no `name`
+        claude-code: accepted "dir" Some("Does it.")
+        opencode: dropped, 1:1 name/required: the frontmatter has no `name`
+        opencode-agent-skills: dropped, 1:1 name/required: the frontmatter has no `name`
+        codex: accepted "dir" Some("Does it.")
+        gemini-cli: dropped, 1:1 name/required: the frontmatter has no `name`
+    "#]],
+    );
+    check_bytes(
+        b"# Title\n\nText.\n",
+        &expect![[r##"
+        agentskills: dropped, 1:1 frontmatter/required: the file has no frontmatter
+        claude-code: accepted "dir" Some("# Title")
+        opencode: dropped, 1:1 frontmatter/required: the file has no frontmatter
+        opencode-agent-skills: dropped, 1:1 frontmatter/required: the file has no frontmatter
+        codex: dropped, 1:1 frontmatter/required: the file has no frontmatter
+        gemini-cli: dropped, 1:1 frontmatter/required: the file has no frontmatter
+    "##]],
+    );
+}
+
+#[test]
+fn keys_that_are_there_twice() {
+    check(
+        "name: dir\ndescription: one\ndescription: two\n",
+        &expect![[r#"
+            agentskills: accepted "dir" Some("two")
+            claude-code: accepted "dir" Some("two")
+            opencode: dropped, 4:1 yaml/valid: the frontmatter is not valid YAML: `description` is there a second time
+            opencode-agent-skills: dropped, 4:1 yaml/valid: the frontmatter is not valid YAML: `description` is there a second time
+            codex: dropped, 4:1 yaml/valid: the frontmatter is not valid YAML: `description` is there a second time
+            gemini-cli: repaired by Lines "dir" Some("two")
+        "#]],
+    );
+    check(
+        "name: dir\ndescription: one\nm: {os: a, os: b}\n",
+        &expect![[r#"
+            agentskills: accepted "dir" Some("one")
+            claude-code: accepted "dir" Some("one")
+            opencode: repaired by Block "dir" Some("one")
+            opencode-agent-skills: dropped, 4:12 yaml/valid: the frontmatter is not valid YAML: `os` is there a second time
+            codex: accepted "dir" Some("one")
+            gemini-cli: repaired by Lines "dir" Some("one")
+        "#]],
+    );
+}
+
+#[test]
+fn what_only_some_libraries_take() {
+    check(
+        "name: dir\ndescription: \"one\ntwo\"\n",
+        &expect![[r#"
+            agentskills: repaired by PerKey "dir" Some("one two")
+            claude-code: without its fields "dir" Some("Body.")
+            opencode: accepted "dir" Some("one two")
+            opencode-agent-skills: dropped, 4:1 yaml/valid: the frontmatter is not valid YAML: the value goes on in a line that is not indented
+            codex: accepted "dir" Some("one two")
+            gemini-cli: accepted "dir" Some("one two")
+        "#]],
+    );
+    check(
+        "name: dir\ndescription: d\nm:\n\ta: b\n",
+        &expect![[r#"
+            agentskills: repaired by PerKey "dir" Some("d")
+            claude-code: without its fields "dir" Some("Body.")
+            opencode: accepted "dir" Some("d")
+            opencode-agent-skills: dropped, 5:1 yaml/valid: the frontmatter is not valid YAML: a tab indents this line
+            codex: dropped, 5:1 yaml/valid: the frontmatter is not valid YAML: a tab indents this line
+            gemini-cli: repaired by Lines "dir" Some("d")
+        "#]],
+    );
+    check(
+        "name: dir\ndescription: d\nx: [Tag] text: more\n",
+        &expect![[r#"
+        agentskills: repaired by Quote(ClientGuide) "dir" Some("d")
+        claude-code: repaired by Quote(ClaudeCode) "dir" Some("d")
+        opencode: accepted "dir" Some("d")
+        opencode-agent-skills: dropped, 4:10 yaml/valid: the frontmatter is not valid YAML: text after the closing bracket
+        codex: repaired by Quote(Codex) "dir" Some("d")
+        gemini-cli: repaired by Lines "dir" Some("d")
+    "#]],
+    );
+    check(
+        "name: dir\ndescription: \"\\ud83d\\udc26\"\n",
+        &expect![[r#"
+        agentskills: accepted "dir" Some("🐦")
+        claude-code: accepted "dir" Some("🐦")
+        opencode: accepted "dir" Some("🐦")
+        opencode-agent-skills: accepted "dir" Some("🐦")
+        codex: dropped, 3:15 yaml/valid: the frontmatter is not valid YAML: half of a surrogate pair in an escape
+        gemini-cli: accepted "dir" Some("🐦")
+    "#]],
+    );
+    check(
+        "name: dir\nx: &a text\ndescription: *a\n",
+        &expect![[r#"
+        agentskills: accepted "dir" Some("text")
+        claude-code: accepted "dir" Some("text")
+        opencode: accepted "dir" Some("text")
+        opencode-agent-skills: accepted "dir" Some("text")
+        codex: accepted "dir" Some("text")
+        gemini-cli: accepted "dir" Some("text")
+    "#]],
+    );
+}
+
+#[test]
+fn libraries_read_on_where_ours_stops() {
+    let kinds = |content: &str, library| {
+        strict(content, library).map(|it| (it.kind("name"), it.kind("description"))).ok()
+    };
+    let both = Some((Some(Kind::Text), Some(Kind::Text)));
+    // Each was tried with js-yaml 3.15.2 and 4.3.2, and with serde_yaml's successor.
+    let content = "name: a\ndescription: \"x\n\ty\"\n";
+    for library in [Library::JsYaml3, Library::JsYaml4, Library::SerdeYaml] {
+        assert_eq!(kinds(content, library), both, "{library:?}");
+    }
+    let content = "name: a\ndescription: \"x\nother: \"y (z). more: w.\"\n";
+    assert_eq!(kinds(content, Library::JsYaml3), both);
+    assert_eq!(kinds(content, Library::JsYaml4), both);
+    assert_eq!(kinds(content, Library::SerdeYaml), None);
+    let content = "name: a\ndescription: \"x\" y: z\n";
+    assert_eq!(kinds(content, Library::JsYaml3), both);
+    assert_eq!(kinds(content, Library::JsYaml4), None);
+    assert_eq!(kinds(": x\nname: a\n", Library::JsYaml4), None);
+    assert_eq!(kinds("a: {b: c,\nd: e}\n", Library::NpmYaml), None);
+    assert_eq!(kinds("a: {b: c\n}\n", Library::NpmYaml), Some((None, None)));
+}
+
+#[test]
+fn lines_of_dashes_that_only_some_take() {
+    check_bytes(
+        b"---\nname: dir\ndescription: d\n",
+        &expect![[r#"
+            agentskills: dropped, 1:1 frontmatter/delimited: the frontmatter is not closed by a `---` line
+            claude-code: without its fields "dir" None
+            opencode: accepted "dir" Some("d")
+            opencode-agent-skills: dropped, 1:1 frontmatter/delimited: the frontmatter is not closed by a line `---`, as this agent wants it
+            codex: dropped, 1:1 frontmatter/delimited: the frontmatter is not closed by a line `---`, as this agent wants it
+            gemini-cli: dropped, 1:1 frontmatter/delimited: the frontmatter is not closed by a line `---`, as this agent wants it
+        "#]],
+    );
+    check_bytes(
+        b"--- \nname: dir\ndescription: d\n---\nx\n",
+        &expect![[r#"
+        agentskills: accepted "dir" Some("d")
+        claude-code: accepted "dir" Some("d")
+        opencode: accepted "dir" Some("d")
+        opencode-agent-skills: dropped, 1:1 frontmatter/delimited: the first line is not `---`, as this agent wants it
+        codex: accepted "dir" Some("d")
+        gemini-cli: dropped, 1:1 frontmatter/delimited: the first line is not `---`, as this agent wants it
+    "#]],
+    );
+    check_bytes(
+        b"---\r\nname: dir\r\ndescription: d\r\n---\r\nx\r\n",
+        &expect![[r#"
+        agentskills: accepted "dir" Some("d")
+        claude-code: accepted "dir" Some("d")
+        opencode: accepted "dir" Some("d")
+        opencode-agent-skills: dropped, 1:1 encoding/crlf: the frontmatter has CRLF line ends
+        codex: accepted "dir" Some("d")
+        gemini-cli: accepted "dir" Some("d")
+    "#]],
+    );
+    check_bytes(
+        b"\xEF\xBB\xBF---\nname: dir\ndescription: d\n---\nx\n",
+        &expect![[r#"
+        agentskills: accepted "dir" Some("d")
+        claude-code: accepted "dir" Some("d")
+        opencode: accepted "dir" Some("d")
+        opencode-agent-skills: dropped, 1:1 encoding/bom: the file begins with a byte order mark
+        codex: dropped, 1:1 encoding/bom: the file begins with a byte order mark
+        gemini-cli: dropped, 1:1 encoding/bom: the file begins with a byte order mark
+    "#]],
+    );
+    check_bytes(
+        b"---\nname: dir\ndescription: d\n---\n",
+        &expect![[r#"
+        agentskills: accepted "dir" Some("d")
+        claude-code: accepted "dir" Some("d")
+        opencode: accepted "dir" Some("d")
+        opencode-agent-skills: dropped, 1:1 body/required: the body is empty
+        codex: accepted "dir" Some("d")
+        gemini-cli: accepted "dir" Some("d")
+    "#]],
+    );
+}
+
+#[test]
+fn what_the_plugin_asks_of_other_fields() {
+    check(
+        "name: dir\ndescription: d\nallowed-tools: Read Bash(git:*)\n",
+        &expect![[r#"
+            agentskills: accepted "dir" Some("d")
+            claude-code: accepted "dir" Some("d")
+            opencode: accepted "dir" Some("d")
+            opencode-agent-skills: dropped, 1:1 field/type: `allowed-tools` is a text, and this agent takes a list of texts
+            codex: accepted "dir" Some("d")
+            gemini-cli: accepted "dir" Some("d")
+        "#]],
+    );
+    check(
+        "name: dir\ndescription: d\nallowed-tools: [Read]\nmetadata:\n  a: b\nlicense: MIT\n",
+        &expect![[r#"
+            agentskills: accepted "dir" Some("d")
+            claude-code: accepted "dir" Some("d")
+            opencode: accepted "dir" Some("d")
+            opencode-agent-skills: accepted "dir" Some("d")
+            codex: accepted "dir" Some("d")
+            gemini-cli: accepted "dir" Some("d")
+        "#]],
+    );
+    check(
+        "name: dir\ndescription: d\nmetadata:\n  version: 1\n",
+        &expect![[r#"
+            agentskills: accepted "dir" Some("d")
+            claude-code: accepted "dir" Some("d")
+            opencode: accepted "dir" Some("d")
+            opencode-agent-skills: dropped, 1:1 field/type: `metadata` is a map, and this agent takes a map of texts
+            codex: accepted "dir" Some("d")
+            gemini-cli: accepted "dir" Some("d")
+        "#]],
+    );
+}
+
+#[test]
+fn codex_takes_a_map_for_metadata_or_nothing() {
+    let dropped = |metadata: &str| {
+        let text = format!("---\ndescription: d\nmetadata:{metadata}\n---\nx\n");
+        let codex = profile::find("codex").unwrap();
+        read_as(codex, &record(text.as_bytes()), "dir").dropped.map(|it| it.message)
+    };
+    for taken in ["", " {}", " {a: [b]}", "\n  short-description: 1"] {
+        assert_eq!(dropped(taken), None, "{taken:?}");
+    }
+    // Each was tried with serde_yaml's successor.
+    for refused in [" null", " ~", " x", " [a]", " \"\"", "\n  short-description: [a]"] {
+        assert!(dropped(refused).is_some(), "{refused:?}");
+    }
+}
+
+#[test]
+fn names_that_are_changed_or_refused() {
+    check(
+        "name: \"ns:Some  name\"\ndescription: |\n  one\n  two\n",
+        &expect![[r#"
+        agentskills: accepted "ns:Some  name" Some("one\ntwo\n")
+        claude-code: accepted "dir" Some("one\ntwo\n")
+        opencode: accepted "ns:Some  name" Some("one\ntwo\n")
+        opencode-agent-skills: dropped, 2:7 name/form: the name `ns:Some  name` holds more than small letters, digits and `-`
+        codex: accepted "ns:Some name" Some("one two")
+        gemini-cli: accepted "ns-Some  name" Some("one\ntwo\n")
+    "#]],
+    );
+    let long = "m".repeat(65);
+    check(
+        &format!("name: {long}\ndescription: d\n"),
+        &expect![[r#"
+        agentskills: accepted "mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm" Some("d")
+        claude-code: accepted "dir" Some("d")
+        opencode: accepted "mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm" Some("d")
+        opencode-agent-skills: accepted "mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm" Some("d")
+        codex: dropped, 2:7 name/length: the name is 65 characters long, 64 are allowed
+        gemini-cli: accepted "mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm" Some("d")
+    "#]],
+    );
+}
+
+#[test]
+fn the_founding_rule_takes_the_first_heading_else_the_name() {
+    let mut profile = (**profile::find("claude-code").unwrap()).clone();
+    profile.description = profile::DescriptionRule::ElseFirstHeading;
+    let described = |text: &str| read_as(&profile, &record(text.as_bytes()), "dir").description;
+    let text = "---\nname: a\n---\nText.\n#no\n## The heading \n# Another\n";
+    assert_eq!(described(text).as_deref(), Some("The heading"));
+    assert_eq!(described("---\nname: a\n---\nText.\n").as_deref(), Some("dir"));
+    assert_eq!(described("---\ndescription: d\n---\n# T\n").as_deref(), Some("d"));
+}
+
+#[test]
+fn sentences_say_who_drops_and_who_repairs() {
+    let record = record(b"---\nname: dir\ndescription: a: b\n---\nx\n");
+    let sentences: Vec<_> = verdicts(&record, "dir")
+        .iter()
+        .filter_map(|(profile, reading)| reading.sentence(profile.subject()))
+        .collect();
+    expect![[r#"
+        [
+            "An Agent Skills client repairs this file: read with problematic values in quotes.",
+            "Claude Code repairs this file: read with every special value in quotes.",
+            "opencode repairs this file: read with values that hold a colon as blocks.",
+            "opencode-agent-skills drops this file: the frontmatter is not valid YAML: `: ` inside a value without quotes.",
+            "Codex repairs this file: read with problematic values in quotes.",
+            "Gemini CLI repairs this file: name and description are read by line.",
+        ]
+    "#]].assert_debug_eq(&sentences);
+}
+
+const LINES: &[&str] = &[
+    "name: dir",
+    "name: 12",
+    "name: [a]",
+    "description: plain words",
+    "description: Use when: asked",
+    "description: \"it's\" # c",
+    "description: 'x' y",
+    "description: >-",
+    "description: |",
+    "  words: more: words",
+    "  - item @x",
+    "description:",
+    "description: @x 'y'",
+    "description: **b** \\ \"c\"",
+    "tags: [a, @b]",
+    "tags: {a: b}",
+    "argument-hint: [x] [y: z]",
+    "url: http://x #y",
+    "- item: a: b",
+    "# comment: a: b",
+    "ключ: a: b",
+    "",
+    "\tx: y",
+    "x: 2026-01-02",
+    "---x",
+    "m: {os: 1, os: 2}",
+];
+
+fn content() -> impl Strategy<Value = String> {
+    let line = prop_oneof![
+        8 => proptest::sample::select(LINES).prop_map(str::to_owned),
+        1 => "[ -~é🦀]{0,24}",
+        1 => "[a-z]{1,4}: ?[-\"'{}:#@`%*&!|>\\[\\] a-zé]{0,12}",
+    ];
+    let end = proptest::sample::select(&["\n", "\r\n"][..]);
+    (proptest::collection::vec(line, 0..8), end)
+        .prop_map(|(lines, end)| lines.into_iter().map(|it| it + end).collect())
+}
+
+proptest! {
+    #[test]
+    fn repairs_are_idempotent_and_touch_only_values(content in content()) {
+        let quotings = [Quoting::ClaudeCode, Quoting::Codex, Quoting::ClientGuide];
+        let quoted = quotings.map(|it| quote(&content, it));
+        for (index, repair) in quoted.iter().chain([&block(&content)]).enumerate() {
+            let Some(repair) = repair else { continue };
+            let again = match quotings.get(index) {
+                Some(quoting) => quote(&repair.text, *quoting),
+                None => block(&repair.text),
+            };
+            prop_assert_eq!(again, None, "{:?}", repair.text);
+            let mut at = 0;
+            let mut rebuilt = String::new();
+            for change in &repair.changes {
+                let replaced = change.span.slice(&content);
+                // One value, on one line, behind its key.
+                prop_assert!(at <= change.span.start && !replaced.trim().is_empty());
+                prop_assert!(!replaced.contains('\n'));
+                let line = content[..change.span.start].rfind('\n').map_or(0, |it| it + 1);
+                let key = &content[line..change.span.start];
+                prop_assert!(!key.is_empty());
+                rebuilt.push_str(&content[at..change.span.start]);
+                rebuilt.push_str(&change.text);
+                at = change.span.end;
+            }
+            rebuilt.push_str(&content[at..]);
+            prop_assert_eq!(&rebuilt, &repair.text);
+        }
+    }
+
+    #[test]
+    fn what_the_guide_quotes_keeps_its_text_and_that_of_others(content in content()) {
+        let text = format!("---\n{content}---\n");
+        if let Some(repair) = quote(&content, Quoting::ClientGuide) {
+            let repaired = format!("---\n{}---\n", repair.text);
+            let before = crate::skill::parse(&text).frontmatter.unwrap();
+            let after = crate::skill::parse(&repaired).frontmatter.unwrap();
+            for entry in &before.entries {
+                let line = text[..entry.key.span.start].matches('\n').count();
+                let changed = repair.changes.iter().any(|it| {
+                    content[..it.span.start].matches('\n').count() + 1 == line
+                });
+                // Another line may have been swallowed by a broken neighbour before.
+                if !changed && before.strict.is_ok() {
+                    let found = after.entries.iter().any(|it| it.key.text == entry.key.text);
+                    prop_assert!(found, "{:?}", repaired);
+                }
+            }
+        }
+    }
+
+    /// A record that says all read alike is judged without its text; that must not show.
+    #[test]
+    fn judging_by_the_record_alone_is_the_same_as_by_the_text(content in content()) {
+        let mut record = record(format!("---\n{content}---\nbody\n").as_bytes());
+        let at_once = verdicts(&record, "dir");
+        record.uniform = false;
+        for ((profile, at_once), (_, climbed)) in at_once.into_iter().zip(verdicts(&record, "dir")) {
+            prop_assert_eq!(at_once, climbed, "{}", &profile.id);
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_read_by_everybody(bytes in proptest::collection::vec(any::<u8>(), 0..64)) {
+        let mut file = b"---\n".to_vec();
+        file.extend(bytes);
+        for (_, reading) in verdicts(&record(&file), "dir") {
+            prop_assert_eq!(reading.dropped.is_some(), reading.verdict == Verdict::Dropped);
+        }
+    }
+}

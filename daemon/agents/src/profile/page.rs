@@ -1,0 +1,113 @@
+//! The reference of the profiles, made from the table.
+
+use std::fmt::Write;
+
+use super::rule::said;
+use super::{Evidence, Profile, RULES, RuleKind, agents, builtin};
+
+const HEAD: &str = "# Profiles
+
+<!-- Made from the table of profiles in daemon/agents/src/profile/table.rs; a test writes it again. -->
+
+A profile is how one agent finds and reads skills, as data: where it looks, what it passes over, how it reads a file, who wins a name.
+`skillsd list --profile NAME` lists by it, `skillsd explain` names the rule that decided, and `--profile all` shows all agents side by side.
+Each rule can be changed, and profiles of your own be made, in [`config.toml`](configuration.md#profilesname).
+
+Where the agent's documents and the running agent disagree, the running agent counts.
+
+## Agents
+
+| Profile | Agent | Version | How it is known |
+|---|---|---|---|
+";
+
+const SCOPES: &str = "
+## Scopes
+
+What an entry's `scope` means:
+
+| Scope | |
+|---|---|
+| `managed` | set up by the machine's administrator; Codex calls it `admin` |
+| `user` | the user's own, below home |
+| `project` | the worktree's, at or above the working directory; Codex calls it `repo` |
+| `nested` | the worktree's, below the working directory, found when a file near it is touched |
+| `additional` | in a directory that the caller added |
+| `plugin` | part of a plugin of the agent |
+| `bundled` | part of the agent, or of skillsd; Codex calls it `system` |
+| `remote` | from a catalog that was fetched |
+| `mcp` | a prompt of an MCP server |
+| `command` | a command file, which the agent takes for a skill |
+
+";
+
+/// Returns the reference page.
+pub fn page() -> String {
+    let mut text = HEAD.to_owned();
+    // Writing to a text does not fail.
+    for it in agents() {
+        let evidence = evidence(it.evidence);
+        let _ = writeln!(text, "| `{}` | {} | {} | {evidence} |", it.id, it.agent, it.version);
+    }
+    text.push_str(SCOPES);
+    matrix(&mut text);
+    for it in agents() {
+        roots(it, &mut text);
+    }
+    for it in builtin().iter().filter(|it| it.base.is_some()) {
+        variant(it, &mut text);
+    }
+    text
+}
+
+fn evidence(evidence: Evidence) -> &'static str {
+    match evidence {
+        Evidence::Run => "seen in the running agent",
+        Evidence::Source => "read in its source",
+        Evidence::Documentation => "from its documentation",
+        Evidence::Standard => "from the open standard and its client guide",
+        Evidence::Configuration => "from your configuration",
+    }
+}
+
+fn matrix(text: &mut String) {
+    text.push_str("## Rules\n\n| Rule |");
+    for it in agents() {
+        let _ = write!(text, " {} |", it.id);
+    }
+    let _ = writeln!(text, "\n|---|{}", "---|".repeat(agents().count()));
+    let is_short = |kind: RuleKind| !matches!(kind, RuleKind::Roots);
+    for rule in RULES.iter().filter(|it| is_short(it.kind)) {
+        let _ = write!(text, "| `{}` |", rule.name);
+        for it in agents() {
+            let _ = write!(text, " {} |", said(&(rule.lines)(it)).replace('|', "\\|"));
+        }
+        text.push('\n');
+    }
+    text.push_str("\nWhat each decides:\n\n");
+    for rule in RULES {
+        let doc = rule.doc.split_whitespace().collect::<Vec<_>>().join(" ");
+        let _ = writeln!(text, "- `{}`: {doc}", rule.name);
+    }
+}
+
+fn roots(profile: &Profile, text: &mut String) {
+    let _ = write!(text, "\n## Roots of `{}`\n\nIn scan order:\n\n", profile.id);
+    let lines = RULES.iter().filter(|it| it.name == "roots").flat_map(|it| (it.lines)(profile));
+    for (nth, line) in lines.enumerate() {
+        let (place, how) = line.split_once(" (").unwrap_or((&line, ""));
+        let _ = writeln!(text, "{}. `{place}`: {}", nth + 1, how.trim_end_matches(')'));
+    }
+}
+
+fn variant(profile: &Profile, text: &mut String) {
+    let base = profile.base.as_ref().map_or("", |it| &*it.id);
+    let _ = write!(
+        text,
+        "\n## Variant `{}`\n\nAs `{base}`, but:\n\n| Rule | `{base}` | `{}` | Source |\n|---|---|---|---|\n",
+        profile.id, profile.id
+    );
+    for it in &profile.differences {
+        let _ = writeln!(text, "| `{}` | {} | {} | {} |", it.rule, it.base, it.here, it.source);
+    }
+}

@@ -1,0 +1,569 @@
+//! The rows of the table of profiles.
+//!
+//! Each statement carries its evidence: the agent's version stands in the row, and where a
+//! rule of a row has another source it says so beside it.
+
+use super::{
+    Base, BuiltIn, Compaction, DescriptionRule, Duplicates, Empty, Encoding, Evidence,
+    ExtensionRule, LinkedWorktrees, Links, NameCheck, NameForm, NameRule, NameSource, Nested,
+    Paths, PluginRule, Profile, Provider, RootRule, Rung, Scalars, Scope, Seeks, Stop, Switch,
+    Taken, Text, Trust, Unreadable, Walk, settings,
+};
+use crate::fence::Fence;
+use crate::library::Library;
+use crate::profile::{Format, Quoting, Requirement};
+
+/// Directories that every cross-client listing looks for below a project level.
+const PROJECT_ROOTS: [&str; 8] = [
+    ".agents/skills",
+    ".claude/skills",
+    ".opencode/skills",
+    ".opencode/skill",
+    ".codex/skills",
+    ".gemini/skills",
+    ".github/skills",
+    ".cursor/skills",
+];
+
+/// Returns all rows, the default first.
+pub(super) fn rows() -> [Profile; 6] {
+    [agentskills(), claude_code(), opencode(), opencode_agent_skills(), codex(), gemini_cli()]
+}
+
+fn root(base: Base, relative: &[&'static str], scope: Scope, walk: &Walk) -> RootRule {
+    RootRule {
+        base,
+        relative: texts(relative),
+        scope,
+        walk: walk.clone(),
+        switches: Vec::new(),
+        seeks: Seeks::Skills,
+        label: None,
+    }
+}
+
+/// What comes from elsewhere, in the place that it has in an agent's order.
+fn provided(provider: Provider) -> RootRule {
+    let scope = match provider {
+        Provider::Bundled => Scope::Bundled,
+        Provider::Remote => Scope::Remote,
+        Provider::Mcp => Scope::Mcp,
+    };
+    // A catalog is a directory of skills and nothing else.
+    let walk = Walk { max_depth: Some(1), ..Walk::plain() };
+    root(Base::Provided(provider), &[], scope, &walk)
+}
+
+/// What is part of the agent's program: names, and what the agent says of each.
+fn built_in(skills: &[(&'static str, &'static str)]) -> RootRule {
+    let skill = |(name, description): &(&'static str, &'static str)| BuiltIn {
+        name: Text::Borrowed(name),
+        description: Text::Borrowed(description),
+    };
+    let base = Base::BuiltIn(skills.iter().map(skill).collect());
+    root(base, &[], Scope::Bundled, &Walk::plain())
+}
+
+/// A directory that a variable names, else one below home.
+fn variable(name: &'static str, below_home: &'static str) -> Base {
+    Base::Variable { name: name.into(), below_home: below_home.into() }
+}
+
+fn texts(list: &[&'static str]) -> Vec<Text> {
+    list.iter().map(|it| Text::Borrowed(it)).collect()
+}
+
+/// The cross-client default: the union that the open standard's client guide describes.
+fn agentskills() -> Profile {
+    // Standard at commit 69ef37e and its client guide: a depth of 4 to 6 levels, `.git` and
+    // `node_modules` skipped, project over user, first found within a scope.
+    let walk = Walk { max_depth: Some(6), skipped: texts(&["node_modules"]), ..Walk::plain() };
+    let root = |base, relative: &[&'static str], scope| root(base, relative, scope, &walk);
+    Profile {
+        id: "agentskills".into(),
+        agent: "Agent Skills standard".into(),
+        version: "69ef37e".into(),
+        evidence: Evidence::Standard,
+        base: None,
+        differences: Vec::new(),
+        revision: 0,
+        environment: texts(&["HOME", "XDG_CONFIG_HOME"]),
+        settings: Vec::new(),
+        linked_worktrees: LinkedWorktrees::Alone,
+        sidecar: None,
+        namespace: None,
+        roots: vec![
+            root(Base::Ancestors { stop: Stop::Worktree }, &PROJECT_ROOTS, Scope::Project),
+            root(Base::Additional, &PROJECT_ROOTS, Scope::Additional),
+            root(Base::Home, &PROJECT_ROOTS, Scope::User),
+            root(
+                variable("XDG_CONFIG_HOME", ".config"),
+                &["opencode/skills", "opencode/skill", "agents/skills"],
+                Scope::User,
+            ),
+            // The user's and the project's own win.
+            provided(Provider::Remote),
+            provided(Provider::Mcp),
+            provided(Provider::Bundled),
+        ],
+        name: NameRule {
+            source: NameSource::Field,
+            scalars: Scalars::Text,
+            empty: Empty::Missing,
+            form: NameForm::AsWritten,
+            check: NameCheck::StandardWarn,
+        },
+        description: DescriptionRule::Required,
+        one_line: false,
+        requires: Vec::new(),
+        fence: Fence::FirstLine,
+        library: Library::Ours,
+        ladder: vec![Rung::Strict, Rung::Quote(Quoting::ClientGuide), Rung::PerKey],
+        unreadable_yaml: Unreadable::Drop,
+        duplicates: Duplicates::FirstWins,
+        paths: Paths::AsReached,
+        bad_utf8: Encoding::Drop,
+        bom: Encoding::Accept,
+        crlf: Encoding::Accept,
+        conditional: true,
+        hides_from_model: true,
+        nested: Nested::OnTouch {
+            relative: texts(&PROJECT_ROOTS),
+            walk: walk.clone(),
+            skip_git_ignored: true,
+            taken: Taken::Wins,
+        },
+        // Documentation of Claude Code; the client guide asks for as much without numbers.
+        compaction: Compaction::Attaches { each: 5_000, all: 25_000 },
+        trust: Trust::NotAsked,
+        tells_duplicates: false,
+        output: Format::AgentSkills,
+    }
+}
+
+/// Claude Code: documentation to September 2026, change log to 2.1.240.
+fn claude_code() -> Profile {
+    // `skills/<name>/SKILL.md` and nothing deeper.
+    let walk = Walk { max_depth: Some(1), reserved: texts(&["synced"]), ..Walk::plain() };
+    let root = |base, relative: &[&'static str], scope| root(base, relative, scope, &walk);
+    let commands = |base, relative: &[&'static str], scope| RootRule {
+        walk: Walk::plain(),
+        seeks: Seeks::Commands,
+        ..root(base, relative, scope)
+    };
+    let managed = || Base::Absolute("/etc/claude-code".into());
+    let own = || variable("CLAUDE_CONFIG_DIR", ".claude");
+    let upwards = || Base::Ancestors { stop: Stop::Worktree };
+    let plugins = || {
+        Base::Plugins(PluginRule {
+            variable: Some("CLAUDE_CONFIG_DIR".into()),
+            enabled_only: true,
+            cache: false,
+            prefixed: true,
+            manifest: texts(&["skills", "commands"]),
+            beside_skills: true,
+        })
+    };
+    Profile {
+        id: "claude-code".into(),
+        agent: "Claude Code".into(),
+        version: "2.1.240".into(),
+        evidence: Evidence::Documentation,
+        base: None,
+        differences: Vec::new(),
+        revision: 0,
+        environment: texts(&["HOME", "CLAUDE_CONFIG_DIR"]),
+        settings: settings::claude_code(),
+        // Documentation and trackers: it means to read through to the main one, and does not for
+        // skills.
+        linked_worktrees: LinkedWorktrees::AloneAgainstWord,
+        sidecar: None,
+        namespace: None,
+        roots: vec![
+            root(managed(), &[".claude/skills"], Scope::Managed),
+            root(own(), &["skills"], Scope::User),
+            root(upwards(), &[".claude/skills"], Scope::Project),
+            root(Base::Additional, &[".claude/skills"], Scope::Additional),
+            // A skill beats a command of the same name.
+            commands(managed(), &[".claude/commands"], Scope::Command),
+            commands(own(), &["commands"], Scope::Command),
+            commands(upwards(), &[".claude/commands"], Scope::Command),
+            root(plugins(), &[""], Scope::Plugin),
+            commands(plugins(), &[""], Scope::Plugin),
+            // The user's and the project's own win.
+            provided(Provider::Remote),
+            provided(Provider::Mcp),
+            provided(Provider::Bundled),
+        ],
+        name: NameRule {
+            source: NameSource::Directory,
+            scalars: Scalars::Text,
+            empty: Empty::Missing,
+            form: NameForm::AsWritten,
+            check: NameCheck::Any,
+        },
+        description: DescriptionRule::ElseFirstBodyLine,
+        one_line: false,
+        requires: Vec::new(),
+        fence: Fence::FirstLine,
+        library: Library::Ours,
+        ladder: vec![Rung::Strict, Rung::Quote(Quoting::ClaudeCode)],
+        unreadable_yaml: Unreadable::EmptyMetadata,
+        duplicates: Duplicates::FirstWins,
+        paths: Paths::AsReached,
+        bad_utf8: Encoding::Accept,
+        bom: Encoding::Accept,
+        crlf: Encoding::Accept,
+        conditional: true,
+        hides_from_model: true,
+        nested: Nested::OnTouch {
+            relative: texts(&[".claude/skills"]),
+            walk: walk.clone(),
+            skip_git_ignored: true,
+            taken: Taken::Prefixed,
+        },
+        compaction: Compaction::Attaches { each: 5_000, all: 25_000 },
+        trust: Trust::NotAsked,
+        tells_duplicates: false,
+        output: Format::Claude,
+    }
+}
+
+/// opencode 1.18.33: run, and its source.
+fn opencode() -> Profile {
+    // `skills/**/SKILL.md`: any depth, and a SKILL.md in the root itself.
+    let config = Walk { root_skill: true, into_skills: true, ..Walk::plain() };
+    // Under `.claude` and `.agents` the agent's glob takes hidden directories too.
+    let external = Walk { hidden: true, ..config.clone() };
+    let switch = |variable: &'static str, relative: Option<&'static str>| Switch {
+        variable: variable.into(),
+        relative: relative.map(Into::into),
+    };
+    let outside = |base: Base, scope| RootRule {
+        switches: vec![
+            switch("OPENCODE_DISABLE_EXTERNAL_SKILLS", None),
+            switch("OPENCODE_DISABLE_CLAUDE_CODE", Some(".claude/skills")),
+            switch("OPENCODE_DISABLE_CLAUDE_CODE_SKILLS", Some(".claude/skills")),
+        ],
+        ..root(base, &[".claude/skills", ".agents/skills"], scope, &external)
+    };
+    let upwards = || Base::Ancestors { stop: Stop::WorktreeElseFilesystem };
+    let own = [".opencode/skill", ".opencode/skills"];
+    Profile {
+        id: "opencode".into(),
+        agent: "opencode".into(),
+        version: "1.18.33".into(),
+        evidence: Evidence::Run,
+        base: None,
+        differences: Vec::new(),
+        revision: 0,
+        environment: texts(&[
+            "HOME",
+            "XDG_CONFIG_HOME",
+            "OPENCODE_CONFIG",
+            "OPENCODE_CONFIG_DIR",
+            "OPENCODE_DISABLE_EXTERNAL_SKILLS",
+            "OPENCODE_DISABLE_CLAUDE_CODE",
+            "OPENCODE_DISABLE_CLAUDE_CODE_SKILLS",
+            "OPENCODE_DISABLE_PROJECT_CONFIG",
+        ]),
+        settings: settings::opencode(),
+        linked_worktrees: LinkedWorktrees::Alone,
+        sidecar: None,
+        namespace: None,
+        roots: vec![
+            // Run: listed first, and of two of one name the user's wins.
+            built_in(&[(
+                "customize-opencode",
+                "Use ONLY when the user is editing or creating opencode's own configuration: opencode.json, opencode.jsonc, files under .opencode/, or files under ~/.config/opencode/. Also use when creating or fixing opencode agents, subagents, skills, plugins, MCP servers, or permission rules. Do not use for the user's own application code, or for any project that is not configuring opencode itself.",
+            )]),
+            // The last wins: what is not the agent's own comes first.
+            provided(Provider::Bundled),
+            provided(Provider::Mcp),
+            outside(Base::Home, Scope::User),
+            outside(upwards(), Scope::Project),
+            root(
+                variable("XDG_CONFIG_HOME", ".config"),
+                &["opencode/skill", "opencode/skills"],
+                Scope::User,
+                &config,
+            ),
+            RootRule {
+                switches: vec![switch("OPENCODE_DISABLE_PROJECT_CONFIG", None)],
+                ..root(upwards(), &own, Scope::Project, &config)
+            },
+            root(Base::Home, &own, Scope::User, &config),
+            root(
+                Base::IfSet { name: "OPENCODE_CONFIG_DIR".into() },
+                &["skill", "skills"],
+                Scope::User,
+                &config,
+            ),
+            root(Base::Settings, &[""], Scope::Additional, &config),
+            // `skills.urls` come after all directories.
+            provided(Provider::Remote),
+        ],
+        name: NameRule {
+            source: NameSource::Field,
+            scalars: Scalars::Refuse,
+            empty: Empty::Kept,
+            form: NameForm::AsWritten,
+            check: NameCheck::Any,
+        },
+        description: DescriptionRule::ElseUnlisted,
+        one_line: false,
+        requires: Vec::new(),
+        fence: Fence::GrayMatter,
+        library: Library::JsYaml3,
+        ladder: vec![Rung::Strict, Rung::Block],
+        unreadable_yaml: Unreadable::Drop,
+        // Run: of two of one name nine in ten times the project's, not home's.
+        duplicates: Duplicates::LastWinsByRace,
+        paths: Paths::AsReached,
+        bad_utf8: Encoding::Accept,
+        bom: Encoding::Accept,
+        crlf: Encoding::Accept,
+        conditional: false,
+        hides_from_model: false,
+        nested: Nested::Never,
+        compaction: Compaction::Forgets { lists_again: false },
+        trust: Trust::NotAsked,
+        tells_duplicates: false,
+        output: Format::Opencode,
+    }
+}
+
+/// The plugin opencode-agent-skills 0.7.0: run, and its source.
+fn opencode_agent_skills() -> Profile {
+    // The agent counts from the root's sub-directories, and stops at a SKILL.md.
+    let deep = Walk { max_depth: Some(4), hidden: true, ..Walk::plain() };
+    let flat = Walk { max_depth: Some(2), ..deep.clone() };
+    // In plugins only `skills/<name>/SKILL.md`, and no links.
+    let in_plugins = Walk { max_depth: Some(1), directory_links: Links::Never, ..deep.clone() };
+    let plugins = Base::Plugins(PluginRule {
+        variable: None,
+        enabled_only: false,
+        cache: true,
+        prefixed: false,
+        manifest: Vec::new(),
+        beside_skills: false,
+    });
+    let labelled = |rule, label: &'static str| RootRule { label: Some(label.into()), ..rule };
+    let project = || Base::Ancestors { stop: Stop::Cwd };
+    Profile {
+        id: "opencode-agent-skills".into(),
+        agent: "opencode-agent-skills".into(),
+        version: "0.7.0".into(),
+        evidence: Evidence::Run,
+        base: None,
+        differences: Vec::new(),
+        revision: 0,
+        environment: texts(&["HOME"]),
+        settings: Vec::new(),
+        linked_worktrees: LinkedWorktrees::Alone,
+        sidecar: None,
+        namespace: Some("namespace".into()),
+        roots: vec![
+            labelled(root(project(), &[".opencode/skills"], Scope::Project, &deep), "project"),
+            labelled(root(project(), &[".claude/skills"], Scope::Project, &flat), "claude-project"),
+            labelled(root(Base::Home, &[".config/opencode/skills"], Scope::User, &deep), "user"),
+            labelled(root(Base::Home, &[".claude/skills"], Scope::User, &flat), "claude-user"),
+            labelled(root(plugins, &[""], Scope::Plugin, &in_plugins), "claude-plugins"),
+            // The user's and the project's own win.
+            provided(Provider::Remote),
+            provided(Provider::Mcp),
+            provided(Provider::Bundled),
+        ],
+        name: NameRule {
+            source: NameSource::Field,
+            scalars: Scalars::Refuse,
+            empty: Empty::Missing,
+            form: NameForm::AsWritten,
+            check: NameCheck::LowerCase,
+        },
+        description: DescriptionRule::NotEmpty,
+        one_line: false,
+        requires: vec![
+            Requirement::Body,
+            Requirement::TextOnly("license".into()),
+            Requirement::ListOfTexts("allowed-tools".into()),
+            Requirement::MapOfTexts("metadata".into()),
+        ],
+        fence: Fence::Exact,
+        // The npm library `yaml` since 0.6.4.
+        library: Library::NpmYaml,
+        ladder: vec![Rung::Strict],
+        unreadable_yaml: Unreadable::Drop,
+        duplicates: Duplicates::FirstWins,
+        paths: Paths::AsReached,
+        bad_utf8: Encoding::Accept,
+        bom: Encoding::Drop,
+        crlf: Encoding::Drop,
+        conditional: false,
+        hides_from_model: false,
+        nested: Nested::Never,
+        compaction: Compaction::Forgets { lists_again: true },
+        trust: Trust::NotAsked,
+        tells_duplicates: false,
+        output: Format::Plugin,
+    }
+}
+
+/// Codex 0.169.0: run, and its source.
+fn codex() -> Profile {
+    let walk = Walk {
+        max_depth: Some(6),
+        root_skill: true,
+        into_skills: true,
+        file_links: false,
+        most_directories: Some(2_000),
+        most_entries: Some(20_000),
+        ..Walk::plain()
+    };
+    // Written by the agent itself.
+    let system = Walk { directory_links: Links::Never, ..walk.clone() };
+    let upwards = || Base::Ancestors { stop: Stop::Worktree };
+    let home = || variable("CODEX_HOME", ".codex");
+    Profile {
+        id: "codex".into(),
+        agent: "Codex".into(),
+        version: "0.169.0".into(),
+        evidence: Evidence::Run,
+        base: None,
+        differences: Vec::new(),
+        revision: 0,
+        environment: texts(&["HOME", "CODEX_HOME"]),
+        settings: settings::codex(),
+        linked_worktrees: LinkedWorktrees::Alone,
+        sidecar: Some("agents/openai.yaml".into()),
+        namespace: None,
+        roots: vec![
+            root(upwards(), &[".codex/skills"], Scope::Project, &walk),
+            root(home(), &["skills"], Scope::User, &walk),
+            root(Base::Home, &[".agents/skills"], Scope::User, &walk),
+            // The agent calls it `system`, and `admin` what is in `/etc`.
+            root(home(), &["skills/.system"], Scope::Bundled, &system),
+            root(Base::Absolute("/etc/codex".into()), &["skills"], Scope::Managed, &walk),
+            root(upwards(), &[".agents/skills"], Scope::Project, &walk),
+            provided(Provider::Remote),
+            provided(Provider::Mcp),
+            provided(Provider::Bundled),
+        ],
+        name: NameRule {
+            source: NameSource::FieldElseDirectory,
+            scalars: Scalars::Text,
+            empty: Empty::Missing,
+            form: NameForm::AsWritten,
+            check: NameCheck::AtMost(64),
+        },
+        description: DescriptionRule::Required,
+        one_line: true,
+        requires: vec![Requirement::MapWith {
+            key: "metadata".into(),
+            scalar: "short-description".into(),
+        }],
+        fence: Fence::TrimmedLines,
+        library: Library::SerdeYaml,
+        ladder: vec![Rung::Strict, Rung::Quote(Quoting::Codex)],
+        unreadable_yaml: Unreadable::Drop,
+        duplicates: Duplicates::KeepAll,
+        paths: Paths::Canonical,
+        bad_utf8: Encoding::Drop,
+        bom: Encoding::Drop,
+        crlf: Encoding::Accept,
+        conditional: false,
+        hides_from_model: false,
+        nested: Nested::Never,
+        compaction: Compaction::Forgets { lists_again: false },
+        trust: Trust::NotAsked,
+        tells_duplicates: false,
+        output: Format::Codex,
+    }
+}
+
+/// Gemini CLI 0.61.0: run, and its source.
+fn gemini_cli() -> Profile {
+    let walk = Walk {
+        max_depth: Some(1),
+        root_skill: true,
+        skipped: texts(&["node_modules"]),
+        directory_links: Links::FirstLevel,
+        // Run: of a directory and a link to it, the link wins its name.
+        links_last: true,
+        repeats: true,
+        ..Walk::plain()
+    };
+    let home = || variable("GEMINI_CLI_HOME", "");
+    let project = || Base::Ancestors { stop: Stop::Cwd };
+    Profile {
+        id: "gemini-cli".into(),
+        agent: "Gemini CLI".into(),
+        version: "0.61.0".into(),
+        evidence: Evidence::Run,
+        base: None,
+        differences: Vec::new(),
+        revision: 0,
+        environment: texts(&["HOME", "GEMINI_CLI_HOME", "GEMINI_CLI_TRUST_WORKSPACE"]),
+        settings: settings::gemini_cli(),
+        linked_worktrees: LinkedWorktrees::Alone,
+        sidecar: None,
+        namespace: None,
+        roots: vec![
+            // Run: `skills list --all` has them, and the model sees them unless settings switch
+            // them off.
+            built_in(&[
+                (
+                    "antigravity-support",
+                    "Use when the user asks questions, seeks help, or requests instructions related to installing, setting up, or migrating to Antigravity CLI. This skill provides the latest up to date details, requirements, and commands sourced from the official Antigravity CLI documentation.",
+                ),
+                (
+                    "skill-creator",
+                    "Guide for creating effective skills. This skill should be used when users want to create a new skill (or update an existing skill) that extends Gemini CLI's capabilities with specialized knowledge, workflows, or tool integrations.",
+                ),
+            ]),
+            // The last wins: what is not the agent's own comes first.
+            provided(Provider::Bundled),
+            provided(Provider::Mcp),
+            provided(Provider::Remote),
+            root(
+                Base::Extensions(ExtensionRule {
+                    variable: "GEMINI_CLI_HOME".into(),
+                    directory: ".gemini/extensions".into(),
+                }),
+                &["skills"],
+                Scope::Plugin,
+                &walk,
+            ),
+            root(home(), &[".gemini/skills"], Scope::User, &walk),
+            root(home(), &[".agents/skills"], Scope::User, &walk),
+            root(project(), &[".gemini/skills"], Scope::Project, &walk),
+            root(project(), &[".agents/skills"], Scope::Project, &walk),
+        ],
+        name: NameRule {
+            source: NameSource::Field,
+            scalars: Scalars::Text,
+            empty: Empty::Kept,
+            form: NameForm::FileName,
+            check: NameCheck::Any,
+        },
+        description: DescriptionRule::Present,
+        one_line: false,
+        requires: Vec::new(),
+        fence: Fence::Prefix,
+        library: Library::JsYaml4,
+        ladder: vec![Rung::Strict, Rung::Lines],
+        unreadable_yaml: Unreadable::Drop,
+        duplicates: Duplicates::LastWins,
+        paths: Paths::AsReached,
+        bad_utf8: Encoding::Accept,
+        bom: Encoding::Drop,
+        crlf: Encoding::Accept,
+        conditional: false,
+        hides_from_model: false,
+        nested: Nested::Never,
+        compaction: Compaction::Forgets { lists_again: false },
+        trust: Trust::Needed { variables: texts(&["GEMINI_CLI_TRUST_WORKSPACE"]) },
+        tells_duplicates: false,
+        output: Format::Gemini,
+    }
+}

@@ -1,0 +1,194 @@
+//! Variants: an agent as the documents describe it that this project was made from.
+//!
+//! A variant is its agent's row and a table of differences, so that nothing can differ without a
+//! row that says so: a test compares every rule.
+
+use std::sync::Arc;
+
+use super::rule::Rule;
+use super::{
+    Base, DescriptionRule, Difference, Duplicates, Evidence, Nested, Profile, Provider, RULES,
+    Seeks, Stop, Taken, Text,
+};
+use crate::profile::Format;
+
+/// A row of a variant's table: a rule that differs, and where that is written.
+struct Row {
+    rule: &'static str,
+    source: &'static str,
+    change: fn(&mut Profile),
+}
+
+/// How a variant's version is told, since its agent has moved on.
+const FOUNDING: &str = "founding documents";
+
+const OPENCODE: &[Row] = &[
+    Row {
+        rule: "roots",
+        source: "The readings of opencode's source: directories, `skills.paths` and `skills.urls` are all the sources there are; no skill is built in.",
+        change: |it| it.roots.retain(|root| !matches!(root.base, Base::BuiltIn(_))),
+    },
+    Row {
+        rule: "description",
+        source: "The readings of opencode's source: `name` and `description` are both required strings.",
+        change: |it| it.description = DescriptionRule::Present,
+    },
+    Row {
+        rule: "duplicates",
+        source: "The readings of opencode's source: the last one written wins.",
+        change: |it| it.duplicates = Duplicates::LastWins,
+    },
+    Row {
+        rule: "warns_of_duplicates",
+        source: "The readings of opencode's source: the winner of a name comes with a warning that names both.",
+        change: |it| it.tells_duplicates = true,
+    },
+    Row {
+        rule: "output",
+        source: "The readings of opencode's source: locations and base directories are `file://` URLs, and the tool's description holds the list.",
+        change: |it| it.output = Format::OpencodeFounding,
+    },
+];
+
+const CLAUDE_CODE: &[Row] = &[
+    Row {
+        rule: "roots",
+        source: "The document on Claude Code: bundled skills first; managed, then user, then project directories up to HOME, then added ones, then commands; of plugins the commands first, and skills of any depth as `plugin:namespace:skill`.",
+        change: |it| {
+            // Of plugins the commands come first.
+            it.roots.sort_by_key(|root| match (&root.base, root.seeks) {
+                (Base::Provided(Provider::Bundled), _) => 0,
+                (Base::Plugins(_), Seeks::Commands) => 2,
+                (Base::Plugins(_), Seeks::Skills) => 3,
+                (Base::Provided(_), _) => 4,
+                _ => 1,
+            });
+            for root in &mut it.roots {
+                match &mut root.base {
+                    Base::Ancestors { stop } => *stop = Stop::Home,
+                    // A plugin's skills may lie deeper, with their namespaces.
+                    Base::Plugins(_) => root.walk.max_depth = None,
+                    _ => {}
+                }
+            }
+        },
+    },
+    Row {
+        rule: "plugin_manifest",
+        source: "The document on Claude Code: `skillsPath` and `skillsPaths` in the manifest.",
+        change: |it| {
+            for root in &mut it.roots {
+                if let Base::Plugins(rule) = &mut root.base {
+                    rule.manifest =
+                        ["skillsPath", "skillsPaths", "commands"].map(Text::Borrowed).into();
+                }
+            }
+        },
+    },
+    Row {
+        rule: "description",
+        source: "The document on Claude Code: the field, else the first heading, else the name.",
+        change: |it| it.description = DescriptionRule::ElseFirstHeading,
+    },
+    Row {
+        rule: "nested_taken",
+        source: "The document on Claude Code: a skill found below the working directory wins its name.",
+        change: |it| {
+            if let Nested::OnTouch { taken, .. } = &mut it.nested {
+                *taken = Taken::Wins;
+            }
+        },
+    },
+    Row {
+        rule: "output",
+        source: "The document on Claude Code: `${ARG1}`-style arguments too, descriptions cut at 250 characters, and a listing between `<system-reminder>` tags in which all share the room alike.",
+        change: |it| it.output = Format::ClaudeFounding,
+    },
+];
+
+/// Returns the variants of the agents' rows.
+pub(super) fn rows(agents: &[Arc<Profile>]) -> Vec<Profile> {
+    let of = |id: &str| agents.iter().find(|it| it.id == id);
+    let made = [("claude-code", CLAUDE_CODE), ("opencode", OPENCODE)];
+    made.into_iter().filter_map(|(id, table)| Some(founding(of(id)?, table))).collect()
+}
+
+fn founding(base: &Arc<Profile>, table: &[Row]) -> Profile {
+    let mut profile = Profile {
+        id: format!("{}@founding", base.id).into(),
+        version: FOUNDING.into(),
+        evidence: Evidence::Documentation,
+        base: Some(Arc::clone(base)),
+        ..(**base).clone()
+    };
+    for row in table {
+        (row.change)(&mut profile);
+    }
+    let source = |rule: &Rule| {
+        let row = table.iter().find(|it| it.rule == rule.name);
+        row.map_or("", |it| it.source).into()
+    };
+    profile.differences = differences(base, &profile, source);
+    profile
+}
+
+/// Returns every rule in which two profiles differ; `source` tells where that is written.
+pub(super) fn differences(
+    base: &Profile,
+    here: &Profile,
+    source: impl Fn(&Rule) -> super::Text,
+) -> Vec<Difference> {
+    let differing = RULES.iter().filter_map(|rule| {
+        let (was, is) = rule.difference(base, here)?;
+        Some(Difference { rule: rule.name, base: was, here: is, source: source(rule) })
+    });
+    differing.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{agents, builtin, find};
+    use super::*;
+
+    #[test]
+    fn every_difference_of_a_variant_is_a_row_with_its_source() {
+        for (id, table) in [("claude-code@founding", CLAUDE_CODE), ("opencode@founding", OPENCODE)]
+        {
+            let variant = find(id).unwrap();
+            let found: Vec<_> = variant.differences.iter().map(|it| it.rule).collect();
+            let stated: Vec<_> = table.iter().map(|it| it.rule).collect();
+            assert_eq!(found, stated, "{id}");
+            assert!(variant.differences.iter().all(|it| it.source.ends_with('.')), "{id}");
+        }
+    }
+
+    #[test]
+    fn a_variant_without_its_differences_is_its_base() {
+        for variant in builtin().iter().filter(|it| it.base.is_some()) {
+            let base = variant.base.as_ref().unwrap();
+            let mut other = (**variant).clone();
+            for row in &variant.differences {
+                copy_rule(row.rule, base, &mut other);
+            }
+            other.id = base.id.clone();
+            other.version = base.version.clone();
+            other.evidence = base.evidence;
+            other.base = None;
+            other.differences = Vec::new();
+            assert_eq!(other, **base);
+        }
+        assert_eq!(agents().count() + 2, builtin().len());
+    }
+
+    fn copy_rule(rule: &str, base: &Profile, other: &mut Profile) {
+        match rule {
+            "roots" | "plugin_manifest" => other.roots.clone_from(&base.roots),
+            "duplicates" => other.duplicates = base.duplicates,
+            "description" => other.description = base.description,
+            "warns_of_duplicates" => other.tells_duplicates = base.tells_duplicates,
+            "output" => other.output = base.output,
+            "nested_taken" => other.nested.clone_from(&base.nested),
+            other => panic!("`{other}` is not known here"),
+        }
+    }
+}

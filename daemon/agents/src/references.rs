@@ -1,0 +1,435 @@
+//! How texts name skills: where a name stands that means one, and what else leads to a file.
+//!
+//! Prose is full of slashes that are no skills (`/etc`, `/logs`, URLs, options, plugins' commands).
+//! So what is found here is what *may* be a reference; whether it is one depends on whether there
+//! is a skill of that name, which is for whoever asks to say. Places where a name can mean nothing
+//! else (`skills:`, `Skill(…)`, code beside the word "skill") are marked as sure.
+//! The text may be any of those that agents read: a SKILL.md, a command, an agent, `CLAUDE.md`.
+
+mod bases;
+mod link;
+mod search;
+
+use std::path::Path;
+
+use skills_syntax::markdown::Body;
+use skills_syntax::parse::{Document, Value};
+use skills_syntax::path::AbsPath;
+use skills_syntax::text::Span;
+
+use crate::command;
+
+pub use bases::{Bases, Step, steps};
+pub use link::{Link, Start, Way, links, links_at};
+pub use search::Search;
+
+/// A place where a skill may be named.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Reference {
+    /// The name as it is written.
+    pub name: String,
+    /// Where the name stands, without `/` or `$` before it.
+    pub span: Span,
+    /// How it is written.
+    pub form: Form,
+}
+
+/// How a skill is named.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// In `skills:` of a frontmatter.
+    Listed,
+    /// In `Skill(name)`, as tools are allowed.
+    Allowed,
+    /// In code beside the word "skill".
+    Mentioned,
+    /// In code, behind `/` or `$`.
+    Called,
+    /// In prose, behind `/` or `$`.
+    Spoken,
+    /// By its directory's name in a path: of a link, an import, a command, or as it is.
+    Linked,
+}
+
+impl Form {
+    /// Whether nothing but a skill can be meant.
+    pub const fn is_sure(self) -> bool {
+        matches!(self, Self::Listed | Self::Allowed | Self::Mentioned)
+    }
+
+    /// Returns the word for it on the wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Listed => "listed",
+            Self::Allowed => "allowed",
+            Self::Mentioned => "mentioned",
+            Self::Called => "called",
+            Self::Spoken => "spoken",
+            Self::Linked => "linked",
+        }
+    }
+}
+
+/// Returns the places where a text may name a skill, in their order.
+pub fn references(text: &str, document: &Document) -> Vec<Reference> {
+    let body = Body::new(text, document.body);
+    let mut found = outside_prose(text, document, &body);
+    for prose in &body.prose {
+        in_prose(text, *prose, &mut found);
+    }
+    found.sort_by_key(|it| it.span);
+    found
+}
+
+/// Returns those that are not spoken of in prose, where the body is cut already: those of the
+/// frontmatter, then those of the body.
+pub fn outside_prose(text: &str, document: &Document, body: &Body) -> Vec<Reference> {
+    let mut found = Vec::new();
+    in_frontmatter(text, document, &mut found);
+    for code in &body.codes {
+        in_code(text, *code, &mut found);
+    }
+    found
+}
+
+/// Returns the places where a text names directories of skills in paths, in their order: exactly
+/// those that change when such a directory gets another name. `skill_in` gives the skill of a
+/// directory.
+pub fn linked<'a>(
+    text: &str,
+    document: &Document,
+    bases: &Bases,
+    skill_in: impl Fn(&AbsPath) -> Option<&'a str>,
+) -> Vec<Reference> {
+    let mut found: Vec<Reference> = Vec::new();
+    for link in links(text, document) {
+        let through = |base: &AbsPath| {
+            let steps = steps(&link, text, base).into_iter().filter(|it| !link.is_loose(it));
+            let named = steps.filter_map(|Step { span, reached }| {
+                let name = skill_in(&reached)?.to_owned();
+                Some(Reference { name, span, form: Form::Linked })
+            });
+            let named: Vec<_> = named.collect();
+            (!named.is_empty()).then_some(named)
+        };
+        let named = bases.starts(link.start).iter().find_map(through).unwrap_or_default();
+        let end = found.last().map_or(0, |it| it.span.end);
+        // A command in backticks may be read as one path, and word by word.
+        found.extend(named.into_iter().filter(|it| end <= it.span.start));
+    }
+    found
+}
+
+/// Returns what stands at an offset, the sigil before a name included.
+pub fn at(references: &[Reference], offset: usize) -> Option<&Reference> {
+    let sigil = |it: &Reference| usize::from(matches!(it.form, Form::Called | Form::Spoken));
+    references.iter().find(|it| it.span.start - sigil(it) <= offset && offset <= it.span.end)
+}
+
+/// Whether a letter can stand in a name.
+pub const fn is_letter(letter: char) -> bool {
+    matches!(letter, 'a'..='z' | '0'..='9' | '-' | '_' | 'A'..='Z')
+}
+
+/// Whether a text can be a skill's name as the standard has it, with the plugin it is from.
+pub fn is_name(text: &str) -> bool {
+    let parts = || text.split(':');
+    text.starts_with(|it: char| it.is_ascii_lowercase())
+        && parts().count() <= 3
+        && parts().all(|it| {
+            !it.is_empty() && it.chars().all(|it| matches!(it, 'a'..='z' | '0'..='9' | '-' | '_'))
+        })
+}
+
+/// Whether a text can be a name that somebody has given a skill all the same.
+pub fn may_be_name(text: &str, form: Form) -> bool {
+    let may_be_blank = matches!(form, Form::Listed | Form::Mentioned);
+    let is_letter =
+        |it: char| it.is_alphanumeric() || matches!(it, '-' | '_') || it == ' ' && may_be_blank;
+    let is_part = |it: &str| it.starts_with(char::is_alphanumeric) && it.chars().all(is_letter);
+    text.split(':').count() <= 3 && text.split(':').all(is_part)
+}
+
+fn in_frontmatter(text: &str, document: &Document, found: &mut Vec<Reference>) {
+    let Some(frontmatter) = &document.frontmatter else { return };
+    if let Some(entry) = frontmatter.get("skills") {
+        let single = std::slice::from_ref(&entry.value);
+        for value in entry.value.items().unwrap_or(single) {
+            listed(text, value, found);
+        }
+    }
+    for key in ["allowed-tools", "disallowed-tools", "tools", "disallowedTools"] {
+        let Some(entry) = frontmatter.get(key) else { continue };
+        let written = entry.value.span.slice(text);
+        for (at, open) in written.match_indices("Skill(") {
+            let start = at + open.len();
+            let rest = &written[start..];
+            let length = rest.find([')', ' ', '\n']).unwrap_or(rest.len());
+            let name = rest[..length].trim_end_matches(":*");
+            add(name, entry.value.span.start + start, Form::Allowed, found);
+        }
+    }
+}
+
+/// One name, or several between commas.
+fn listed(text: &str, value: &Value, found: &mut Vec<Reference>) {
+    if value.as_str().is_none() {
+        return;
+    }
+    let written = value.span.slice(text);
+    let mut at = value.span.start;
+    for part in written.split(',') {
+        let name = part.trim_matches([' ', '"', '\'']);
+        let lead = part.len() - part.trim_start_matches([' ', '"', '\'']).len();
+        add(name, at + lead, Form::Listed, found);
+        at += part.len() + 1;
+    }
+}
+
+/// `` `/name` ``, `` `$name` ``, `` `name` skill `` and `` skill `name` ``.
+fn in_code(text: &str, code: Span, found: &mut Vec<Reference>) {
+    let written = code.slice(text);
+    let name = written.strip_prefix(['/', '$']).unwrap_or(written);
+    let start = code.end - name.len();
+    let is_called = start > code.start;
+    // An argument may follow the name of a command.
+    let name = if is_called { name.split(' ').next().unwrap_or_default() } else { name };
+    let is_word =
+        |it: Option<char>| it.is_some_and(|it| it.is_alphanumeric() || "-/_".contains(it));
+    let behind = text[code.end..].trim_start_matches('`').trim_start();
+    let follows = behind.strip_prefix("skill").is_some_and(|it| !is_word(it.chars().next()));
+    let before = text[..code.start].trim_end_matches('`').trim_end_matches(' ');
+    let precedes = before.strip_suffix("skill").is_some_and(|it| !is_word(it.chars().next_back()));
+    match (is_called, follows || precedes) {
+        (true, _) => add(name, start, Form::Called, found),
+        (false, true) => add(name, start, Form::Mentioned, found),
+        (false, false) => {}
+    }
+}
+
+/// `/name` and `$name` that stand alone: no path, no option, no URL.
+fn in_prose(text: &str, prose: Span, found: &mut Vec<Reference>) {
+    let written = prose.slice(text);
+    for (at, sigil) in written.match_indices(['/', '$']) {
+        let before = text[..prose.start + at].chars().next_back();
+        if before.is_some_and(|it| !it.is_whitespace() && !"(\"'“‘*_[".contains(it)) {
+            continue;
+        }
+        let rest = &written[at + sigil.len()..];
+        let length = rest.find(|it| !is_letter(it) && it != ':').unwrap_or(rest.len());
+        let name = rest[..length].trim_end_matches([':', '-', '_']);
+        let behind = &rest[name.len()..];
+        let mut next = behind.chars();
+        let ends = match next.next() {
+            None => true,
+            // The end of a sentence, and not of a file's name.
+            Some('.' | ':') => {
+                next.next().is_none_or(|it| it.is_whitespace() || ")\"'”’*]".contains(it))
+            }
+            Some(it) => it.is_whitespace() || ",;!?)\"'”’*]".contains(it),
+        };
+        if ends {
+            add(name, prose.start + at + sigil.len(), Form::Spoken, found);
+        }
+    }
+}
+
+fn add(name: &str, start: usize, form: Form, found: &mut Vec<Reference>) {
+    // Prose is full of what looks like other names.
+    if is_name(name) || form != Form::Spoken && may_be_name(name, form) {
+        let span = Span::new(start, start + name.len());
+        found.push(Reference { name: name.to_owned(), span, form });
+    }
+}
+
+/// Whether a path is that of a SKILL.md.
+pub fn is_skill_file(path: &Path) -> bool {
+    path.file_name().is_some_and(|it| it == "SKILL.md")
+}
+
+/// Whether a file of that path speaks of skills and is none itself, nor a command: what a person
+/// tells agents, and agents.
+pub fn is_instructions(path: &Path) -> bool {
+    is_speaker(path) && !is_skill_file(path) && !command::is_command(path)
+}
+
+/// Whether agents read a file of that path for what a person tells them, so that it may name
+/// skills: a SKILL.md, `CLAUDE.md` and its like, commands and agents.
+pub fn is_speaker(path: &Path) -> bool {
+    let Some(name) = path.file_name().and_then(|it| it.to_str()) else { return false };
+    if SPEAKERS.contains(&name) {
+        return true;
+    }
+    let parts: Vec<_> = path.iter().filter_map(|it| it.to_str()).collect();
+    let is_kept = |pair: &[&str]| HOMES.contains(&pair[0]) && KEPT.contains(&pair[1]);
+    path.extension().is_some_and(|it| it == "md") && parts.windows(2).any(is_kept)
+}
+
+/// Whether paths in a file of that path are looked at: in all that agents read, and in all that
+/// people write with links in it.
+pub fn has_paths(path: &Path) -> bool {
+    let is_text = |it: &str| MARKDOWN.contains(&it);
+    path.extension().and_then(|it| it.to_str()).is_some_and(is_text)
+}
+
+/// Whether names in a file of that path may mean skills: in all that agents read, the files of
+/// skills among them.
+pub fn has_names(path: &Path) -> bool {
+    let is_bundled = || {
+        has_paths(path)
+            && path.parent().is_some_and(|it| it.iter().any(|it| it == "skills" || it == "skill"))
+    };
+    is_speaker(path) || is_bundled()
+}
+
+/// How files of Markdown end, those of rules for agents among them.
+const MARKDOWN: [&str; 4] = ["md", "mdc", "mdx", "markdown"];
+
+/// Files that agents read wherever they lie.
+pub const SPEAKERS: [&str; 6] =
+    ["SKILL.md", "CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "AGENTS.override.md", "GEMINI.md"];
+
+/// Directories of agents.
+pub const HOMES: [&str; 6] = [".claude", ".opencode", ".agents", ".codex", ".gemini", "opencode"];
+
+/// Directories in them whose files are read.
+pub const KEPT: [&str; 5] = ["commands", "command", "agents", "agent", "prompts"];
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::skill::parse;
+
+    #[track_caller]
+    fn check(text: &str, expected: &Expect) {
+        let document = parse(text);
+        let line = |it: &Reference| {
+            assert_eq!(it.span.slice(text), it.name);
+            format!("{} {}\n", it.form.name(), it.name)
+        };
+        expected.assert_eq(&references(text, &document).iter().map(line).collect::<String>());
+    }
+
+    #[test]
+    fn links_into_a_skill_name_it() {
+        let at = |path: &str| AbsPath::new(Path::new(path)).unwrap();
+        let dir = at("/w/.claude/skills/pdf");
+        let found = |path: &str, text: &str| {
+            let skill_in = |it: &AbsPath| (*it == dir).then_some("pdf");
+            let bases = Bases::of(&at(path), Some(&at("/w")), None);
+            let found = linked(text, &parse(text), &bases, skill_in);
+            let shown = found.iter().map(|it| {
+                assert_eq!(it.span.slice(text), it.name);
+                text[it.span.end..]
+                    .split([' ', ')', '`', ','])
+                    .next()
+                    .unwrap_or_default()
+                    .to_owned()
+            });
+            shown.collect::<Vec<_>>()
+        };
+        let text = "See [a](.claude/skills/pdf/a/b.md), [b](.claude/skills/x.md), `.claude/skills/pdf/c.md`.";
+        assert_eq!(found("/w/CLAUDE.md", text), ["/a/b.md", "/c.md"]);
+        assert_eq!(
+            found("/w/CLAUDE.md", "@.claude/skills/pdf/SKILL.md and .claude/skills/pdf/x.py."),
+            ["/SKILL.md", "/x.py."]
+        );
+        assert_eq!(found("/w/.claude/agents/a.md", "`python .claude/skills/pdf/x.py`"), ["/x.py"]);
+        let own = "[a](a.md) and [b](../notes/b.md)";
+        assert_eq!(found("/w/.claude/skills/pdf/SKILL.md", own), [""; 0]);
+        assert_eq!(found("/w/.claude/skills/notes/SKILL.md", "[x](../pdf/SKILL.md)").len(), 1);
+    }
+
+    #[test]
+    fn instructions_are_neither_skills_nor_commands() {
+        for (path, expected) in [
+            ("/w/CLAUDE.md", true),
+            ("/w/.claude/agents/x.md", true),
+            ("/w/.claude/commands/x.md", false),
+            ("/w/.claude/skills/a/SKILL.md", false),
+            ("/w/README.md", false),
+        ] {
+            assert_eq!(is_instructions(Path::new(path)), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn names_are_found_where_agents_and_people_write_them() {
+        check(
+            "---\nskills: [pdf, 'release-notes']\nallowed-tools: Read, Skill(commit), Skill(review:*) Bash(ls)\n---\n\
+             First `/pdf a.pdf`, then the `deploy` skill (or /release-notes, $pdf.) and skill `x-ray`.\n",
+            &expect![[r#"
+                listed pdf
+                listed release-notes
+                allowed commit
+                allowed review
+                called pdf
+                mentioned deploy
+                spoken release-notes
+                spoken pdf
+                mentioned x-ray
+            "#]],
+        );
+        check(
+            "---\nskills: [PDF Tools, формы]\n---\nThe `PDF Tools` skill, `/Upper`, skill `формы`; not /Upper, nor the `a/b` skill or skill `x.py`.\n",
+            &expect![[r#"
+                listed PDF Tools
+                listed формы
+                mentioned PDF Tools
+                called Upper
+                mentioned формы
+            "#]],
+        );
+        check(
+            "---\nskills: pdf, commit\n---\n",
+            &expect![[r#"
+            listed pdf
+            listed commit
+        "#]],
+        );
+        check(
+            "---\nskills:\n  - pdf\n  - my-plugin:review\n---\n",
+            &expect![[r#"
+            listed pdf
+            listed my-plugin:review
+        "#]],
+        );
+    }
+
+    #[test]
+    fn paths_addresses_and_variables_are_none() {
+        check(
+            "See /etc/hosts, /usr/bin, src/pdf, and/or, https://x.org/pdf, ~/pdf, ./pdf, /pdf.md, /pdf/x\n\
+             `$HOME/x`, `${pdf}`, `name`, `skills/pdf`, $HOME, $1, 5$ and $5.\n\
+             ```sh\n/pdf $pdf\n```\n[x](/pdf)\n",
+            &expect![[""]],
+        );
+        // What may be a skill, and is one where there is a skill of that name.
+        check(
+            "Write it to /logs or /iteration.\n",
+            &expect![[r#"
+            spoken logs
+            spoken iteration
+        "#]],
+        );
+    }
+
+    #[test]
+    fn files_that_may_name_skills_are_known_by_their_paths() {
+        for (path, expected) in [
+            ("/w/CLAUDE.md", true),
+            ("/w/a/AGENTS.md", true),
+            ("/w/.claude/commands/git/commit.md", true),
+            ("/w/.opencode/agent/review.md", true),
+            ("/w/.claude/agents/review.md", true),
+            ("/w/skills/a/SKILL.md", true),
+            ("/w/README.md", false),
+            ("/w/.claude/commands/run.sh", false),
+            ("/w/commands/commit.md", false),
+        ] {
+            assert_eq!(is_speaker(Path::new(path)), expected, "{path}");
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! What a plain scalar is to a YAML library: a string, a number, a boolean, a date, nothing.
+//!
+//! An agent that wants a string refuses what its library takes for something else. The
+//! libraries differ in numbers and dates only: js-yaml 3 still has base 8 with a bare zero, base
+//! 60 and underscores; js-yaml 4 does not; both have dates; the Rust and the npm `yaml` libraries
+//! have the core schema of YAML 1.2.
+
+use skills_syntax::parse::{ScalarStyle, Value, ValueKind};
+
+use crate::library::Library;
+
+/// What stands in the place of a value.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Kind {
+    /// Nothing, `~` or `null`.
+    Null,
+    /// A string.
+    Text,
+    /// `true` or `false`.
+    Boolean,
+    /// A number.
+    Number,
+    /// A date.
+    Date,
+    /// A list.
+    List,
+    /// A map.
+    Map,
+    /// A reference to an anchor that does not exist.
+    Alias,
+}
+
+impl Kind {
+    /// Returns what a person would call it, with an article.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Null => "nothing",
+            Self::Text => "a text",
+            Self::Boolean => "a boolean",
+            Self::Number => "a number",
+            Self::Date => "a date",
+            Self::List => "a list",
+            Self::Map => "a map",
+            Self::Alias => "an unknown alias",
+        }
+    }
+
+    /// Returns what a value is to a library.
+    pub fn of(value: &Value, library: Library) -> Self {
+        match &value.kind {
+            ValueKind::Null => Self::Null,
+            ValueKind::Scalar { style: ScalarStyle::Plain, text } => kind(text, library),
+            ValueKind::Scalar { .. } => Self::Text,
+            ValueKind::Sequence { .. } => Self::List,
+            ValueKind::Mapping { .. } => Self::Map,
+            ValueKind::Alias { .. } => Self::Alias,
+        }
+    }
+}
+
+/// Returns what a scalar without quotes is to a library.
+pub fn kind(plain: &str, library: Library) -> Kind {
+    match plain {
+        "" | "~" | "null" | "Null" | "NULL" => return Kind::Null,
+        "true" | "True" | "TRUE" | "false" | "False" | "FALSE" => return Kind::Boolean,
+        _ => {}
+    }
+    let number = match library {
+        Library::JsYaml3 => js3_integer(plain) || js3_float(plain),
+        Library::JsYaml4 => js4_integer(plain) || js4_float(plain),
+        Library::SerdeYaml | Library::NpmYaml | Library::Ours => {
+            core_integer(plain) || core_float(plain)
+        }
+    };
+    let dates = matches!(library, Library::JsYaml3 | Library::JsYaml4);
+    if number {
+        Kind::Number
+    } else if dates && (is_date(plain) || is_timestamp(plain)) {
+        Kind::Date
+    } else {
+        Kind::Text
+    }
+}
+
+fn unsigned(text: &str) -> &str {
+    text.strip_prefix(['+', '-']).unwrap_or(text)
+}
+
+fn all(text: &str, wanted: impl Fn(u8) -> bool) -> bool {
+    !text.is_empty() && text.bytes().all(wanted)
+}
+
+fn digits(text: &str) -> bool {
+    all(text, |it| it.is_ascii_digit())
+}
+
+fn octal(text: &str) -> bool {
+    all(text, |it| (b'0'..=b'7').contains(&it))
+}
+
+fn hex(text: &str) -> bool {
+    all(text, |it| it.is_ascii_hexdigit())
+}
+
+fn binary(text: &str) -> bool {
+    all(text, |it| matches!(it, b'0' | b'1'))
+}
+
+/// `12`, `0o17`, `0x1f`.
+fn core_integer(text: &str) -> bool {
+    let prefixed = |prefix| text.strip_prefix(prefix);
+    digits(unsigned(text)) || prefixed("0o").is_some_and(octal) || prefixed("0x").is_some_and(hex)
+}
+
+/// The same with a sign before each of them, and `0b11`.
+fn js4_integer(text: &str) -> bool {
+    let text = unsigned(text);
+    let prefixed = |prefix| text.strip_prefix(prefix);
+    digits(text)
+        || prefixed("0b").is_some_and(binary)
+        || prefixed("0o").is_some_and(octal)
+        || prefixed("0x").is_some_and(hex)
+}
+
+/// `1.5`, `1.`, `.5`, each perhaps with an exponent, infinity, and what is no number.
+fn core_float(text: &str) -> bool {
+    if matches!(text, ".nan" | ".NaN" | ".NAN") {
+        return true;
+    }
+    let bare = unsigned(text);
+    if matches!(bare, ".inf" | ".Inf" | ".INF") {
+        return true;
+    }
+    let (mantissa, exponent) = split_exponent(bare);
+    let mantissa = match mantissa.split_once('.') {
+        Some(("", fraction)) => digits(fraction),
+        Some((whole, fraction)) => digits(whole) && (fraction.is_empty() || digits(fraction)),
+        None => digits(mantissa),
+    };
+    mantissa && exponent.is_none_or(|it| digits(unsigned(it)))
+}
+
+/// The same without a sign before a leading point.
+fn js4_float(text: &str) -> bool {
+    let signed = text.len() > unsigned(text).len();
+    let infinite = matches!(unsigned(text), ".inf" | ".Inf" | ".INF");
+    core_float(text) && (!signed || infinite || !unsigned(text).starts_with('.'))
+}
+
+fn split_exponent(text: &str) -> (&str, Option<&str>) {
+    match text.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, Some(exponent)),
+        None => (text, None),
+    }
+}
+
+/// `1_000`, `0b11`, `0x1f`, `017`, `1:30`, with a sign or not.
+fn js3_integer(text: &str) -> bool {
+    let text = unsigned(text);
+    if text.starts_with('_') || text.ends_with('_') {
+        return false;
+    }
+    let bare = text.replace('_', "");
+    let Some(rest) = text.strip_prefix('0') else {
+        let (first, parts) = bare.split_once(':').map_or((&*bare, None), |it| (it.0, Some(it.1)));
+        // Underscores are allowed before the first colon only.
+        let sixty = |it: &str| text.ends_with(it) && it.split(':').all(below_sixty);
+        return digits(first) && parts.is_none_or(sixty);
+    };
+    let bare = rest.replace('_', "");
+    if let Some(rest) = rest.strip_prefix(['b', 'x']) {
+        let bare = rest.replace('_', "");
+        return if text.starts_with("0b") { binary(&bare) } else { hex(&bare) };
+    }
+    rest.is_empty() || octal(&bare)
+}
+
+fn below_sixty(text: &str) -> bool {
+    digits(text) && (text.len() == 1 || text.len() == 2 && text < "6")
+}
+
+/// `1_0.5_0e+3`, `.5`, `1:30.5`, infinity, and what is no number.
+fn js3_float(text: &str) -> bool {
+    if text.ends_with('_') {
+        return false;
+    }
+    if matches!(text, ".nan" | ".NaN" | ".NAN")
+        || matches!(unsigned(text), ".inf" | ".Inf" | ".INF")
+    {
+        return true;
+    }
+    let wide = |it: &str| it.bytes().all(|it| it.is_ascii_digit() || it == b'_');
+    let exponent_fits = |it: Option<&str>| it.is_none_or(|it| digits(unsigned(it)));
+    if let Some(rest) = text.strip_prefix('.') {
+        let (fraction, exponent) = split_exponent(rest);
+        return !fraction.is_empty() && wide(fraction) && exponent_fits(exponent);
+    }
+    let bare = unsigned(text);
+    if let Some((sixty, fraction)) = bare.split_once('.').filter(|it| it.0.contains(':')) {
+        let mut parts = sixty.split(':');
+        let first = parts.next().unwrap_or_default();
+        return first.starts_with(|it: char| it.is_ascii_digit())
+            && wide(first)
+            && parts.all(below_sixty)
+            && wide(fraction);
+    }
+    let (mantissa, exponent) = split_exponent(bare);
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let whole_fits = whole == "0" || whole.starts_with(|it| matches!(it, '1'..='9')) && wide(whole);
+    whole_fits && wide(fraction) && exponent_fits(exponent)
+}
+
+/// `2026-11-21`.
+fn is_date(text: &str) -> bool {
+    let parts: Vec<_> = text.split('-').collect();
+    matches!(parts[..], [year, month, day]
+        if digits(year) && year.len() == 4 && two(month) && two(day))
+}
+
+fn two(text: &str) -> bool {
+    digits(text) && text.len() == 2
+}
+
+fn one_or_two(text: &str) -> bool {
+    digits(text) && text.len() <= 2
+}
+
+/// `2026-11-21T10:00:00Z` and its looser forms.
+fn is_timestamp(text: &str) -> bool {
+    let Some((date, time)) = text.split_once(['T', 't', ' ', '\t']) else { return false };
+    let separated = !text[date.len()..].starts_with(['T', 't']);
+    let time = if separated { time.trim_start_matches([' ', '\t']) } else { time };
+    let date: Vec<_> = date.split('-').collect();
+    let is_day = matches!(date[..], [year, month, day]
+        if digits(year) && year.len() == 4 && one_or_two(month) && one_or_two(day));
+    let seconds_end = time
+        .match_indices(':')
+        .nth(1)
+        .map(|(at, _)| at + 3)
+        .filter(|it| time.is_char_boundary(*it) && *it <= time.len());
+    let (Some(end), true) = (seconds_end, is_day) else { return false };
+    let clock: Vec<_> = time[..end].split(':').collect();
+    let is_clock = matches!(clock[..], [hour, minute, second]
+        if one_or_two(hour) && two(minute) && two(second));
+    let rest = time[end..]
+        .strip_prefix('.')
+        .map_or(&time[end..], |it| it.trim_start_matches(|digit: char| digit.is_ascii_digit()));
+    is_clock && (rest.is_empty() || is_zone(rest.trim_start_matches([' ', '\t'])))
+}
+
+fn is_zone(text: &str) -> bool {
+    let Some(offset) = text.strip_prefix(['+', '-']) else { return text == "Z" };
+    match offset.split_once(':') {
+        Some((hours, minutes)) => one_or_two(hours) && two(minutes),
+        None => one_or_two(offset),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Kind::{Boolean, Date, Null, Number, Text};
+
+    /// Checks js-yaml 3, js-yaml 4 and the core schema, in this order.
+    #[track_caller]
+    fn check(plain: &str, expected: [Kind; 3]) {
+        let libraries = [Library::JsYaml3, Library::JsYaml4, Library::SerdeYaml];
+        assert_eq!(libraries.map(|it| kind(plain, it)), expected, "{plain}");
+    }
+
+    #[test]
+    fn libraries_agree_on_most() {
+        for plain in ["~", "null", "NULL", ""] {
+            check(plain, [Null; 3]);
+        }
+        for plain in ["true", "False", "TRUE"] {
+            check(plain, [Boolean; 3]);
+        }
+        for plain in ["0", "12", "+3", "1.0", "1.", ".5", "1e5", "-1.5E+3", "0x1F", ".inf", ".NaN"]
+        {
+            check(plain, [Number; 3]);
+        }
+        for plain in
+            ["yes", "y", "1.2.3", "v1", "-", "+", "e5", "1e", "0x", ".", "a b", "0xg", "_1"]
+        {
+            check(plain, [Text; 3]);
+        }
+    }
+
+    // Every row was checked with js-yaml 3.15.2 and 4.3.2.
+    #[test]
+    fn libraries_differ_in_numbers_and_dates() {
+        check("2026-11-21", [Date, Date, Text]);
+        check("2026-1-2", [Text, Text, Text]);
+        check("2026-11-21T10:00:00Z", [Date, Date, Text]);
+        check("2026-1-2 3:04:05.5 +01:00", [Date, Date, Text]);
+        check("2026-1-2 3:04", [Text, Text, Text]);
+        check("1_000", [Number, Text, Text]);
+        check("1_000_", [Text, Text, Text]);
+        check("0b11", [Number, Number, Text]);
+        check("0o17", [Text, Number, Number]);
+        check("-0x1f", [Number, Number, Text]);
+        check("017", [Number, Number, Number]);
+        check("018", [Text, Number, Number]);
+        check("01789692905", [Text, Number, Number]);
+        check("12:30", [Number, Text, Text]);
+        check("12:75", [Text, Text, Text]);
+        check("12:30.5", [Number, Text, Text]);
+        check("-.5", [Text, Text, Number]);
+        check("0_1", [Number, Text, Text]);
+    }
+}

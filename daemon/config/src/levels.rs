@@ -1,0 +1,256 @@
+//! What a file decides about rules: which count, how much, and in which files.
+//!
+//! Of several that fit a finding the narrowest counts: a rule's own id before its family, and that
+//! before `*`. What is said of some files counts before what is said of all, and of two globs the
+//! one that stands further down. A repository's file counts before the user's.
+
+use serde_json::{Value, json};
+use skills_agents::hooks::beginning;
+use skills_agents::profile::DEFAULT_PROFILES;
+use skills_discovery::levels::{self, Level, Levels, is_glob};
+use skills_syntax::path::AbsPath;
+use toml::de::{DeTable, DeValue};
+
+use super::Config;
+use super::read::{Misfit, nearest, shown, word};
+
+/// How much rules matter: ids, families as `family/*`, or `*`, the broadest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RuleLevels(Vec<(String, Level)>);
+
+/// How much rules matter in some files: a glob with what counts there, in the order of the file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PathLevels(Vec<(String, RuleLevels)>);
+
+/// Returns what these rows decide in a worktree with that top.
+pub fn levels_of(rows: &[LevelRow], top: &AbsPath) -> Levels {
+    let mut levels = Levels::default();
+    for LevelRow { rule, level, glob } in rows {
+        match glob {
+            None => levels.set(rule, *level),
+            Some(glob) => levels.set_for(top, glob, rule, *level),
+        }
+    }
+    levels
+}
+
+/// One thing that is decided about rules.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct LevelRow {
+    /// A rule, a family or `*`.
+    pub rule: String,
+    /// What its findings are made.
+    pub level: Level,
+    /// The files that it is about, below the worktree's top; all when nothing is said.
+    pub glob: Option<String>,
+}
+
+/// Returns what the files decide about rules, the file that counts most last.
+pub fn level_rows<'a>(files: impl IntoIterator<Item = &'a Config>) -> Vec<LevelRow> {
+    let mut rows = Vec::new();
+    let mut add = |rules: &RuleLevels, glob: Option<&String>| {
+        let row = |(rule, level): &(String, Level)| LevelRow {
+            rule: rule.clone(),
+            level: *level,
+            glob: glob.cloned(),
+        };
+        rows.extend(rules.0.iter().map(row));
+    };
+    for file in files {
+        add(&file.check_rules, None);
+        for (glob, rules) in &file.check_paths.0 {
+            add(rules, Some(glob));
+        }
+    }
+    rows
+}
+
+/// Returns the profiles whose agents count for the rules: those of the file that counts most and
+/// names some, else those in wide use.
+pub fn check_profiles<'a>(files: impl IntoIterator<Item = &'a Config>) -> Vec<String> {
+    let named = files.into_iter().map(|it| &it.check_profiles).filter(|it| !it.is_empty()).last();
+    named.cloned().unwrap_or_else(|| DEFAULT_PROFILES.map(str::to_owned).to_vec())
+}
+
+/// Returns what may stand where one of these rules is named.
+fn patterns(rules: &[&str]) -> Vec<String> {
+    let family = |it: &&str| format!("{}/*", it.split('/').next().unwrap_or_default());
+    let mut families: Vec<String> = rules.iter().map(family).collect();
+    families.dedup();
+    let ids = rules.iter().map(|it| (*it).to_owned());
+    ["*".to_owned()].into_iter().chain(families).chain(ids).collect()
+}
+
+/// Reads a table of rules. What is wrong is told with its place, and then nothing of it counts.
+/// Where no rules are known, any name is one.
+pub(super) fn read_rules(
+    table: &DeTable<'_>,
+    known: Option<&[&str]>,
+) -> (RuleLevels, Vec<(usize, Misfit)>) {
+    let mut rows = Vec::new();
+    let mut misfits = Vec::new();
+    for (name, value) in table {
+        let written = &**name.get_ref();
+        if let Some(known) = known
+            && !known.iter().any(|it| levels::names(written, it))
+        {
+            misfits.push((name.span().start, unknown(written, known)));
+            continue;
+        }
+        match word(&Level::WORDS, value.get_ref()).map(|it| Level::read(&it)) {
+            Ok(level) => rows.extend(level.map(|it| (written.to_owned(), it))),
+            Err(misfit) => {
+                let message = format!("has a level of `{written}` that {}", misfit.message);
+                misfits.push((value.span().start, Misfit { message, ..misfit }));
+            }
+        }
+    }
+    rows.sort_by_key(|(rule, _)| breadth(rule));
+    (RuleLevels(rows), misfits)
+}
+
+/// Globs that one file may have.
+const GLOBS: usize = 256;
+
+/// Reads a table of globs, each with a table of rules.
+pub(super) fn read_paths(
+    table: &DeTable<'_>,
+    known: Option<&[&str]>,
+) -> (PathLevels, Vec<(usize, Misfit)>) {
+    let mut rows: Vec<(usize, String, RuleLevels)> = Vec::new();
+    let mut misfits = Vec::new();
+    for (nth, (glob, value)) in table.into_iter().enumerate() {
+        if nth == GLOBS {
+            let message = format!("has {} globs, and {GLOBS} are the most", table.len());
+            misfits.push((glob.span().start, Misfit { message, hint: None }));
+            break;
+        }
+        let (at, written) = (glob.span().start, &**glob.get_ref());
+        if !is_glob(written) {
+            let message = format!("has `{}`, which is no glob", beginning(written));
+            let hint =
+                Some("Close its brackets and braces, and keep it below 1,024 bytes.".to_owned());
+            misfits.push((at, Misfit { message, hint }));
+            continue;
+        }
+        let DeValue::Table(rules) = value.get_ref() else {
+            let message = format!("has {} for `{written}`", shown(value.get_ref()));
+            let hint = Some("Write a table of rules and levels.".to_owned());
+            misfits.push((value.span().start, Misfit { message, hint }));
+            continue;
+        };
+        let (levels, wrong) = read_rules(rules, known);
+        misfits.extend(wrong);
+        rows.push((at, written.to_owned(), levels));
+    }
+    rows.sort_by_key(|it| it.0);
+    (PathLevels(rows.into_iter().map(|(_, glob, levels)| (glob, levels)).collect()), misfits)
+}
+
+fn breadth(rule: &str) -> u8 {
+    match rule {
+        "*" => 0,
+        family if family.ends_with('*') => 1,
+        _ => 2,
+    }
+}
+
+fn unknown(written: &str, known: &[&str]) -> Misfit {
+    let patterns = patterns(known);
+    let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
+    let family = format!("{written}/*");
+    let near = if patterns.contains(&&*family) {
+        Some(family.as_str())
+    } else {
+        nearest(written, &patterns)
+    };
+    let hint = near.map_or_else(
+        || "Rules are listed in docs/rules.md.".to_owned(),
+        |it| format!("Did you mean `{it}`?"),
+    );
+    Misfit { message: format!("has no rule `{written}`"), hint: Some(hint) }
+}
+
+/// Returns the schema of a table of rules.
+pub(super) fn rules_schema(rules: &[&str]) -> Value {
+    let level = json!({"type": "string", "enum": Level::WORDS});
+    let names = json!({"enum": patterns(rules)});
+    json!({"type": "object", "propertyNames": names, "additionalProperties": level})
+}
+
+/// Returns the schema of a table of globs.
+pub(super) fn paths_schema(rules: &[&str]) -> Value {
+    json!({"type": "object", "additionalProperties": rules_schema(rules)})
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::{Names, Source, read, read_knowing};
+
+    #[track_caller]
+    fn check(text: &str, expected: &Expect) {
+        let rules = ["yaml/alias", "body/empty", "name/missing"];
+        let names = Names { rules: Some(&rules), profiles: &[] };
+        let parsed = read_knowing(text.as_bytes(), Source::Repository, names);
+        let lines = parsed.problems.iter().map(|it| {
+            let hint = it.hint.as_deref().map(|hint| format!(" ({hint})")).unwrap_or_default();
+            format!("{}:{}: {}{hint}\n", it.line, it.column, it.message)
+        });
+        let rules = parsed.config.check_rules.0.iter().map(|(it, to)| format!("{it} {to:?}\n"));
+        let paths = parsed.config.check_paths.0.iter();
+        let paths = paths.map(|(glob, rules)| format!("{glob} {:?}\n", rules.0));
+        expected.assert_eq(&lines.chain(rules).chain(paths).collect::<String>());
+    }
+
+    #[test]
+    fn the_narrowest_comes_last_whatever_stands_where() {
+        check(
+            "[check.rules]\n\"yaml/alias\" = \"error\"\n\"*\" = \"hint\"\n\"yaml/*\" = \"off\"\n",
+            &expect![[r#"
+                * As(Hint)
+                yaml/* Off
+                yaml/alias As(Error)
+            "#]],
+        );
+        check(
+            "[check.paths.\"b/**\"]\n\"*\" = \"off\"\n[check.paths.\"a/**\"]\n\"name/*\" = \"warning\"\n",
+            &expect![[r#"
+                b/** [("*", Off)]
+                a/** [("name/*", As(Warning))]
+            "#]],
+        );
+    }
+
+    #[test]
+    fn mistakes_are_told_where_they_stand() {
+        check(
+            "[check]\nprofiles = [\"codx\"]\nrules = { yaml = \"off\", \"yaml/alais\" = \"off\", \"body/empty\" = \"quiet\" }\n[check.paths]\n\"a[\" = {}\nb = 3\n\"c\" = { \"x/y\" = \"off\" }\n",
+            &expect![[r#"
+                2:13: `check.profiles` cannot be `codx` (Did you mean `codex`?)
+                3:11: `check.rules` has no rule `yaml` (Did you mean `yaml/*`?)
+                3:25: `check.rules` has no rule `yaml/alais` (Did you mean `yaml/alias`?)
+                3:62: `check.rules` has a level of `body/empty` that cannot be `quiet` (It is one of `off`, `hint`, `information`, `warning`, `error`.)
+                5:1: `check.paths` has `a[`, which is no glob (Close its brackets and braces, and keep it below 1,024 bytes.)
+                6:5: `check.paths` has a whole number for `b` (Write a table of rules and levels.)
+                7:9: `check.paths` has no rule `x/y` (Rules are listed in docs/rules.md.)
+            "#]],
+        );
+        check(
+            "check.rules = 3\ncheck.paths = true\n",
+            &expect![[r#"
+                1:15: `check.rules` is a table of rules and levels, not a whole number (Write `[check.rules]` and below it `"family/rule" = "off"`.)
+                2:15: `check.paths` is a table of globs, not true or false (Write `[check.paths."GLOB"]` and below it `"family/rule" = "off"`.)
+            "#]],
+        );
+    }
+
+    #[test]
+    fn profiles_are_those_of_the_last_file_that_names_some() {
+        let named = read(b"check.profiles = [\"codex\"]\n", Source::User).config;
+        assert_eq!(check_profiles([&named, &Config::default()]), ["codex"]);
+        assert_eq!(check_profiles([&Config::default()]), DEFAULT_PROFILES);
+    }
+}

@@ -1,0 +1,75 @@
+//! The table of rules about skills: patterns, and what is to be done.
+
+use serde_json::{Value, json};
+use skills_discovery::permission::{Action, SkillRule};
+use skills_syntax::text::Spot;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::read::{Misfit, Reader, nearest, shown};
+use super::{Key, Source};
+
+/// The actions, the strictest first.
+const ACTIONS: [Action; 3] = [Action::Deny, Action::Ask, Action::Allow];
+
+/// Returns the values for the reference.
+pub(super) fn values() -> String {
+    let words = ACTIONS.map(|it| format!("`\"{}\"`", it.name()));
+    format!("a table by pattern of {}", words.join(", "))
+}
+
+/// Returns the schema of the table.
+pub(super) fn schema(source: Source) -> Value {
+    let may = |it: &&Action| source == Source::User || **it != Action::Allow;
+    let words: Vec<_> = ACTIONS.iter().filter(may).map(|it| it.name()).collect();
+    json!({"type": "object", "additionalProperties": {"type": "string", "enum": words}})
+}
+
+/// Reads the table, in the order of the text: what is wrong is told with its place, and the other
+/// rules count.
+pub(super) fn read(
+    reader: &Reader<'_>,
+    row: &Key,
+    table: &DeTable<'_>,
+) -> (Vec<SkillRule>, Vec<(usize, Misfit)>) {
+    let mut entries: Vec<_> = table.iter().collect();
+    entries.sort_by_key(|(key, _)| key.span().start);
+    let (mut rules, mut misfits) = (Vec::new(), Vec::new());
+    for (key, value) in entries {
+        match action(reader.source(), row, key.get_ref(), value) {
+            Ok(action) => {
+                let (line, column) = reader.place(key.span().start);
+                let pattern = key.get_ref().to_string();
+                rules.push(SkillRule { pattern, action, at: Spot { line, column } });
+            }
+            Err(misfit) => misfits.push((value.span().start, misfit)),
+        }
+    }
+    (rules, misfits)
+}
+
+fn action(
+    source: Source,
+    row: &Key,
+    pattern: &str,
+    value: &Spanned<DeValue<'_>>,
+) -> Result<Action, Misfit> {
+    let words = ACTIONS.map(Action::name);
+    let DeValue::String(word) = value.get_ref() else {
+        let message = format!("has {} for `{pattern}`", shown(value.get_ref()));
+        let hint = format!("Write `\"{pattern}\" = \"deny\"` below `[{}]`.", row.name);
+        return Err(Misfit { message, hint: Some(hint) });
+    };
+    match Action::named(word) {
+        Some(Action::Allow) if source == Source::Repository => Err(Misfit {
+            message: format!("cannot allow `{pattern}`: a repository can only ask or deny"),
+            hint: Some("Put it into your own `config.toml`.".to_owned()),
+        }),
+        Some(action) => Ok(action),
+        None => {
+            let near = nearest(word, &words).map(|it| format!("Did you mean `{it}`?"));
+            let hint = near.unwrap_or_else(|| "Write `deny`, `ask` or `allow`.".to_owned());
+            Err(Misfit { message: format!("has `{word}` for `{pattern}`"), hint: Some(hint) })
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! `[profiles.NAME]`: what a user writes about profiles, from TOML to drafts.
+//!
+//! The keys are the rows of [`RULES`], those of a root ([`ROOT_KEYS`]) and a few more
+//! ([`PROFILE_KEYS`]). What a draft means is [`skills_agents::profile::Profiles::with`]'s to say; here each
+//! value gets its place and its form.
+
+mod inline;
+mod root;
+mod value;
+
+use skills_agents::profile::{
+    CHECKS, Draft, DraftSetting, Profiles, RULES, Rule, RuleKind, Setting, WalkDraft, check_of,
+    requirement,
+};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::read::{Reader, shown};
+use root::{every_root, roots};
+use value::{below, list, misfit, text, unknown, variables, word, yes_no};
+
+pub(super) use root::{ANY_DEPTH, DEEPEST, ROOT_KEYS, WALK_KEYS};
+
+/// A key of a profile besides the rules, or of a root.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    pub(super) name: &'static str,
+    pub(super) doc: &'static str,
+    pub(super) kind: PartKind,
+}
+
+/// What such a key takes.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum PartKind {
+    /// Any text.
+    Text,
+    /// One of these words.
+    Word(fn() -> Vec<&'static str>),
+    YesNo,
+    /// A text or a list of texts.
+    Names,
+    /// A number of levels, or `any`.
+    Depth,
+    /// A list of tables with the keys of a root.
+    Roots,
+    /// A table with those keys of a root that say how it is walked.
+    Walk,
+}
+
+/// The keys of a profile that are no rules.
+pub(super) const PROFILE_KEYS: &[Part] = &[
+    Part {
+        name: "base",
+        doc: "The profile it is made from: all that is not said is as there.\n\nA built-in profile has none; what is written about it changes that profile.",
+        kind: PartKind::Text,
+    },
+    Part { name: "agent", doc: "What to call the agent in sentences.", kind: PartKind::Text },
+    Part {
+        name: "roots",
+        doc: "Where it looks, in scan order, in place of all roots of the base.",
+        kind: PartKind::Roots,
+    },
+    Part { name: "roots_first", doc: "Roots before those of the base.", kind: PartKind::Roots },
+    Part { name: "roots_last", doc: "Roots behind those of the base.", kind: PartKind::Roots },
+    Part {
+        name: "without_roots",
+        doc: "Roots of the base that are left out: `.claude/skills` wherever it is, `~/.claude/skills` below home alone.",
+        kind: PartKind::Names,
+    },
+    Part {
+        name: "every_root",
+        doc: "How every root is walked, those of the base too.",
+        kind: PartKind::Walk,
+    },
+];
+
+/// Reads the table `profiles`.
+pub(super) fn read(reader: &mut Reader<'_>, table: &DeTable<'_>) -> Profiles {
+    let mut drafts = Vec::new();
+    for (name, value) in table {
+        let at = name.span().start;
+        if let Some(hint) = unfit(name.get_ref()) {
+            reader.problem(
+                at,
+                format!("`{}` cannot be a profile's name", name.get_ref()),
+                Some(hint),
+            );
+            continue;
+        }
+        match value.get_ref() {
+            DeValue::Table(inner) => drafts.push(draft(reader, name.get_ref(), at, inner)),
+            other => {
+                let message =
+                    format!("`profiles.{}` is a table, not {}", name.get_ref(), shown(other));
+                let hint = format!("Write `[profiles.{}]` on a line of its own.", name.get_ref());
+                reader.problem(value.span().start, message, Some(hint));
+            }
+        }
+    }
+    let (profiles, faults) = Profiles::with(&drafts, &|at| format!("line {}", reader.line(at)));
+    for fault in faults {
+        reader.problem(fault.at, fault.message, fault.hint);
+    }
+    profiles.written_as(format!("profiles = {}\n", inline::table(table)))
+}
+
+/// Returns why a name is none for a profile.
+fn unfit(name: &str) -> Option<String> {
+    if skills_agents::profile::find(name).is_some() {
+        return None;
+    }
+    let fits = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit() || "-_.".contains(it);
+    if name == "all" {
+        return Some("`all` stands for every profile.".to_owned());
+    }
+    let is_name = !name.is_empty() && name.chars().all(fits);
+    (!is_name).then(|| "Use small letters, digits, `-`, `_` and `.`.".to_owned())
+}
+
+fn draft(reader: &mut Reader<'_>, id: &str, at: usize, table: &DeTable<'_>) -> Draft {
+    let mut draft = Draft {
+        id: id.to_owned(),
+        at,
+        base: None,
+        agent: None,
+        settings: Vec::new(),
+        roots: None,
+        roots_first: Vec::new(),
+        roots_last: Vec::new(),
+        without_roots: Vec::new(),
+        every_root: WalkDraft::default(),
+    };
+    for (key, value) in table {
+        let at = key.span().start;
+        match &**key.get_ref() {
+            "base" => draft.base = text(reader, key, value).map(|it| (it, value.span().start)),
+            "agent" => draft.agent = text(reader, key, value),
+            "roots" => draft.roots = Some(roots(reader, key, value)),
+            "roots_first" => draft.roots_first = roots(reader, key, value),
+            "roots_last" => draft.roots_last = roots(reader, key, value),
+            "without_roots" => draft.without_roots = list(reader, key, value),
+            "every_root" => draft.every_root = every_root(reader, key, value),
+            name => match Rule::named(name) {
+                Some(rule) => {
+                    if let Some(setting) = setting(reader, rule, value) {
+                        draft.settings.push(DraftSetting { rule, setting, at });
+                    }
+                }
+                None => unknown(reader, key, &profile_keys(), "profile"),
+            },
+        }
+    }
+    draft
+}
+
+/// Returns the keys of a profile.
+pub(super) fn profile_keys() -> Vec<&'static str> {
+    let rules = RULES.iter().map(|it| it.name).filter(|it| *it != "roots");
+    PROFILE_KEYS.iter().map(|it| it.name).chain(rules).collect()
+}
+
+fn setting(
+    reader: &mut Reader<'_>,
+    rule: &'static Rule,
+    value: &Spanned<DeValue<'_>>,
+) -> Option<Setting> {
+    let key = Spanned::new(value.span(), rule.name.into());
+    match rule.kind {
+        RuleKind::Word(words) => word(reader, rule.name, &words(), value).map(Setting::Word),
+        RuleKind::YesNo => yes_no(reader, rule.name, value).map(Setting::YesNo),
+        RuleKind::Words(words) => {
+            let DeValue::Array(items) = value.get_ref() else {
+                misfit(reader, rule.name, "a list of texts", value);
+                return None;
+            };
+            let words = words();
+            let all = items.iter().filter_map(|it| word(reader, rule.name, &words, it));
+            Some(Setting::List(all.collect()))
+        }
+        RuleKind::Names => {
+            let found = list(reader, &key, value);
+            let second = found.get(1).map(|it| it.1);
+            let names = match rule.name {
+                "nested" | "sidecar" => below(reader, found),
+                "plugin_manifest" => found.into_iter().map(|it| it.0).collect(),
+                _ => variables(reader, found),
+            };
+            if let (Some(at), "sidecar") = (second, rule.name) {
+                reader.problem(at, "`sidecar` is one path at most".to_owned(), None);
+            }
+            Some(Setting::List(names))
+        }
+        RuleKind::Check => match value.get_ref() {
+            DeValue::String(text) if check_of(text).is_some() => {
+                Some(Setting::Word(text.to_string()))
+            }
+            DeValue::String(text) => {
+                let hint =
+                    format!("It is one of `{}`, or `at-most-64` for example.", CHECKS.join("`, `"));
+                let message = format!("`{}` cannot be `{text}`", rule.name);
+                reader.problem(value.span().start, message, Some(hint));
+                None
+            }
+            _ => {
+                misfit(reader, rule.name, "a text", value);
+                None
+            }
+        },
+        RuleKind::Requirements => {
+            let found = list(reader, &key, value);
+            for (text, at) in found.iter().filter(|(it, _)| requirement(it).is_none()) {
+                let hint = "For example `body`, `text:license` or `map-of-texts:metadata`.";
+                reader.problem(*at, format!("`{text}` is no requirement"), Some(hint.to_owned()));
+            }
+            Some(Setting::List(found.into_iter().map(|(it, _)| it).collect()))
+        }
+        // A key of its own.
+        RuleKind::Roots => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,255 @@
+//! The roots that a user writes, and how they are walked.
+
+use skills_agents::profile::{
+    Base, DepthDraft, Links, RootDraft, Scope, Stop, Text, WalkDraft, Worded,
+};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::super::read::Reader;
+use super::value::{Key, below, list, misfit, names, text, unknown, variables, worded, yes_no};
+use super::{Part, PartKind};
+
+/// How many of [`ROOT_KEYS`], from the end, say how a root is walked.
+pub(crate) const WALK_KEYS: usize = 8;
+
+/// The keys of a root.
+pub(crate) const ROOT_KEYS: &[Part] = &[
+    Part {
+        name: "base",
+        doc: "Where it starts: `home`, `project` (the working directory and what is above it), `added` (each directory of `--add-dir`), an absolute path, or `$NAME` for the directory that a variable names.",
+        kind: PartKind::Text,
+    },
+    Part {
+        name: "relative",
+        doc: "The path below that, or several in scan order.",
+        kind: PartKind::Names,
+    },
+    Part {
+        name: "below_home",
+        doc: "With `$NAME`: the path below home that counts where the variable is not set; without it there is no such root then.",
+        kind: PartKind::Text,
+    },
+    Part {
+        name: "stop",
+        doc: "With `project`: the last directory on the way up; `worktree` where none is written.",
+        kind: PartKind::Word(Stop::words),
+    },
+    Part {
+        name: "scope",
+        doc: "What its skills are called; by the base where none is written.",
+        kind: PartKind::Word(Scope::words),
+    },
+    Part {
+        name: "switched_off_by",
+        doc: "Variables that take it out when they are `1` or `true`.",
+        kind: PartKind::Names,
+    },
+    Part {
+        name: "depth",
+        doc: "How many directories below the root a skill may be.",
+        kind: PartKind::Depth,
+    },
+    Part {
+        name: "root_skill",
+        doc: "Whether a SKILL.md in the root itself counts.",
+        kind: PartKind::YesNo,
+    },
+    Part {
+        name: "hidden",
+        doc: "Whether directories whose names begin with a dot are searched.",
+        kind: PartKind::YesNo,
+    },
+    Part {
+        name: "skipped",
+        doc: "Names of directories that are never searched.",
+        kind: PartKind::Names,
+    },
+    Part {
+        name: "reserved",
+        doc: "Names directly below the root that are not searched.",
+        kind: PartKind::Names,
+    },
+    Part {
+        name: "skills_in_skills",
+        doc: "Whether a skill's directory is searched for more skills.",
+        kind: PartKind::YesNo,
+    },
+    Part {
+        name: "links",
+        doc: "Which symbolic links to directories are followed.",
+        kind: PartKind::Word(Links::words),
+    },
+    Part {
+        name: "file_links",
+        doc: "Whether a SKILL.md may be a symbolic link.",
+        kind: PartKind::YesNo,
+    },
+];
+
+/// The deepest that a walk of a user's own may be bound to.
+pub(crate) const DEEPEST: u64 = 64;
+
+/// The word for a walk without a bound.
+pub(crate) const ANY_DEPTH: &str = "any";
+
+pub(super) fn roots(
+    reader: &mut Reader<'_>,
+    key: &Key<'_>,
+    value: &Spanned<DeValue<'_>>,
+) -> Vec<RootDraft> {
+    let DeValue::Array(items) = value.get_ref() else {
+        misfit(reader, key.get_ref(), "a list of tables", value);
+        return Vec::new();
+    };
+    let mut roots = Vec::new();
+    for item in items {
+        match item.get_ref() {
+            DeValue::Table(table) => roots.extend(root(reader, item.span().start, table)),
+            _ => misfit(reader, key.get_ref(), "a list of tables", item),
+        }
+    }
+    roots
+}
+
+pub(super) fn every_root(
+    reader: &mut Reader<'_>,
+    key: &Key<'_>,
+    value: &Spanned<DeValue<'_>>,
+) -> WalkDraft {
+    let mut walk = WalkDraft::default();
+    let DeValue::Table(table) = value.get_ref() else {
+        misfit(reader, key.get_ref(), "a table", value);
+        return walk;
+    };
+    for (key, value) in table {
+        if !walk_key(reader, &mut walk, key, value) {
+            let keys = ROOT_KEYS[ROOT_KEYS.len() - WALK_KEYS..].iter().map(|it| it.name);
+            unknown(reader, key, &keys.collect::<Vec<_>>(), "walk");
+        }
+    }
+    walk
+}
+
+/// Takes up a key that says how a root is walked. Returns whether it is one.
+fn walk_key(
+    reader: &mut Reader<'_>,
+    walk: &mut WalkDraft,
+    key: &Key<'_>,
+    value: &Spanned<DeValue<'_>>,
+) -> bool {
+    let name = &**key.get_ref();
+    match name {
+        "depth" => walk.depth = depth(reader, value),
+        "root_skill" => walk.root_skill = yes_no(reader, name, value),
+        "hidden" => walk.hidden = yes_no(reader, name, value),
+        "skipped" => walk.skipped = Some(names(reader, key, value)),
+        "reserved" => walk.reserved = Some(names(reader, key, value)),
+        "skills_in_skills" => walk.into_skills = yes_no(reader, name, value),
+        "links" => walk.directory_links = worded(reader, key, value),
+        "file_links" => walk.file_links = yes_no(reader, name, value),
+        _ => return false,
+    }
+    true
+}
+
+fn depth(reader: &mut Reader<'_>, value: &Spanned<DeValue<'_>>) -> Option<DepthDraft> {
+    let fits = match value.get_ref() {
+        DeValue::String(text) if text == ANY_DEPTH => return Some(DepthDraft::Any),
+        DeValue::Integer(number) => u64::from_str_radix(number.as_str(), number.radix()).ok(),
+        _ => None,
+    };
+    let levels = fits.filter(|it| (1..=DEEPEST).contains(it)).and_then(|it| u16::try_from(it).ok());
+    if levels.is_none() {
+        let message = format!("`depth` is a number from 1 to {DEEPEST}, or `\"{ANY_DEPTH}\"`");
+        reader.problem(value.span().start, message, None);
+    }
+    levels.map(DepthDraft::Levels)
+}
+
+fn root(reader: &mut Reader<'_>, at: usize, table: &DeTable<'_>) -> Option<RootDraft> {
+    let mut base = None;
+    let mut below_home = None;
+    let mut stop: Option<(Stop, usize)> = None;
+    let mut root = RootDraft {
+        base: Base::Home,
+        relative: Vec::new(),
+        scope: None,
+        switches: Vec::new(),
+        walk: WalkDraft::default(),
+    };
+    for (key, value) in table {
+        match &**key.get_ref() {
+            "base" => base = text(reader, key, value).map(|it| (it, value.span().start)),
+            "relative" => {
+                let found = list(reader, key, value);
+                root.relative = below(reader, found).into_iter().map(Text::Owned).collect();
+            }
+            "below_home" => {
+                let found = list(reader, key, value);
+                let path = below(reader, found).into_iter().next();
+                below_home = path.map(|it| (it, value.span().start));
+            }
+            "stop" => stop = worded(reader, key, value).map(|it| (it, value.span().start)),
+            "scope" => root.scope = worded(reader, key, value),
+            "switched_off_by" => {
+                let found = list(reader, key, value);
+                root.switches = variables(reader, found).into_iter().map(Text::Owned).collect();
+            }
+            _ if walk_key(reader, &mut root.walk, key, value) => {}
+            _ => {
+                let keys: Vec<_> = ROOT_KEYS.iter().map(|it| it.name).collect();
+                unknown(reader, key, &keys, "root");
+            }
+        }
+    }
+    if !table.contains_key("relative") {
+        let hint = "Write for example `relative = \".agents/skills\"`.".to_owned();
+        reader.problem(at, "a root has no `relative`".to_owned(), Some(hint));
+    }
+    let Some((base, base_at)) = base else {
+        if !table.contains_key("base") {
+            let hint = "Write for example `base = \"home\"`.".to_owned();
+            reader.problem(at, "a root has no `base`".to_owned(), Some(hint));
+        }
+        return None;
+    };
+    root.base =
+        base_of(reader, &base, base_at, below_home.clone().map(|it| it.0), stop.map(|it| it.0))?;
+    if let (Some((_, at)), false) = (stop, matches!(root.base, Base::Ancestors { .. })) {
+        reader.problem(at, "`stop` counts with the base `project` alone".to_owned(), None);
+    }
+    if let (Some((_, at)), false) = (below_home, matches!(root.base, Base::Variable { .. })) {
+        reader.problem(at, "`below_home` counts with the base `$NAME` alone".to_owned(), None);
+    }
+    Some(root)
+}
+
+fn base_of(
+    reader: &mut Reader<'_>,
+    base: &str,
+    at: usize,
+    below_home: Option<String>,
+    stop: Option<Stop>,
+) -> Option<Base> {
+    if let Some(name) = base.strip_prefix('$') {
+        let name = variables(reader, vec![(name.to_owned(), at)]).pop()?.into();
+        return Some(match below_home {
+            Some(path) => Base::Variable { name, below_home: path.into() },
+            None => Base::IfSet { name },
+        });
+    }
+    match base {
+        "home" => Some(Base::Home),
+        "project" => Some(Base::Ancestors { stop: stop.unwrap_or(Stop::Worktree) }),
+        "added" => Some(Base::Additional),
+        path if path.starts_with('/') && !path.split('/').any(|it| it == "..") => {
+            Some(Base::Absolute(path.to_owned().into()))
+        }
+        _ => {
+            let hint = "It is `home`, `project`, `added`, an absolute path or `$NAME`.".to_owned();
+            reader.problem(at, format!("`base` cannot be `{base}`"), Some(hint));
+            None
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! What is written about profiles, and what becomes of it.
+
+use expect_test::{Expect, expect};
+use skills_agents::profile::{Duplicates, Profile, builtin};
+
+use super::super::profile_page::EXAMPLE;
+use super::super::{Source, read as read_config};
+use super::*;
+
+fn profiles(text: &str) -> Profiles {
+    let parsed = read_config(text.as_bytes(), Source::User);
+    assert_eq!(parsed.problems, [], "{text}");
+    parsed.config.profiles
+}
+
+#[track_caller]
+fn check(text: &str, expected: &Expect) {
+    let parsed = read_config(text.as_bytes(), Source::User);
+    let lines = parsed.problems.iter().map(|it| {
+        let hint = it.hint.as_deref().map(|hint| format!(" ({hint})")).unwrap_or_default();
+        format!("{}:{}: {}{hint}\n", it.line, it.column, it.message)
+    });
+    expected.assert_eq(&lines.collect::<String>());
+}
+
+fn differences(profile: &Profile) -> String {
+    let line = |it: &skills_agents::profile::Difference| {
+        format!("{}: {} -> {} ({})\n", it.rule, it.base, it.here, it.source)
+    };
+    profile.differences.iter().map(line).collect()
+}
+
+#[test]
+fn the_example_is_what_it_says() {
+    let profiles = profiles(EXAMPLE);
+    let house = profiles.find("house").unwrap();
+    expect![[r#"
+        roots: /etc/claude-code/.claude/skills (managed; 1 level, not synced), $CLAUDE_CONFIG_DIR/skills, else ~/.claude/skills (user; 1 level, not synced), .claude/skills up to the worktree's top (project; 1 level, not synced), .claude/skills in each added directory (additional; 1 level, not synced) -> /etc/claude-code/.claude/skills (managed; 3 levels, not synced), .claude/skills up to the worktree's top (project; 3 levels, not synced), .claude/skills in each added directory (additional; 3 levels, not synced), ~/house/skills (user; 3 levels, hidden directories, not synced) (Your configuration, line 4.)
+        duplicates: first-wins -> last-wins (Your configuration, line 6.)
+    "#]]
+    .assert_eq(&differences(house));
+    assert_eq!(house.duplicates, Duplicates::LastWins);
+    assert_eq!(house.subject(), "Claude Code (`house`)");
+    let opencode = profiles.find("opencode").unwrap();
+    assert_eq!(
+        differences(opencode),
+        "description: else-unlisted -> required (Your configuration, line 2.)\n"
+    );
+    assert_eq!(opencode.subject(), "opencode");
+    assert_eq!(profiles.all().len(), builtin().len() + 1);
+    assert_eq!(profiles.find("codex"), skills_agents::profile::find("codex"));
+}
+
+#[test]
+fn another_content_has_another_key_and_the_same_one_the_same() {
+    let key = |text: &str| profiles(text).find("opencode").unwrap().key();
+    assert_eq!(key(""), "opencode");
+    let one = key("[profiles.opencode]\nduplicates = \"first-wins\"\n");
+    assert!(one.starts_with("opencode#"), "{one}");
+    assert_eq!(one, key("[profiles.opencode]\nduplicates = \"first-wins\"\n# later\n"));
+    assert_ne!(one, key("[profiles.opencode]\nduplicates = \"keep-all\"\n"));
+}
+
+#[test]
+fn a_base_may_be_ones_own_or_changed() {
+    let text = "[profiles.b]\nbase = \"a\"\nconditional = true\n[profiles.a]\nbase = \"opencode\"\n[profiles.opencode]\npaths = \"canonical\"\n";
+    let profiles = profiles(text);
+    let b = profiles.find("b").unwrap();
+    assert_eq!(b.paths, skills_agents::profile::Paths::Canonical);
+    assert_eq!(differences(b), "conditional: no -> yes (Your configuration, line 3.)\n");
+    assert!(b.base.as_ref().is_some_and(|it| it.id == "a"));
+}
+
+#[test]
+fn variables_of_roots_are_in_the_key_of_a_view() {
+    let profiles = profiles(
+        "[profiles.a]\nbase = \"gemini-cli\"\ntrust_variables = [\"TRUST_ME\"]\nroots = [{ base = \"$MY_SKILLS\", relative = \"x\", switched_off_by = \"NO_X\" }]\n",
+    );
+    let environment = &profiles.find("a").unwrap().environment;
+    for name in ["MY_SKILLS", "NO_X", "TRUST_ME"] {
+        assert!(environment.iter().any(|it| it == name), "{name}");
+    }
+}
+
+#[test]
+fn every_rule_can_be_set_to_what_another_agent_does() {
+    for agent in skills_agents::profile::agents() {
+        for rule in RULES.iter().filter(|it| it.name != "roots") {
+            let lines = (rule.lines)(agent);
+            let value = match rule.kind {
+                RuleKind::YesNo | RuleKind::Word(_) | RuleKind::Check if lines.is_empty() => {
+                    continue;
+                }
+                RuleKind::YesNo => (lines[0] == "yes").to_string(),
+                RuleKind::Word(_) | RuleKind::Check => format!("{:?}", lines[0]),
+                RuleKind::Words(_) | RuleKind::Names | RuleKind::Requirements | RuleKind::Roots => {
+                    format!("{lines:?}")
+                }
+            };
+            // One that has nested roots and trust, so that no rule is ruled out; what is said
+            // of plugins and files counts where there are any.
+            let of_its_own = rule.name.starts_with("plugin") || rule.name == "settings";
+            if of_its_own && lines.is_empty() {
+                continue;
+            }
+            let base = if of_its_own { &*agent.id } else { "agentskills" };
+            let text = format!(
+                "[profiles.x]\nbase = \"{base}\"\n{}{} = {value}\n",
+                if rule.name == "trust_variables" { "requires_trust = true\n" } else { "" },
+                rule.name
+            );
+            if rule.name == "trust_variables" && lines.is_empty() {
+                continue;
+            }
+            let profiles = profiles(&text);
+            let found = (rule.lines)(profiles.find("x").unwrap());
+            match rule.name {
+                // Those of the roots are added.
+                "environment" => {
+                    assert!(lines.iter().all(|it| found.contains(it)), "{text}");
+                }
+                _ => assert_eq!(found, lines, "{text}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn mistakes_are_told_where_they_stand() {
+    check(
+        "[profiles.a]\nduplicates = \"last-win\"\n[profiles.b]\nbase = \"opencod\"\nduplicate = \"x\"\n[profiles.codex]\nbase = \"opencode\"\n[profiles.all]\nbase = \"codex\"\n[profiles]\n\"A b\" = {}\n",
+        &expect![[r#"
+            1:11: the profile `a` has no `base` (Add a line `base = "agentskills"`, or the agent it is like.)
+            2:14: `duplicates` cannot be `last-win` (Did you mean `last-wins`?)
+            4:8: there is no profile `opencod` (Did you mean `opencode`?)
+            5:1: a profile has no key `duplicate` (Did you mean `duplicates`?)
+            7:8: `codex` is built in, and its base cannot be changed (Choose a name of your own for a profile with another base.)
+            8:11: `all` cannot be a profile's name (`all` stands for every profile.)
+            11:1: `A b` cannot be a profile's name (Use small letters, digits, `-`, `_` and `.`.)
+        "#]],
+    );
+}
+
+#[test]
+fn circles_are_told_once() {
+    check(
+        "[profiles.a]\nbase = \"c\"\n[profiles.b]\nbase = \"a\"\n[profiles.c]\nbase = \"b\"\n[profiles.self]\nbase = \"self\"\n",
+        &expect![[r#"
+            4:8: profiles are made from each other: `a` from `c` from `b` from `a` (Give one of them a built-in profile as its base.)
+            8:8: profiles are made from each other: `self` from `self` (Give one of them a built-in profile as its base.)
+        "#]],
+    );
+}
+
+#[test]
+fn mistakes_in_roots_are_told_where_they_stand() {
+    check(
+        "[profiles.a]\nbase = \"codex\"\nwithout_roots = [\"~/.agent/skills\", \".codex/skills\"]\nevery_root = { deep = 3, depth = 0 }\nroots_last = [\n  { base = \"hom\", relative = \"x\" },\n  { relative = \"../x\" },\n  { base = \"home\" },\n  { base = \"$A*\", relative = \"x\" },\n  { base = \"home\", relative = \"x\", stop = \"cwd\", scope = \"mine\", links = 3 },\n]\nnested_taken = \"wins\"\n",
+        &expect![[r#"
+            3:18: `~/.agent/skills` is no root of `codex` (Did you mean `~/.agents/skills`?)
+            4:16: a walk has no key `deep` (There are `depth`, `root_skill`, `hidden`, `skipped`, `reserved`, `skills_in_skills`, `links`, `file_links`.)
+            4:34: `depth` is a number from 1 to 64, or `"any"`
+            6:12: `base` cannot be `hom` (It is `home`, `project`, `added`, an absolute path or `$NAME`.)
+            7:3: a root has no `base` (Write for example `base = "home"`.)
+            7:16: `../x` is no path below a base (Write a path below the base, without `..`.)
+            8:3: a root has no `relative` (Write for example `relative = ".agents/skills"`.)
+            9:12: `A*` is no variable's name (Name each variable in full, without `$` and `*`.)
+            10:43: `stop` counts with the base `project` alone
+            10:58: `scope` cannot be `mine` (It is one of `managed`, `user`, `project`, `nested`, `additional`, `bundled`, `remote`, `mcp`, `plugin`, `command`.)
+            10:74: `links` is a text, not a whole number
+            12:1: `nested_taken` decides nothing here: `nested` names no directory
+        "#]],
+    );
+}
+
+#[test]
+fn the_default_profile_may_be_ones_own_and_a_repository_has_none() {
+    profiles("profile = \"mine\"\n[profiles.mine]\nbase = \"codex\"\n");
+    check(
+        "profile = \"mien\"\n[profiles.mine]\nbase = \"codex\"\n",
+        &expect![[r#"
+            1:11: `profile` cannot be `mien` (Did you mean `mine`?)
+        "#]],
+    );
+    let parsed = read_config(b"[profiles.mine]\nbase = \"codex\"\n", Source::Repository);
+    assert_eq!(parsed.problems.len(), 1);
+}
+
+#[test]
+fn what_an_agent_reads_besides_skills_may_be_changed() {
+    let text = "[profiles.quiet]\nbase = \"claude-code\"\nsettings = [\"permission-lists\"]\nplugins_enabled_only = false\nplugins_prefixed = false\nplugin_manifest = []\n[profiles.codex]\nsidecar = \"skill.yaml\"\n[profiles.plain]\nbase = \"codex\"\nsidecar = []\nsettings = []\n";
+    let profiles = profiles(text);
+    let quiet = profiles.find("quiet").unwrap();
+    assert_eq!(quiet.settings.len(), 3);
+    assert!(
+        quiet
+            .settings
+            .iter()
+            .all(|it| it.reads == [skills_agents::profile::Reads::PermissionLists])
+    );
+    assert!(quiet.plugins().count() == 2 && quiet.plugins().all(|it| !it.enabled_only));
+    assert!(quiet.plugins().all(|it| !it.prefixed && it.manifest.is_empty()));
+    assert_eq!(profiles.find("codex").unwrap().sidecar.as_deref(), Some("skill.yaml"));
+    let plain = profiles.find("plain").unwrap();
+    assert_eq!((plain.sidecar.as_deref(), plain.settings.len()), (None, 0));
+    expect![[r#"
+        settings: skill-overrides, bundled-switch, enabled-plugins -> none (Your configuration, line 3.)
+        plugins_enabled_only: yes -> no (Your configuration, line 4.)
+        plugins_prefixed: yes -> no (Your configuration, line 5.)
+        plugin_manifest: skills, commands -> none (Your configuration, line 6.)
+    "#]].assert_eq(&differences(quiet));
+    check(
+        "[profiles.a]\nbase = \"agentskills\"\nsettings = [\"skill-path\"]\nplugins_cache = true\nsidecar = [\"a\", \"../b\"]\n",
+        &expect![[r#"
+            3:1: `settings` decides nothing here: it reads no configuration file of an agent's
+            3:13: `settings` cannot be `skill-path` (Did you mean `skill-paths`?)
+            4:1: `plugins_cache` decides nothing here: it looks for no plugins
+            5:17: `../b` is no path below a base (Write a path below the base, without `..`.)
+            5:17: `sidecar` is one path at most
+        "#]],
+    );
+}
+
+#[test]
+fn a_repository_may_name_a_profile_that_the_user_has_made() {
+    let text = b"profile = \"house\"\n";
+    assert_eq!(read_config(text, Source::Repository).problems.len(), 1);
+    let own = ["house".to_owned()];
+    let names = crate::Names { rules: None, profiles: &own };
+    let parsed = crate::read_knowing(text, Source::Repository, names);
+    assert_eq!(parsed.problems, []);
+    assert_eq!(parsed.config.profile.as_deref(), Some("house"));
+    assert_eq!(profiles("[profiles.house]\nbase = \"codex\"\n").own().collect::<Vec<_>>(), own);
+}
+
+#[test]
+fn what_is_written_says_the_same_on_one_line() {
+    let text = "[profiles.house]\nbase = \"codex\" # like it\nagent = \"\"\"our \\\"house\\\"\nagent\"\"\"\nroots_first = [\n  { base = \"home\", relative = 'a\\b', depth = 3, hidden = true },\n]\n[profiles.opencode]\nduplicates = \"first-wins\"\n";
+    let first = profiles(text);
+    assert_eq!(first.written().lines().count(), 1, "{}", first.written());
+    let second = profiles(first.written());
+    assert_eq!(first.written(), second.written());
+    for (one, other) in first.all().iter().zip(second.all()) {
+        // Where it is written is another place.
+        let rules = |it: &skills_agents::profile::Profile| {
+            let mut it = it.clone();
+            it.differences.clear();
+            it.revision = 0;
+            it
+        };
+        assert_eq!(rules(one), rules(other));
+    }
+    assert_eq!(Profiles::default().written(), "");
+}

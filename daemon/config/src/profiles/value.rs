@@ -1,0 +1,143 @@
+//! The values that a user writes about profiles: each form with its own complaint.
+
+use skills_agents::profile::{Text, Worded};
+use toml::Spanned;
+use toml::de::DeValue;
+
+use super::super::read::{Reader, nearest, shown};
+
+pub(super) type Key<'a> = Spanned<std::borrow::Cow<'a, str>>;
+
+pub(super) fn unknown(reader: &mut Reader<'_>, key: &Key<'_>, among: &[&'static str], of: &str) {
+    let name = key.get_ref();
+    let hint = match nearest(name, among) {
+        Some(near) => format!("Did you mean `{near}`?"),
+        None => format!("There are `{}`.", among.join("`, `")),
+    };
+    reader.problem(key.span().start, format!("a {of} has no key `{name}`"), Some(hint));
+}
+
+pub(super) fn misfit(reader: &mut Reader<'_>, key: &str, what: &str, value: &Spanned<DeValue<'_>>) {
+    let message = format!("`{key}` is {what}, not {}", shown(value.get_ref()));
+    reader.problem(value.span().start, message, None);
+}
+
+pub(super) fn text(
+    reader: &mut Reader<'_>,
+    key: &Key<'_>,
+    value: &Spanned<DeValue<'_>>,
+) -> Option<String> {
+    match value.get_ref() {
+        DeValue::String(text) if !text.trim().is_empty() => Some(text.to_string()),
+        DeValue::String(_) => {
+            reader.problem(value.span().start, format!("`{}` is empty", key.get_ref()), None);
+            None
+        }
+        _ => {
+            misfit(reader, key.get_ref(), "a text", value);
+            None
+        }
+    }
+}
+
+pub(super) fn yes_no(
+    reader: &mut Reader<'_>,
+    key: &str,
+    value: &Spanned<DeValue<'_>>,
+) -> Option<bool> {
+    if let DeValue::Boolean(yes) = value.get_ref() {
+        return Some(*yes);
+    }
+    misfit(reader, key, "true or false", value);
+    None
+}
+
+pub(super) fn word(
+    reader: &mut Reader<'_>,
+    key: &str,
+    words: &[&'static str],
+    value: &Spanned<DeValue<'_>>,
+) -> Option<String> {
+    let DeValue::String(text) = value.get_ref() else {
+        misfit(reader, key, "a text", value);
+        return None;
+    };
+    if words.contains(&&**text) {
+        return Some(text.to_string());
+    }
+    let hint = match nearest(text, words) {
+        Some(near) => format!("Did you mean `{near}`?"),
+        None => format!("It is one of `{}`.", words.join("`, `")),
+    };
+    reader.problem(value.span().start, format!("`{key}` cannot be `{text}`"), Some(hint));
+    None
+}
+
+pub(super) fn worded<T: Worded>(
+    reader: &mut Reader<'_>,
+    key: &Key<'_>,
+    value: &Spanned<DeValue<'_>>,
+) -> Option<T> {
+    T::of_word(&word(reader, key.get_ref(), &T::words(), value)?)
+}
+
+/// Returns a text or a list of texts, each with its place.
+pub(super) fn list(
+    reader: &mut Reader<'_>,
+    key: &Key<'_>,
+    value: &Spanned<DeValue<'_>>,
+) -> Vec<(String, usize)> {
+    let mut found = Vec::new();
+    match value.get_ref() {
+        DeValue::String(text) => found.push((text.to_string(), value.span().start)),
+        DeValue::Array(items) => {
+            for item in items {
+                match item.get_ref() {
+                    DeValue::String(text) => found.push((text.to_string(), item.span().start)),
+                    _ => misfit(reader, key.get_ref(), "a list of texts", item),
+                }
+            }
+        }
+        _ => misfit(reader, key.get_ref(), "a list of texts", value),
+    }
+    found
+}
+
+pub(super) fn names(
+    reader: &mut Reader<'_>,
+    key: &Key<'_>,
+    value: &Spanned<DeValue<'_>>,
+) -> Vec<Text> {
+    list(reader, key, value).into_iter().map(|(it, _)| Text::Owned(it)).collect()
+}
+
+/// Returns the names of variables, without those that can be none.
+pub(super) fn variables(reader: &mut Reader<'_>, found: Vec<(String, usize)>) -> Vec<String> {
+    let mut names = Vec::new();
+    for (name, at) in found {
+        let fits = |it: char| it.is_ascii_alphanumeric() || it == '_';
+        if name.is_empty() || !name.chars().all(fits) {
+            // A pattern would carry keys and tokens.
+            let hint = "Name each variable in full, without `$` and `*`.".to_owned();
+            reader.problem(at, format!("`{name}` is no variable's name"), Some(hint));
+        } else {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// Returns paths below a base, without those that can be none.
+pub(super) fn below(reader: &mut Reader<'_>, found: Vec<(String, usize)>) -> Vec<String> {
+    let mut paths = Vec::new();
+    for (path, at) in found {
+        let climbs = path.split('/').any(|it| it == "..");
+        if path.is_empty() || path.starts_with(['/', '~']) || climbs {
+            let hint = "Write a path below the base, without `..`.".to_owned();
+            reader.problem(at, format!("`{path}` is no path below a base"), Some(hint));
+        } else {
+            paths.push(path.trim_end_matches('/').trim_start_matches("./").to_owned());
+        }
+    }
+    paths
+}

@@ -1,0 +1,484 @@
+//! From the text of a configuration file to its values, and to what is wrong with it.
+//!
+//! Every problem has its place and, where it can be guessed, what was meant. All of them are
+//! found in one reading; whoever calls decides whether a text with problems counts at all.
+
+use skills_discovery::remote::Address;
+use skills_syntax::suggest;
+use skills_syntax::text::{LineIndex, decode};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::{Config, KEYS, Key, Kind, Scalar, Source, levels, permissions, profiles, server};
+
+/// What a text says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Parsed {
+    /// The keys without a problem, also those that can be read of a text that is not TOML
+    /// throughout; the others have their default.
+    pub config: Config,
+    /// What is wrong, in the order of the text.
+    pub problems: Vec<Problem>,
+}
+
+/// One thing that is wrong, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The line, counted from 1.
+    pub line: u32,
+    /// The column in characters, counted from 1.
+    pub column: u32,
+    /// What is wrong, as a sentence fragment.
+    pub message: String,
+    /// What to do, as a sentence.
+    pub hint: Option<String>,
+}
+
+/// Names that a file may use and that this crate does not know by itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Names<'a> {
+    /// The ids of the rules; without them any name is taken for a rule.
+    pub rules: Option<&'a [&'a str]>,
+    /// The profiles that another file makes.
+    pub profiles: &'a [String],
+}
+
+/// Reads a configuration file. Names of rules are not checked.
+pub fn read(bytes: &[u8], source: Source) -> Parsed {
+    read_knowing(bytes, source, Names::default())
+}
+
+/// Reads a configuration file that may use these names.
+pub fn read_knowing(bytes: &[u8], source: Source, names: Names<'_>) -> Parsed {
+    let decoded = decode(bytes);
+    let text = &*decoded.text;
+    let mut reader = Reader {
+        text,
+        lines: LineIndex::new(text),
+        source,
+        rules: names.rules,
+        own: names.profiles.to_vec(),
+        parsed: Parsed::default(),
+    };
+    if let Some(span) = decoded.invalid_utf8 {
+        reader.problem(span.start, "the file is not UTF-8".to_owned(), None);
+        return reader.parsed;
+    }
+    let (table, errors) = DeTable::parse_recoverable(text);
+    for error in &errors {
+        let at = error.span().map_or(0, |span| span.start);
+        reader.problem(at, syntax(error.message()), None);
+    }
+    let n_syntax = reader.parsed.problems.len();
+    if let (Source::User, Some(DeValue::Table(own))) =
+        (source, table.get_ref().get("profiles").map(Spanned::get_ref))
+    {
+        reader.own = own.keys().map(|it| it.get_ref().to_string()).collect();
+    }
+    reader.table("", table.get_ref());
+    if n_syntax > 0 {
+        // What a broken text seems to say would only be a second way to say that it is broken.
+        reader.parsed.problems.truncate(n_syntax);
+    }
+    let mut parsed = reader.parsed;
+    parsed.problems.sort_by_key(|it| (it.line, it.column));
+    parsed
+}
+
+// One line, as the other problems are.
+fn syntax(message: &str) -> String {
+    let words: Vec<_> = message.split_whitespace().collect();
+    format!("not TOML: {}", words.join(" "))
+}
+
+pub(super) struct Reader<'a> {
+    text: &'a str,
+    lines: LineIndex,
+    source: Source,
+    /// The ids of the rules, where they are known.
+    rules: Option<&'a [&'a str]>,
+    /// The names in the table of profiles, which other keys may name.
+    own: Vec<String>,
+    parsed: Parsed,
+}
+
+impl Reader<'_> {
+    /// Returns the line of an offset.
+    pub(super) fn line(&self, at: usize) -> u32 {
+        self.place(at).0
+    }
+
+    /// Returns the line and column of an offset.
+    pub(super) fn place(&self, at: usize) -> (u32, u32) {
+        self.lines.display(self.text, at)
+    }
+
+    /// Returns whose file it is.
+    pub(super) fn source(&self) -> Source {
+        self.source
+    }
+
+    pub(super) fn problem(&mut self, at: usize, message: String, hint: Option<String>) {
+        let (line, column) = self.lines.display(self.text, at);
+        self.parsed.problems.push(Problem { line, column, message, hint });
+    }
+
+    fn table(&mut self, prefix: &str, table: &DeTable<'_>) {
+        for (key, value) in table {
+            let name = format!("{prefix}{}", key.get_ref());
+            let is_table = KEYS.iter().any(|it| it.name.starts_with(&format!("{name}.")));
+            match (KEYS.iter().find(|it| it.name == name), value.get_ref()) {
+                (Some(row), _) => self.key(row, key.span().start, value),
+                (None, DeValue::Table(inner)) if is_table => {
+                    self.table(&format!("{name}."), inner);
+                }
+                (None, _) if is_table => {
+                    let message = format!("`{name}` is a table, not {}", shown(value.get_ref()));
+                    self.problem(value.span().start, message, Some(keys_of(&name)));
+                }
+                (None, _) => {
+                    let message = format!("there is no key `{name}`");
+                    self.problem(key.span().start, message, self.meant(&name));
+                }
+            }
+        }
+    }
+
+    fn key(&mut self, row: &Key, at: usize, value: &Spanned<DeValue<'_>>) {
+        if self.source == Source::Repository && !row.repository {
+            let message = format!("`{}` is not for a repository to decide", row.name);
+            let hint = "Put it into your own `config.toml`.".to_owned();
+            return self.problem(at, message, Some(hint));
+        }
+        let misfits = match (row.kind, value.get_ref()) {
+            (Kind::Profiles | Kind::Addresses, DeValue::Array(items)) => {
+                self.list(row, items.iter())
+            }
+            (Kind::Servers, DeValue::Table(servers)) => {
+                let (servers, misfits) = server::read(servers);
+                if misfits.is_empty() {
+                    self.parsed.config.set(row.name, Scalar::Servers(servers));
+                }
+                misfits
+            }
+            (Kind::Rules, DeValue::Table(rules)) => {
+                let (rules, misfits) = levels::read_rules(rules, self.rules);
+                if misfits.is_empty() {
+                    self.parsed.config.set(row.name, Scalar::Rules(rules));
+                }
+                misfits
+            }
+            (Kind::Paths, DeValue::Table(paths)) => {
+                let (paths, misfits) = levels::read_paths(paths, self.rules);
+                if misfits.is_empty() {
+                    self.parsed.config.set(row.name, Scalar::Paths(paths));
+                }
+                misfits
+            }
+            (Kind::Permissions, DeValue::Table(table)) => {
+                let (rules, misfits) = permissions::read(self, row, table);
+                self.parsed.config.set(row.name, Scalar::Permissions(rules));
+                misfits
+            }
+            (Kind::Own, DeValue::Table(own)) => {
+                let own = profiles::read(self, own);
+                self.parsed.config.set(row.name, Scalar::Own(own));
+                Vec::new()
+            }
+            (kind, one) => match scalar(kind, &self.words(kind), one) {
+                Ok(scalar) => {
+                    self.parsed.config.set(row.name, scalar);
+                    Vec::new()
+                }
+                Err(misfit) => vec![(value.span().start, misfit)],
+            },
+        };
+        for (at, Misfit { message, hint }) in misfits {
+            self.problem(at, format!("`{}` {message}", row.name), hint);
+        }
+    }
+
+    /// Reads a list, each item of which stands for itself.
+    fn list<'v>(
+        &mut self,
+        row: &Key,
+        items: impl Iterator<Item = &'v Spanned<DeValue<'v>>>,
+    ) -> Vec<(usize, Misfit)> {
+        let (mut words, mut addresses, mut misfits) = (Vec::new(), Vec::new(), Vec::new());
+        for item in items {
+            let read = match row.kind {
+                Kind::Addresses => address(item.get_ref()).map(|it| addresses.push(it)),
+                _ => word(&self.words(row.kind), item.get_ref()).map(|it| words.push(it)),
+            };
+            misfits.extend(read.err().map(|misfit| (item.span().start, misfit)));
+        }
+        if misfits.is_empty() {
+            let scalar = match row.kind {
+                Kind::Addresses => Scalar::Addresses(addresses),
+                _ => Scalar::Words(words),
+            };
+            self.parsed.config.set(row.name, scalar);
+        }
+        misfits
+    }
+
+    /// Returns the words that a key takes in this file.
+    fn words(&self, kind: Kind) -> Vec<&str> {
+        let own = self.own.iter().filter(|_| matches!(kind, Kind::Profile | Kind::Profiles));
+        let mut words = kind.words();
+        words.extend(own.map(String::as_str));
+        words.dedup();
+        words
+    }
+
+    /// Returns what was meant by a name that there is not.
+    fn meant(&self, name: &str) -> Option<String> {
+        let may = |key: &&Key| key.repository || self.source == Source::User;
+        let names: Vec<_> = KEYS.iter().filter(may).map(|it| it.name).collect();
+        let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();
+        // `idle_exit` is meant for `daemon.idle_exit`, and `log.levle` for `log.level`.
+        let whole = nearest(name, &names);
+        let found = whole.or_else(|| {
+            let lasts: Vec<_> = names.iter().map(|it| last(it)).collect();
+            let lasts: Vec<_> = lasts.iter().map(String::as_str).collect();
+            let near = nearest(&last(name), &lasts)?;
+            names.iter().copied().find(|it| last(it) == near)
+        });
+        found.map(|it| format!("Did you mean `{it}`?"))
+    }
+}
+
+/// Why a value does not fit its key.
+pub(super) struct Misfit {
+    pub(super) message: String,
+    pub(super) hint: Option<String>,
+}
+
+fn scalar(kind: Kind, words: &[&str], value: &DeValue<'_>) -> Result<Scalar, Misfit> {
+    match kind {
+        Kind::Choice(_) | Kind::Profile => word(words, value).map(Scalar::Word),
+        Kind::Profiles | Kind::Addresses => Err(Misfit {
+            message: format!("is a list, not {}", shown(value)),
+            hint: Some("Write it between `[` and `]`.".to_owned()),
+        }),
+        Kind::Servers => Err(Misfit {
+            message: format!("is a table of servers, not {}", shown(value)),
+            hint: Some("Write `[mcp.servers.NAME]` and below it `command`.".to_owned()),
+        }),
+        Kind::Own => Err(Misfit {
+            message: format!("is a table of profiles, not {}", shown(value)),
+            hint: Some("Write `[profiles.NAME]` and below it `base`.".to_owned()),
+        }),
+        Kind::Rules => Err(Misfit {
+            message: format!("is a table of rules and levels, not {}", shown(value)),
+            hint: Some(
+                "Write `[check.rules]` and below it `\"family/rule\" = \"off\"`.".to_owned(),
+            ),
+        }),
+        Kind::Paths => Err(Misfit {
+            message: format!("is a table of globs, not {}", shown(value)),
+            hint: Some(
+                "Write `[check.paths.\"GLOB\"]` and below it `\"family/rule\" = \"off\"`."
+                    .to_owned(),
+            ),
+        }),
+        Kind::Permissions => Err(Misfit {
+            message: format!("is a table of rules, not {}", shown(value)),
+            hint: Some("Write `[permission.skill]` and below it `\"NAME\" = \"deny\"`.".to_owned()),
+        }),
+        Kind::Switch => switch(value),
+        Kind::Number { min, max, unit } => number(min, max, unit, value),
+    }
+}
+
+fn switch(value: &DeValue<'_>) -> Result<Scalar, Misfit> {
+    match value {
+        DeValue::Boolean(on) => Ok(Scalar::Switch(*on)),
+        other => {
+            let message = format!("is `true` or `false`, not {}", shown(other));
+            Err(Misfit { message, hint: None })
+        }
+    }
+}
+
+fn address(value: &DeValue<'_>) -> Result<Address, Misfit> {
+    let DeValue::String(text) = value else {
+        let message = format!("holds {}, not an address", shown(value));
+        return Err(Misfit { message, hint: None });
+    };
+    Address::parse(text).map_err(|error| Misfit {
+        message: format!("holds `{text}`, which {error}"),
+        hint: Some("Write it as `https://example.org/skills`.".to_owned()),
+    })
+}
+
+pub(super) fn word(words: &[&str], value: &DeValue<'_>) -> Result<String, Misfit> {
+    let all = words.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ");
+    let DeValue::String(text) = value else {
+        let message = format!("is a text, not {}", shown(value));
+        return Err(Misfit { message, hint: Some(format!("It is one of {all}.")) });
+    };
+    if words.contains(&&**text) {
+        return Ok(text.clone().into_owned());
+    }
+    let hint = match nearest(text, words) {
+        Some(near) => format!("Did you mean `{near}`?"),
+        None => format!("It is one of {all}."),
+    };
+    Err(Misfit { message: format!("cannot be `{text}`"), hint: Some(hint) })
+}
+
+fn number(min: u64, max: u64, unit: &str, value: &DeValue<'_>) -> Result<Scalar, Misfit> {
+    let DeValue::Integer(integer) = value else {
+        let message = format!("is a whole number of {unit}, not {}", shown(value));
+        return Err(Misfit { message, hint: None });
+    };
+    let number = i128::from_str_radix(integer.as_str(), integer.radix()).ok();
+    match number.and_then(|it| u64::try_from(it).ok()).filter(|it| (min..=max).contains(it)) {
+        Some(number) => Ok(Scalar::Number(number)),
+        None => Err(Misfit {
+            message: format!("cannot be {}", integer.as_str()),
+            hint: Some(format!("It is from {min} to {max} {unit}.")),
+        }),
+    }
+}
+
+pub(super) fn shown(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "a text",
+        DeValue::Integer(_) => "a whole number",
+        DeValue::Float(_) => "a number with a point",
+        DeValue::Boolean(_) => "true or false",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
+    }
+}
+
+fn keys_of(table: &str) -> String {
+    let prefix = format!("{table}.");
+    let names = KEYS.iter().filter_map(|it| it.name.strip_prefix(&prefix));
+    let names: Vec<_> = names.map(|it| format!("`{it}`")).collect();
+    format!("Write `[{table}]` on a line of its own, and below it {}.", names.join(", "))
+}
+
+/// Returns the one of `among` that is most like `name`.
+pub(super) fn nearest<'a>(name: &str, among: &[&'a str]) -> Option<&'a str> {
+    // Below it two words have nothing to do with each other.
+    const ALIKE: f64 = 0.75;
+    suggest::nearest(name, among.iter().copied(), ALIKE).first().copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, source: Source, expected: &Expect) {
+        let parsed = read(text.as_bytes(), source);
+        let lines = parsed.problems.iter().map(|it| {
+            let hint = it.hint.as_deref().map(|hint| format!(" ({hint})")).unwrap_or_default();
+            format!("{}:{}: {}{hint}\n", it.line, it.column, it.message)
+        });
+        expected.assert_eq(&lines.collect::<String>());
+    }
+
+    #[test]
+    fn an_empty_text_is_the_default() {
+        let parsed = read(b"# nothing\n", Source::User);
+        assert_eq!(parsed, Parsed::default());
+    }
+
+    #[test]
+    fn values_stand_in_tables_or_dotted() {
+        let expected = Config {
+            log_level: Some("debug".to_owned()),
+            idle_exit: Some(0),
+            connections: 0x40,
+            profile: Some("claude-code".to_owned()),
+            ..Config::default()
+        };
+        let text = "profile = \"claude-code\"\nlog.level = \"debug\"\n[daemon]\nidle_exit = 0\n[limits]\nconnections = 0x40\n";
+        let parsed = read(text.as_bytes(), Source::User);
+        assert_eq!(parsed, Parsed { config: expected, problems: Vec::new() });
+    }
+
+    #[test]
+    fn unknown_keys_are_named_with_what_was_meant() {
+        check(
+            "porfile = \"codex\"\n\n[log]\nlevle = \"debug\"\n[limits]\nconections = 1\n[else]\nx = 1\n",
+            Source::User,
+            &expect![[r#"
+                1:1: there is no key `porfile` (Did you mean `profile`?)
+                4:1: there is no key `log.levle` (Did you mean `log.level`?)
+                6:1: there is no key `limits.conections` (Did you mean `limits.connections`?)
+                7:2: there is no key `else`
+            "#]],
+        );
+        check(
+            "idle_exit = 5\n",
+            Source::User,
+            &expect![[r#"
+                1:1: there is no key `idle_exit` (Did you mean `daemon.idle_exit`?)
+            "#]],
+        );
+    }
+
+    #[test]
+    fn wrong_values_are_named_where_they_stand() {
+        check(
+            "profile = \"claude-cod\"\nread_limit = 10\nlog = 3\nrun.shell = 1\n[daemon]\nidle_exit = \"1h\"\n[limits]\nconnections = -1\nrequests_in_flight = 99999999999999999999\n",
+            Source::User,
+            &expect![[r#"
+                1:11: `profile` cannot be `claude-cod` (Did you mean `claude-code`?)
+                2:14: `read_limit` cannot be 10 (It is from 1024 to 67108864 bytes.)
+                3:7: `log` is a table, not a whole number (Write `[log]` on a line of its own, and below it `level`.)
+                4:13: `run.shell` is `true` or `false`, not a whole number
+                6:13: `daemon.idle_exit` is a whole number of seconds, not a text
+                8:15: `limits.connections` cannot be -1 (It is from 4 to 65536 connections.)
+                9:22: `limits.requests_in_flight` cannot be 99999999999999999999 (It is from 1 to 4096 requests.)
+            "#]],
+        );
+    }
+
+    #[test]
+    fn what_is_not_toml_is_said_where_it_stops() {
+        check(
+            "profile = \n",
+            Source::User,
+            &expect![[r#"
+                1:11: not TOML: string values must be quoted, expected literal string
+            "#]],
+        );
+        check(
+            "a = 1\na = 2\n",
+            Source::User,
+            &expect![[r#"
+                2:1: not TOML: duplicate key
+            "#]],
+        );
+        let parsed = read(b"profile = \"\xff\"\n", Source::User);
+        assert_eq!(parsed.problems[0].message, "the file is not UTF-8");
+        assert_eq!((parsed.problems[0].line, parsed.problems[0].column), (1, 12));
+    }
+
+    #[test]
+    fn a_repository_decides_little() {
+        check(
+            "profile = \"claude-code\"\n[daemon]\nidle_exit = 1\n[limits]\nconnection = 1\n",
+            Source::Repository,
+            &expect![[r#"
+                3:1: `daemon.idle_exit` is not for a repository to decide (Put it into your own `config.toml`.)
+                5:1: there is no key `limits.connection`
+            "#]],
+        );
+    }
+
+    #[test]
+    fn one_problem_leaves_the_other_keys_their_values() {
+        let parsed = read(b"nope = 1\nread_limit = 2048\n", Source::User);
+        assert_eq!((parsed.config.read_limit, parsed.problems.len()), (2048, 1));
+    }
+}

@@ -1,0 +1,189 @@
+//! The table of MCP servers: what may stand in it.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::read::{Misfit, nearest, shown};
+
+/// How an MCP server is run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct McpServer {
+    /// The program: a path, or a name that is looked for in `PATH`.
+    pub command: String,
+    /// What it is given.
+    pub args: Vec<String>,
+    /// Variables that it sees besides the few that every program needs.
+    pub env: BTreeMap<String, String>,
+}
+
+/// The keys of one server, each with what it is.
+const KEYS: [(&str, &str); 3] = [
+    ("command", "The program: a path, or a name that is looked for in `PATH`."),
+    ("args", "What it is given."),
+    ("env", "Variables that it sees besides the few that every program needs."),
+];
+
+/// Returns the keys of one server for the reference.
+pub(super) fn keys() -> String {
+    let keys = KEYS.map(|(name, _)| format!("`{name}`"));
+    format!("tables with {}", keys.join(", "))
+}
+
+/// Returns the schema of the table.
+pub(super) fn schema() -> Value {
+    let texts = json!({"type": "string"});
+    let mut properties = Map::new();
+    for (name, doc) in KEYS {
+        let mut property = match name {
+            "args" => json!({"type": "array", "items": texts}),
+            "env" => json!({"type": "object", "additionalProperties": texts}),
+            _ => json!({"type": "string", "minLength": 1}),
+        };
+        property["description"] = json!(doc);
+        properties.insert(name.to_owned(), property);
+    }
+    let server = json!({
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["command"],
+        "properties": properties,
+    });
+    json!({"type": "object", "additionalProperties": server})
+}
+
+/// Reads the table. What is wrong is told with its place, and then nothing of it counts.
+pub(super) fn read(table: &DeTable<'_>) -> (BTreeMap<String, McpServer>, Vec<(usize, Misfit)>) {
+    let mut servers = BTreeMap::new();
+    let mut misfits = Vec::new();
+    for (name, value) in table {
+        let DeValue::Table(keys) = value.get_ref() else {
+            let message = format!("has `{}`, which is {}", name.get_ref(), shown(value.get_ref()));
+            let hint = Some("A server is a table with a `command`.".to_owned());
+            misfits.push((value.span().start, Misfit { message, hint }));
+            continue;
+        };
+        let server = one(name.get_ref(), keys, &mut misfits);
+        if server.command.is_empty() && !keys.iter().any(|(it, _)| it.get_ref() == "command") {
+            let message = format!("has no `command` for `{}`", name.get_ref());
+            let hint = Some("Name the program to start.".to_owned());
+            misfits.push((name.span().start, Misfit { message, hint }));
+        }
+        servers.insert(name.get_ref().clone().into_owned(), server);
+    }
+    (servers, misfits)
+}
+
+fn one(name: &str, keys: &DeTable<'_>, misfits: &mut Vec<(usize, Misfit)>) -> McpServer {
+    let mut server = McpServer::default();
+    for (key, value) in keys {
+        let at = value.span().start;
+        let wrong = |what: &str| Misfit {
+            message: format!("has a `{}` of `{name}` that is not {what}", key.get_ref()),
+            hint: None,
+        };
+        let read = match (&**key.get_ref(), value.get_ref()) {
+            ("command", DeValue::String(text)) if !text.is_empty() => {
+                server.command = text.clone().into_owned();
+                Ok(())
+            }
+            ("command", _) => Err((at, wrong("a text with something in it"))),
+            ("args", DeValue::Array(items)) => items
+                .iter()
+                .map(|it| text(it).ok_or_else(|| (it.span().start, wrong("all texts"))))
+                .collect::<Result<_, _>>()
+                .map(|args| server.args = args),
+            ("args", _) => Err((at, wrong("a list of texts"))),
+            ("env", DeValue::Table(items)) => items
+                .iter()
+                .map(|(name, it)| match text(it) {
+                    Some(text) => Ok((name.get_ref().clone().into_owned(), text)),
+                    None => Err((it.span().start, wrong("all texts"))),
+                })
+                .collect::<Result<_, _>>()
+                .map(|env| server.env = env),
+            ("env", _) => Err((at, wrong("a table of texts"))),
+            (unknown, _) => {
+                let near = nearest(unknown, &KEYS.map(|(name, _)| name));
+                let message = format!("has no key `{unknown}` for `{name}`");
+                let hint = near.map_or_else(
+                    || format!("A server has {}.", keys_listed()),
+                    |it| format!("Did you mean `{it}`?"),
+                );
+                Err((key.span().start, Misfit { message, hint: Some(hint) }))
+            }
+        };
+        misfits.extend(read.err());
+    }
+    server
+}
+
+fn keys_listed() -> String {
+    KEYS.map(|(name, _)| format!("`{name}`")).join(", ")
+}
+
+fn text(value: &Spanned<DeValue<'_>>) -> Option<String> {
+    match value.get_ref() {
+        DeValue::String(text) => Some(text.clone().into_owned()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use crate::{Source, read};
+
+    #[track_caller]
+    fn check(text: &str, expected: &Expect) {
+        let parsed = read(text.as_bytes(), Source::User);
+        let lines = parsed.problems.iter().map(|it| {
+            let hint = it.hint.as_deref().map(|hint| format!(" ({hint})")).unwrap_or_default();
+            format!("{}:{}: {}{hint}\n", it.line, it.column, it.message)
+        });
+        let servers = parsed
+            .config
+            .mcp_servers
+            .iter()
+            .map(|(name, it)| format!("{name}: {} {:?} {:?}\n", it.command, it.args, it.env));
+        expected.assert_eq(&lines.chain(servers).collect::<String>());
+    }
+
+    #[test]
+    fn servers_stand_in_tables_of_their_own() {
+        check(
+            "[mcp.servers.notes]\ncommand = \"notes\"\nargs = [\"-x\"]\n[mcp.servers.notes.env]\nA = \"b\"\n[mcp.servers.\"two words\"]\ncommand = \"/bin/b\"\n",
+            &expect![[r#"
+                notes: notes ["-x"] {"A": "b"}
+                two words: /bin/b [] {}
+            "#]],
+        );
+    }
+
+    #[test]
+    fn mistakes_are_told_where_they_stand() {
+        check(
+            "[mcp.servers.a]\ncomand = \"x\"\n[mcp.servers.b]\ncommand = \"\"\nargs = [1]\nenv = 2\n[mcp.servers]\nc = 3\n",
+            &expect![[r#"
+                1:14: `mcp.servers` has no `command` for `a` (Name the program to start.)
+                2:1: `mcp.servers` has no key `comand` for `a` (Did you mean `command`?)
+                4:11: `mcp.servers` has a `command` of `b` that is not a text with something in it
+                5:9: `mcp.servers` has a `args` of `b` that is not all texts
+                6:7: `mcp.servers` has a `env` of `b` that is not a table of texts
+                8:5: `mcp.servers` has `c`, which is a whole number (A server is a table with a `command`.)
+            "#]],
+        );
+        check(
+            "mcp.servers = 3\n[remote]\nurls = [\"ftp://x\", 3]\n[bundled]\nprofiles = [\"codx\"]\n",
+            &expect![[r#"
+                1:15: `mcp.servers` is a table of servers, not a whole number (Write `[mcp.servers.NAME]` and below it `command`.)
+                3:9: `remote.urls` holds `ftp://x`, which begins with neither `https://` nor `http://` (Write it as `https://example.org/skills`.)
+                3:20: `remote.urls` holds a whole number, not an address
+                5:13: `bundled.profiles` cannot be `codx` (Did you mean `codex`?)
+            "#]],
+        );
+    }
+}

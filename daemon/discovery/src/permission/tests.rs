@@ -1,0 +1,141 @@
+//! Decisions as a table of text: rules, a skill, its frontmatter, and what follows.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use skills_agents::profile;
+use skills_agents::skill::parse;
+use skills_syntax::path::AbsPath;
+use skills_syntax::text::Spot;
+
+use super::{
+    Action, Author, Properties, Reason, Regime, Request, Rule, Source, decide, is_granted,
+};
+
+const CASES: &str = include_str!("tests/cases.txt");
+
+fn rule(line: u32, written: &str) -> Rule {
+    let (author, agent, rest) = match written.split_once(": ") {
+        Some(("user", rest)) => (Author::User, None, rest),
+        Some(("repository", rest)) => (Author::Repository, None, rest),
+        Some((agent, rest)) => (Author::Agent, Some(agent.into()), rest),
+        None => (Author::Agent, None, written),
+    };
+    let (action, pattern) = rest.split_once(' ').unwrap();
+    let file = AbsPath::new("/w/opencode.json".as_ref()).unwrap();
+    let source = Source { file, at: Spot { line, column: 1 } };
+    Rule { author, agent, pattern: pattern.into(), action: Action::named(action).unwrap(), source }
+}
+
+fn properties(keys: &str) -> Properties {
+    if keys.is_empty() {
+        return Properties::Safe;
+    }
+    let text = format!("---\n{}\n---\nbody\n", keys.replace("; ", "\n"));
+    Properties::of(&parse(&text), &text)
+}
+
+/// Returns what follows, in the words of the table.
+fn answer(rules: &str, skill: &str, keys: &str) -> String {
+    let (regime, rules) = match rules.strip_prefix("claude") {
+        Some(rest) => (Regime::DenyFirst, rest.trim()),
+        None => (Regime::LastMatch, rules),
+    };
+    let written = rules.split("; ").filter(|it| !it.is_empty());
+    let rules: Vec<_> = (1..).zip(written).map(|(line, it)| rule(line, it)).collect();
+    let (skill, agent) = match skill.split_once(" @") {
+        Some((skill, agent)) => (skill, Some(agent)),
+        None => (skill, None),
+    };
+    let remote = skill.strip_suffix(" remote");
+    let properties = properties(keys);
+    let request = Request {
+        name: remote.unwrap_or(skill),
+        agent,
+        is_remote: remote.is_some(),
+        properties: &properties,
+    };
+    let decision = decide(regime, &rules, &request);
+    assert_eq!(
+        decision.rule().map(|it| it.action),
+        match decision.reason {
+            Reason::Rule(_) | Reason::ToolOff(_) => Some(decision.action),
+            _ => None,
+        }
+    );
+    let action = decision.action.name();
+    let mut said = match &decision.reason {
+        Reason::Rule(rule) => format!("{action} by {}", rule.source.at.line),
+        Reason::ToolOff(rule) => format!("off by {}", rule.source.at.line),
+        Reason::Canonical => format!("{action}: canonical"),
+        Reason::Harmless => format!("{action}: harmless"),
+        Reason::Concern(key) => format!("{action} for {}", key.as_deref().unwrap_or("?")),
+        Reason::NoRule => format!("{action}: no rule"),
+    };
+    if decision.action == Action::Ask {
+        let _ = write!(said, ": {}", decision.suggestions.join(", "));
+    } else {
+        assert!(decision.suggestions.is_empty());
+    }
+    said.trim_end().to_owned()
+}
+
+#[test]
+fn each_case_is_decided_as_the_table_says() {
+    let mut counted = BTreeMap::<_, usize>::new();
+    let mut heading = "";
+    let mut wrong = String::new();
+    for line in CASES.lines().filter(|it| !it.is_empty()) {
+        if line.starts_with('#') {
+            continue;
+        }
+        if let Some(text) = line.strip_prefix("== ") {
+            heading = text;
+            continue;
+        }
+        let columns: Vec<_> = line.split('|').map(str::trim).collect();
+        let &[rules, skill, keys, expected] = &columns[..] else { panic!("`{line}`") };
+        let said = answer(rules, skill, keys);
+        if said != expected {
+            let _ = writeln!(wrong, "{line}\n    but it is `{said}`");
+        }
+        *counted.entry(heading).or_default() += 1;
+    }
+    assert!(wrong.is_empty(), "\n{wrong}");
+    assert!(counted.values().sum::<usize>() >= 100, "{counted:?}");
+    assert!(counted.len() == 6 && counted.values().all(|it| *it >= 15), "{counted:?}");
+}
+
+#[test]
+fn what_is_allowed_for_good_is_meant_as_the_agent_means_it() {
+    let granted = |regime, pattern: &str, name: &str| is_granted(regime, [pattern], name);
+    assert!(granted(Regime::DenyFirst, "deploy *", "deploy-prod"));
+    assert!(granted(Regime::DenyFirst, "deploy", "/deploy"));
+    assert!(!granted(Regime::DenyFirst, "*-prod", "deploy-prod"), "it allows too much");
+    assert!(!granted(Regime::DenyFirst, "deploy", "web:deploy"), "another skill");
+    assert!(granted(Regime::LastMatch, "*-prod", "deploy-prod"));
+    assert!(!granted(Regime::LastMatch, "deploy", "deployer"));
+}
+
+#[test]
+fn a_pattern_made_to_hurt_does_not() {
+    let pattern = "*a".repeat(500);
+    let name = "a".repeat(5_000) + "b";
+    let said = answer(&format!("deny {pattern}"), &name, "");
+    assert_eq!(said, "allow: no rule");
+}
+
+#[test]
+fn only_claude_code_and_what_is_made_from_it_denies_first() {
+    let first = profile::builtin().iter().filter(|it| Regime::of(it) == Regime::DenyFirst);
+    let ids: Vec<_> = first.map(|it| &*it.id).collect();
+    assert_eq!(ids, ["claude-code", "claude-code@founding"]);
+}
+
+#[test]
+fn a_frontmatter_that_nobody_knows_asks() {
+    let request =
+        Request { name: "a", agent: None, is_remote: false, properties: &Properties::Unknown };
+    let decision = decide(Regime::DenyFirst, &[], &request);
+    assert_eq!((decision.action, decision.reason), (Action::Ask, Reason::Concern(None)));
+}

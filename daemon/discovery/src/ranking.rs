@@ -1,0 +1,481 @@
+//! What one agent makes of the skills it finds, as far as one skill's text can change it.
+//!
+//! A [`Resolution`] needs the disk to be made. What editors need of it is less: which skills claim
+//! which names, whose claim is heard first, and who wins. That is a [`Ranking`]; it goes over a
+//! wire, and [`Ranking::overlaid`] says what it would be if some files said something else, which
+//! is how buffers that are not saved are seen. The rules of `index/*` look at rankings alone, so
+//! that an editor and `skillsd check` say the same. [`Standings`] is what of a ranking takes time
+//! to settle and little room to keep.
+
+mod unsaved;
+
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::ops::Range;
+use std::sync::Arc;
+
+use skills_agents::loaders::read_as;
+use skills_agents::profile::{Base, Profile};
+use skills_agents::skill::SkillRecord;
+use skills_syntax::path::AbsPath;
+
+use crate::resolve::{Candidate, Resolution, Root, RootOutcome, Site, State, claim_order};
+
+/// What one agent makes of the skills it finds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ranking {
+    /// The agent's rules.
+    pub profile: Arc<Profile>,
+    /// Whether the agent keeps one skill of each name.
+    pub unique: bool,
+    /// Every file it met, in its scan order.
+    pub skills: Vec<Ranked>,
+    /// The directories of the disk in which it looks for them, in its scan order.
+    pub roots: Vec<RankedRoot>,
+}
+
+/// A directory in which an agent looks for skills.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RankedRoot {
+    /// Where it is, or would be.
+    pub path: AbsPath,
+    /// Its row among the roots of the profile.
+    pub rule: usize,
+    /// What was met there, as a range of [`Ranking::skills`].
+    pub skills: Range<usize>,
+}
+
+/// One skill among those that an agent finds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ranked {
+    /// Its file, as reached.
+    pub path: AbsPath,
+    /// Its name as the agent reads it, with what stands before it.
+    pub name: String,
+    /// What stands before the name that its file or directory gives: `plugin:`.
+    pub prefix: String,
+    /// How many characters of description the agent reads; none where there is no description.
+    pub description: Option<usize>,
+    /// What became of it.
+    pub state: State,
+    /// Why, where the state is not plain.
+    pub reason: Option<String>,
+    /// When its claim to its name is heard: the lower is heard first.
+    pub turn: usize,
+    /// The skill that counts in its place, as an index of [`Ranking::skills`].
+    pub winner: Option<usize>,
+    /// Whether the winner is the same file by another way.
+    pub same_file: bool,
+}
+
+/// Where each candidate of a resolution stands among all: what its ranking adds to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standings {
+    /// Whether the agent keeps one skill of each name.
+    pub unique: bool,
+    /// Where each stands, in the order of the candidates.
+    pub of: Box<[Standing]>,
+}
+
+/// Where one candidate stands among all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// How many bytes of its name stand before what its file or directory gives.
+    prefix: usize,
+    /// When its claim to its name is heard.
+    turn: u32,
+    /// The candidate that counts in its place.
+    winner: Option<u32>,
+    /// Whether that is the same file by another way.
+    same_file: bool,
+}
+
+impl Standings {
+    /// Returns what a resolution has settled.
+    pub fn of(site: &Site, resolution: &Resolution) -> Self {
+        let candidates = &resolution.candidates;
+        let order = claim_order(site, resolution);
+        let mut turns = vec![0; candidates.len()];
+        for (turn, index) in (0..).zip(order.iter().flatten()) {
+            turns[*index] = turn;
+        }
+        let of = candidates.iter().zip(turns);
+        Self {
+            unique: order.is_some(),
+            of: of.map(|(it, turn)| standing(site, candidates, it, turn)).collect(),
+        }
+    }
+}
+
+impl Standing {
+    /// Returns what becomes of the candidate that stands here.
+    pub fn ranked(self, candidate: &Candidate) -> Ranked {
+        Ranked {
+            path: candidate.path.clone(),
+            name: candidate.name.clone(),
+            prefix: candidate.name[..self.prefix].to_owned(),
+            description: candidate.description.as_deref().map(|it| it.chars().count()),
+            state: candidate.state,
+            reason: candidate.reason.as_ref().map(|it| it.message.clone()),
+            turn: self.turn as usize,
+            winner: self.winner.map(|it| it as usize),
+            same_file: self.same_file,
+        }
+    }
+}
+
+impl Ranking {
+    /// Returns what a resolution has settled.
+    pub fn of(site: &Site, resolution: &Resolution) -> Self {
+        let Standings { unique, of } = Standings::of(site, resolution);
+        let skills = of.iter().zip(&resolution.candidates);
+        Self {
+            profile: Arc::clone(&site.profile),
+            unique,
+            skills: skills.map(|(standing, candidate)| standing.ranked(candidate)).collect(),
+            roots: roots(site, resolution),
+        }
+    }
+
+    /// Returns the ranking as it would be if each of these files said what stands beside it.
+    ///
+    /// A file that is met by several ways says the same by each, unless there is another text for
+    /// one of them. Files that the agent did not meet stay unmet, see [`Ranking::with`].
+    #[must_use]
+    pub fn overlaid<'a>(
+        &self,
+        texts: impl IntoIterator<Item = (&'a AbsPath, &'a SkillRecord)>,
+    ) -> Self {
+        // By their letters: by their parts it takes longer, and there may be many.
+        let texts: HashMap<&OsStr, &SkillRecord> =
+            texts.into_iter().map(|(path, record)| (path.as_os_str(), record)).collect();
+        let own = |it: &Ranked| texts.get(it.path.as_os_str()).copied();
+        let mut by_file: HashMap<usize, &SkillRecord> = HashMap::new();
+        for (index, skill) in self.skills.iter().enumerate() {
+            let first = self.stands_for(index);
+            if let Some(record) =
+                own(skill).filter(|_| first == index || !by_file.contains_key(&first))
+            {
+                by_file.insert(first, record);
+            }
+        }
+        let mut ranking = self.clone();
+        let mut changed = false;
+        for (index, skill) in ranking.skills.iter_mut().enumerate() {
+            let by_another_way = || by_file.get(&self.stands_for(index)).copied();
+            if let Some(record) = own(skill).or_else(by_another_way) {
+                let before = (skill.name.clone(), skill.claims());
+                skill.say(&self.profile, record);
+                changed |= before != (skill.name.clone(), skill.claims());
+            }
+        }
+        if changed {
+            ranking.settle();
+        }
+        ranking
+    }
+
+    /// Returns which skill stands for a file: the one that is met first, of all by which it is.
+    fn stands_for(&self, index: usize) -> usize {
+        let skill = &self.skills[index];
+        skill.winner.filter(|_| skill.same_file).unwrap_or(index)
+    }
+
+    /// Returns the skills that the agent shows its model.
+    pub fn listed(&self) -> impl Iterator<Item = &Ranked> {
+        self.skills.iter().filter(|it| it.state.is_listed())
+    }
+
+    /// Settles anew who wins each name.
+    fn settle(&mut self) {
+        if !self.unique {
+            return;
+        }
+        let mut order: Vec<usize> = (0..self.skills.len()).collect();
+        order.sort_by_key(|it| self.skills[*it].turn);
+        let mut winners: HashMap<String, usize> = HashMap::new();
+        for index in order {
+            let skill = &mut self.skills[index];
+            if skill.same_file {
+                continue;
+            }
+            skill.winner = None;
+            if skill.state == State::Shadowed {
+                // It would be more than a name that keeps it back, were it not active without one.
+                skill.state = State::Active;
+                skill.reason = None;
+            }
+            if !skill.claims() {
+                continue;
+            }
+            let winner = *winners.entry(skill.name.clone()).or_insert(index);
+            if winner != index {
+                skill.winner = Some(winner);
+                skill.state = State::Shadowed;
+                skill.reason = None;
+            }
+        }
+    }
+}
+
+impl Ranked {
+    /// Whether it would take its name, were nobody before it.
+    fn claims(&self) -> bool {
+        !self.same_file && !self.state.is_out()
+    }
+
+    /// Takes over what the file says now.
+    fn say(&mut self, profile: &Profile, record: &SkillRecord) {
+        let reading = read_as(profile, record, &directory(&self.path));
+        self.name = format!("{}{}", self.prefix, reading.name);
+        self.description = reading.description.as_deref().map(|it| it.chars().count());
+        if self.same_file || matches!(self.state, State::Ignored | State::Refused) {
+            return;
+        }
+        let state = match self.state {
+            _ if reading.dropped.is_some() => State::Invalid,
+            _ if reading.unlisted.is_some()
+                || (profile.hides_from_model && record.disable_model_invocation) =>
+            {
+                State::Hidden
+            }
+            State::Activated | State::Untrusted | State::Denied => self.state,
+            _ if profile.conditional && !record.paths.is_empty() => State::Conditional,
+            // A name that is lost is lost until it is settled anew.
+            State::Shadowed => State::Shadowed,
+            State::Active
+            | State::Conditional
+            | State::Invalid
+            | State::Hidden
+            | State::Ignored
+            | State::Refused => State::Active,
+        };
+        if state != self.state {
+            self.reason = reading.dropped.or(reading.unlisted).map(|it| it.message);
+            self.state = state;
+        }
+    }
+}
+
+/// Returns the roots of the disk where a file that comes is met by the root's own rule.
+pub fn roots(site: &Site, resolution: &Resolution) -> Vec<RankedRoot> {
+    resolution.roots.iter().filter_map(|it| root(&site.profile, it)).collect()
+}
+
+fn root(profile: &Profile, root: &Root) -> Option<RankedRoot> {
+    let is_walked = matches!(root.outcome, RootOutcome::Walked | RootOutcome::Missing);
+    let is_plain = is_walked && root.plugin.is_none() && root.origin.is_empty();
+    let rule = profile.roots.get(root.rule).filter(|_| is_plain)?;
+    if matches!(rule.base, Base::Provided(_) | Base::BuiltIn(_)) {
+        return None;
+    }
+    let (path, skills) = (root.path.clone(), root.candidates.clone());
+    Some(RankedRoot { path, rule: root.rule, skills })
+}
+
+fn standing(site: &Site, candidates: &[Candidate], candidate: &Candidate, turn: u32) -> Standing {
+    let base =
+        candidate.record().map(|it| read_as(&site.profile, it, &directory(&candidate.path)).name);
+    let prefix = base.and_then(|it| candidate.name.strip_suffix(&*it).map(str::len));
+    let lost = candidate.reason.as_ref().filter(|_| candidate.state == State::Shadowed);
+    let winner = lost.and_then(|it| it.winner);
+    let file = |it: &Candidate| it.file.as_ref().map(|it| it.id);
+    let won_by = winner.and_then(|it| file(candidates.get(it)?));
+    Standing {
+        prefix: prefix.unwrap_or_default(),
+        turn,
+        winner: winner.map(|it| it as u32),
+        // Whatever rule of the agent it lost by.
+        same_file: won_by.is_some() && won_by == file(candidate),
+    }
+}
+
+/// Returns what a skill is called by where it lies: its directory, or a command's file.
+fn directory(path: &AbsPath) -> String {
+    let is_command = path.file_name().is_some_and(|it| !it.eq_ignore_ascii_case("SKILL.md"));
+    let dir = path.parent();
+    let name =
+        if is_command { path.file_stem() } else { dir.as_ref().and_then(|it| it.file_name()) };
+    name.map_or_else(|| "/".to_owned(), |it| it.to_string_lossy().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use expect_test::{Expect, expect};
+    use skills_agents::profile;
+    use skills_agents::skill::FileFacts;
+
+    use super::*;
+    use crate::resolve::memory::MemoryTree;
+    use crate::resolve::resolve;
+
+    const WORLD: &str = "//- /w/.git dir\n//- /home/me dir\n\
+        //- /w/.agents/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: One.\n---\nb\n\
+        //- /w/.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Two.\n---\nb\n\
+        //- /w/.claude/skills/doc/SKILL.md\n---\nname: doc\ndescription: Three.\n---\nb\n\
+        //- /w/.claude/skills/bad/SKILL.md\nno frontmatter\n\
+        //- /home/me/.claude/skills/doc/SKILL.md\n---\nname: doc\ndescription: Four.\n---\nb\n";
+
+    fn ranking(profile: &str) -> Ranking {
+        ranking_of(profile, WORLD)
+    }
+
+    fn ranking_of(profile: &str, world: &str) -> Ranking {
+        let site = Site {
+            profile: Arc::clone(profile::find(profile).unwrap()),
+            cwd: AbsPath::new(Path::new("/w")).unwrap(),
+            additional: Vec::new(),
+            environment: [("HOME".to_owned(), "/home/me".into())].into(),
+            overlay: Arc::default(),
+            agent: None,
+        };
+        Ranking::of(&site, &resolve(&site, &MemoryTree::new(world)))
+    }
+
+    fn shown(ranking: &Ranking) -> String {
+        let line = |it: &Ranked| {
+            let winner = it.winner.map(|it| format!(" < {}", ranking.skills[it].path.display()));
+            format!(
+                "{} {} {}{}\n",
+                it.path.display(),
+                it.name,
+                it.state.name(),
+                winner.unwrap_or_default()
+            )
+        };
+        ranking.skills.iter().map(line).collect()
+    }
+
+    fn record(text: &str) -> SkillRecord {
+        let facts = FileFacts { size: text.len() as u64, truncated: false, hash: [0; 32] };
+        SkillRecord::read(text.as_bytes(), facts)
+    }
+
+    #[track_caller]
+    fn check(profile: &str, path: &str, text: &str, expected: &Expect) {
+        let path = AbsPath::new(Path::new(path)).unwrap();
+        expected.assert_eq(&shown(&ranking(profile).overlaid([(&path, &record(text))])));
+    }
+
+    #[test]
+    fn a_file_says_the_same_by_every_way() {
+        let mut ranking = ranking("claude-code");
+        let at = |ranking: &Ranking, path: &str| {
+            ranking.skills.iter().position(|it| it.path.ends_with(path)).unwrap()
+        };
+        let [first, other] = ["w/.claude/skills/doc/SKILL.md", "me/.claude/skills/doc/SKILL.md"]
+            .map(|it| at(&ranking, it));
+        ranking.skills[other].same_file = true;
+        ranking.skills[other].winner = Some(first);
+        let path = ranking.skills[other].path.clone();
+        let text = record("---\nname: doc\ndescription: Five letters.\n---\nb\n");
+        let overlaid = ranking.overlaid([(&path, &text)]);
+        assert_eq!(overlaid.skills[first].description, Some(13));
+        assert_eq!(overlaid.skills[other].description, Some(13));
+        // Each way has a text of its own.
+        let longer = record("---\nname: doc\ndescription: Some more letters.\n---\nb\n");
+        let own = ranking.skills[first].path.clone();
+        let overlaid = ranking.overlaid([(&path, &text), (&own, &longer)]);
+        assert_eq!(overlaid.skills[first].description, Some(18));
+        assert_eq!(overlaid.skills[other].description, Some(13));
+    }
+
+    #[test]
+    fn settling_anew_changes_nothing_that_the_resolver_settled() {
+        for profile in profile::agents() {
+            let settled = ranking(&profile.id);
+            let mut again = settled.clone();
+            again.settle();
+            assert_eq!(shown(&again), shown(&settled), "{}", profile.id);
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_being_typed_is_claimed_and_let_go_of() {
+        check(
+            "agentskills",
+            "/w/.claude/skills/doc/SKILL.md",
+            "---\nname: pdf\ndescription: Three.\n---\n",
+            &expect![[r#"
+                /w/.agents/skills/pdf/SKILL.md pdf active
+                /w/.claude/skills/bad/SKILL.md bad invalid
+                /w/.claude/skills/doc/SKILL.md pdf shadowed < /w/.agents/skills/pdf/SKILL.md
+                /w/.claude/skills/pdf/SKILL.md pdf shadowed < /w/.agents/skills/pdf/SKILL.md
+                /home/me/.claude/skills/doc/SKILL.md doc active
+            "#]],
+        );
+    }
+
+    #[test]
+    fn the_last_one_wins_where_the_agent_says_so() {
+        check(
+            "opencode",
+            "/w/.agents/skills/pdf/SKILL.md",
+            "---\nname: doc\ndescription: One.\n---\n",
+            &expect![[r#"
+                /builtin:/opencode/customize-opencode customize-opencode hidden
+                /home/me/.claude/skills/doc/SKILL.md doc shadowed < /w/.agents/skills/pdf/SKILL.md
+                /w/.claude/skills/bad/SKILL.md bad invalid
+                /w/.claude/skills/doc/SKILL.md doc shadowed < /w/.agents/skills/pdf/SKILL.md
+                /w/.claude/skills/pdf/SKILL.md pdf active
+                /w/.agents/skills/pdf/SKILL.md doc active
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_file_that_is_not_saved_is_where_the_agent_would_meet_it() {
+        let text = "---\nname: pdf\ndescription: Five.\n---\nb\n";
+        for profile in profile::agents() {
+            for file in [
+                "/w/.agents/skills/pdf/SKILL.md",
+                "/w/.agents/skills/abc/SKILL.md",
+                "/w/.claude/skills/zzz/SKILL.md",
+                "/w/.claude/skills/deep/er/SKILL.md",
+                "/w/.claude/skills/pdf/in/SKILL.md",
+                "/w/.gemini/skills/new/SKILL.md",
+                "/w/.opencode/skill/new/SKILL.md",
+                "/w/.codex/skills/.hidden/SKILL.md",
+                "/w/.claude/skills/SKILL.md",
+                "/w/.claude/commands/fix/bug.md",
+                "/w/.claude/commands/pdf.md",
+                "/home/me/.claude/skills/new/SKILL.md",
+                "/elsewhere/new/SKILL.md",
+            ] {
+                let without = WORLD.replace(
+                    &format!("//- {file}\n---\nname: pdf\ndescription: One.\n---\nb\n"),
+                    "",
+                );
+                let path = AbsPath::new(Path::new(file)).unwrap();
+                let unsaved = ranking_of(&profile.id, &without).with([&path]);
+                let unsaved = unsaved.overlaid([(&path, &record(text))]);
+                let saved = ranking_of(&profile.id, &format!("{without}//- {file}\n{text}"));
+                // Whether it would be trusted shows where something lies beside it alone; either
+                // way it takes its name.
+                let shown = |it| shown(it).replace(" untrusted", " active");
+                assert_eq!(shown(&unsaved), shown(&saved), "{} {file}", profile.id);
+                let turns = |it: &Ranking| it.skills.iter().map(|it| it.turn).collect::<Vec<_>>();
+                assert_eq!(turns(&unsaved), turns(&saved), "{} {file}", profile.id);
+                assert_eq!(unsaved.roots, saved.roots, "{} {file}", profile.id);
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_mended_claims_its_name() {
+        check(
+            "agentskills",
+            "/w/.claude/skills/bad/SKILL.md",
+            "---\nname: doc\ndescription: Bad.\n---\n",
+            &expect![[r#"
+                /w/.agents/skills/pdf/SKILL.md pdf active
+                /w/.claude/skills/bad/SKILL.md doc active
+                /w/.claude/skills/doc/SKILL.md doc shadowed < /w/.claude/skills/bad/SKILL.md
+                /w/.claude/skills/pdf/SKILL.md pdf shadowed < /w/.agents/skills/pdf/SKILL.md
+                /home/me/.claude/skills/doc/SKILL.md doc shadowed < /w/.claude/skills/bad/SKILL.md
+            "#]],
+        );
+    }
+}

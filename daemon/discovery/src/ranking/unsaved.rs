@@ -1,0 +1,118 @@
+//! Files that an editor has open and the disk does not have: where an agent would meet them.
+//!
+//! The walk of a root is in the order of names, so a file's place among those that were met follows
+//! from its path, and with the place its turn. What it says is for [`Ranking::overlaid`].
+
+use std::ffi::OsStr;
+
+use skills_agents::profile::{RootRule, Seeks};
+use skills_syntax::path::AbsPath;
+
+use super::{Ranked, RankedRoot, Ranking};
+use crate::resolve::{State, refusal};
+
+const SKILL_FILE: &str = "SKILL.md";
+
+impl Ranking {
+    /// Returns the ranking as it would be if these files were on the disk as well, with nothing in
+    /// them. Those that the agent would not meet stay unmet.
+    #[must_use]
+    pub fn with<'a>(&self, files: impl IntoIterator<Item = &'a AbsPath>) -> Self {
+        let mut ranking = self.clone();
+        for file in files {
+            if ranking.skills.iter().all(|it| it.path != *file) {
+                ranking.meet(file);
+            }
+        }
+        ranking
+    }
+
+    /// Puts a file where it would be met, if it would.
+    fn meet(&mut self, file: &AbsPath) {
+        let mut meeting = (0..self.roots.len()).filter(|it| self.prefix(*it, file).is_some());
+        // By the way that stands for it.
+        let root =
+            if self.profile.duplicates.last_wins() { meeting.next_back() } else { meeting.next() };
+        let Some(root) = root else { return };
+        let Some(prefix) = self.prefix(root, file) else { return };
+        let RankedRoot { path, skills, .. } = &self.roots[root];
+        let way = way(path, file);
+        let is_behind = |it: &usize| self::way(path, &self.skills[*it].path) > way;
+        let at = skills.clone().find(is_behind).unwrap_or(skills.end);
+        let beside = &self.skills[skills.clone()];
+        let is_untrusted = beside.iter().any(|it| it.state == State::Untrusted);
+        let turn = self.turn(at);
+        for skill in &mut self.skills {
+            skill.turn += usize::from(self.unique && skill.turn >= turn);
+            skill.winner = skill.winner.map(|it| it + usize::from(it >= at));
+        }
+        self.roots[root].skills.end += 1;
+        for later in &mut self.roots[root + 1..] {
+            later.skills = later.skills.start + 1..later.skills.end + 1;
+        }
+        let met = Ranked {
+            path: file.clone(),
+            name: String::new(),
+            prefix,
+            description: None,
+            state: if is_untrusted { State::Untrusted } else { State::Active },
+            reason: None,
+            turn,
+            winner: None,
+            same_file: false,
+        };
+        self.skills.insert(at, met);
+    }
+
+    /// Returns when the claim of a file is heard that is met behind so many others.
+    fn turn(&self, at: usize) -> usize {
+        let before = at.checked_sub(1).map(|it| self.skills[it].turn);
+        match before {
+            _ if !self.unique => 0,
+            Some(before) if self.profile.duplicates.last_wins() => before,
+            None if self.profile.duplicates.last_wins() => self.skills.len(),
+            Some(before) => before + 1,
+            None => self.skills.first().map_or(0, |it| it.turn),
+        }
+    }
+
+    /// Returns what stands before the name of a file that is met in a root; nothing where it is not.
+    fn prefix(&self, root: usize, file: &AbsPath) -> Option<String> {
+        let RankedRoot { path, rule, .. } = &self.roots[root];
+        let RootRule { seeks, walk, .. } = self.profile.roots.get(*rule)?;
+        let dir = file.parent()?;
+        let between: Vec<&OsStr> = dir.strip_prefix(&**path).ok()?.iter().collect();
+        match seeks {
+            Seeks::Commands => {
+                let is_command = file.extension() == Some(OsStr::new("md"));
+                let names = between.iter().map(|it| format!("{}:", it.to_string_lossy()));
+                is_command.then(|| names.collect())
+            }
+            Seeks::Skills => {
+                let is_entered = |(depth, name): (usize, &&OsStr)| {
+                    u16::try_from(depth).is_ok_and(|it| refusal(walk, name, it, false).is_none())
+                };
+                let is_below = |it: &AbsPath| it.starts_with(&**path) && it != path;
+                let is_within = !walk.into_skills
+                    && dir.ancestors().skip(1).take_while(is_below).any(|it| {
+                        let file = it.child(SKILL_FILE);
+                        self.skills.iter().any(|it| it.path == file)
+                    });
+                let is_met = file.file_name() == Some(OsStr::new(SKILL_FILE))
+                    && (walk.root_skill || !between.is_empty())
+                    && between.iter().enumerate().all(is_entered)
+                    && !is_within;
+                is_met.then(String::new)
+            }
+        }
+    }
+}
+
+/// Returns the names on the way from a root to a file. A directory's own SKILL.md comes before all
+/// below it.
+fn way<'a>(root: &AbsPath, file: &'a AbsPath) -> Vec<&'a OsStr> {
+    let Ok(relative) = file.strip_prefix(&**root) else { return Vec::new() };
+    let mut names: Vec<&OsStr> = relative.iter().collect();
+    names.pop_if(|it| *it == SKILL_FILE);
+    names
+}

@@ -1,0 +1,188 @@
+//! The rule for symbolic links of a worktree: which of them lead to a skill, and which are refused.
+//!
+//! A repository must not turn another file of the user into a skill, a command or a settings file,
+//! whose text then reaches a model. A link to a file is followed only to a Markdown file in the
+//! worktree, in the skill's own directory or in one of the user's own skill directories; any other
+//! is refused, trusted or not. A link to a directory is followed into the worktree and into the
+//! user's own skill directories; to anywhere else it waits until the worktree is trusted. Links in
+//! the user's own skill directories are the user's choice and are followed. All targets are
+//! compared without links on the way, before the file is read.
+
+use std::cell::{Cell, OnceCell};
+use std::sync::Arc;
+
+use skills_agents::profile::{self, Base};
+use skills_syntax::path::AbsPath;
+
+use super::roots::{bases, variable};
+use super::tree::{Fault, FaultKind, Place, TextFile, Tree};
+use super::worktree::Worktree;
+use super::{Policy, Site};
+
+/// Decides about links as seen from one site.
+pub(super) struct LinkRule<'a> {
+    site: &'a Site,
+    worktree: &'a Worktree,
+    tree: &'a dyn Tree,
+    policy: &'a Policy,
+    /// The user's own skill directories by their usual paths, sorted.
+    usual: OnceCell<Vec<AbsPath>>,
+    /// The same by their canonical paths; looked up at the first link that leaves its worktree.
+    users: OnceCell<Vec<AbsPath>>,
+    /// False once the tree did not know an answer.
+    pub(super) complete: Cell<bool>,
+}
+
+/// Where the links below one root may lead.
+#[derive(Clone, Debug)]
+pub(super) struct Fence {
+    /// Canonical directories.
+    within: Vec<AbsPath>,
+    /// Whether linked directories elsewhere are followed as well.
+    is_trusted: bool,
+}
+
+impl<'a> LinkRule<'a> {
+    pub(super) fn new(
+        site: &'a Site,
+        worktree: &'a Worktree,
+        tree: &'a dyn Tree,
+        policy: &'a Arc<Policy>,
+    ) -> Self {
+        let (usual, users) = (OnceCell::new(), OnceCell::new());
+        Self { site, worktree, tree, policy, usual, users, complete: Cell::new(true) }
+    }
+
+    /// Returns where the links below a root may lead; none where they may lead anywhere, because
+    /// the root is the user's own. `base` is the directory that the root belongs to where it is
+    /// not in the worktree.
+    pub(super) fn fence(&self, root: &AbsPath, is_own: bool, base: &AbsPath) -> Option<Fence> {
+        if is_own || self.is_users(root) {
+            return None;
+        }
+        let tops = tops(self.worktree);
+        let is_inside = tops.iter().any(|it| root.starts_with(&***it));
+        let within = if is_inside {
+            tops.into_iter().map(|it| self.real(it)).collect()
+        } else {
+            vec![self.real(base)]
+        };
+        let place = match root.strip_prefix(&self.worktree.top) {
+            Ok(relative) => self.real(&self.worktree.top).child(relative),
+            Err(_) => self.real(root),
+        };
+        let is_trusted = self.policy.trusts.said(&place).is_some_and(|(_, it)| it);
+        Some(Fence { within, is_trusted })
+    }
+
+    /// Returns why a directory is not entered that a link leads to, or that is reached by links.
+    pub(super) fn directory(&self, fence: Option<&Fence>, path: &AbsPath) -> Option<Fault> {
+        let fence = fence.filter(|it| !it.is_trusted)?;
+        let target = self.real(path);
+        let kind = FaultKind::LinkWaits;
+        (!self.holds(fence, &target)).then(|| Fault { kind, detail: target.display().to_string() })
+    }
+
+    /// Returns why a file is not read that a link leads to.
+    pub(super) fn file(&self, fence: Option<&Fence>, path: &AbsPath) -> Option<Fault> {
+        let target = self.real(path);
+        let is_markdown = target.extension().is_some_and(|it| it.eq_ignore_ascii_case("md"));
+        let not_markdown = || outside(&target, "which is not a Markdown file");
+        let dir = path.parent().unwrap_or_else(|| path.clone());
+        self.leaves(fence, &dir, path)
+            .or_else(|| (fence.is_some() && !is_markdown).then(not_markdown))
+    }
+
+    /// Returns why a file of a skill is not read that leads out of the skill's directory `dir`.
+    pub(super) fn leaves(
+        &self,
+        fence: Option<&Fence>,
+        dir: &AbsPath,
+        path: &AbsPath,
+    ) -> Option<Fault> {
+        let (fence, target) = (fence?, self.real(path));
+        let is_outside = !target.starts_with(&*self.real(dir)) && !self.holds(fence, &target);
+        is_outside.then(|| outside(&target, "outside of the worktree and your skill directories"))
+    }
+
+    fn holds(&self, fence: &Fence, target: &AbsPath) -> bool {
+        let users = || self.users.get_or_init(|| self.find_users()).iter();
+        let is_in = |it: &AbsPath| target.starts_with(&**it);
+        fence.within.iter().any(is_in) || users().any(is_in)
+    }
+
+    /// Returns whether a root is one of the user's own by its path, though it was found on the way
+    /// up from the working directory.
+    fn is_users(&self, root: &AbsPath) -> bool {
+        let Ok(home) = variable(self.site, "HOME") else { return false };
+        root.starts_with(&*home) && self.usual().binary_search(root).is_ok()
+    }
+
+    fn usual(&self) -> &[AbsPath] {
+        self.usual.get_or_init(|| {
+            let own = std::iter::once(&self.site.profile);
+            let rules = own.chain(profile::builtin()).flat_map(|it| &it.roots);
+            let mut found = Vec::new();
+            for rule in rules.filter(|it| matches!(it.base, Base::Home | Base::Variable { .. })) {
+                for base in bases(self.site, &rule.base, self.worktree).into_iter().flatten() {
+                    let named = rule.relative.iter().filter(|it| !it.is_empty());
+                    found.extend(named.map(|it| base.child(&**it)));
+                }
+            }
+            found.sort();
+            found.dedup();
+            found
+        })
+    }
+
+    fn find_users(&self) -> Vec<AbsPath> {
+        self.usual().iter().map(|it| self.real(it)).collect()
+    }
+
+    fn real(&self, path: &AbsPath) -> AbsPath {
+        real(self.tree, path).unwrap_or_else(|| {
+            self.complete.set(false);
+            path.clone()
+        })
+    }
+}
+
+/// Reads a settings file, unless it is a link that leads out of its worktree.
+pub(super) fn text(
+    tree: &dyn Tree,
+    tops: &[AbsPath],
+    path: &AbsPath,
+) -> Option<Result<Arc<TextFile>, Fault>> {
+    if tops.iter().any(|it| path.starts_with(&**it)) {
+        let target = real(tree, path)?;
+        let tops: Option<Vec<_>> = tops.iter().map(|it| real(tree, it)).collect();
+        if !tops?.iter().any(|it| target.starts_with(&**it)) {
+            return Some(Err(outside(&target, "outside of the worktree")));
+        }
+    }
+    tree.text(path)
+}
+
+/// Returns the tops of the worktrees whose settings files must not be links that lead out; none
+/// where the home directory is within, whose files are the user's.
+pub(super) fn settings_tops(site: &Site, worktree: &Worktree) -> Vec<AbsPath> {
+    let is_home = |top: &AbsPath| variable(site, "HOME").is_ok_and(|it| it.starts_with(&**top));
+    tops(worktree).into_iter().filter(|it| !is_home(it)).cloned().collect()
+}
+
+/// Returns the tops of the worktree and of the main one that it is linked to.
+fn tops(worktree: &Worktree) -> Vec<&AbsPath> {
+    std::iter::once(&worktree.top).chain(worktree.repository.main()).collect()
+}
+
+/// Returns a path without links on the way; itself where nothing is there.
+fn real(tree: &dyn Tree, path: &AbsPath) -> Option<AbsPath> {
+    match tree.look(path)? {
+        Place::Missing | Place::Fault(_) => Some(path.clone()),
+        Place::Directory { .. } | Place::File | Place::Special(_) => tree.canonical(path),
+    }
+}
+
+fn outside(target: &AbsPath, why: &str) -> Fault {
+    Fault { kind: FaultKind::Outside, detail: format!("`{}`, {why}", target.display()) }
+}

@@ -1,0 +1,60 @@
+//! What stands before a skill's name: its plugin's, its directories', or what its file says.
+
+use skills_agents::profile::{Base, Profile};
+use skills_syntax::parse::ValueKind;
+use skills_syntax::path::AbsPath;
+
+use super::{Candidate, Root};
+
+/// Gives a candidate its namespace. `within` are the directories of a command below its root.
+pub(super) fn apply(
+    profile: &Profile,
+    root: &Root,
+    within: Option<Vec<String>>,
+    candidate: &mut Candidate,
+) {
+    let prefixed = match profile.roots.get(root.rule).map(|it| &it.base) {
+        Some(Base::Plugins(rule)) => rule.prefixed,
+        // A plugin that lies in a directory of skills, also in one that is in no row.
+        _ => root.plugin.is_some(),
+    };
+    let plugin = root.plugin.as_ref().filter(|_| prefixed).map(|it| it.name.clone());
+    let is_plugins = plugin.is_some();
+    let between = within.or_else(|| is_plugins.then(|| between(&root.path, candidate)));
+    let parts: Vec<String> = plugin.into_iter().chain(between.unwrap_or_default()).collect();
+    if parts.is_empty() {
+        candidate.namespace = profile.namespace.as_ref().and_then(|key| said(candidate, key));
+        return;
+    }
+    let namespace = parts.join(":");
+    candidate.name = format!("{namespace}:{}", candidate.name);
+    candidate.namespace = Some(namespace);
+}
+
+/// Returns the directories between a root and a skill's own.
+fn between(root: &AbsPath, candidate: &Candidate) -> Vec<String> {
+    let dir = candidate.dir();
+    let parents = dir.parent();
+    let relative = parents.as_ref().and_then(|it| it.strip_prefix(&**root).ok());
+    let parts = relative.map(|it| it.iter().map(|part| part.to_string_lossy().into_owned()));
+    parts.map(Iterator::collect).unwrap_or_default()
+}
+
+/// Returns the text of a key in the file's `metadata`.
+fn said(candidate: &Candidate, key: &str) -> Option<String> {
+    let record = candidate.record().filter(|it| it.head.contains(key))?;
+    let document = record.document();
+    let frontmatter = document.frontmatter.as_ref()?;
+    let metadata = frontmatter.entries.iter().find(|it| it.key.text == "metadata")?;
+    let ValueKind::Mapping { entries, .. } = &frontmatter.resolve(&metadata.value).kind else {
+        return None;
+    };
+    let entry = entries.iter().find(|it| it.key.text == key)?;
+    match &frontmatter.resolve(&entry.value).kind {
+        ValueKind::Scalar { text, .. } => Some(text.clone()),
+        ValueKind::Null
+        | ValueKind::Sequence { .. }
+        | ValueKind::Mapping { .. }
+        | ValueKind::Alias { .. } => None,
+    }
+}

@@ -1,0 +1,208 @@
+//! Skills that are found in no directory of an agent: bundled ones, catalogs, prompts.
+//!
+//! A profile says where they stand in its scan order ([`Base::Provided`](skills_agents::profile::Base));
+//! what there is comes from the [`Tree`](super::Tree) as [`Provided`] roots. A catalog is a
+//! directory like any other and is walked; bundled skills and prompts are listed without being
+//! files. A prompt has no file at all, so that its path is one that no file can have, see
+//! [`super::address`].
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use skills_agents::skill::{FileFacts, SkillRecord};
+use skills_syntax::path::AbsPath;
+
+use super::address::prompt_path;
+use super::tree::{Fault, FaultKind, FileId, SkillFile};
+
+/// A root that is provided.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Provided {
+    /// Where its skills are, or would be.
+    pub path: AbsPath,
+    /// Where they come from, as a person would say it; empty where the path says it.
+    pub origin: String,
+    /// What there is.
+    pub stock: Stock,
+}
+
+/// What a provided root holds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Stock {
+    /// A directory that is walked.
+    Directory,
+    /// Skills that are not read from the disk.
+    Ready(Arc<[Ready]>),
+    /// Nothing, for this reason, which passes by itself.
+    Awaited(String),
+    /// Nothing, because something is wrong.
+    Failed(String),
+}
+
+/// A skill that is not read from the disk.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ready {
+    /// Its SKILL.md, or what stands for it.
+    pub path: AbsPath,
+    /// What it says.
+    pub record: Arc<SkillRecord>,
+    /// Its name, where that is not for the agent's rules to decide.
+    pub name: Option<Box<str>>,
+}
+
+impl Ready {
+    /// Returns the file as the resolver knows files.
+    pub(super) fn file(&self) -> SkillFile {
+        // No disk has a device of this number, so it is the same as no file on one.
+        let hash = self.record.facts.hash;
+        let inode = u64::from_le_bytes(std::array::from_fn(|at| hash[at]));
+        let mut spread = inode;
+        for byte in self.path.as_os_str().as_encoded_bytes() {
+            spread = spread.rotate_left(5) ^ u64::from(*byte);
+        }
+        let id = FileId { device: u64::MAX, inode: spread };
+        SkillFile { id, directory: None, record: Arc::clone(&self.record), stale: None }
+    }
+}
+
+impl Stock {
+    /// Returns the failure as the resolver knows them.
+    pub(super) fn fault(message: &str) -> Fault {
+        Fault { kind: FaultKind::Unavailable, detail: message.to_owned() }
+    }
+}
+
+/// A prompt of a server, as a skill.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prompt {
+    /// The server's name in the configuration.
+    pub server: String,
+    /// The prompt's name as the server calls it.
+    pub name: String,
+    /// What it is for.
+    pub description: Option<String>,
+    /// What it takes.
+    pub arguments: Vec<PromptArgument>,
+}
+
+/// An argument of a prompt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PromptArgument {
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub description: Option<String>,
+    /// Whether the prompt needs it.
+    pub required: bool,
+}
+
+impl Prompt {
+    /// Returns the name of the skill: `mcp__server__prompt`, of letters, digits, `_` and `-`.
+    pub fn skill_name(&self) -> String {
+        let plain = |text: &str| -> String {
+            let is_plain = |it: char| it.is_ascii_alphanumeric() || it == '-';
+            text.chars().map(|it| if is_plain(it) { it } else { '_' }).collect()
+        };
+        format!("mcp__{}__{}", plain(&self.server), plain(&self.name))
+    }
+
+    /// Returns the prompt as a skill; `hash` is the hash of all files.
+    pub fn to_skill(&self, hash: impl FnOnce(&[u8]) -> [u8; 32]) -> Ready {
+        let name = self.skill_name();
+        let text = self.as_file(&name);
+        let hash = hash(text.as_bytes());
+        let facts = FileFacts { size: text.len() as u64, truncated: false, hash };
+        Ready {
+            path: prompt_path(&self.server, &self.name),
+            record: Arc::new(SkillRecord::read(text.as_bytes(), facts)),
+            name: Some(name.into()),
+        }
+    }
+
+    /// Returns the SKILL.md that says what the server says.
+    fn as_file(&self, name: &str) -> String {
+        let mut text = format!("---\nname: {}\n", quoted(name));
+        let described = self.description.as_deref().map(str::trim).filter(|it| !it.is_empty());
+        let by_name = || format!("The prompt `{}` of the MCP server `{}`.", self.name, self.server);
+        let description = described.map_or_else(by_name, str::to_owned);
+        // Writing to a text does not fail.
+        let _ = writeln!(text, "description: {}", quoted(&description));
+        if !self.arguments.is_empty() {
+            let names = self.arguments.iter().map(|it| quoted(&it.name));
+            let names = names.collect::<Vec<_>>().join(", ");
+            let _ = writeln!(text, "arguments: [{names}]");
+            let hint = self.arguments.iter().map(|it| {
+                let name = &it.name;
+                if it.required { format!("<{name}>") } else { format!("[{name}]") }
+            });
+            let hint = hint.collect::<Vec<_>>().join(" ");
+            let _ = writeln!(text, "argument-hint: {}", quoted(&hint));
+        }
+        let _ = writeln!(text, "metadata:\n  mcp-server: {}", quoted(&self.server));
+        let _ = writeln!(text, "  mcp-prompt: {}", quoted(&self.name));
+        for argument in &self.arguments {
+            let described = argument.description.as_deref().unwrap_or_default();
+            let required = if argument.required { "required" } else { "optional" };
+            let value = format!("{required}: {described}");
+            let key = quoted(&format!("mcp-argument-{}", argument.name));
+            let _ = writeln!(text, "  {key}: {}", quoted(value.trim_end_matches([':', ' '])));
+        }
+        text.push_str("---\n");
+        text
+    }
+}
+
+/// Returns a text as YAML reads it back: in double quotes, all that is odd escaped.
+pub(super) fn quoted(text: &str) -> String {
+    let mut quoted = String::from('"');
+    for it in text.chars() {
+        match it {
+            '"' | '\\' => quoted.extend(['\\', it]),
+            '\n' => quoted.push_str("\\n"),
+            it if it.is_control() || matches!(it, '\u{2028}' | '\u{2029}' | '\u{feff}') => {
+                // Writing to a text does not fail.
+                let _ = write!(quoted, "\\u{:04x}", u32::from(it));
+            }
+            it => quoted.push(it),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prompt(server: &str, name: &str, description: Option<&str>) -> Prompt {
+        let argument = |name: &str, required| PromptArgument {
+            name: name.to_owned(),
+            description: Some("what: it \"is\"".to_owned()),
+            required,
+        };
+        Prompt {
+            server: server.to_owned(),
+            name: name.to_owned(),
+            description: description.map(str::to_owned),
+            arguments: vec![argument("topic", true), argument("tone", false)],
+        }
+    }
+
+    #[test]
+    fn names_are_made_of_letters_digits_and_lines() {
+        assert_eq!(prompt("my notes", "daily/é", None).skill_name(), "mcp__my_notes__daily__");
+    }
+
+    #[test]
+    fn a_prompt_says_as_a_skill_what_its_server_says() {
+        let described = "Writes: a \"note\"\nof #all.\u{85}";
+        let skill = prompt("notes", "daily", Some(described)).to_skill(|_| [0; 32]);
+        assert_eq!(&*skill.record.name.as_ref().unwrap().text, "mcp__notes__daily");
+        assert_eq!(&*skill.record.description.as_ref().unwrap().text, described.trim());
+        assert_eq!(skill.record.yaml, skills_agents::skill::Yaml::Strict);
+        assert!(skill.record.head.contains("argument-hint: \"<topic> [tone]\""));
+        let bare = prompt("notes", "daily", Some(" ")).to_skill(|_| [0; 32]);
+        let description = &bare.record.description.as_ref().unwrap().text;
+        assert_eq!(&**description, "The prompt `daily` of the MCP server `notes`.");
+    }
+}

@@ -1,0 +1,228 @@
+//! opencode's permissions, merged from all its files as the agent merges them.
+//!
+//! Maps are merged key by key and keep the place of a key's first appearance; anything else is
+//! replaced by the later file. What is left is a list of rules in the order of the keys, of
+//! which the last that matches counts.
+
+use skills_syntax::document::{Entry, Node, Value};
+use skills_syntax::path::AbsPath;
+
+use super::{About, Settings};
+use crate::permission::{self, Action, Author, RULES, Regime, Rule, Source, wildcard};
+
+/// What the agent's permissions are about, as they are called in its files.
+const SKILL: &str = "skill";
+
+/// The permissions of all files so far.
+#[derive(Debug, Default)]
+pub(super) struct Merged {
+    /// The permissions of the files that may loosen.
+    counting: Layers,
+    /// The permissions of all files; none where every file may loosen.
+    all: Option<Layers>,
+}
+
+/// The permissions of some files.
+#[derive(Clone, Debug, Default)]
+struct Layers {
+    /// From `tools`, the older way to write them; they come first.
+    tools: Vec<Permission>,
+    permissions: Vec<Permission>,
+    /// By the agent's name.
+    agents: Vec<(Box<str>, Vec<Permission>)>,
+}
+
+/// What is said about one permission.
+#[derive(Clone, Debug)]
+struct Permission {
+    name: Box<str>,
+    says: Says,
+}
+
+#[derive(Clone, Debug)]
+enum Says {
+    /// One action for all.
+    All(Action, Source),
+    /// An action for each pattern.
+    Patterns(Vec<(Box<str>, Action, Source)>),
+}
+
+impl Merged {
+    /// Takes what one file says.
+    pub(super) fn take(&mut self, document: &Node, file: &AbsPath, settings: &mut Settings) {
+        let may_loosen = settings.may_loosen(file);
+        if !may_loosen && self.all.is_none() {
+            self.all = Some(self.counting.clone());
+        }
+        if may_loosen {
+            self.counting.take(document, Taking { file, settings, notes: true });
+        }
+        if let Some(all) = &mut self.all {
+            all.take(document, Taking { file, settings, notes: !may_loosen });
+        }
+    }
+
+    /// Turns it all into rules.
+    pub(super) fn finish(&mut self, settings: &mut Settings) {
+        std::mem::take(&mut self.counting).finish(Author::Agent, settings);
+        if let Some(all) = self.all.take() {
+            all.finish(Author::AgentUntrusted, settings);
+        }
+    }
+}
+
+impl Layers {
+    fn take(&mut self, document: &Node, mut taking: Taking<'_>) {
+        if let Some(entry) = document.get("tools").and_then(|it| it.entry(SKILL))
+            && let Some(on) = entry.node.flag()
+        {
+            let action = if on { Action::Allow } else { Action::Deny };
+            let source = taking.source(entry);
+            taking.decided(&source, "tools", SKILL, action);
+            merge(&mut self.tools, SKILL, Says::All(action, source));
+        }
+        if let Some(entry) = document.entry("permission") {
+            taking.permission(entry, "permission", &mut self.permissions);
+        }
+        for agent in document.get("agent").map(Node::entries).unwrap_or_default() {
+            let Some(entry) = agent.node.entry("permission") else { continue };
+            let known = self.agents.iter().position(|(name, _)| *name == agent.key);
+            let index = known.unwrap_or_else(|| {
+                self.agents.push((agent.key.clone(), Vec::new()));
+                self.agents.len() - 1
+            });
+            let shown = format!("agent.{}.permission", agent.key);
+            taking.permission(entry, &shown, &mut self.agents[index].1);
+        }
+    }
+
+    fn finish(self, author: Author, settings: &mut Settings) {
+        // What `permission` says of the skill replaces what `tools` says, where that stood.
+        let mut all = self.tools;
+        for it in self.permissions {
+            merge(&mut all, &it.name.clone(), it.says);
+        }
+        push_rules(all, author, None, settings);
+        let off = permission::tool_off(Regime::LastMatch, author, &settings.rules, None);
+        if let Some(source) = off.map(|it| it.source.clone()) {
+            let message = "the last rule about skills denies `*`, which switches the whole skill tool off, whatever is allowed before it";
+            settings.note_once(&source, message);
+        }
+        for (agent, permissions) in self.agents {
+            push_rules(permissions, author, Some(&agent), settings);
+        }
+    }
+}
+
+/// Reads one file.
+struct Taking<'a> {
+    file: &'a AbsPath,
+    settings: &'a mut Settings,
+    /// False for the second reading of a file, which adds no notes.
+    notes: bool,
+}
+
+impl Taking<'_> {
+    fn source(&self, entry: &Entry) -> Source {
+        Source { file: self.file.clone(), at: entry.at }
+    }
+
+    fn decided(&mut self, source: &Source, key: &str, pattern: &str, action: Action) {
+        if !self.notes {
+            return;
+        }
+        let until = self.settings.until_trusted(self.file).filter(|_| action == Action::Allow);
+        let waits = until.unwrap_or_default();
+        let message = format!("`{key}` says `{}` for `{pattern}`{waits}", action.name());
+        // `skill` is the whole tool.
+        let about = if pattern == SKILL { About::Any } else { About::Names(pattern.into()) };
+        self.settings.note_about(source, about, message);
+    }
+
+    fn permission(&mut self, entry: &Entry, shown: &str, into: &mut Vec<Permission>) {
+        if let Value::Text(_) = entry.node.value {
+            if let Some(action) = self.action(entry, shown) {
+                let source = self.source(entry);
+                self.decided(&source, shown, "*", action);
+                merge(into, "*", Says::All(action, source));
+            }
+            return;
+        }
+        for permission in entry.node.entries().iter().filter(|it| wildcard::matches(&it.key, SKILL))
+        {
+            let shown = format!("{shown}.{}", permission.key);
+            if permission.node.entries().is_empty() {
+                if let Some(action) = self.action(permission, &shown) {
+                    let source = self.source(permission);
+                    self.decided(&source, &shown, "*", action);
+                    merge(into, &permission.key, Says::All(action, source));
+                }
+                continue;
+            }
+            let mut patterns = Vec::new();
+            for rule in permission.node.entries() {
+                let Some(action) = self.action(rule, &shown) else { continue };
+                let source = self.source(rule);
+                self.decided(&source, &shown, &rule.key, action);
+                patterns.push((rule.key.clone(), action, source));
+            }
+            merge(into, &permission.key, Says::Patterns(patterns));
+        }
+    }
+
+    fn action(&mut self, entry: &Entry, shown: &str) -> Option<Action> {
+        let action = entry.node.text().and_then(Action::named);
+        if action.is_none() && self.notes {
+            let source = Source { file: self.file.clone(), at: entry.node.at };
+            let message = format!("`{shown}` needs `allow`, `ask` or `deny` here");
+            self.settings.note(&source, message, Some("Write one of the three words.".to_owned()));
+        }
+        action
+    }
+}
+
+fn merge(into: &mut Vec<Permission>, name: &str, says: Says) {
+    let Some(old) = into.iter_mut().find(|it| &*it.name == name) else {
+        into.push(Permission { name: name.into(), says });
+        return;
+    };
+    match (&mut old.says, says) {
+        (Says::Patterns(old), Says::Patterns(new)) => {
+            for (pattern, action, source) in new {
+                // Rules over the limit are dropped later and need no comparison.
+                let mut few = old.iter_mut().take(RULES);
+                match few.find(|it| it.0 == pattern) {
+                    Some(it) => *it = (pattern, action, source),
+                    None => old.push((pattern, action, source)),
+                }
+            }
+        }
+        (old, new) => *old = new,
+    }
+}
+
+fn push_rules(
+    permissions: Vec<Permission>,
+    author: Author,
+    agent: Option<&str>,
+    settings: &mut Settings,
+) {
+    let rule = |pattern: Box<str>, action, source| Rule {
+        author,
+        agent: agent.map(Into::into),
+        pattern,
+        action,
+        source,
+    };
+    for permission in permissions {
+        match permission.says {
+            Says::All(action, source) => settings.rules.push(rule("*".into(), action, source)),
+            Says::Patterns(patterns) => {
+                let rules = patterns
+                    .into_iter()
+                    .map(|(pattern, action, source)| rule(pattern, action, source));
+                settings.rules.extend(rules);
+            }
+        }
+    }
+}

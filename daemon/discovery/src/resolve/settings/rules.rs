@@ -1,0 +1,45 @@
+//! Claude Code's permission lists: `Skill(name)` among the rules about all other tools.
+
+use skills_syntax::document::Node;
+use skills_syntax::path::AbsPath;
+
+use super::{About, Settings};
+use crate::permission::{Action, Author, Rule, Source};
+
+/// Takes what one file says. Rules of all files count; which of them wins is not a matter of
+/// their order but of their action.
+pub(super) fn take(document: &Node, file: &AbsPath, settings: &mut Settings) {
+    for action in [Action::Deny, Action::Ask, Action::Allow] {
+        let list = document.at_path(&["permissions", action.name()]).map(Node::items);
+        for item in list.unwrap_or_default() {
+            let Some(text) = item.text() else { continue };
+            let source = Source { file: file.clone(), at: item.at };
+            let Some(pattern) = pattern(text) else {
+                if text.starts_with("Skill(") {
+                    let message = format!("`{text}` is not a rule: its parenthesis is not closed");
+                    let next = "Write it as `Skill(name)` or `Skill(name *)`.".to_owned();
+                    settings.note(&source, message, Some(next));
+                }
+                continue;
+            };
+            let until = settings.until_trusted(file).filter(|_| action == Action::Allow);
+            let waits = until.as_deref().unwrap_or_default();
+            let message = format!("`permissions.{}` says `{text}`{waits}", action.name());
+            settings.note_about(&source, About::Names(pattern.into()), message);
+            if until.is_some() {
+                continue;
+            }
+            let (author, pattern) = (Author::Agent, pattern.into());
+            settings.rules.push(Rule { author, agent: None, pattern, action, source });
+        }
+    }
+}
+
+/// Returns what stands between the parentheses; of the bare tool all skills.
+fn pattern(rule: &str) -> Option<&str> {
+    let rest = rule.trim().strip_prefix("Skill")?;
+    match rest {
+        "" => Some("*"),
+        _ => rest.strip_prefix('(')?.strip_suffix(')').map(str::trim),
+    }
+}

@@ -1,0 +1,81 @@
+//! The file beside a SKILL.md that says more about the skill: Codex's `agents/openai.yaml`.
+//!
+//! As in the agent, bad metadata changes nothing: it is noted, and the skill stays as it is.
+
+use skills_agents::profile::Profile;
+use skills_syntax::document::Syntax;
+use skills_syntax::path::AbsPath;
+use skills_syntax::text::Spot;
+
+use super::links::LinkRule;
+use super::tree::{Place, Tree};
+use super::{Candidate, Reason, Root, State};
+
+/// Applies the files beside the skills that were found. Returns whether all is known.
+pub(super) fn apply(
+    profile: &Profile,
+    tree: &dyn Tree,
+    links: &LinkRule<'_>,
+    roots: &[Root],
+    candidates: &mut [(bool, Candidate)],
+) -> bool {
+    let Some(relative) = &profile.sidecar else { return true };
+    let mut complete = true;
+    for (_, candidate) in candidates
+        .iter_mut()
+        .filter(|(beside, it)| *beside && it.file.is_some() && it.state != State::Invalid)
+    {
+        let path = candidate.dir().child(&**relative);
+        let text = match tree.look(&path) {
+            None => None,
+            Some(Place::File) => {
+                let root = &roots[candidate.root];
+                let fence = links.fence(&root.path, root.is_own(), &root.path);
+                let skill = links.leaves(fence.as_ref(), &candidate.dir(), &path);
+                skill.map_or_else(|| tree.text(&path), |refused| Some(Err(refused)))
+            }
+            Some(
+                Place::Missing | Place::Directory { .. } | Place::Special(_) | Place::Fault(_),
+            ) => {
+                continue;
+            }
+        };
+        match text {
+            None => complete = false,
+            Some(Err(fault)) => {
+                candidate.notes.push(reason(
+                    &path,
+                    None,
+                    format!("`{relative}` {fault}"),
+                    fault.next(),
+                ));
+            }
+            Some(Ok(text)) => match text.document(Syntax::Yaml) {
+                Err(flaw) => candidate.notes.push(reason(
+                    &path,
+                    Some(flaw.at),
+                    format!("`{relative}` does not count: {}", flaw.message),
+                    "Mend the file, or remove it.",
+                )),
+                Ok(document) => {
+                    let node = document.at_path(&["policy", "allow_implicit_invocation"]);
+                    if let Some(node) = node.filter(|it| it.flag() == Some(false)) {
+                        candidate.state = State::Hidden;
+                        candidate.reason = Some(Box::new(reason(
+                            &path,
+                            Some(node.at),
+                            "`policy.allow_implicit_invocation` keeps it from the model".to_owned(),
+                            "Set it to `true` to let the model use it.",
+                        )));
+                    }
+                }
+            },
+        }
+    }
+    complete
+}
+
+fn reason(path: &AbsPath, at: Option<Spot>, message: String, next: &str) -> Reason {
+    let file = Some(path.clone());
+    Reason { rule: "metadata/policy", message, at, file, next: next.to_owned(), winner: None }
+}

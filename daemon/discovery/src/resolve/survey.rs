@@ -1,0 +1,240 @@
+//! The survey of one root before it is walked: which of its directories its budget holds.
+//!
+//! Breadth-first, so that what lies near the root is within the budget whatever lies deeper. The
+//! result depends on the tree alone: a live index and a fresh reading stop at the same place.
+
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+use skills_agents::profile::{Seeks, Walk};
+use skills_syntax::path::AbsPath;
+
+use super::tree::{FileId, Item, ItemKind, Listing, Place};
+use super::walk::{COMMAND, PLUGIN, SKILL_FILE, Walker, refusal};
+use super::{Bound, Skip, SkipReason};
+
+/// Directories of the system that hold no skills, and more than anybody can read.
+const SYSTEM: [&str; 3] = ["/proc", "/sys", "/dev"];
+
+/// A directory of memory that is used like any other, though it is below `/dev`.
+const MEMORY: &str = "/dev/shm";
+
+/// Directories that no root and no link below one may lead to.
+pub(super) struct Bounds {
+    /// The user's home directory, without links on the way.
+    pub(super) home: Option<AbsPath>,
+    /// The top of the worktree, without links on the way.
+    pub(super) top: Option<AbsPath>,
+}
+
+impl Bounds {
+    /// Returns why the directory is not searched, as a sentence fragment. `real` has no links on
+    /// the way.
+    fn refusal(&self, real: &AbsPath) -> Option<String> {
+        let is_below = |it: &&&str| real.starts_with(it) && !real.starts_with(MEMORY);
+        let what = if real.parent().is_none() {
+            "the root of the file system".to_owned()
+        } else if let Some(system) = SYSTEM.iter().find(is_below) {
+            format!("`{system}`")
+        } else if self.home.as_ref() == Some(real) {
+            "the home directory".to_owned()
+        } else if self.top.as_ref().is_some_and(|it| it != real && it.starts_with(&**real)) {
+            "a directory above the worktree".to_owned()
+        } else {
+            return None;
+        };
+        Some(format!("it leads to {what}, which is not searched for skills"))
+    }
+}
+
+/// The directories of a root that the walk may enter.
+pub(super) struct Survey {
+    /// False while the tree had not answered everything.
+    pub(super) known: bool,
+    /// The number of directories that were met, each as often as it was met.
+    pub(super) directories: usize,
+    /// The number of directories that had been met before.
+    pub(super) repeated: usize,
+    /// The first path of each directory, and its level below the root.
+    pub(super) nearest: HashMap<FileId, (u16, AbsPath)>,
+    /// The depth at which not all directories are within the budget, and how many are.
+    pub(super) last: Option<(u16, usize)>,
+    /// Directories with more in them than was left of the budget.
+    pub(super) refused: HashSet<FileId>,
+    /// Directories whose links are not followed.
+    pub(super) unlinked: HashSet<FileId>,
+    /// The places at which the budget ends.
+    pub(super) skips: Vec<Skip>,
+}
+
+impl Walker<'_> {
+    /// Returns which directories below a root its budget holds.
+    pub(super) fn survey(&mut self, path: &AbsPath, walk: &Walk, seeks: Seeks) -> Survey {
+        let mut survey = Survey {
+            known: true,
+            directories: 0,
+            repeated: 0,
+            nearest: HashMap::new(),
+            last: None,
+            refused: HashSet::new(),
+            unlinked: HashSet::new(),
+            skips: Vec::new(),
+        };
+        let mut left = walk.budget;
+        let (mut level, mut depth) = (vec![path.clone()], 0);
+        while !level.is_empty() {
+            let mut next = Vec::new();
+            for (nth, dir) in level.into_iter().enumerate() {
+                if survey.directories >= walk.budget.directories {
+                    survey.last = Some((depth, nth));
+                    survey.over(dir, Bound::Directories, walk.budget.directories);
+                    return survey;
+                }
+                survey.directories += 1;
+                let Some(listing) = self.tree.list(&dir) else {
+                    survey.known = false;
+                    continue;
+                };
+                let Ok(listing) = listing else { continue };
+                if survey.nearest.contains_key(&listing.id) && !walk.repeats {
+                    survey.repeated += 1;
+                    continue;
+                }
+                survey.nearest.entry(listing.id).or_insert_with(|| (depth, dir.clone()));
+                let entries = listing.items.len();
+                let files = files(&listing, seeks);
+                if entries > left.entries || listing.is_too_large() {
+                    survey.refused.insert(listing.id);
+                    survey.over(dir, Bound::Entries, walk.budget.entries);
+                    continue;
+                }
+                if files > left.files {
+                    survey.refused.insert(listing.id);
+                    survey.over(dir, Bound::Files, walk.budget.files);
+                    continue;
+                }
+                left.entries -= entries;
+                left.files -= files;
+                if self.is_leaf(walk, seeks, depth, &listing) {
+                    continue;
+                }
+                let links = listing.items.iter().filter(|it| leads(it)).count();
+                let follows = links <= left.links;
+                if follows {
+                    left.links -= links;
+                } else {
+                    survey.unlinked.insert(listing.id);
+                    survey.over(dir.clone(), Bound::Links, walk.budget.links);
+                }
+                for item in listing.items.iter().filter(|it| follows || !leads(it)) {
+                    match self.passage(walk, &dir, depth, item) {
+                        Passage::Open(child) => next.push(child),
+                        Passage::Unknown => survey.known = false,
+                        Passage::Shut(_) | Passage::None => {}
+                    }
+                }
+            }
+            (level, depth) = (next, depth + 1);
+        }
+        survey
+    }
+
+    /// Returns whether nothing below the directory is walked.
+    fn is_leaf(&self, walk: &Walk, seeks: Seeks, depth: u16, listing: &Listing) -> bool {
+        let is_skill = |it: &Item| {
+            it.name == SKILL_FILE
+                && it.kind != ItemKind::Directory
+                && (it.kind != ItemKind::Link || walk.file_links)
+        };
+        let is_plugin = seeks == Seeks::Skills
+            && depth == 1
+            && self.profile.plugins_beside_skills().is_some()
+            && listing.items.iter().any(|it| it.name == PLUGIN);
+        is_plugin || depth > 0 && !walk.into_skills && listing.items.iter().any(is_skill)
+    }
+
+    /// Returns why a directory is not searched, wherever it is met.
+    pub(super) fn out_of_bounds(&mut self, path: &AbsPath) -> Option<String> {
+        let Some(real) = self.tree.canonical(path) else {
+            self.complete = false;
+            return None;
+        };
+        self.bounds.refusal(&real)
+    }
+
+    /// Returns whether an entry of a directory leads to another directory that is to be walked.
+    pub(super) fn passage(
+        &mut self,
+        walk: &Walk,
+        dir: &AbsPath,
+        depth: u16,
+        item: &Item,
+    ) -> Passage {
+        let path = dir.child(&item.name);
+        let is_link = item.kind == ItemKind::Link;
+        match item.kind {
+            ItemKind::Directory => {}
+            ItemKind::File | ItemKind::Special(_) => return Passage::None,
+            ItemKind::Link => match self.tree.look(&path) {
+                None => return Passage::Unknown,
+                Some(Place::Directory { .. }) => {}
+                Some(Place::Fault(fault)) => return Passage::Shut(SkipReason::Fault(fault)),
+                Some(Place::Missing | Place::File | Place::Special(_)) => return Passage::None,
+            },
+        }
+        let refusal = refusal(walk, &item.name, depth, is_link).or_else(|| {
+            let why = is_link.then(|| self.out_of_bounds(&path)).flatten();
+            why.map(SkipReason::OutOfBounds)
+        });
+        let refusal = refusal.or_else(|| {
+            let fence = self.fence.as_ref().filter(|_| is_link);
+            self.links.directory(fence, &path).map(SkipReason::Fault)
+        });
+        match refusal {
+            Some(reason) => Passage::Shut(reason),
+            None => Passage::Open(path),
+        }
+    }
+}
+
+/// The result of looking at an entry of a directory.
+pub(super) enum Passage {
+    /// A directory that is walked.
+    Open(AbsPath),
+    /// Something that is passed over.
+    Shut(SkipReason),
+    /// No directory.
+    None,
+    /// Not known yet.
+    Unknown,
+}
+
+impl Survey {
+    fn over(&mut self, path: AbsPath, bound: Bound, most: usize) {
+        // One of each kind is enough to know, and there may be very many.
+        let is_told =
+            |it: &Skip| matches!(it.reason, SkipReason::OverBudget(told, _) if told == bound);
+        if !self.skips.iter().any(is_told) {
+            self.skips.push(Skip { path, reason: SkipReason::OverBudget(bound, most) });
+        }
+    }
+}
+
+/// Returns whether an entry may be a link to a directory.
+pub(super) fn leads(item: &Item) -> bool {
+    item.kind == ItemKind::Link && item.name != SKILL_FILE
+}
+
+/// Returns how many files of a directory are read.
+fn files(listing: &Listing, seeks: Seeks) -> usize {
+    let is_read = |it: &&Item| match seeks {
+        Seeks::Skills => it.name == SKILL_FILE,
+        Seeks::Commands => ends_as_command(&it.name),
+    };
+    listing.items.iter().filter(is_read).filter(|it| it.kind != ItemKind::Directory).count()
+}
+
+fn ends_as_command(name: &OsStr) -> bool {
+    name.as_bytes().ends_with(COMMAND)
+}

@@ -1,0 +1,521 @@
+//! `field/*`: keys that nobody reads, values of another type than their reader takes, and fields
+//! that contradict each other.
+
+use std::collections::{BTreeMap, HashSet};
+
+use skills_agents::catalog::{
+    self, AGENT, ALLOWED_TOOLS, Agent, BACKGROUND, CLAUDE_CHANGES, CLAUDE_SKILLS, COMPATIBILITY,
+    CONTEXT, CORPUS, DESCRIPTION, DISABLE_MODEL_INVOCATION, DISALLOWED_TOOLS, EFFORT, Field, HOOKS,
+    Known, MODEL, NAME, PLUGIN, SPECIFICATION, Shape, Standing, USER_INVOCABLE, fields,
+};
+use skills_agents::fields::{Fault, Reading};
+use skills_agents::scalar::Kind;
+use skills_syntax::diagnostic::Severity;
+use skills_syntax::edit::Edit;
+use skills_syntax::parse::{Entry, ScalarStyle, ValueKind};
+use skills_syntax::text::Span;
+use skills_syntax::{quote, suggest};
+
+use super::audience::{act, choice, listed};
+use super::finding::Tag;
+use super::rule::Rule;
+use super::subject::Cx;
+use super::{Finding, found};
+
+const WELL: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";
+
+/// Keys that are like a field and words of their own all the same.
+const WORDS: [&str; 4] = ["mode", "module", "models", "modes"];
+
+/// How alike a key has to be to one that there is.
+const ALIKE: f64 = 0.8;
+
+pub(super) static RULES: [Rule; 9] = [
+    Rule::new(
+        "field/unknown",
+        Severity::Hint,
+        "No agent reads the key.",
+        "What it says has no effect. What describes a skill for people belongs under `metadata`, which every reader takes.",
+        "Remove it, or move it under `metadata`.",
+    )
+    .choosable()
+    .sources(&[&SPECIFICATION, &CORPUS])
+    .texts("---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npriority: high\n---\nRead the file.\n", WELL),
+    Rule::new(
+        "field/misspelled",
+        Severity::Warning,
+        "The key is almost one that agents read.",
+        "Keys are read to the letter, so that this one has no effect.",
+        "Write the key as agents read it.",
+    )
+    .fixable()
+    .sources(&[&CORPUS])
+    .texts(
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nallowed_tools: [Read]\n---\nRead the file.\n",
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nallowed-tools: [Read]\n---\nRead the file.\n",
+    ),
+    Rule::new(
+        "field/inert",
+        Severity::Hint,
+        "No agent reads the key at the top level.",
+        "The standard has `metadata` for it. Claude Code asks the user before it runs a skill with keys that it does not know.",
+        "Move it under `metadata`.",
+    )
+    .choosable()
+    .sources(&[&SPECIFICATION, &CORPUS])
+    .texts("---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nauthor: me\n---\nRead the file.\n", WELL),
+    Rule::new(
+        "field/unread",
+        Severity::Hint,
+        "None of the active agents reads the key.",
+        "It has no effect for them; another agent may read it.",
+        "Leave it for the agent that reads it, or remove it.",
+    )
+    .sources(&[&CLAUDE_SKILLS])
+    .texts(
+        "//- /w/.codex/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\neffort: high\n---\nRead the file.\n",
+        "//- /w/.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\neffort: high\n---\nRead the file.\n",
+    ),
+    Rule::new(
+        "field/type",
+        Severity::Warning,
+        "A value has another type than the field takes.",
+        "An agent drops the field, and some drop the whole skill.",
+        "Write a value of the right type.",
+    )
+    .sources(&[&SPECIFICATION, &CLAUDE_SKILLS, &PLUGIN])
+    .texts(
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\ndisable-model-invocation: maybe\n---\nRead the file.\n",
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\ndisable-model-invocation: true\n---\nRead the file.\n",
+    ),
+    Rule::new(
+        "field/value",
+        Severity::Error,
+        "The field does not know the value.",
+        "The agent ignores the field, as if it were not there.",
+        "Write one of the values that the field knows.",
+    )
+    .fixable()
+    .agents(&[Agent::ClaudeCode, Agent::VsCode])
+    .sources(&[&CLAUDE_SKILLS])
+    .texts(
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\neffort: hihg\n---\nRead the file.\n",
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\neffort: high\n---\nRead the file.\n",
+    ),
+    Rule::new(
+        "field/deprecated",
+        Severity::Warning,
+        "A form that only older versions read.",
+        "Newer versions ignore it.",
+        "Write the form of today.",
+    )
+    .agents(&[Agent::ClaudeCode])
+    .sources(&[&CLAUDE_CHANGES])
+    .texts(
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\neffort: 3\n---\nRead the file.\n",
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\neffort: high\n---\nRead the file.\n",
+    ),
+    Rule::new(
+        "field/contradiction",
+        Severity::Warning,
+        "Two fields contradict each other.",
+        "One of them has no effect, or nobody can start the skill.",
+        "Change one of them.",
+    )
+    .choosable()
+    .agents(&[Agent::ClaudeCode])
+    .sources(&[&CLAUDE_SKILLS])
+    .texts(
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nagent: Explore\n---\nRead the file.\n",
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\ncontext: fork\nagent: Explore\n---\nRead the file.\n",
+    ),
+    Rule::new(
+        "field/length",
+        Severity::Warning,
+        "`compatibility` is longer than 500 characters, or empty.",
+        "The standard allows 1 to 500.",
+        "Name only what the skill cannot do without, or leave the key out.",
+    )
+    .sources(&[&SPECIFICATION])
+    .texts(
+        concat!(
+            "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\ncompatibility: ",
+            "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789",
+            "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789",
+            "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789",
+            "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789",
+            "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789",
+            "and more\n---\nRead the file.\n"
+        ),
+        WELL,
+    ),
+];
+
+pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
+    let Some(frontmatter) = cx.frontmatter() else { return };
+    // The keys that are almost fields, by the field.
+    let mut slips: BTreeMap<&str, Vec<&Entry>> = BTreeMap::new();
+    for entry in &frontmatter.entries {
+        if entry.duplicate_of.is_some() {
+            continue;
+        }
+        match catalog::recognise(&entry.key.text) {
+            Known::Field(field) => known(cx, field, entry, out),
+            Known::Misspelled(field) => slips.entry(field.key).or_default().push(entry),
+            Known::Unknown if is_key(entry) => match meant(&entry.key.text) {
+                Some(field) => slips.entry(field.key).or_default().push(entry),
+                None => out.push(unknown(cx, entry)),
+            },
+            // What the parser could not make a key of is a finding of its own.
+            Known::Unknown => {}
+        }
+    }
+    for (key, entries) in slips {
+        let Some(field) = catalog::find(key) else { continue };
+        out.extend(entries.iter().map(|it| misspelled(cx, field, it, &entries)));
+    }
+    contradictions(cx, out);
+}
+
+fn is_key(entry: &Entry) -> bool {
+    let key = &entry.key.text;
+    !key.is_empty() && !key.contains([' ', '\n']) && !entry.key.span.is_empty()
+}
+
+fn unknown(cx: &Cx<'_>, entry: &Entry) -> Finding {
+    let message = format!("no agent reads `{}`", entry.key.text);
+    let finding = found("field/unknown", entry.key.span, message).tag(Tag::Unnecessary);
+    elsewhere(cx, finding, entry)
+}
+
+/// Returns the field that a key is meant as which is none itself.
+pub(super) fn meant(key: &str) -> Option<&'static Field> {
+    match catalog::recognise(key) {
+        Known::Field(_) => return None,
+        Known::Misspelled(field) => return Some(field),
+        Known::Unknown => {}
+    }
+    let keys = fields().iter().filter(|it| it.standing == Standing::Read).map(|it| it.key);
+    let normal = key.replace('_', "-").to_lowercase();
+    let near = suggest::nearest(&normal, keys.clone(), ALIKE).first().copied().or_else(|| {
+        let letters = |it: &str| it.to_lowercase().replace(['-', '_'], "");
+        keys.clone().find(|it| letters(it) == letters(key) || is_swapped(key, it))
+    });
+    near.and_then(catalog::find).filter(|it| is_slip(key, it.key))
+}
+
+/// Whether two words differ by two letters that have changed places. In a short word that is one
+/// that nobody means; any other letter makes it another word.
+fn is_swapped(word: &str, meant: &str) -> bool {
+    let (word, meant) = (word.as_bytes(), meant.as_bytes());
+    let Some(at) = word.iter().zip(meant).position(|(a, b)| a != b) else { return false };
+    word.len() == meant.len()
+        && word.get(at + 1) == meant.get(at)
+        && word.get(at) == meant.get(at + 1)
+        && word.get(at + 2..) == meant.get(at + 2..)
+}
+
+/// Adds the two ways to part with a key that nobody reads: another place, or none. What is said
+/// nowhere else is not removed unasked.
+fn elsewhere(cx: &Cx<'_>, finding: Finding, entry: &Entry) -> Finding {
+    let removed = cx.removal(entry);
+    match under_metadata(cx, entry) {
+        Some(edits) => {
+            finding.fix_all("Move it under `metadata`", edits).fix("Remove it", removed, "")
+        }
+        None => finding.draft("Remove it", removed, ""),
+    }
+}
+
+/// Returns the edits that move a text of one line into `metadata`.
+fn under_metadata(cx: &Cx<'_>, entry: &Entry) -> Option<Vec<Edit>> {
+    let ValueKind::Scalar { style, text } = &entry.value.kind else { return None };
+    let written = entry.value.span.slice(cx.text);
+    if written.contains(['\n', '\r']) || entry.recovered || entry.value.span.is_empty() {
+        return None;
+    }
+    if cx.is_in_braces() {
+        return None;
+    }
+    // `metadata` holds texts: what a reader takes for something else is quoted.
+    let plain_text = *style != ScalarStyle::Plain
+        || text.starts_with(char::is_alphabetic) && text.contains(char::is_whitespace);
+    let value = if plain_text { written.to_owned() } else { quote::double(text) };
+    let key = entry.key.span.slice(cx.text);
+    let lines = cx.lines_of(entry);
+    let end = cx.line_break();
+    let Some(metadata) = cx.entry("metadata") else {
+        let text = format!("metadata:{end}  {key}: {value}{end}");
+        return Some(vec![Edit { span: lines, text }]);
+    };
+    let removed = Edit { span: lines, text: String::new() };
+    let put = |at: usize, text: String| Some(vec![Edit { span: Span::empty(at), text }, removed]);
+    let behind = |it: &Entry| cx.lines_of(it).end;
+    match &metadata.value.kind {
+        // Nothing is written in it yet.
+        ValueKind::Null if metadata.value.span.is_empty() => {
+            put(behind(metadata), format!("  {key}: {value}{end}"))
+        }
+        ValueKind::Mapping { .. } if cx.is_in_metadata(&entry.key.text) => None,
+        ValueKind::Mapping { flow: true, entries } => {
+            // In braces commas and brackets are no letters.
+            let is_cut = |it: &str| it.contains(['[', ']', '{', '}', ',']);
+            let is_plain = *style == ScalarStyle::Plain && plain_text;
+            let value = if is_plain && is_cut(&value) { quote::double(text) } else { value };
+            let field = format!("{key}: {value}");
+            match entries.last() {
+                _ if is_cut(key) => None,
+                Some(last) => put(last.span.end, format!(", {field}")),
+                None => put(metadata.value.span.start + 1, field),
+            }
+        }
+        ValueKind::Mapping { flow: false, entries } => {
+            let last = entries.last()?;
+            let start = cx.line(last.key.span.start).start;
+            let indent = Span::new(start, last.key.span.start).slice(cx.text);
+            put(behind(last), format!("{indent}{key}: {value}{end}"))
+        }
+        _ => None,
+    }
+}
+
+/// Whether a key that is like another was probably meant as it: short words are alike by chance,
+/// and a plural is another word.
+fn is_slip(key: &str, meant: &str) -> bool {
+    (meant.len() > 4 && key.strip_suffix('s') != Some(meant)) || is_swapped(key, meant)
+}
+
+/// Whether the value of a misspelled key is one that its field takes, and the key no word of its
+/// own: then nothing else can be meant, and it can be renamed unasked.
+fn is_certain(cx: &Cx<'_>, field: &'static Field, entry: &Entry) -> bool {
+    let key = entry.key.text.as_str();
+    let is_word = WORDS.contains(&key) || field.key.strip_prefix(key).is_some();
+    let Some(fields) = cx.fields.filter(|_| !is_word || field.misspellings.contains(&key)) else {
+        return false;
+    };
+    let mut readings = field.readers.iter().map(|it| fields.coerce(&entry.value, it.reads));
+    readings.any(|it| {
+        let is_known = match &it.value {
+            Some(Reading::Choice(item)) => {
+                field.value(&item.text).is_some() || item.text.starts_with("claude-")
+            }
+            value => value.is_some(),
+        };
+        it.faults.is_empty() && is_known
+    })
+}
+
+/// `alike` are all keys that are meant as this field, this one among them.
+fn misspelled(cx: &Cx<'_>, field: &'static Field, entry: &Entry, alike: &[&Entry]) -> Finding {
+    let (key, meant) = (&entry.key.text, field.key);
+    let message = format!("no agent reads `{key}`; did you mean `{meant}`?");
+    let finding = found("field/misspelled", entry.key.span, message);
+    let severity = match field.key {
+        "name" if !cx.droppers(&["name/required"]).is_empty() => Severity::Error,
+        _ => Severity::Warning,
+    };
+    let finding = finding.severity(severity);
+    if cx.entry(meant).is_some() {
+        return finding.help(format!("`{meant}` is there as well; remove one of them."));
+    }
+    let finding = finding.fix(format!("Rename it to `{meant}`"), entry.key.span, meant);
+    if let Some(other) = alike.iter().find(|it| it.key.span != entry.key.span) {
+        let other = &other.key.text;
+        return finding.unsure().help(format!("`{other}` is meant as it too; keep one of them."));
+    }
+    if is_certain(cx, field, entry) { finding } else { finding.unsure() }
+}
+
+fn known(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<Finding>) {
+    if let Standing::Inert { belongs_under } = field.standing {
+        let message =
+            format!("no agent reads `{}` here; it belongs under `{belongs_under}`", field.key);
+        let finding = found("field/inert", entry.key.span, message).tag(Tag::Unnecessary);
+        out.push(elsewhere(cx, finding, entry));
+        return;
+    }
+    unread(cx, field, entry, out);
+    if ![NAME.key, DESCRIPTION.key, HOOKS.key].contains(&field.key) {
+        types(cx, field, entry, out);
+    }
+    value(cx, field, entry, out);
+    if field.key == COMPATIBILITY.key
+        && let Some(text) = entry.value.as_str()
+    {
+        let length = text.trim().chars().count();
+        // Behind a key that is being typed there is nothing yet.
+        let is_empty = length == 0 && !entry.value.span.is_empty();
+        if length > 500 || is_empty {
+            let span = cx.line(entry.value.span.start).within(entry.value.span);
+            let message =
+                format!("`compatibility` has {length} characters, the standard allows 1 to 500");
+            out.push(found("field/length", span, message));
+        }
+    }
+}
+
+fn readers<'a>(cx: &Cx<'a>, field: &Field) -> Vec<&'a skills_agents::profile::Profile> {
+    cx.those(|it, _| Agent::of_profile(&it.id).is_some_and(|it| field.reader(it).is_some()))
+}
+
+fn unread(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<Finding>) {
+    let is_standard = field.reader(Agent::AgentSkills).is_some_and(|it| !it.ours);
+    if is_standard || !readers(cx, field).is_empty() {
+        return;
+    }
+    let names: Vec<&str> =
+        field.readers.iter().filter(|it| !it.ours).map(|it| it.agent.name()).collect();
+    let message = format!("only {} reads `{}`", listed(&names), field.key);
+    let message = if names.len() > 1 { message.replace(" reads ", " read ") } else { message };
+    out.push(found("field/unread", entry.key.span, message).tag(Tag::Unnecessary));
+}
+
+fn types(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<Finding>) {
+    let Some(fields) = cx.fields else { return };
+    let active = readers(cx, field);
+    // What an agent of the user's own makes of it is not known.
+    let is_known = |it: &&skills_agents::profile::Profile| Agent::of_profile(&it.id).is_some();
+    if active.is_empty() && cx.profiles().iter().all(is_known) {
+        return;
+    }
+    // The same fault is one finding, whoever else minds.
+    let mut faults: BTreeMap<Span, (Fault, Vec<&skills_agents::profile::Profile>)> =
+        BTreeMap::new();
+    for fault in fields.read(field).map(|it| it.faults).unwrap_or_default() {
+        faults.entry(fault.span).or_insert((fault, Vec::new()));
+    }
+    for profile in active {
+        let Some(agent) = Agent::of_profile(&profile.id) else { continue };
+        let outcome = fields.read_as(field, agent).unwrap_or_default();
+        for fault in outcome.faults {
+            let found = faults.entry(fault.span).or_insert((fault, Vec::new()));
+            if agent != Agent::AgentSkills {
+                found.1.push(profile);
+            }
+        }
+    }
+    let dropped = cx.droppers(&["field/type"]);
+    for (span, (fault, ignored)) in faults {
+        let key = field.key;
+        let place = if span.is_empty() { entry.key.span } else { span };
+        let what = fault.found.name();
+        let what = format!("`{key}` has {what} where {} is expected", fault.expected);
+        let drops: Vec<_> =
+            ignored.iter().copied().filter(|it| dropped.iter().any(|d| d.id == it.id)).collect();
+        let (about, severity, message) = match (drops.as_slice(), ignored.as_slice()) {
+            ([], []) => (&[][..], Severity::Warning, what),
+            ([], them) => (
+                them,
+                Severity::Error,
+                format!("{} this field: {what}", act(them, "drops", "drop")),
+            ),
+            (them, _) => (
+                them,
+                Severity::Error,
+                format!("{} this skill: {what}", act(them, "drops", "drop")),
+            ),
+        };
+        let finding = found("field/type", place, message).severity(severity).about(about);
+        let quotable = matches!(fault.found, Kind::Boolean | Kind::Number | Kind::Date)
+            && matches!(fault.expected, "a text" | "a string");
+        out.push(if quotable {
+            finding.fix("Quote the value", place, quote::double(place.slice(cx.text)))
+        } else {
+            finding
+        });
+    }
+}
+
+fn value(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<Finding>) {
+    let Shape::Choice { open, .. } = field.shape else { return };
+    let readers = readers(cx, field);
+    if readers.is_empty() {
+        return;
+    }
+    let Some(reading) = cx.fields.and_then(|it| it.read(field)).and_then(|it| it.value) else {
+        return;
+    };
+    let span = entry.value.span;
+    if let Reading::Integer(_) = reading {
+        if field.key == EFFORT.key {
+            let message = "newer versions of Claude Code ignore a number here";
+            out.push(found("field/deprecated", span, message).tag(Tag::Deprecated));
+        }
+        return;
+    }
+    let Reading::Choice(item) = reading else { return };
+    if item.text.is_empty() || field.value(&item.text).is_some() {
+        return;
+    }
+    let words: Vec<&str> = field.values.iter().map(|it| it.name).collect();
+    let folded = words.iter().copied().find(|it| it.eq_ignore_ascii_case(&item.text));
+    let near = folded
+        .or_else(|| suggest::nearest(&item.text, words.iter().copied(), 0.6).first().copied());
+    if open {
+        // Any other word may be a model or an agent; only a slip is told.
+        let slip = suggest::nearest(&item.text, words.iter().copied(), 0.75).first().copied();
+        let plain = item.text.chars().all(char::is_alphabetic);
+        if let (Some(near), true, true) = (folded.or(slip), plain, field.key == MODEL.key) {
+            let message = format!(
+                "`{}` is no model that Claude Code knows; did you mean `{near}`?",
+                item.text
+            );
+            let finding = found("field/value", span, message).severity(Severity::Warning);
+            out.push(finding.fix(format!("Write `{near}`"), span, near));
+        }
+        return;
+    }
+    // Of a text that is no word at all its beginning.
+    let written: String = item.text.lines().next().unwrap_or_default().chars().take(40).collect();
+    let more = if written.len() < item.text.len() { "…" } else { "" };
+    let message = format!(
+        "{} `{}`: `{written}{more}` is not {}",
+        act(&readers, "ignores", "ignore"),
+        field.key,
+        choice(&words)
+    );
+    let finding = found("field/value", span, message).about(&readers);
+    out.push(match near {
+        Some(near) => finding.fix(format!("Write `{near}`"), span, near),
+        None => finding,
+    });
+}
+
+fn contradictions(cx: &Cx<'_>, out: &mut Vec<Finding>) {
+    let Some(fields) = cx.fields else { return };
+    if !cx.concerns(Agent::ClaudeCode) {
+        return;
+    }
+    let forks = fields.text(&CONTEXT).is_some_and(|it| it == "fork");
+    for field in [&AGENT, &BACKGROUND] {
+        if let Some(entry) = fields.entry(field).filter(|it| !forks && !it.value.is_null()) {
+            let message = format!("`{}` has no effect without `context: fork`", field.key);
+            let finding = found("field/contradiction", entry.key.span, message);
+            let finding = finding.help("Add `context: fork`, or remove the field.");
+            let finding = finding.tag(Tag::Unnecessary);
+            let removed = cx.removal(entry);
+            out.push(if fields.entry(&CONTEXT).is_none() {
+                let edits = vec![cx.put_before(entry, "context: fork")];
+                finding.fix_all("Add `context: fork`", edits).fix("Remove it", removed, "")
+            } else {
+                finding.draft("Remove it", removed, "")
+            });
+        }
+    }
+    let by_model = fields.switch(&DISABLE_MODEL_INVOCATION) != Some(true);
+    let by_user = fields.switch(&USER_INVOCABLE) != Some(false);
+    if let Some(entry) = fields.entry(&USER_INVOCABLE).filter(|_| !by_model && !by_user) {
+        let message = "nobody can start this skill: neither the model nor the user may";
+        let finding = found("field/contradiction", entry.span, message);
+        out.push(finding.help("Allow one of the two to start it.").severity(Severity::Error));
+    }
+    let allowed = cx.items(&ALLOWED_TOOLS);
+    let allowed: HashSet<&str> = allowed.iter().map(|it| it.text.as_str()).collect();
+    for tool in cx.items(&DISALLOWED_TOOLS) {
+        if allowed.contains(tool.text.as_str()) {
+            let message = format!("`{}` is allowed and disallowed", tool.text);
+            let finding = found("field/contradiction", tool.span, message);
+            out.push(finding.help("Remove it from one of the two lists."));
+        }
+    }
+}

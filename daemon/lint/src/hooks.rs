@@ -1,0 +1,279 @@
+//! `hooks/*`: what runs at events, each fault at its own place.
+
+use std::collections::{BTreeSet, HashSet};
+
+use skills_agents::catalog::hooks::{
+    COMMON, EVENTS, GROUP, KINDS, Matches, find_event, find_key, find_kind, kind_meant, meant,
+};
+use skills_agents::catalog::{Agent, CLAUDE_HOOKS, HOOKS, Source};
+use skills_agents::fields::{Group, Handler, Item, Reading};
+use skills_agents::hooks::{beginning, within_limits};
+use skills_syntax::diagnostic::Severity;
+use skills_syntax::text::Span;
+
+use super::finding::Tag;
+use super::rule::Rule;
+use super::subject::Cx;
+use super::{Finding, found};
+
+const fn rule(
+    id: &'static str,
+    severity: Severity,
+    what: &'static str,
+    why: &'static str,
+    repair: &'static str,
+    failing: &'static str,
+) -> Rule {
+    let rule = Rule::new(id, severity, what, why, repair);
+    rule.agents(&[Agent::ClaudeCode]).sources(SOURCES).texts(failing, WELL)
+}
+
+const SOURCES: &[&Source] = &[&CLAUDE_HOOKS];
+
+const WELL: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: ./check.sh\n---\nRead the file.\n";
+
+pub(super) static RULES: [Rule; 7] = [
+    rule(
+        "hooks/event",
+        Severity::Error,
+        "There is no such event.",
+        "The hooks below it never run.",
+        "Write the event's name as the agent does.",
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreTooluse:\n    - hooks:\n        - type: command\n          command: ./check.sh\n---\nRead the file.\n",
+    )
+    .fixable(),
+    rule(
+        "hooks/matcher",
+        Severity::Error,
+        "The matcher is no regular expression, or one that is too large.",
+        "It matches nothing, and its hooks never run.",
+        "Close what is open, or put a backslash before it.",
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreToolUse:\n    - matcher: \"Bash(\"\n      hooks:\n        - type: command\n          command: ./check.sh\n---\nRead the file.\n",
+    ),
+    rule(
+        "hooks/ignored-matcher",
+        Severity::Hint,
+        "The event takes no matcher.",
+        "The matcher is ignored: the hooks run every time.",
+        "Remove the matcher.",
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  Stop:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: ./check.sh\n---\nRead the file.\n",
+    )
+    .fixable(),
+    rule(
+        "hooks/missing-key",
+        Severity::Error,
+        "A key that has to be there is missing or empty.",
+        "The hook does not run.",
+        "Add the key.",
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n---\nRead the file.\n",
+    ),
+    rule(
+        "hooks/kind",
+        Severity::Error,
+        "There is no such type of hook.",
+        "The hook does not run.",
+        "Write `command`, `prompt`, `agent`, `http` or another type that there is.",
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreToolUse:\n    - hooks:\n        - type: comand\n          command: ./check.sh\n---\nRead the file.\n",
+    )
+    .fixable(),
+    rule(
+        "hooks/key",
+        Severity::Warning,
+        "A hook has no such key.",
+        "It has no effect.",
+        "Write the key as the agent reads it, or remove it.",
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreToolUse:\n    - hooks:\n        - type: command\n          command: ./check.sh\n          timout: 5\n---\nRead the file.\n",
+    )
+    .fixable(),
+    rule(
+        "hooks/type",
+        Severity::Error,
+        "A value has another type than hooks take.",
+        "The hooks that it belongs to do not run.",
+        "Write a value of the right type.",
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreToolUse: ./check.sh\n---\nRead the file.\n",
+    ),
+];
+
+pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
+    let (Some(fields), true) = (cx.fields, cx.concerns(Agent::ClaudeCode)) else { return };
+    let Some(outcome) = fields.read(&HOOKS) else { return };
+    for fault in &outcome.faults {
+        let message = format!("{} stands where {} is expected", fault.found.name(), fault.expected);
+        let span = cx.line(fault.span.start).within(fault.span);
+        out.push(found("hooks/type", span, message));
+    }
+    if let Some(entries) = fields.entry(&HOOKS).and_then(|it| it.value.entries()) {
+        for entry in entries {
+            let item = Item { text: entry.key.text.clone(), span: entry.key.span };
+            if find_event(&item.text).is_none() {
+                let names = EVENTS.iter().map(|it| it.name);
+                let taken = |name: &str| entries.iter().any(|it| it.key.text == name);
+                let message = format!("there is no event `{}`", item.text);
+                out.push(near(found("hooks/event", item.span, message), &item, names, taken));
+            }
+        }
+    }
+    let Some(Reading::Hooks(groups)) = outcome.value else { return };
+    let mut expressions = BTreeSet::new();
+    for group in &groups {
+        self::group(cx, group, &mut expressions, out);
+    }
+}
+
+fn group<'a>(
+    cx: &Cx<'_>,
+    group: &'a Group,
+    expressions: &mut BTreeSet<&'a str>,
+    out: &mut Vec<Finding>,
+) {
+    let event = find_event(&group.event.text);
+    if let Some(matcher) = group.matcher.as_ref().filter(|it| !it.text.is_empty() && it.text != "*")
+    {
+        if event.is_some_and(|it| it.matches == Matches::Nothing) {
+            let message = format!("`{}` takes no matcher", group.event.text);
+            let finding = found("hooks/ignored-matcher", matcher.span, message);
+            let finding = finding.tag(Tag::Unnecessary);
+            out.push(match key_and_value(cx, matcher.span) {
+                Some(span) => finding.fix("Remove the matcher", span, ""),
+                None => finding,
+            });
+        } else if let Err(what) = within_limits(&matcher.text, expressions) {
+            let text = beginning(&matcher.text);
+            let message = format!("`{text}` matches nothing: {what}");
+            out.push(found("hooks/matcher", matcher.span, message));
+        }
+    }
+    if !group.has_hooks {
+        let first = cx.line(group.span.start).within(group.span);
+        let finding = found("hooks/missing-key", first, "the group has no `hooks`");
+        out.push(finding.help(
+            "Put what runs into a list below `hooks:`, each with its `type`, beside `matcher:`.",
+        ));
+    }
+    for key in &group.others {
+        // What belongs into the list that is missing is told with it.
+        if !group.has_hooks && KINDS.iter().any(|kind| find_key(Some(kind), &key.text).is_some()) {
+            continue;
+        }
+        let message = format!("a group of hooks has no `{}`", key.text);
+        let taken = |name: &str| match name {
+            "hooks" => group.has_hooks,
+            _ => group.matcher.is_some(),
+        };
+        let names = GROUP.iter().map(|it| it.name);
+        out.push(near(found("hooks/key", key.span, message), key, names, taken));
+    }
+    for handler in &group.handlers {
+        self::handler(cx, handler, out);
+    }
+}
+
+fn handler(cx: &Cx<'_>, handler: &Handler, out: &mut Vec<Finding>) {
+    let first = cx.line(handler.span.start).within(handler.span);
+    match &handler.kind {
+        None => out.push(without_kind(cx, handler, first)),
+        Some(kind) if find_kind(&kind.text).is_none() => {
+            let names = KINDS.iter().map(|it| it.name);
+            let message = format!("there is no type `{}` of hook", kind.text);
+            out.push(near(found("hooks/kind", kind.span, message), kind, names, |_| false));
+        }
+        Some(_) => {}
+    }
+    // What is wrong with the type hides nothing of the rest.
+    let there = || handler.settings.iter().map(|(name, _)| name).chain(&handler.mistyped);
+    let written = handler.kind.as_ref().map(|it| &*it.text);
+    let known = kind_meant(written, there().map(|it| &*it.text));
+    let own = known.map(|it| it.keys).unwrap_or_default();
+    let what = match known {
+        Some(kind) => format!("a hook of type `{}`", kind.name),
+        None => "a hook".to_owned(),
+    };
+    for key in own.iter().filter(|it| it.required) {
+        if !there().any(|name| name.text == key.name) {
+            let message = format!("{what} needs `{}`", key.name);
+            let help = format!("Add `{}:`. {}", key.name, key.summary);
+            out.push(found("hooks/missing-key", first, message).help(help));
+        } else if let Some(value) = handler.text(key.name).filter(|it| it.text.trim().is_empty()) {
+            let message = format!("the `{}` of {what} is empty", key.name);
+            let help = format!("Write it behind `{}:`. {}", key.name, key.summary);
+            out.push(found("hooks/missing-key", value.span, message).help(help));
+        }
+    }
+    // Of a hook that may be of any kind each of their keys may be meant.
+    let all = KINDS.iter().flat_map(|it| it.keys).filter(|_| known.is_none());
+    let keys = COMMON.iter().chain(own).chain(all);
+    let written: HashSet<&str> = there().map(|it| it.text.as_str()).collect();
+    for (name, _) in &handler.settings {
+        if keys.clone().any(|it| it.name == name.text) {
+            continue;
+        }
+        let message = format!("{what} has no `{}`", name.text);
+        let taken = |name: &str| written.contains(name);
+        let names = keys.clone().map(|it| it.name);
+        out.push(near(found("hooks/key", name.span, message), name, names, taken));
+    }
+}
+
+/// Says of a hook that its type is missing.
+fn without_kind(cx: &Cx<'_>, handler: &Handler, first: Span) -> Finding {
+    let finding = found("hooks/missing-key", first, "the hook has no `type`");
+    let finding = finding.help("Add `type: command`.");
+    let start = handler.span.start;
+    let before = Span::new(cx.line(start).start, start).slice(cx.text);
+    // What has a command is one; the others could be several things.
+    let is_clear =
+        handler.text("command").is_some() && before.chars().all(|it| matches!(it, ' ' | '-'));
+    if !is_clear {
+        return finding;
+    }
+    let indent = " ".repeat(before.len());
+    let text = format!("type: command{}{indent}", cx.line_break());
+    finding.fix("Add `type: command`", Span::empty(start), text)
+}
+
+/// Returns what has to go with a value so that its key goes too: its line, or what stands before
+/// the next key where a dash stands before this one.
+fn key_and_value(cx: &Cx<'_>, value: Span) -> Option<Span> {
+    let line = cx.line(value.start);
+    let before = Span::new(line.start, value.start).slice(cx.text);
+    let key = before.rfind("matcher")?;
+    let lead = &before[..key];
+    let next = skills_syntax::text::after_line_end(cx.text, line.end);
+    if value.end > line.end || !Span::new(value.end, line.end).slice(cx.text).trim().is_empty() {
+        return None;
+    }
+    if lead.trim().is_empty() {
+        return Some(Span::new(line.start, next));
+    }
+    let below = cx.line(next).slice(cx.text);
+    let indent = below.len() - below.trim_start_matches(' ').len();
+    (lead.trim() == "-" && indent == lead.len()).then(|| Span::new(line.start + key, next + indent))
+}
+
+/// Adds what was probably meant: as a fix, unless the same map holds that as well.
+fn near(
+    finding: Finding,
+    item: &Item,
+    names: impl Iterator<Item = &'static str> + Clone,
+    taken: impl Fn(&str) -> bool,
+) -> Finding {
+    match meant(&item.text, names) {
+        Some(meant) if taken(meant) => {
+            finding.help(format!("`{meant}` is there as well; remove one of them."))
+        }
+        Some(meant) => finding.meant(item.span, meant),
+        None => finding,
+    }
+}
+
+/// Returns the commands of all hooks, for the rules about security.
+pub(super) fn commands(cx: &Cx<'_>) -> Vec<(String, Span)> {
+    let Some(Reading::Hooks(groups)) =
+        cx.fields.and_then(|it| it.read(&HOOKS)).and_then(|it| it.value)
+    else {
+        return Vec::new();
+    };
+    let handlers = groups.iter().flat_map(|it| &it.handlers);
+    handlers.filter_map(|it| it.text("command")).map(|it| (it.text.clone(), it.span)).collect()
+}

@@ -1,0 +1,188 @@
+//! Findings that an author does not want to see: comments in the text.
+//!
+//! `# skillsd-ignore: rule` in the frontmatter counts for the key or item it stands behind, or for
+//! the next one when it stands alone; `<!-- skillsd-ignore rule -->` in the body for its own line, or
+//! for the next that is not blank. A rule about the file as a whole is silenced from anywhere in
+//! it. `family/*` stands for a family.
+
+use std::collections::HashMap;
+
+use skills_discovery::levels::names;
+use skills_syntax::parse::{Entry, Value, ValueKind};
+use skills_syntax::text::{Span, after_line_end};
+
+use super::subject::Cx;
+use super::{Finding, find, table};
+
+/// The word that begins a suppression.
+const WORD: &str = "skillsd-ignore";
+
+/// A suppression.
+#[derive(Debug)]
+pub(super) struct Suppression {
+    /// The rules, each with its place.
+    rules: Vec<(String, Span)>,
+    /// Where it counts.
+    scope: Span,
+}
+
+/// Where a pattern is suppressed: each beginning of a scope, in their order, with the furthest end
+/// of the scopes that begin there or before.
+type Scopes = Vec<(usize, usize)>;
+
+/// Returns where each pattern is suppressed.
+fn by_pattern(suppressions: &[Suppression]) -> HashMap<&str, Scopes> {
+    let mut all: HashMap<&str, Scopes> = HashMap::new();
+    let mut sorted: Vec<&Suppression> = suppressions.iter().collect();
+    sorted.sort_by_key(|it| it.scope);
+    for Suppression { rules, scope } in sorted {
+        for (pattern, _) in rules {
+            let scopes = all.entry(pattern).or_default();
+            let before = scopes.last().map_or(0, |(_, end)| *end);
+            scopes.push((scope.start, before.max(scope.end)));
+        }
+    }
+    all
+}
+
+/// Whether a finding lies where its rule is suppressed; one about the file does anywhere.
+fn covers(scopes: &Scopes, finding: &Finding) -> bool {
+    let span = finding.diagnostic.span;
+    let before = scopes.partition_point(|(start, _)| *start <= span.start);
+    let end = scopes[..before].last().map_or(0, |(_, end)| *end);
+    // What is behind the last letter belongs to it.
+    let is_here = span.start < end || (span.is_empty() && span.start == end && before > 0);
+    finding.rule.whole_file || is_here
+}
+
+/// Returns whether `pattern` stands for any rule that there is.
+pub fn is_known(pattern: &str) -> bool {
+    find(pattern).is_some() || table::RULES.iter().any(|it| names(pattern, it.id))
+}
+
+/// Returns the suppressions of a text.
+pub(super) fn suppressions(cx: &Cx<'_>) -> Vec<Suppression> {
+    if !cx.text.contains(WORD) {
+        return Vec::new();
+    }
+    let comments = cx.frontmatter().map(|it| it.comments.as_slice()).unwrap_or_default();
+    let mut nodes = Vec::new();
+    keys_of(cx.frontmatter().map(|it| it.entries.as_slice()).unwrap_or_default(), &mut nodes);
+    let keys = comments.iter().filter_map(|it| in_frontmatter(cx, &nodes, *it));
+    keys.chain(cx.body().comments.iter().filter_map(|it| in_body(cx, *it))).collect()
+}
+
+/// Takes out what is suppressed.
+pub(super) fn apply(suppressions: &[Suppression], findings: &mut Vec<Finding>) {
+    if suppressions.is_empty() {
+        return;
+    }
+    let by_pattern = by_pattern(suppressions);
+    findings.retain(|it| {
+        let family = format!("{}/*", it.rule.family());
+        let mut patterns = [it.rule.id, &family, "*"].into_iter();
+        !patterns.any(|pattern| by_pattern.get(pattern).is_some_and(|scopes| covers(scopes, it)))
+    });
+}
+
+/// Returns the names that are no rules, each with its place.
+pub(super) fn unknown(suppressions: &[Suppression]) -> impl Iterator<Item = &(String, Span)> {
+    suppressions.iter().flat_map(|it| &it.rules).filter(|(name, _)| !is_known(name))
+}
+
+/// `nodes` are the keys and items with lines of their own, in the order of the text.
+fn in_frontmatter(cx: &Cx<'_>, nodes: &[Span], comment: Span) -> Option<Suppression> {
+    let rules = rules(cx, comment, "#", "")?;
+    let line = cx.line(comment.start);
+    let alone = Span::new(line.start, comment.start).slice(cx.text).trim().is_empty();
+    let scope = if alone {
+        // Of those that begin in the next line the first is the outermost.
+        nodes.get(nodes.partition_point(|it| it.start <= comment.start)).copied()
+    } else {
+        let before = nodes.partition_point(|it| it.start < line.end);
+        nodes[..before].last().copied().filter(|it| line.contains(it.start))
+    };
+    let scope = scope.map_or(line, |it| Span::new(cx.line(it.start).start, it.end));
+    let end = cx.line(scope.end).end;
+    Some(Suppression { rules, scope: Span::new(scope.start, after_line_end(cx.text, end)) })
+}
+
+/// Collects the keys and items that have lines of their own, in the order of the text, each with its
+/// value.
+fn keys_of(entries: &[Entry], nodes: &mut Vec<Span>) {
+    for entry in entries {
+        nodes.push(entry.span);
+        values_of(&entry.value, nodes);
+    }
+}
+
+fn values_of(value: &Value, nodes: &mut Vec<Span>) {
+    match &value.kind {
+        ValueKind::Mapping { flow: false, entries } => keys_of(entries, nodes),
+        ValueKind::Sequence { flow: false, items } => {
+            for item in items {
+                nodes.push(item.span);
+                values_of(item, nodes);
+            }
+        }
+        ValueKind::Mapping { flow: true, .. }
+        | ValueKind::Sequence { flow: true, .. }
+        | ValueKind::Null
+        | ValueKind::Scalar { .. }
+        | ValueKind::Alias { .. } => {}
+    }
+}
+
+fn in_body(cx: &Cx<'_>, comment: Span) -> Option<Suppression> {
+    let rules = rules(cx, comment, "<!--", "-->")?;
+    let body = cx.body();
+    // There may be many on one long line, so that it is not searched for its ends each time.
+    let line = |offset: usize| {
+        let next = body.lines.partition_point(|it| it.start <= offset);
+        body.lines[..next].last().copied().unwrap_or_else(|| cx.line(offset))
+    };
+    let (first, last) = (line(comment.start), line(comment.end));
+    let before = Span::new(first.start, comment.start).slice(cx.text);
+    let behind = Span::new(comment.end, last.end).slice(cx.text);
+    let is_blank = |it: &str| it.chars().all(char::is_whitespace);
+    let mut scope = Span::new(first.start, last.end + 1);
+    // Of many in one line one is the last, so that the line is looked at once.
+    if is_blank(behind) && is_blank(before) {
+        let mut at = after_line_end(cx.text, last.end);
+        while at < cx.text.len() {
+            let next = cx.line(at);
+            scope.end = next.end + 1;
+            if !next.slice(cx.text).trim().is_empty() {
+                // A block of code counts as one line.
+                let behind = body.fences.partition_point(|it| it.open.start < next.start);
+                let fence = body.fences.get(behind).filter(|it| next.covers(it.open));
+                scope.end = fence.map_or(scope.end, |it| scope.end.max(it.content.end + 1));
+                break;
+            }
+            at = after_line_end(cx.text, next.end);
+        }
+    }
+    Some(Suppression { rules, scope })
+}
+
+fn rules(cx: &Cx<'_>, comment: Span, open: &str, close: &str) -> Option<Vec<(String, Span)>> {
+    let written = comment.slice(cx.text);
+    let inner = written.strip_prefix(open)?.trim_start();
+    let inner = inner.strip_prefix(WORD)?;
+    let (inner, close) = inner.strip_suffix(close).map_or((inner, ""), |it| (it, close));
+    let inner = inner.strip_prefix(':').unwrap_or(inner);
+    let start = comment.end - close.len() - inner.len();
+    let mut rules = Vec::new();
+    let mut at = 0;
+    for word in inner.split([' ', ',', '\t', '\n']) {
+        if !word.is_empty() {
+            let from = start + at;
+            rules.push((word.to_owned(), Span::new(from, from + word.len())));
+        }
+        at += word.len() + 1;
+    }
+    // What stands behind ` -- ` is the author's reason.
+    let reason = rules.iter().position(|(it, _)| it.chars().all(|it| it == '-'));
+    rules.truncate(reason.unwrap_or(rules.len()));
+    Some(rules)
+}

@@ -1,0 +1,118 @@
+//! A rule for every noun of the list: what a language server for skills has to find.
+
+use crate::rules;
+
+/// What has to be found, and the rule that finds it.
+const NOUNS: &[(&str, &str)] = &[
+    ("no frontmatter", "yaml/no-frontmatter"),
+    ("unclosed frontmatter", "yaml/unclosed-frontmatter"),
+    ("text before it", "yaml/text-before-frontmatter"),
+    ("syntax error", "yaml/syntax"),
+    ("duplicate key", "yaml/duplicate-key"),
+    ("tab indentation", "yaml/tab-indentation"),
+    ("unquoted colon", "yaml/unquoted-colon"),
+    ("unquoted comment", "yaml/comment-cuts-value"),
+    ("leading special character", "yaml/unquoted-start"),
+    ("flow value that reads as something else", "yaml/flow-value"),
+    ("surprises between YAML 1.1 and 1.2", "yaml/ambiguous-scalar"),
+    ("anchors and aliases", "yaml/alias"),
+    ("not UTF-8", "yaml/not-utf8"),
+    ("byte order mark", "yaml/byte-order-mark"),
+    ("carriage return alone", "yaml/lone-cr"),
+    ("missing name", "name/missing"),
+    ("charset of the name", "name/charset"),
+    ("length of the name", "name/length"),
+    ("hyphens of the name", "name/hyphens"),
+    ("name differs from the directory", "name/directory"),
+    ("reserved words", "name/reserved"),
+    ("name looks like another skill's", "name/similar"),
+    ("case-only difference", "name/case"),
+    ("missing description", "description/missing"),
+    ("empty description", "description/empty"),
+    ("description over 1,024", "description/length"),
+    ("description over the listing's limit", "description/listing"),
+    ("angle brackets", "description/markup"),
+    ("not saying when to use", "description/when"),
+    ("first person", "description/person"),
+    ("description that is not written yet", "description/unwritten"),
+    ("unknown field", "field/unknown"),
+    ("near misses", "field/misspelled"),
+    ("field read only by agents not in use", "field/unread"),
+    ("wrong type", "field/type"),
+    ("bad enum value", "field/value"),
+    ("deprecated", "field/deprecated"),
+    ("contradictory", "field/contradiction"),
+    ("unknown tool", "tools/unknown"),
+    ("malformed pattern", "tools/pattern"),
+    ("separators", "tools/separator"),
+    ("MCP tool form", "tools/mcp"),
+    ("invalid glob", "paths/glob"),
+    ("matches nothing", "paths/nothing"),
+    ("matches everything", "paths/everything"),
+    ("absolute or ..", "paths/absolute"),
+    ("backslashes", "paths/backslash"),
+    ("brace forms", "paths/braces"),
+    ("negation that can never apply", "paths/negation"),
+    ("unknown event", "hooks/event"),
+    ("bad matcher", "hooks/matcher"),
+    ("missing command", "hooks/missing-key"),
+    ("unknown type", "hooks/kind"),
+    ("nested errors", "hooks/type"),
+    ("over 500 lines or 5,000 tokens", "body/long"),
+    ("empty body", "body/empty"),
+    ("broken relative link", "body/broken-link"),
+    ("broken path in backticks", "body/broken-path"),
+    ("file escapes the directory", "body/escape"),
+    ("script not executable", "body/not-executable"),
+    ("unreferenced file", "body/unreferenced-file"),
+    ("unbalanced fences", "body/unclosed-fence"),
+    ("arguments beside no hint", "body/no-hint"),
+    ("unknown variable", "body/unknown-variable"),
+    ("command that an agent will not run", "body/command-not-run"),
+    ("currency", "body/currency"),
+    ("number behind a dollar in code", "body/code-argument"),
+    ("hidden Unicode", "security/hidden-unicode"),
+    ("secrets", "security/secret"),
+    ("curl to shell", "security/pipe-to-shell"),
+    ("absolute home paths", "security/home-path"),
+    ("shadowed", "index/shadowed"),
+    ("shadowing", "index/shadowing"),
+    ("duplicate within a root", "index/duplicate"),
+    ("too deep", "index/too-deep"),
+    ("misplaced", "index/misplaced"),
+    ("git-ignored", "index/git-ignored"),
+    ("symbolic link leaves the root", "index/link"),
+    ("over the listing budget", "index/budget"),
+    ("unknown skill", "ref/unknown"),
+    ("name of a command", "command/name"),
+    ("fields of a command", "command/name-field"),
+    ("command shadowed by a skill", "command/shadowed"),
+];
+
+#[test]
+fn every_noun_has_its_rule() {
+    for (noun, id) in NOUNS {
+        assert!(rules().iter().any(|it| it.id == *id), "{noun}: {id}");
+    }
+    for family in rules().iter().map(|it| it.family()) {
+        let wanted = NOUNS.iter().filter(|(_, id)| id.starts_with(&format!("{family}/"))).count();
+        let there = rules().iter().filter(|it| it.family() == family).count();
+        assert!(there >= wanted, "{family}: {there} rules for {wanted} nouns");
+    }
+}
+
+#[test]
+fn rows_are_whole() {
+    for (at, rule) in rules().iter().enumerate() {
+        let id = rule.id;
+        let (family, name) = id.split_once('/').unwrap();
+        let is_kebab = |it: &str| it.chars().all(|it| matches!(it, 'a'..='z' | '0'..='9' | '-'));
+        assert!(is_kebab(family) && is_kebab(name), "{id}");
+        assert!(!rules()[..at].iter().any(|it| it.id == id), "{id} twice");
+        for text in [rule.what, rule.why, rule.repair] {
+            assert!(text.ends_with('.') && !text.contains("  "), "{id}: {text}");
+        }
+        assert!(!rule.failing.is_empty() && !rule.passing.is_empty(), "{id}");
+        assert!(family == "skillsd" || !rule.sources.is_empty(), "{id}: no source");
+    }
+}

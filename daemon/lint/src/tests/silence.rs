@@ -1,0 +1,414 @@
+//! What is well: texts that look like something that a rule is about, and are not.
+
+use crate::testing::World;
+
+#[track_caller]
+fn silent(id: &str, text: &str) {
+    let found = World::new(text).check();
+    let told: Vec<_> =
+        found.iter().filter(|it| it.rule.id == id).map(|it| &it.diagnostic.message).collect();
+    assert!(told.is_empty(), "{id}: {told:?}\n{text}");
+}
+
+fn body(text: &str) -> String {
+    format!("---\nname: pdf\ndescription: Reads. Use when asked.\nargument-hint: x\n---\n{text}\n")
+}
+
+fn front(lines: &str) -> String {
+    format!("---\nname: pdf\ndescription: Reads. Use when asked.\n{lines}\n---\nRead.\n")
+}
+
+#[test]
+fn links_that_are_no_files() {
+    for target in [
+        "https://a.b/c.md",
+        "#part",
+        "mailto:a@b.c",
+        "/root.md",
+        "<url>",
+        "url",
+        "path",
+        "...",
+        "{{name}}.md",
+        "$FILE.md",
+        "~/notes.md",
+        "http://localhost:1/a",
+        "javascript:x()",
+    ] {
+        silent("body/broken-link", &body(&format!("See [x]({target}).")));
+    }
+    silent("body/broken-link", &body("```md\n[x](no.md)\n```"));
+    silent("body/broken-link", &body("Write `[x](no.md)` there."));
+    silent("body/broken-link", &body("Write:\n\n    [x](no.md)"));
+}
+
+#[test]
+fn paths_as_on_windows_lead_nowhere_elsewhere() {
+    let skill = |text: &str| {
+        format!("//- /w/pdf/SKILL.md\n{}//- /w/pdf/references/a.md\n# A\n", body(text))
+    };
+    for (text, rule) in [
+        ("See [a](references\\a.md).", "body/broken-link"),
+        ("See `.\\references\\a.md`.", "body/broken-path"),
+    ] {
+        let found = World::new(&skill(text)).check();
+        let [finding] = &found[..] else { panic!("{text}: not one of {found:?}") };
+        assert_eq!(finding.rule.id, rule);
+        assert!(finding.fixes[0].edits[0].text.ends_with("references/a.md"), "{finding:?}");
+    }
+    for text in ["Match `\\d+.md`.", "Write `C:\\a.md`.", "See `references\\b.md`."] {
+        silent("body/broken-path", &skill(text));
+    }
+}
+
+#[test]
+fn paths_of_the_users_project() {
+    for path in ["scripts/build.sh", "src/main.rs", "scripts/*.py", "scripts/", "templates/{x}.md"]
+    {
+        silent("body/broken-path", &body(&format!("Run `{path}`.")));
+    }
+}
+
+#[test]
+fn slashes_that_are_no_skills() {
+    let beside = "//- /w/skills/finetune/SKILL.md\n---\nname: finetune\ndescription: Use.\n---\nb\n\
+                  //- /w/skills/iterations/SKILL.md\n---\nname: iterations\ndescription: Use.\n---\nb\n";
+    for text in [
+        "loss/iteration",
+        "`/iteration`",
+        "/finetuned",
+        "`/etc`",
+        "`/logs`",
+        "and/or",
+        "`/help`",
+        "`/usr/bin`",
+        "https://a.b/finetun",
+        "`$HOME`",
+        "`/clear`",
+        "`finetun`",
+        "a `/b` c",
+    ] {
+        let text = format!("//- /w/skills/pdf/SKILL.md\n{}{beside}", body(text));
+        silent("ref/unknown", &text);
+    }
+}
+
+#[test]
+fn dollars_that_are_no_money() {
+    for text in ["$1", "$2 and $3", "\\$50", "`$50`", "${50}", "$ARGUMENTS", "$name", "$$"] {
+        silent("body/currency", &body(&format!("Take {text} now, $ARGUMENTS.")));
+    }
+    // Without arguments nothing is replaced.
+    silent("body/currency", "---\nname: pdf\ndescription: Use it.\n---\nIt costs $500.\n");
+}
+
+#[test]
+fn secrets_that_are_made_up() {
+    for key in [
+        "AKIAIOSFODNN7EXAMPLE",
+        "sk-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+        "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+        "sk-your-key-goes-here-and-nowhere-else-at-all-ok",
+        "AKIA0000000000000000",
+        "sk-ant-api03-...",
+        "xoxb-your-token-that-is-long-enough",
+        "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----",
+    ] {
+        silent("security/secret", &body(key));
+    }
+}
+
+#[test]
+fn homes_of_nobody() {
+    for path in [
+        "/home/user/x",
+        "/Users/you/x",
+        "/Users/username/x",
+        "/home/",
+        "/home/$USER/x",
+        "~/x",
+        "/Users/<name>/x",
+        "/home/runner/work",
+        "https://a.b/home/joe/x",
+        "/Users/Shared/x",
+        "/home/*/x",
+    ] {
+        silent("security/home-path", &body(&format!("Read {path}.")));
+    }
+}
+
+#[test]
+fn letters_that_are_seen() {
+    for text in [
+        "🏴\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F}",
+        "👩\u{200D}💻",
+        "1\u{FE0F}\u{20E3}a\u{200D}💻",
+        "क्\u{200D}ष",
+        "می\u{200C}خواهم",
+        "\u{645}\u{200F}b",
+        "\u{26A0}\u{FE0F}",
+        "é 漢字",
+    ] {
+        silent("security/hidden-unicode", &body(text));
+    }
+}
+
+#[test]
+fn downloads_that_a_person_starts() {
+    silent("security/pipe-to-shell", &body("```sh\ncurl -sSf https://a.b | sh\n```"));
+    silent("security/pipe-to-shell", &body("Run `curl https://a.b | sh`."));
+    silent("security/pipe-to-shell", &body("!`curl https://a.b | jq .sh`"));
+    silent("security/pipe-to-shell", &body("!`curl https://a.b || sh fall-back.sh`"));
+    silent("security/pipe-to-shell", &body("!`env A=b curl https://a.b | tee a`"));
+}
+
+#[test]
+fn tools_that_there_are() {
+    for tools in [
+        "Read Grep Glob",
+        "Bash(git add:*) Bash(npm run *)",
+        "[Read, Write]",
+        "mcp__files mcp__a__b",
+        "mcp__a__*",
+        "Task",
+        "WebFetch(domain:a.b)",
+        "Skill(pdf *)",
+        "\"Bash(gh pr view:*)\"",
+        "*",
+        "mcp__claude_ai_Slack__post",
+        "Agent(Explore)",
+    ] {
+        for id in ["tools/unknown", "tools/pattern", "tools/mcp", "tools/renamed"] {
+            silent(id, &front(&format!("allowed-tools: {tools}")));
+        }
+    }
+}
+
+#[test]
+fn globs_that_are_well() {
+    for glob in [
+        "src/**/*.rs",
+        "\"*.{ts,tsx}\"",
+        "docs/",
+        "[\"src/**/*.rs\", \"!src/gen/**\"]",
+        "[\"src/**\", \"!**/*.md\"]",
+        "[\"**\", \"!*.md\"]",
+        "\"src/{a\"",
+        "\"src/a}.ts\"",
+        "\"*.*\"",
+        "/src/a.rs",
+        "\"[ab].c\"",
+        "\"**/*.md\"",
+        "a b/*.c",
+        "\"a\\\\*b\"",
+    ] {
+        for id in
+            ["paths/glob", "paths/braces", "paths/absolute", "paths/negation", "paths/everything"]
+        {
+            silent(id, &front(&format!("paths: {glob}")));
+        }
+    }
+}
+
+#[test]
+fn matchers_that_are_well() {
+    for matcher in
+        ["Bash", "Edit|Write", "mcp__.*", "*", "", "^(?!Read).*$", "Notebook.*", "(?<=a)b"]
+    {
+        let hooks = format!(
+            "hooks:\n  PreToolUse:\n    - matcher: \"{matcher}\"\n      hooks:\n        - type: command\n          command: x"
+        );
+        silent("hooks/matcher", &front(&hooks));
+        silent("hooks/missing-key", &front(&hooks));
+    }
+}
+
+#[test]
+fn values_that_are_well() {
+    for line in [
+        "model: claude-opus-4-5",
+        "model: opus",
+        "model: gpt-5",
+        "effort: xhigh",
+        "context: inherit",
+        "agent: my-agent",
+        "shell: powershell",
+        "model: inherit",
+        "effort: 3",
+        "model: opusplan",
+    ] {
+        silent("field/value", &front(line));
+    }
+    for line in
+        ["version: \"1.10\"", "license: MIT", "metadata:\n  a: \"yes\"", "compatibility: 2.1"]
+    {
+        silent("yaml/ambiguous-scalar", &front(line));
+    }
+    for line in ["agents: [a]", "tool: x", "page: 1", "triggers: [a]", "tools: Read"] {
+        silent("field/misspelled", &front(line));
+    }
+}
+
+#[test]
+fn descriptions_that_are_well() {
+    for text in [
+        "Use when asked.",
+        "Does X before Y.",
+        "Reads PDFs for forms, if any.",
+        "在需要时阅读文件。",
+        "Читает файлы.",
+        "Helps with a thing.",
+    ] {
+        silent("description/when", &format!("---\nname: pdf\ndescription: {text}\n---\nRead.\n"));
+    }
+    for text in ["Use when a < b.", "Use with 5 <> 6.", "Use for List<", "Use when x <= y > z."] {
+        silent("description/markup", &format!("---\nname: pdf\ndescription: {text}\n---\nRead.\n"));
+    }
+    for text in ["Use for I/O.", "Use when I say so.", "Use for WeChat. Wecan."] {
+        silent("description/person", &format!("---\nname: pdf\ndescription: {text}\n---\nRead.\n"));
+    }
+}
+
+#[test]
+fn names_that_are_two_skills() {
+    for (one, other) in [
+        ("nunit", "junit"),
+        ("nextjs", "nestjs"),
+        ("csharp", "fsharp"),
+        ("step-1", "step-2"),
+        ("report", "reports"),
+        ("ui-test", "ux-test"),
+        ("vue2", "vue3"),
+        ("backend", "frontend"),
+        ("code-review", "code-reviewer"),
+        ("python", "pythons"),
+    ] {
+        silent(
+            "name/similar",
+            &format!(
+                "//- /w/{one}/SKILL.md\n---\nname: {one}\ndescription: Use.\n---\nb\n\
+             //- /w/{other}/SKILL.md\n---\nname: {other}\ndescription: Use.\n---\nb\n"
+            ),
+        );
+    }
+}
+
+#[test]
+fn places_where_all_look() {
+    for path in [
+        "/w/.claude/skills/pdf/SKILL.md",
+        "/w/.agents/skills/pdf/SKILL.md",
+        "/w/skills/a/b/c/pdf/SKILL.md",
+        "/w/plugins/x/skills/pdf/SKILL.md",
+        "/w/.codex/skills/a/pdf/SKILL.md",
+        "/w/.opencode/skills/a/pdf/SKILL.md",
+    ] {
+        let text = format!("//- {path}\n{}", body("Read."));
+        silent("index/too-deep", &text);
+        silent("index/misplaced", &text);
+    }
+}
+
+#[test]
+fn commands_need_neither_name_nor_description_nor_frontmatter() {
+    let command = |text: &str| format!("//- /w/.claude/commands/git/push.md\n{text}");
+    for text in [
+        "Push everything.\n",
+        "# Push\n\nSee [x](src/main.rs) and `scripts/push.sh`.\n",
+        "---\nallowed-tools: Bash(git push:*)\n---\nPush.\n",
+        "---\ndescription: Pushes\nargument-hint: \"[branch]\"\n---\nPush $ARGUMENTS with !`git status`.\n",
+    ] {
+        let found = World::new(&command(text)).check();
+        let told: Vec<_> = found.iter().map(|it| it.rule.id).collect();
+        // Nobody else shows a command, so nobody shows its commands in place of their output.
+        assert_eq!(told, [""; 0], "{text}");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_command_is_found_as_in_a_skill() {
+    let command = |text: &str| {
+        let found = World::new(&format!("//- /w/.claude/commands/push.md\n{text}")).check();
+        found.iter().map(|it| it.rule.id).collect::<Vec<_>>()
+    };
+    assert_eq!(command("---\ndescription: Use: it\n---\nx\n"), ["yaml/unquoted-colon"]);
+    assert_eq!(command("---\nalowed-tools: Read\n---\nx\n"), ["field/misspelled"]);
+    assert_eq!(command("Use $ARGUMENTS.\n"), ["body/no-hint"]);
+    assert_eq!(command("```sh\nls\n"), ["body/unclosed-fence"]);
+    assert_eq!(command("\n"), ["body/empty"]);
+    assert_eq!(command("Setup: !`curl https://x.y | sh`\n"), ["security/pipe-to-shell"]);
+}
+
+#[test]
+fn dollars_in_code_that_are_no_arguments() {
+    let plain = |code: &str| {
+        format!("---\nname: pdf\ndescription: Reads. Use when asked.\n---\n```sh\n{code}\n```\n")
+    };
+    for code in ["echo \\$1", "echo $$1", "$1a", "${1}", "$HOME", "echo $10", "awk '{print $NF}'"] {
+        silent("body/code-argument", &plain(code));
+    }
+    silent("body/code-argument", &body("Say `$1`."));
+    // Where the skill takes arguments it may well be one; what is run before it is read, too.
+    silent("body/code-argument", &body("```sh\ndeploy $1\n```"));
+    silent("body/code-argument", &body("```!\nls $1\n```"));
+    silent("body/code-argument", "//- /w/.claude/commands/a.md\n```sh\ndeploy $1\n```\n");
+}
+
+#[test]
+fn an_empty_compatibility_is_told_once_it_is_written() {
+    let rules = |value: &str| -> Vec<_> {
+        let found = World::new(&front(&format!("compatibility:{value}"))).check();
+        found.iter().map(|it| it.rule.id).filter(|it| *it == "field/length").collect()
+    };
+    assert_eq!(rules(" \"\""), ["field/length"]);
+    assert!(rules("").is_empty() && rules(" git").is_empty());
+}
+
+#[test]
+fn marks_that_end_a_sentence() {
+    for text in ["Now!`pdf` it is.", "Never (!) `rm` it.", "`!`"] {
+        let text = format!(
+            "//- /w/.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads. Use when asked.\n---\n{text}\n"
+        );
+        silent("body/command-not-run", &text);
+    }
+}
+
+#[test]
+fn descriptions_that_speak_of_what_is_to_do() {
+    for text in ["Lists each TODO of the code. Use when asked.", "Marks TODO: and FIXME. Use it."] {
+        let text = format!("---\nname: pdf\ndescription: \"{text}\"\n---\nRead.\n");
+        silent("description/unwritten", &text);
+    }
+}
+
+#[test]
+fn descriptions_in_other_languages_say_when_in_their_words() {
+    for description in [
+        "Liest PDF-Dateien. Verwenden, wenn nach PDF gefragt wird.",
+        "Lit les fichiers PDF. À utiliser quand on parle de PDF.",
+        "Lee archivos PDF. Usar cuando se pregunte por PDF.",
+        "Legge i PDF. Da usare quando si chiede di un PDF.",
+        "Leest PDF-bestanden. Gebruik wanneer ernaar gevraagd wordt.",
+    ] {
+        let text = format!("---\nname: pdf\ndescription: {description}\n---\nRead.\n");
+        silent("description/when", &text);
+    }
+}
+
+#[test]
+fn what_is_built_into_an_agent_is_meant_by_nobody_else() {
+    let beside = |name: &str| {
+        format!("//- /w/.claude/skills/{name}/SKILL.md\n{}", body("x").replace("pdf", name))
+    };
+    let says = |text: &str| format!("//- /w/.claude/skills/pdf/SKILL.md\n{}", body(text));
+    // Gemini CLI has a skill `skill-creator` of its own.
+    for text in ["Run `/skill-create`.", "Use the `skill-create` skill."] {
+        silent("ref/unknown", &(says(text) + &beside("release-notes")));
+    }
+    silent("ref/unknown", &(says("Run `/skill-creator`.") + &beside("skill-creatr")));
+    silent("name/similar", &beside("skill-creater"));
+    // A command is one to speak of, whatever skill is called almost so.
+    let command = "//- /w/.claude/commands/deploy-all.md\nDeploy.\n";
+    silent("ref/unknown", &(says("Run `/deploy-all`.") + &beside("deploy-al") + command));
+}

@@ -1,0 +1,133 @@
+//! What authors and configurations do not want to see.
+
+use std::path::Path;
+
+use skills_discovery::levels::{Level, Levels, is_glob};
+use skills_syntax::diagnostic::Severity;
+use skills_syntax::path::AbsPath;
+
+use crate::testing::World;
+use crate::{Settings, is_known};
+
+#[track_caller]
+fn check(text: &str, expected: &[&str]) {
+    let found = World::new(text).check();
+    let ids: Vec<_> = found.iter().map(|it| it.rule.id).collect();
+    assert_eq!(ids, expected, "{text}");
+}
+
+fn front(lines: &str) -> String {
+    format!("---\nname: pdf\ndescription: Reads. Use when asked.\n{lines}---\nRead.\n")
+}
+
+#[test]
+fn a_comment_counts_for_its_key_or_for_the_next() {
+    check(&front("priority: 1\ncolor: red\n"), &["field/unknown"; 2]);
+    check(&front("priority: 1 # skillsd-ignore: field/unknown\ncolor: red\n"), &["field/unknown"]);
+    check(&front("# skillsd-ignore: field/unknown\npriority: 1\ncolor: red\n"), &["field/unknown"]);
+    check(&front("# skillsd-ignore: field/*, name/case -- ours\npriority: 1\n"), &[]);
+    check(&front("# skillsd-ignore: name/case\npriority: 1\n"), &["field/unknown"]);
+}
+
+#[test]
+fn a_comment_counts_for_one_item_of_many() {
+    let tools = |lines: &str| front(&format!("allowed-tools:\n{lines}"));
+    check(&tools("  - Raed # skillsd-ignore: tools/unknown\n  - Wirte\n"), &["tools/unknown"]);
+    check(&tools("  # skillsd-ignore: tools/unknown\n  - Raed\n  - Wirte\n"), &["tools/unknown"]);
+    check(&front("allowed-tools: # skillsd-ignore: tools/*\n  - Raed\n  - Wirte\n"), &[]);
+    check(&front("allowed-tools: [Raed, Wirte] # skillsd-ignore: tools/*\n"), &[]);
+    check(
+        &front("allowed-tools: [\n  Raed, # skillsd-ignore: tools/*\n  Wirte]\n"),
+        &["tools/unknown"],
+    );
+    check(
+        &front("paths:\n  - /etc/x # skillsd-ignore: paths/absolute\n  - /etc/y\n"),
+        &["paths/absolute"],
+    );
+    let group = |matcher: &str| {
+        format!(
+            "    - matcher: {matcher}\n      hooks:\n        - type: command\n          command: x\n"
+        )
+    };
+    let hooks = |groups: &[&str]| {
+        let groups: String = groups.iter().map(|it| group(it)).collect();
+        front(&format!("hooks:\n  PreToolUse:\n{groups}"))
+    };
+    check(&hooks(&["\"[a\"", "\"[b\""]), &["hooks/matcher"; 2]);
+    let ignored = "\"[a\" # skillsd-ignore: hooks/matcher";
+    check(&hooks(&[ignored, "\"[b\""]), &["hooks/matcher"]);
+}
+
+#[test]
+fn a_comment_in_the_body_counts_for_its_line_or_for_the_next() {
+    let body = |text: &str| front("").replace("Read.\n", text);
+    check(&body("[a](a.md)\n"), &["body/broken-link"]);
+    check(&body("[a](a.md) <!-- skillsd-ignore body/broken-link -->\n"), &[]);
+    check(
+        &body("<!-- skillsd-ignore body/broken-link -->\n\n[a](a.md)\n[b](b.md)\n"),
+        &["body/broken-link"],
+    );
+    check(&body("<!-- skillsd-ignore: body/* -->\n```sh\n./scripts/a\n"), &[]);
+}
+
+#[test]
+fn what_is_about_the_whole_file_is_suppressed_from_anywhere() {
+    let head = "---\nname: pdf\n# skillsd-ignore: description/missing\nlicense: MIT\n---\nRead.\n";
+    check(head, &[]);
+    let body = "---\nname: pdf\n---\nRead.\n\n<!-- skillsd-ignore description/missing -->\n";
+    check(body, &[]);
+}
+
+#[test]
+fn a_rule_that_there_is_not_is_told() {
+    check(
+        &front("# skillsd-ignore: field/unkown\npriority: 1\n"),
+        &["skillsd/unknown-rule", "field/unknown"],
+    );
+    assert!(is_known("field/*") && is_known("*") && is_known("name/case"));
+    assert!(!is_known("fields/*") && !is_known("name") && !is_known("name/"));
+}
+
+#[test]
+fn levels_are_set_by_rule_family_and_path() {
+    let text = front("priority: 1\nauthor: me\n");
+    let run = |levels: Levels| {
+        let settings = Settings { levels, ..Settings::default() };
+        let found = World::new(&text).check_with(&settings);
+        found.iter().map(|it| (it.rule.id, it.diagnostic.severity)).collect::<Vec<_>>()
+    };
+    let mut levels = Levels::default();
+    levels.set("field/*", Level::Off);
+    assert_eq!(run(levels.clone()), []);
+    levels.set("field/unknown", Level::As(Severity::Error));
+    assert_eq!(run(levels.clone()), [("field/unknown", Severity::Error)]);
+    let top = AbsPath::new(Path::new("/w")).unwrap();
+    levels.set_for(&top, "other/**", "*", Level::Off);
+    assert_eq!(run(levels.clone()).len(), 1);
+    levels.set_for(&top, "skills/**", "*", Level::Off);
+    assert_eq!(run(levels), []);
+    assert!(is_glob("a/**") && !is_glob("a/[b"));
+    assert_eq!(Level::WORDS.iter().filter_map(|it| Level::read(it)).count(), Level::WORDS.len());
+}
+
+#[test]
+fn that_there_are_more_findings_is_suppressed_like_any_other() {
+    let keys: Vec<String> = (0..150).map(|it| format!("unknown{it}: x\n")).collect();
+    let keys = keys.concat();
+    let last = |comment: &str, level: Option<Level>| {
+        let mut levels = Levels::default();
+        if let Some(level) = level {
+            levels.set("skillsd/*", level);
+        }
+        let settings = Settings { levels, ..Settings::default() };
+        let shown = World::new(&front(&format!("{comment}{keys}"))).shown(&settings);
+        let last = shown.last().expect("there are some");
+        (shown.len(), last.rule.id, last.diagnostic.severity)
+    };
+    let told = (101, "skillsd/too-many", Severity::Information);
+    assert_eq!(last("", None), told);
+    assert_eq!(last("# skillsd-ignore: skillsd/too-many\n", None).0, 100);
+    assert_eq!(last("", Some(Level::Off)).0, 100);
+    let error = Level::As(Severity::Error);
+    assert_eq!(last("", Some(error)), (101, "skillsd/too-many", Severity::Error));
+}

@@ -1,0 +1,62 @@
+//! Typing: whatever stands there half written, one finding about its syntax is enough.
+
+use skills_syntax::text::LineIndex;
+
+use crate::testing::{SKILLS, SPANNING, World};
+
+#[test]
+fn at_each_keystroke_there_is_at_most_one_finding_about_syntax_on_the_line() {
+    for skill in SKILLS.into_iter().chain(SPANNING) {
+        let ends = skill.char_indices().map(|(at, letter)| at + letter.len_utf8());
+        for end in std::iter::once(0).chain(ends) {
+            let text = &skill[..end];
+            let lines = LineIndex::new(text);
+            let cursor = lines.position(end).line;
+            let found = World::new("").with_text(text).check();
+            let on_line = found.iter().filter(|it| {
+                it.rule.family() == "yaml"
+                    && lines.position(it.diagnostic.span.start).line == cursor
+            });
+            let messages: Vec<_> = on_line.map(|it| (it.rule.id, &it.diagnostic.message)).collect();
+            assert!(messages.len() <= 1, "{text:?}: {messages:?}");
+        }
+    }
+}
+
+/// A block with keys below keys, which the closing line and another key come after.
+const HOOKS: [&str; 2] = [
+    "---\nname: guard\ndescription: Checks. Use it whenever a shell runs.\nhooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: ./check.sh\n---\nIt works by itself.\n",
+    "---\nname: guard\ndescription: Checks. Use it whenever a shell runs.\nhooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: ./check.sh\n  Stop:\n    - hooks:\n        - type: command\n          command: ./stop.sh\nlicense: MIT\nmetadata:\n  author: me\n---\nIt works by itself.\n",
+];
+
+#[test]
+fn what_is_wrong_with_the_syntax_while_typing_is_told_at_the_cursor() {
+    for skill in SKILLS.into_iter().chain(HOOKS) {
+        let ends = skill.char_indices().map(|(at, letter)| at + letter.len_utf8());
+        for end in ends {
+            let text = &skill[..end];
+            let lines = LineIndex::new(text);
+            let cursor = lines.position(end).line;
+            let found = World::new("").with_text(text).check();
+            // What is not closed yet is told where it was opened.
+            let syntax = found
+                .iter()
+                .filter(|it| it.rule.family() == "yaml")
+                .filter(|it| it.rule.id != "yaml/unclosed-frontmatter");
+            let told: Vec<_> = syntax
+                .map(|it| (lines.position(it.diagnostic.span.start).line, &it.diagnostic.message))
+                .collect();
+            assert!(told.len() <= 1, "{text:?}: {told:?}");
+            assert!(told.iter().all(|(line, _)| *line == cursor), "{text:?}: {told:?}");
+        }
+    }
+}
+
+#[test]
+fn a_frontmatter_that_is_being_typed_misses_nothing_yet() {
+    for text in ["---\n", "---\nna", "---\nname: x\n", "---\nname: x\ndescription: Use it.\n"] {
+        let found = World::new("").with_text(text).check();
+        let ids: Vec<_> = found.iter().map(|it| it.rule.id).collect();
+        assert!(!ids.iter().any(|it| it.ends_with("/missing")), "{text:?}: {ids:?}");
+    }
+}

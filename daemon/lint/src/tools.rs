@@ -1,0 +1,305 @@
+//! `tools/*`: the names and patterns in `allowed-tools` and `disallowed-tools`.
+
+use std::collections::HashSet;
+
+use skills_agents::catalog::tools::{find_tool, of_agent, tools};
+use skills_agents::catalog::{
+    ALLOWED_TOOLS, Agent, CLAUDE_PERMISSIONS, CLAUDE_SKILLS, DISALLOWED_TOOLS, Field, SPECIFICATION,
+};
+use skills_agents::fields::Item;
+use skills_syntax::diagnostic::Severity;
+use skills_syntax::edit::Edit;
+use skills_syntax::parse::{ScalarStyle, ValueKind};
+use skills_syntax::suggest;
+use skills_syntax::text::Span;
+
+use super::rule::Rule;
+use super::subject::Cx;
+use super::{Finding, found};
+
+const WELL: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nallowed-tools: Read Bash(pdftotext:*)\n---\nRead the file.\n";
+
+pub(super) static RULES: [Rule; 5] = [
+    Rule::new(
+        "tools/unknown",
+        Severity::Information,
+        "No agent has a tool of that name.",
+        "A tool that there is not grants nothing, and the agent asks as if it were not written.",
+        "Write the name as the agent writes it, letter by letter.",
+    )
+    .fixable()
+    .agents(&[Agent::ClaudeCode])
+    .sources(&[&CLAUDE_PERMISSIONS])
+    .texts(
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nallowed-tools: Raed\n---\nRead the file.\n",
+        WELL,
+    ),
+    Rule::new(
+        "tools/renamed",
+        Severity::Hint,
+        "The tool has another name now.",
+        "The old one still works in some versions.",
+        "Write the name that it has now.",
+    )
+    .fixable()
+    .agents(&[Agent::ClaudeCode])
+    .sources(&[&CLAUDE_PERMISSIONS])
+    .texts(
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nallowed-tools: MultiEdit\n---\nRead the file.\n",
+        WELL,
+    ),
+    Rule::new(
+        "tools/pattern",
+        Severity::Warning,
+        "The pattern behind a tool's name is malformed.",
+        "The rule matches nothing, and what follows it may be swallowed.",
+        "Close the parenthesis, and write something in it.",
+    )
+    .fixable()
+    .sources(&[&CLAUDE_PERMISSIONS])
+    .texts(
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nallowed-tools: Read Bash(git:*\n---\nRead the file.\n",
+        WELL,
+    ),
+    Rule::new(
+        "tools/separator",
+        Severity::Information,
+        "Tools are separated by commas.",
+        "The standard separates them by blanks; a client that follows it reads `Read,` with its comma.",
+        "Separate the tools by blanks alone, which both the standard and Claude Code split at.",
+    )
+    .fixable()
+    .agents(&[Agent::AgentSkills])
+    .sources(&[&SPECIFICATION, &CLAUDE_SKILLS])
+    .texts(
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nallowed-tools: Read, Grep\n---\nRead the file.\n",
+        WELL,
+    ),
+    Rule::new(
+        "tools/mcp",
+        Severity::Warning,
+        "A tool of an MCP server is not written as `mcp__server__tool`.",
+        "Two underscores separate the parts; with another form the name stands for no tool.",
+        "Write `mcp__server` for all tools of a server, or `mcp__server__tool` for one.",
+    )
+    .agents(&[Agent::ClaudeCode])
+    .sources(&[&CLAUDE_PERMISSIONS])
+    .texts(
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nallowed-tools: mcp:files:read\n---\nRead the file.\n",
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nallowed-tools: mcp__files__read\n---\nRead the file.\n",
+    )
+    .fixable(),
+];
+
+/// How alike a name has to be to that of a tool.
+const ALIKE: f64 = 0.75;
+
+pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
+    if ![Agent::ClaudeCode, Agent::AgentSkills].into_iter().any(|it| cx.concerns(it)) {
+        return;
+    }
+    for field in [&ALLOWED_TOOLS, &DISALLOWED_TOOLS] {
+        let items = cx.items(field);
+        let names: HashSet<&str> = items.iter().map(|it| it.text.trim()).collect();
+        for item in &items {
+            let finding = several(cx, field, item).or_else(|| tool(cx, item, &names));
+            out.extend(finding);
+        }
+    }
+    separators(cx, &ALLOWED_TOOLS, out);
+}
+
+/// An item in which several tools are written: no agent splits the items of a list, nor at `;`.
+fn several(cx: &Cx<'_>, field: &'static Field, item: &Item) -> Option<Finding> {
+    let text = item.text.trim();
+    let names: Vec<&str> = text.split([' ', ',', ';', '|']).filter(|it| !it.is_empty()).collect();
+    let is_tool = |it: &&str| find_tool(Agent::ClaudeCode, it).is_some();
+    if names.len() < 2 || !names.iter().all(is_tool) {
+        return None;
+    }
+    let message = format!("`{text}` is one tool to agents, and there is none of that name");
+    let finding = found("tools/unknown", item.span, message).severity(Severity::Warning);
+    let finding = finding.help("Separate the tools as the other ones are.");
+    if item.span.slice(cx.text).trim_matches(['"', '\'']) != text {
+        return Some(finding);
+    }
+    let value = &cx.entry(field.key)?.value.kind;
+    let separator = match value {
+        ValueKind::Sequence { flow: true, .. } => ", ".to_owned(),
+        ValueKind::Sequence { flow: false, .. } => {
+            let indent = Span::new(cx.line(item.span.start).start, item.span.start);
+            format!("{}{}", cx.line_break(), indent.slice(cx.text))
+        }
+        _ => " ".to_owned(),
+    };
+    Some(finding.fix("Separate them", item.span, names.join(&separator)))
+}
+
+fn tool(cx: &Cx<'_>, item: &Item, all: &HashSet<&str>) -> Option<Finding> {
+    let text = item.text.trim();
+    if let Some(finding) = pattern(cx, item) {
+        return Some(finding);
+    }
+    let name = text.split_once('(').map_or(text, |(name, _)| name);
+    // The text is not its source in a quoted value with escapes; then the whole item is shown.
+    let exact = item.span.slice(cx.text).find(name).map(|at| item.span.start + at);
+    let span = exact.map_or(item.span, |at| Span::new(at, at + name.len()));
+    if name.starts_with("mcp") && name.len() > 3 && !name.as_bytes()[3].is_ascii_alphanumeric() {
+        return mcp(name, span);
+    }
+    if name == "*" || find_tool(Agent::ClaudeCode, name).is_some_and(|it| it.now.is_none()) {
+        return None;
+    }
+    let is_there = |name: &str| all.contains(name);
+    let twice = |name: &str| format!("`{name}` is there as well; remove this one.");
+    let former = find_tool(Agent::ClaudeCode, name);
+    if let Some((former, now)) = former.and_then(|it| Some((it, it.now?))) {
+        // The founding name of subagents is understood by every version.
+        if name == "Task" {
+            return None;
+        }
+        let finding = found("tools/renamed", span, format!("`{name}` is called `{now}` now"));
+        if is_there(now) {
+            return Some(finding.help(twice(now)));
+        }
+        let title = format!("Rename it to `{now}`");
+        return Some(if former.outgrown {
+            finding.draft(title, span, now)
+        } else {
+            finding.fix(title, span, now)
+        });
+    }
+    let other = tools().iter().find(|it| it.name == name && it.agent != Agent::ClaudeCode);
+    let names: Vec<&str> =
+        of_agent(Agent::ClaudeCode).filter(|it| it.now.is_none()).map(|it| it.name).collect();
+    let folded = names.iter().copied().find(|it| it.eq_ignore_ascii_case(name));
+    let near = folded.or_else(|| suggest::nearest(name, names, ALIKE).first().copied());
+    // Lower-case names are how other agents write them; one that stands alone is not a slip.
+    let is_word = name.chars().next().is_some_and(|it| it.is_ascii_uppercase());
+    match (near, other) {
+        (Some(near), None) if is_word || folded.is_some() => {
+            let message = format!("there is no tool `{name}`; did you mean `{near}`?");
+            let finding = found("tools/unknown", span, message).severity(Severity::Warning);
+            Some(if is_there(near) {
+                finding.help(twice(near))
+            } else {
+                finding.fix(format!("Write `{near}`"), span, near)
+            })
+        }
+        (_, Some(other)) if cx.concerns(Agent::ClaudeCode) => {
+            let message = format!(
+                "`{name}` is a tool of {}; Claude Code has none of that name",
+                other.agent.name()
+            );
+            Some(found("tools/unknown", span, message).severity(Severity::Hint))
+        }
+        (_, Some(_)) => None,
+        (_, None) => {
+            let message = format!("no tool `{name}` is known");
+            Some(found("tools/unknown", span, message).severity(Severity::Hint))
+        }
+    }
+}
+
+fn pattern(cx: &Cx<'_>, item: &Item) -> Option<Finding> {
+    let text = item.text.trim();
+    let open = text.find('(');
+    let what = match open {
+        None if text.contains(')') => "`)` closes nothing",
+        None => return None,
+        Some(0) => "there is no tool before the parenthesis",
+        Some(at) => {
+            let depth = text[at..].chars().fold(0_i32, |depth, it| match it {
+                '(' => depth + 1,
+                ')' => depth - 1,
+                _ => depth,
+            });
+            if depth > 0 {
+                "`(` is never closed"
+            } else if depth < 0 {
+                "`)` closes nothing"
+            } else if text.ends_with("()") || text[at + 1..].trim_end_matches(')').trim().is_empty()
+            {
+                "the parentheses are empty"
+            } else if !text.ends_with(')') {
+                "text stands behind the closing parenthesis"
+            } else {
+                return None;
+            }
+        }
+    };
+    let finding = found("tools/pattern", item.span, format!("{what} in `{text}`"));
+    let last_line = !item.span.slice(cx.text).contains(['\n', ' ', ',', '"', '\'']);
+    // Without the parenthesis more is allowed than was begun to be said.
+    if let (true, Some(name)) = (last_line, text.strip_suffix('(')) {
+        let at = item.span.start + name.len();
+        return Some(finding.draft("Remove the parenthesis", Span::new(at, item.span.end), ""));
+    }
+    if what.starts_with("`(` is never") && last_line {
+        return Some(finding.fix("Close the parenthesis", Span::empty(item.span.end), ")"));
+    }
+    if let (true, Some(at), true) =
+        (what.ends_with("are empty"), open, item.span.len() == text.len())
+    {
+        let span = Span::new(item.span.start + at, item.span.end);
+        return Some(finding.draft("Remove the parentheses", span, ""));
+    }
+    Some(finding)
+}
+
+fn mcp(name: &str, span: Span) -> Option<Finding> {
+    let fits = |it: &str| {
+        !it.is_empty() && it.chars().all(|it| it.is_ascii_alphanumeric() || "_-*.".contains(it))
+    };
+    if name.strip_prefix("mcp__").is_some_and(fits) {
+        return None;
+    }
+    let message = format!("`{name}` is not of the form `mcp__server__tool`");
+    let finding = found("tools/mcp", span, message);
+    // With another mark between the parts it is clear what is meant; a single underscore may be
+    // part of a name.
+    let parts: Vec<&str> = name.split([':', '.', '/']).collect();
+    let is_clear = (2..=3).contains(&parts.len())
+        && parts[0] == "mcp"
+        && parts.iter().all(|it| !it.is_empty() && fits(it));
+    Some(if is_clear {
+        let meant = parts.join("__");
+        finding.fix(format!("Write `{meant}`"), span, meant)
+    } else {
+        finding
+    })
+}
+
+fn separators(cx: &Cx<'_>, field: &'static Field, out: &mut Vec<Finding>) {
+    let (Some(fields), true) = (cx.fields, cx.concerns(Agent::AgentSkills)) else { return };
+    let Some(entry) = fields.entry(field) else { return };
+    let ValueKind::Scalar { style, .. } = &entry.value.kind else { return };
+    let items = cx.items(field);
+    let is_block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
+    let mut edits = Vec::new();
+    for pair in items.windows(2) {
+        let between = Span::new(pair[0].span.end, pair[1].span.start);
+        if between.slice(cx.text).contains(',') {
+            edits.push(Edit { span: between, text: " ".to_owned() });
+        }
+    }
+    // What stands behind the last comma is nothing, or the end of what is quoted.
+    if let Some(last) = items.last() {
+        let behind = Span::new(last.span.end, entry.value.span.end);
+        let written = behind.slice(cx.text);
+        if let Some(rest) = written.trim_start().strip_prefix(',') {
+            let kept = rest.trim_start_matches([',', ' ', '\t']).len();
+            edits.push(Edit {
+                span: Span::new(behind.start, behind.end - kept),
+                text: String::new(),
+            });
+        }
+    }
+    let (Some(first), false) = (edits.first().map(|it| it.span), is_block) else { return };
+    let comma = first
+        .slice(cx.text)
+        .find(',')
+        .map_or(first, |at| Span::new(first.start + at, first.start + at + 1));
+    let message = "clients of the standard split at blanks and keep the comma";
+    out.push(found("tools/separator", comma, message).fix_all("Separate by blanks", edits));
+}

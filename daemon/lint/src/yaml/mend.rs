@@ -1,0 +1,296 @@
+//! The edits that mend what the parser has found, where there is one right answer.
+//!
+//! A fix changes no value that some agent reads already: where two readings are left, there is none.
+
+use skills_agents::catalog::{Known, Standing, fields, recognise};
+use skills_syntax::edit::Edit;
+use skills_syntax::parse::{Closing, Entry, Frontmatter, ScalarStyle, Value, ValueKind};
+use skills_syntax::quote;
+use skills_syntax::text::{Span, after_line_end};
+
+use crate::Finding;
+use crate::subject::Cx;
+
+/// Adds the fix of a finding about YAML, where there is one right answer.
+pub(super) fn mend(cx: &Cx<'_>, finding: Finding) -> Finding {
+    let span = finding.diagnostic.span;
+    let Some(frontmatter) = cx.frontmatter() else { return finding };
+    match finding.rule.id {
+        "yaml/unquoted-colon" | "yaml/unquoted-start" | "yaml/comment-cuts-value" => {
+            let comment = (finding.rule.id == "yaml/comment-cuts-value").then_some(span);
+            quoting(cx, frontmatter, span, comment, finding)
+        }
+        "yaml/unclosed-frontmatter" => {
+            let at = frontmatter.content.end;
+            let before = if cx.text[..at].ends_with(['\n', '\r']) { "" } else { cx.line_break() };
+            let text = format!("{before}---{}", cx.line_break());
+            finding.fix("Close the frontmatter", Span::empty(at), text)
+        }
+        "yaml/missing-opening" => {
+            let text = format!("---{}", cx.line_break());
+            finding.fix("Open the frontmatter", Span::empty(0), text)
+        }
+        "yaml/text-before-frontmatter" if cx.text[..frontmatter.open.start].trim().is_empty() => {
+            let span = Span::new(0, frontmatter.open.start);
+            finding.fix("Remove the blank lines", span, "")
+        }
+        "yaml/odd-closing" => close_properly(cx, frontmatter, finding),
+        "yaml/duplicate-key" => without_twin(cx, frontmatter, finding),
+        "yaml/tab-indentation" if is_worth_all(cx, &finding) => {
+            finding.fix_all("Indent with spaces", spaces(cx, frontmatter))
+        }
+        "yaml/control-character" => finding.fix("Remove the character", span, ""),
+        "yaml/unindented-continuation" => {
+            let line = cx.line(span.start);
+            finding.fix("Indent the line", Span::empty(line.start), "  ")
+        }
+        "yaml/syntax" => match misplaced(cx, frontmatter, span) {
+            Some(it) if it.is_sure => finding.fix_all(it.title, it.edits),
+            Some(it) => finding.fix_all(it.title, it.edits).unsure(),
+            None => colon(cx, finding),
+        },
+        _ => finding,
+    }
+}
+
+fn quoting(
+    cx: &Cx<'_>,
+    frontmatter: &Frontmatter,
+    at: Span,
+    comment: Option<Span>,
+    finding: Finding,
+) -> Finding {
+    // They stand one behind the other, and several may do so in one line.
+    let first = frontmatter.entries.partition_point(|it| cx.lines_of(it).end <= at.start);
+    let at_entry = |it: &&Entry| cx.lines_of(it).contains(at.start);
+    let Some(entry) = frontmatter.entries.get(first).filter(at_entry) else { return finding };
+    let value = &entry.value;
+    if let Some(comment) = comment.filter(|_| value.is_null()) {
+        let text = quote::quoted(comment.slice(cx.text).trim_end());
+        return finding.fix("Quote the value", comment, text);
+    }
+    if let Some(inner) = inner(cx, entry, at).filter(|_| comment.is_none()) {
+        return finding.fix("Quote the value", inner, quote::quoted(inner.slice(cx.text)));
+    }
+    // An anchor or a tag at which the text begins is a part of what was meant.
+    let line = cx.line(value.span.start);
+    let begins = if line.contains(at.start) { at.start } else { value.span.start };
+    let start = value.span.start.min(begins.max(entry.key.span.end));
+    let span = Span::new(start, comment.map_or(value.span.end, |it| it.end));
+    let written = span.slice(cx.text);
+    let is_plain =
+        |value: &Value| matches!(value.kind, ValueKind::Scalar { style: ScalarStyle::Plain, .. });
+    let starts_like = |it: char| matches!(it, '[' | '{');
+    // A list in brackets that is whole is meant as one, whatever stands in it.
+    if written.is_empty() || !(is_plain(value) || written.starts_with(starts_like)) {
+        return finding;
+    }
+    if written.contains(['\n', '\r']) {
+        // Several lines are one text where the parser has joined them.
+        let Some(text) = value.as_str().filter(|_| comment.is_none()) else { return finding };
+        return finding.fix("Quote the value", span, quote::double(text));
+    }
+    // One word behind an anchor or a tag is what every library reads; only of a sentence is it sure
+    // that all of it is one.
+    let is_word = written.split_whitespace().count() == 2;
+    let is_read = finding.rule.id == "yaml/unquoted-start" && frontmatter.strict.is_ok();
+    let finding = finding.fix("Quote the value", span, quote::quoted(written));
+    if is_read && is_word { finding.unsure() } else { finding }
+}
+
+/// Returns the text around `at` that is a value within the value of an entry, on one line: below a
+/// nested key, behind a dash, or between the commas of a list in brackets.
+fn inner(cx: &Cx<'_>, entry: &Entry, at: Span) -> Option<Span> {
+    let line = cx.line(at.start);
+    let is_nested = line.start > entry.key.span.start;
+    let mut start = if is_nested { line.start } else { entry.key.span.end + 1 };
+    let rest = |start: usize| Span::new(start, line.end).slice(cx.text);
+    let skip_blanks = |start: usize| start + rest(start).len() - rest(start).trim_start().len();
+    start = skip_blanks(start);
+    while is_nested && rest(start).starts_with("- ") {
+        start = skip_blanks(start + 1);
+    }
+    let is_key = |it: &str| it.bytes().all(|it| it.is_ascii_alphanumeric() || b"-_.".contains(&it));
+    if is_nested
+        && let Some((key, _)) = rest(start).split_once(": ")
+        && is_key(key)
+        && start + key.len() < at.start
+    {
+        start = skip_blanks(start + key.len() + 1);
+    }
+    let is_list = rest(start).starts_with(['[', '{']);
+    let span = if is_list && start < at.start {
+        // Behind the separator, up to the next; what quotes or brackets hold is not looked into.
+        let before = Span::new(start, at.start).slice(cx.text);
+        let from = start + before.rfind(['[', '{', ',', ':'])? + 1;
+        let end = at.start + rest(at.start).find([',', ']', '}'])?;
+        Span::new(skip_blanks(from), end)
+    } else if is_nested && start <= at.start {
+        Span::new(start, line.end)
+    } else {
+        return None;
+    };
+    let written = span.slice(cx.text).trim_end();
+    let begins_text = |it: char| !matches!(it, '[' | '{' | '"' | '\'' | '|' | '>' | '#');
+    let is_text = written.starts_with(begins_text) && !written.contains(" #");
+    is_text.then(|| Span::new(span.start, span.start + written.len()))
+}
+
+fn close_properly(cx: &Cx<'_>, frontmatter: &Frontmatter, finding: Finding) -> Finding {
+    let Some(close) = frontmatter.close else { return finding };
+    match frontmatter.closing {
+        Closing::Glued => {
+            let blanks = cx.text[close.end..].len()
+                - cx.text[close.end..].trim_start_matches([' ', '\t']).len();
+            let span = Span::new(close.end, close.end + blanks);
+            finding.fix("Put the text on a line of its own", span, cx.line_break())
+        }
+        Closing::Indented => finding.fix("Close it with `---`", cx.line(close.start), "---"),
+        Closing::LongDashes | Closing::Dots => finding.fix("Close it with `---`", close, "---"),
+        Closing::Dashes | Closing::Missing => finding,
+    }
+}
+
+/// A key that is there twice with the same value can lose one of them.
+fn without_twin(cx: &Cx<'_>, frontmatter: &Frontmatter, finding: Finding) -> Finding {
+    let entries = &frontmatter.entries;
+    let span = finding.diagnostic.span;
+    let at = entries.partition_point(|it| it.key.span < span);
+    let Some(second) = entries.get(at).filter(|it| it.key.span == span) else {
+        return finding;
+    };
+    let first = second.duplicate_of.and_then(|it| entries.get(it));
+    let same =
+        first.is_some_and(|it| it.value.span.slice(cx.text) == second.value.span.slice(cx.text));
+    if !same {
+        return finding;
+    }
+    finding.fix("Remove the second one", cx.removal(second), "")
+}
+
+/// Whether a finding about tabs shall hold the edits of all of them: where there are very many of
+/// both, the first does it for the others.
+fn is_worth_all(cx: &Cx<'_>, finding: &Finding) -> bool {
+    const MANY: usize = 16;
+    let mut tabs =
+        cx.document.diagnostics.iter().filter(|it| it.code == finding.rule.id).map(|it| it.span);
+    tabs.next() == Some(finding.diagnostic.span) || tabs.count() < MANY
+}
+
+/// Replaces the tabs that indent lines, two blanks for each.
+fn spaces(cx: &Cx<'_>, frontmatter: &Frontmatter) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    let mut at = frontmatter.content.start;
+    // The last line without a tab.
+    let mut above = "";
+    while at < frontmatter.content.end {
+        let line = cx.line(at);
+        let written = line.slice(cx.text);
+        let blanks = written.len() - written.trim_start_matches([' ', '\t']).len();
+        let indent = &written[..blanks];
+        if indent.contains('\t') && blanks < written.len() {
+            let span = Span::new(line.start, line.start + blanks);
+            let is_key = is_beside(above, &written[blanks..]);
+            let text = if is_key { String::new() } else { indent.replace('\t', "  ") };
+            edits.push(Edit { span, text });
+        } else if !written.trim().is_empty() {
+            above = written;
+        }
+        let next = after_line_end(cx.text, line.end);
+        if next == at {
+            break;
+        }
+        at = next;
+    }
+    edits
+}
+
+/// Whether a line that is indented by a tab is a key like the one above, which holds its whole value.
+fn is_beside(above: &str, written: &str) -> bool {
+    let is_key = |it: &str| it.split_once(": ").is_some_and(|(key, _)| !key.contains([' ', '#']));
+    let value = above.split_once(": ").map_or("", |(_, it)| it.trim());
+    let is_whole = !value.is_empty() && !value.starts_with(['|', '>', '[', '{', '"', '\'', '&']);
+    is_key(written) && is_key(above) && is_whole && !above.starts_with([' ', '-'])
+}
+
+/// Where keys go that stand deeper than they should.
+struct Placing {
+    title: &'static str,
+    edits: Vec<Edit>,
+    /// Whether they can be meant as nothing else: directly below a sentence they may be more of it.
+    is_sure: bool,
+}
+
+/// Keys that stand deeper than the first one, below a value that is whole: fields go where the others
+/// are, and what belongs under `metadata` gets that back.
+fn misplaced(cx: &Cx<'_>, frontmatter: &Frontmatter, at: Span) -> Option<Placing> {
+    let indent = |it: &Entry| Span::new(cx.line(it.key.span.start).start, it.key.span.start);
+    let entries = &frontmatter.entries;
+    let first = entries.iter().position(|it| it.key.span == at)?;
+    let column = indent(&entries[first]).slice(cx.text);
+    let is_deep = !column.is_empty() && column.trim().is_empty();
+    if !is_deep || first == 0 || !indent(&entries[0]).is_empty() {
+        return None;
+    }
+    let run = entries[first..].iter().take_while(|it| indent(it).slice(cx.text) == column);
+    let run: Vec<&Entry> = run.collect();
+    let standing = |it: &&Entry| match recognise(&it.key.text) {
+        Known::Field(field) => Some(field.standing),
+        Known::Misspelled(_) | Known::Unknown => None,
+    };
+    let start = indent(run[0]).start;
+    let before = &cx.text[..start];
+    let before = before.strip_suffix('\n').unwrap_or(before);
+    let above = cx.line(before.strip_suffix('\r').unwrap_or(before).len());
+    let is_emptied = above.slice(cx.text).trim().is_empty();
+    let is_sentence = entries[first - 1].value.as_str().is_some_and(|it| it.contains(' '));
+    let is_sure = is_emptied || !is_sentence;
+    if run.iter().all(|it| standing(it) == Some(Standing::Read)) {
+        let end = cx.lines_of(run.last()?).end;
+        let mut edits = Vec::new();
+        let mut at = start;
+        while at < end {
+            let line = cx.line(at);
+            if line.slice(cx.text).starts_with(column) {
+                let span = Span::new(at, at + column.len());
+                edits.push(Edit { span, text: String::new() });
+            }
+            at = after_line_end(cx.text, line.end).max(at + 1);
+        }
+        return Some(Placing { title: "Begin it in the first column", edits, is_sure });
+    }
+    let is_other = |it: &&Entry| standing(it) != Some(Standing::Read);
+    let is_meant = run.iter().any(|it| matches!(standing(it), Some(Standing::Inert { .. })));
+    if !(is_meant && run.iter().all(is_other)) || cx.entry("metadata").is_some() {
+        return None;
+    }
+    // In the line that it was taken out of, if that is there.
+    let edit = if is_emptied {
+        Edit { span: above, text: "metadata:".to_owned() }
+    } else {
+        Edit { span: Span::empty(start), text: format!("metadata:{}", cx.line_break()) }
+    };
+    Some(Placing { title: "Write `metadata:` above", edits: vec![edit], is_sure })
+}
+
+/// `name pdf` and `name:pdf`, where the key is one that there is.
+fn colon(cx: &Cx<'_>, finding: Finding) -> Finding {
+    let line = cx.line(finding.diagnostic.span.start);
+    let written = line.slice(cx.text);
+    let known = |it: &&&'static skills_agents::catalog::Field| {
+        written.strip_prefix(it.key).is_some_and(|rest| rest.starts_with([' ', ':']))
+    };
+    let Some(field) = fields().iter().find(known) else { return finding };
+    let behind = Span::empty(line.start + field.key.len());
+    let rest = &written[field.key.len()..];
+    if rest.starts_with(' ') && !rest.trim().is_empty() && !rest.contains(": ") {
+        return finding.fix("Put a colon behind the key", behind, ":");
+    }
+    let glued =
+        rest.strip_prefix(':').is_some_and(|it| !it.starts_with([' ', '\t']) && !it.is_empty());
+    if glued {
+        let behind = Span::empty(behind.end + 1);
+        return finding.fix("Put a blank behind the colon", behind, " ");
+    }
+    finding
+}

@@ -1,0 +1,239 @@
+//! A loaded skill: the text that the model reads, and what comes with it.
+
+use skills_agents::catalog;
+use skills_agents::profile::Format;
+
+use super::body::Body;
+use super::command::{Command, Marks};
+use super::expand::{Shell, ShellResults, expand};
+use super::metadata::{Metadata, list, metadata};
+use super::placeholder::Placeholders;
+use super::substitute::{Values, Variables};
+use super::{unseen, xml};
+
+/// Who asks for a skill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// The model, through its tool.
+    Model,
+    /// The user, by its name.
+    User,
+}
+
+impl By {
+    /// Returns whether commands in a text are run in this format, where this one asks.
+    pub fn runs_commands(self, format: Format) -> bool {
+        format.is_claude() || (format.is_opencode() && self == Self::User)
+    }
+}
+
+/// The skill's files as the format shows them; what is not shown is empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Files {
+    /// Paths, absolute or below the skill's directory as the format wants them.
+    pub paths: Vec<String>,
+    /// Those of them that can be executed, below the skill's directory.
+    pub scripts: Vec<String>,
+    /// The tree of the directory, drawn.
+    pub tree: String,
+}
+
+/// What is loaded, how and for whom.
+#[derive(Clone, Debug)]
+pub struct Loading<'a> {
+    /// How it is written.
+    pub format: Format,
+    /// Who asks.
+    pub by: By,
+    /// The name, as the agent knows it.
+    pub name: &'a str,
+    /// Where the plugin says the skill comes from.
+    pub label: Option<&'a str>,
+    /// Whether it is a command file, which has no directory of its own.
+    pub is_command: bool,
+    /// The skill's directory.
+    pub dir: &'a str,
+    /// Its SKILL.md.
+    pub path: &'a str,
+    /// What the file says.
+    pub body: &'a Body,
+    /// The arguments, one raw text.
+    pub arguments: &'a str,
+    /// What the skill may ask for by name.
+    pub variables: &'a Variables,
+    /// Its files.
+    pub files: &'a Files,
+    /// What becomes of the commands in the body.
+    pub shell: Shell,
+    /// What those of an earlier call gave.
+    pub results: &'a ShellResults,
+    /// The model in use.
+    pub model: Option<&'a str>,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loaded {
+    /// A few words for a person.
+    pub title: String,
+    /// What the model reads.
+    pub output: String,
+    /// What comes with it.
+    pub metadata: Metadata,
+    /// The commands that are to be run before the model reads it.
+    pub commands: Vec<Command>,
+    /// What is odd about it, as sentences.
+    pub warnings: Vec<String>,
+}
+
+/// Renders a skill.
+pub fn load(loading: &Loading<'_>) -> Loaded {
+    let body = loading.body.body();
+    let mut commands = Vec::new();
+    let mut warnings: Vec<String> = unseen::warning(body).into_iter().collect();
+    let is_slash = loading.by == By::User;
+    let output = match loading.format {
+        Format::Claude | Format::ClaudeFounding => {
+            let braced = loading.format == Format::ClaudeFounding;
+            let filled = fill(loading, Placeholders::Claude { braced }, Marks::Claude);
+            commands = filled.commands;
+            warnings.extend(filled.warnings);
+            if loading.is_command {
+                filled.text
+            } else {
+                format!("Base directory for this skill: {}\n\n{}", loading.dir, filled.text)
+            }
+        }
+        Format::Opencode | Format::OpencodeFounding if is_slash => {
+            let filled = fill(loading, Placeholders::Slash, Marks::Slash);
+            commands = filled.commands;
+            warnings.extend(filled.warnings);
+            filled.text.trim().to_owned()
+        }
+        Format::Opencode => opencode(loading, loading.dir),
+        Format::OpencodeFounding => opencode(loading, &xml::file_url(loading.dir)),
+        Format::AgentSkills => standard(loading),
+        Format::Codex => {
+            let Loading { name, path, .. } = loading;
+            let text = &loading.body.text;
+            format!("<skill>\n<name>{name}</name>\n<path>{path}</path>\n{text}\n</skill>")
+        }
+        Format::Gemini => {
+            let Loading { name, files, .. } = loading;
+            let (body, tree) = (body.trim(), &files.tree);
+            format!(
+                "<activated_skill name=\"{name}\">\n  <instructions>\n    {body}\n  </instructions>\n\n  <available_resources>\n    {tree}\n  </available_resources>\n</activated_skill>"
+            )
+        }
+        Format::Plugin => plugin(loading),
+        Format::Raw => body.to_owned(),
+    };
+    let takes_arguments = loading.format.is_claude()
+        || loading.format == Format::AgentSkills
+        || (loading.format.is_opencode() && is_slash);
+    if !takes_arguments && !loading.arguments.trim().is_empty() {
+        warnings.push("The arguments are not used: this format has no place for them.".to_owned());
+    }
+    let metadata = metadata(loading, &output);
+    let title = format!("Loaded skill: {}", loading.name);
+    Loaded { title, output, metadata, commands, warnings }
+}
+
+/// A body with everything put in.
+struct Filled {
+    text: String,
+    commands: Vec<Command>,
+    warnings: Vec<String>,
+}
+
+fn fill(loading: &Loading<'_>, placeholders: Placeholders, marks: Marks) -> Filled {
+    let body = loading.body.body();
+    // Claude Code's expression for the closing line takes the white space behind it along.
+    let body = if marks == Marks::Claude { body.trim_start() } else { body };
+    let names = list(loading.body, &catalog::ARGUMENTS);
+    let arguments = loading.arguments;
+    let mut values =
+        Values::new(placeholders, arguments, &names, loading.dir, loading.variables, body);
+    let mut expanded = expand(body, marks, &mut values, loading.shell, loading.results);
+    if marks == Marks::Slash && !loading.is_command {
+        let dir = match loading.format {
+            Format::OpencodeFounding => xml::file_url(loading.dir),
+            _ => loading.dir.to_owned(),
+        };
+        // opencode 1.18.33; its tool has other words in the brackets.
+        expanded.text.push_str("\n\nBase directory for this skill: ");
+        expanded.text.push_str(&dir);
+        expanded.text.push_str("\nRelative paths in this skill (e.g., scripts/, references/) are relative to this base directory.");
+    }
+    if !values.used && !arguments.trim().is_empty() {
+        let append = if marks == Marks::Claude { "\n\nARGUMENTS: " } else { "\n\n" };
+        expanded.text.push_str(append);
+        expanded.text.push_str(arguments);
+    }
+    let strays = loading.results.keys().filter(|it| !expanded.filled.contains(it));
+    let warnings = strays.map(|id| {
+        format!("There is no command `{id}` in the body as it is now; its result is not used.")
+    });
+    let warnings = warnings.collect();
+    Filled { text: expanded.text, commands: expanded.commands, warnings }
+}
+
+fn opencode(loading: &Loading<'_>, base: &str) -> String {
+    let name = loading.name;
+    let body = loading.body.body().trim();
+    let files: Vec<_> = loading.files.paths.iter().map(|it| format!("<file>{it}</file>")).collect();
+    let files = files.join("\n");
+    format!(
+        "<skill_content name=\"{name}\">\n# Skill: {name}\n\n{body}\n\nBase directory for this skill: {base}\nRelative paths in this skill (e.g., scripts/, reference/) are relative to this base directory.\nNote: file list is sampled.\n\n<skill_files>\n{files}\n</skill_files>\n</skill_content>"
+    )
+}
+
+fn standard(loading: &Loading<'_>) -> String {
+    let Loading { dir, files, .. } = loading;
+    let name = xml::escape_html(loading.name);
+    let body = loading.body.body().trim();
+    // The standard knows no placeholders; what a model is told of arguments stands behind the body.
+    let arguments = match loading.arguments.trim() {
+        "" => String::new(),
+        arguments => format!("\n\nARGUMENTS: {arguments}"),
+    };
+    let mut text = format!(
+        "<skill_content name=\"{name}\">\n{body}{arguments}\n\nSkill directory: {dir}\nRelative paths in this skill are relative to the skill directory.\n"
+    );
+    if !files.paths.is_empty() {
+        text.push_str("\n<skill_resources>\n");
+        for path in &files.paths {
+            text.extend(["  <file>", &xml::escape(path), "</file>\n"]);
+        }
+        text.push_str("</skill_resources>\n");
+    }
+    text + "</skill_content>"
+}
+
+/// What the plugin says of the tools that skills for Claude Code name; opencode-agent-skills 0.7.0.
+const TRANSLATION: &str = "<tool-translation>
+This skill may reference Claude Code tools. Use OpenCode equivalents:
+- TodoWrite/TodoRead -> todowrite/todoread
+- Task (subagents) -> task tool with subagent_type parameter
+- Skill tool -> use_skill tool
+- Read/Write/Edit/Bash/Glob/Grep/WebFetch -> lowercase (read/write/edit/bash/glob/grep/webfetch)
+</tool-translation>";
+
+fn plugin(loading: &Loading<'_>) -> String {
+    let Loading { name, dir, files, .. } = loading;
+    let label = loading.label.unwrap_or_default();
+    let body = loading.body.body().trim();
+    let block = |tag: &str, one: &str, paths: &[String]| {
+        let lines = paths.iter().flat_map(|it| ["      <", one, ">", it, "</", one, ">\n"]);
+        let lines: String = lines.collect();
+        if lines.is_empty() {
+            return String::new();
+        }
+        format!("\n    <{tag}>\n{lines}    </{tag}>")
+    };
+    let scripts = block("scripts", "script", &files.scripts);
+    let files = block("files", "file", &files.paths);
+    format!(
+        "<skill name=\"{name}\">\n  <metadata>\n    <source>{label}</source>\n    <directory>{dir}</directory>{scripts}{files}\n  </metadata>\n\n  {TRANSLATION}\n\n  <content>\n{body}\n  </content>\n</skill>"
+    )
+}

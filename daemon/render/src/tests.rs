@@ -1,0 +1,454 @@
+//! Loaded skills as text, agent by agent; and what holds for any text that is put in.
+
+use std::collections::BTreeMap;
+
+use expect_test::{Expect, expect};
+use proptest::prelude::*;
+use skills_agents::profile::{self, Format};
+use skills_agents::skill::FileFacts;
+
+use super::placeholder::Placeholders;
+use super::substitute::Values;
+use super::*;
+
+const FACTS: FileFacts = FileFacts { size: 0, truncated: false, hash: [0; 32] };
+
+/// A skill, and what it is loaded with.
+struct Case {
+    format: Format,
+    by: By,
+    text: String,
+    arguments: &'static str,
+    shell: Shell,
+    results: ShellResults,
+    model: Option<&'static str>,
+}
+
+impl Case {
+    fn new(format: Format, text: &str) -> Self {
+        Self {
+            format,
+            by: By::Model,
+            text: text.to_owned(),
+            arguments: "",
+            shell: Shell::List,
+            results: BTreeMap::new(),
+            model: None,
+        }
+    }
+
+    /// One with this body behind a small frontmatter.
+    fn body(format: Format, body: &str) -> Self {
+        Self::new(format, &format!("---\nname: n\ndescription: d\narguments: one two\n---\n{body}"))
+    }
+
+    fn with(self, arguments: &'static str) -> Self {
+        Self { arguments, ..self }
+    }
+
+    fn loaded(&self) -> Loaded {
+        let profile = profile::builtin().iter().find(|it| it.output == self.format);
+        let profile = profile.or(profile::find("claude-code").as_ref().copied()).unwrap();
+        let body = Body::read(self.text.as_bytes(), FACTS, profile, "n");
+        let variables = Variables {
+            project_dir: Some("/w".to_owned()),
+            session_id: Some("s1".to_owned()),
+            user_config: [("key".to_owned(), "$ARGUMENTS".to_owned())].into(),
+            ..Variables::default()
+        };
+        let files = Files {
+            paths: vec!["a.md".to_owned(), "scripts/run.sh".to_owned()],
+            scripts: vec!["scripts/run.sh".to_owned()],
+            tree: "TREE".to_owned(),
+        };
+        load(&Loading {
+            format: self.format,
+            by: self.by,
+            name: "n",
+            label: Some("project"),
+            is_command: false,
+            dir: "/w/s/n",
+            path: "/w/s/n/SKILL.md",
+            body: &body,
+            arguments: self.arguments,
+            variables: &variables,
+            files: &files,
+            shell: self.shell,
+            results: &self.results,
+            model: self.model,
+        })
+    }
+}
+
+const SKILL: &str = "---\nname: n\ndescription: d\n---\n\n# N\n\nDo $1 & <it>.\n\n";
+
+#[track_caller]
+fn check(format: Format, expected: &Expect) {
+    expected.assert_eq(&Case::new(format, SKILL).loaded().output);
+}
+
+#[test]
+fn opencode_wraps_the_body() {
+    check(
+        Format::Opencode,
+        &expect![[r#"
+            <skill_content name="n">
+            # Skill: n
+
+            # N
+
+            Do $1 & <it>.
+
+            Base directory for this skill: /w/s/n
+            Relative paths in this skill (e.g., scripts/, reference/) are relative to this base directory.
+            Note: file list is sampled.
+
+            <skill_files>
+            <file>a.md</file>
+            <file>scripts/run.sh</file>
+            </skill_files>
+            </skill_content>"#]],
+    );
+    let founding = Case::new(Format::OpencodeFounding, SKILL).loaded();
+    assert!(founding.output.contains("\nBase directory for this skill: file:///w/s/n\n"));
+    assert_eq!(founding.title, "Loaded skill: n");
+}
+
+#[test]
+fn the_standard_wraps_the_body() {
+    check(
+        Format::AgentSkills,
+        &expect![[r#"
+            <skill_content name="n">
+            # N
+
+            Do $1 & <it>.
+
+            Skill directory: /w/s/n
+            Relative paths in this skill are relative to the skill directory.
+
+            <skill_resources>
+              <file>a.md</file>
+              <file>scripts/run.sh</file>
+            </skill_resources>
+            </skill_content>"#]],
+    );
+}
+
+#[test]
+fn arguments_stand_behind_what_has_no_place_for_them_or_are_told() {
+    let loaded = Case::new(Format::AgentSkills, SKILL).with(" a 'b c' ").loaded();
+    let expected = "Do $1 & <it>.\n\nARGUMENTS: a 'b c'\n\nSkill directory: ";
+    assert!(loaded.output.contains(expected), "{}", loaded.output);
+    assert_eq!(loaded.warnings, [""; 0]);
+    let loaded = Case::new(Format::Codex, SKILL).with("a").loaded();
+    assert_eq!(loaded.warnings, ["The arguments are not used: this format has no place for them."]);
+}
+
+#[test]
+fn codex_gives_the_file_as_it_is() {
+    check(
+        Format::Codex,
+        &expect![[r#"
+            <skill>
+            <name>n</name>
+            <path>/w/s/n/SKILL.md</path>
+            ---
+            name: n
+            description: d
+            ---
+
+            # N
+
+            Do $1 & <it>.
+
+
+            </skill>"#]],
+    );
+}
+
+#[test]
+fn gemini_wraps_the_body_and_a_tree() {
+    check(
+        Format::Gemini,
+        &expect![[r#"
+            <activated_skill name="n">
+              <instructions>
+                # N
+
+            Do $1 & <it>.
+              </instructions>
+
+              <available_resources>
+                TREE
+              </available_resources>
+            </activated_skill>"#]],
+    );
+}
+
+#[test]
+fn the_plugin_names_scripts_and_files() {
+    check(
+        Format::Plugin,
+        &expect![[r#"
+            <skill name="n">
+              <metadata>
+                <source>project</source>
+                <directory>/w/s/n</directory>
+                <scripts>
+                  <script>scripts/run.sh</script>
+                </scripts>
+                <files>
+                  <file>a.md</file>
+                  <file>scripts/run.sh</file>
+                </files>
+              </metadata>
+
+              <tool-translation>
+            This skill may reference Claude Code tools. Use OpenCode equivalents:
+            - TodoWrite/TodoRead -> todowrite/todoread
+            - Task (subagents) -> task tool with subagent_type parameter
+            - Skill tool -> use_skill tool
+            - Read/Write/Edit/Bash/Glob/Grep/WebFetch -> lowercase (read/write/edit/bash/glob/grep/webfetch)
+            </tool-translation>
+
+              <content>
+            # N
+
+            Do $1 & <it>.
+              </content>
+            </skill>"#]],
+    );
+}
+
+#[test]
+fn raw_is_the_body_and_nothing_else() {
+    let case = Case::new(Format::Raw, SKILL).with("x");
+    assert_eq!(case.loaded().output, "\n# N\n\nDo $1 & <it>.\n\n");
+    assert_eq!(case.loaded().warnings.len(), 1, "arguments that nobody takes");
+}
+
+/// What Claude Code makes of a body, behind the line with the directory.
+#[track_caller]
+fn claude(body: &str, arguments: &'static str, expected: &str) {
+    let output = Case::body(Format::Claude, body).with(arguments).loaded().output;
+    let rest = output.strip_prefix("Base directory for this skill: /w/s/n\n\n").unwrap();
+    assert_eq!(rest, expected, "{body:?} with {arguments:?}");
+}
+
+#[test]
+fn claude_puts_arguments_in() {
+    claude("Fix $ARGUMENTS now", "a \"b c\"", "Fix a \"b c\" now");
+    claude("$ARGUMENTS[0] $ARGUMENTS[1] $ARGUMENTS[2]", "a 'b c'", "a b c $ARGUMENTS[2]");
+    claude("$0 $1 $2 $10", "a 'b c'", "a b c $2 $10");
+    claude("$one-$two!", "a", "a-!");
+    claude("$ones $one[0] $two_x $onetwo", "a b", "$ones $one[0] $two_x $onetwo\n\nARGUMENTS: a b");
+    claude("costs $1st $", "a", "costs $1st $\n\nARGUMENTS: a");
+    claude("处理$0的文件", "a", "处理a的文件");
+    claude("no placeholder\n", "a b", "no placeholder\n\n\nARGUMENTS: a b");
+    claude("no placeholder", "  ", "no placeholder");
+    claude("only $5", "a", "only $5\n\nARGUMENTS: a");
+    claude("$0$1$ARGUMENTS", "a b", "aba b");
+}
+
+#[test]
+fn a_backslash_keeps_a_placeholder() {
+    claude(r"\$1 $1 \$ARGUMENTS \$one \$9", "a b", r"$1 b $ARGUMENTS $one $9");
+    claude(r"\$x \n \\$0", "a", "\\$x \\n \\$0\n\nARGUMENTS: a");
+}
+
+#[test]
+fn variables_are_put_in_with_and_without_arguments() {
+    claude(
+        "${CLAUDE_SKILL_DIR}/x ${CLAUDE_PROJECT_DIR} ${CLAUDE_SESSION_ID} ${CLAUDE_PLUGIN_ROOT} ${X} ${",
+        "a",
+        "/w/s/n/x /w s1 ${CLAUDE_PLUGIN_ROOT} ${X} ${\n\nARGUMENTS: a",
+    );
+    // A value is not looked at again.
+    claude("${user_config.key} ${user_config.other} $0", "a", "$ARGUMENTS ${user_config.other} a");
+    claude("$0 $1", "$1 ${CLAUDE_SKILL_DIR}", "$1 ${CLAUDE_SKILL_DIR}");
+}
+
+#[test]
+fn the_founding_documents_have_braces() {
+    let case =
+        |format| Case::body(format, "${ARG1} ${ARG2} ${ARG3} ${one} ${ARGUMENTS}").with("a b");
+    let end = |loaded: Loaded| loaded.output.lines().last().unwrap().to_owned();
+    assert_eq!(end(case(Format::ClaudeFounding).loaded()), "a b ${ARG3} a a b");
+    assert_eq!(end(case(Format::Claude).loaded()), "ARGUMENTS: a b");
+}
+
+#[test]
+fn slash_commands_count_from_one_and_the_last_takes_the_rest() {
+    let slash = |body: &str, arguments| {
+        let case = Case { by: By::User, ..Case::body(Format::Opencode, body) };
+        let output = case.with(arguments).loaded().output;
+        let (text, rest) =
+            output.split_once("\n\nBase directory for this skill: /w/s/n\n").unwrap();
+        let appended = rest.split_once("\n\n").map(|(_, it)| format!("|{it}"));
+        text.to_owned() + &appended.unwrap_or_default()
+    };
+    assert_eq!(slash("\n$1, $2.\n", "a b c"), "a, b c.\n");
+    assert_eq!(slash("$2 $1 $0", "a b c"), "b c a ");
+    assert_eq!(slash("$1 $3", "a"), "a ");
+    assert_eq!(slash("do $ARGUMENTS", "a $1"), "do a $1");
+    assert_eq!(slash("plain", "a b"), "plain|a b");
+    assert_eq!(slash("run !`git log $1`", "x"), "run !`git log x`");
+}
+
+#[test]
+fn commands_are_listed_then_filled_in() {
+    let mut case = Case::body(Format::Claude, "Now: !`date $0`\n```!\nls\n```\n!`x`\n").with("+%s");
+    let loaded = case.loaded();
+    let commands: Vec<_> = loaded.commands.iter().map(|it| it.command.as_str()).collect();
+    assert_eq!(commands, ["date +%s", "ls", "x"]);
+    assert!(loaded.output.ends_with("Now: !`date +%s`\n```!\nls\n```\n!`x`\n"));
+    // The result looks like a command and a placeholder, and is neither.
+    case.results.insert(loaded.commands[0].id.clone(), "!`rm` $0".to_owned());
+    case.results.insert(loaded.commands[1].id.clone(), "a\nb".to_owned());
+    case.results.insert("9-0".to_owned(), "stray".to_owned());
+    let loaded = case.loaded();
+    assert!(loaded.output.ends_with("Now: !`rm` $0\na\nb\n!`x`\n"), "{}", loaded.output);
+    assert_eq!(loaded.commands.len(), 1);
+    assert_eq!(loaded.warnings.len(), 1, "{:?}", loaded.warnings);
+    case.shell = Shell::Disabled;
+    let disabled = "Now: [shell command execution disabled by policy]\n[shell command execution disabled by policy]\n[shell command execution disabled by policy]\n";
+    assert!(case.loaded().output.contains(disabled), "{}", case.loaded().output);
+    assert!(case.loaded().commands.is_empty());
+}
+
+#[test]
+fn an_argument_makes_no_command() {
+    let loaded =
+        Case::body(Format::Claude, "$ARGUMENTS ```!$0").with("!`id` ```!\nid\n```").loaded();
+    assert!(loaded.commands.is_empty(), "{:?}", loaded.commands);
+    let slash = Case { by: By::User, ..Case::body(Format::Opencode, "!$ARGUMENTS") };
+    assert!(slash.with("`id`").loaded().commands.is_empty());
+}
+
+const RICH: &str = "---\ndescription: d\nallowed-tools: Read, Bash(git log:*)\ndisallowed-tools: [Write]\nmodel: opus\neffort: high\nhooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: ./x\n---\nBody.\n";
+
+#[test]
+fn metadata_says_what_to_apply() {
+    let case = Case { model: Some("sonnet[1m]"), ..Case::new(Format::Claude, RICH) };
+    let Loaded { metadata, output, .. } = case.loaded();
+    assert_eq!(metadata.allowed_tools, ["Read", "Bash(git log:*)"]);
+    assert_eq!(metadata.disallowed_tools, ["Write"]);
+    assert_eq!(metadata.model.as_deref(), Some("opus[1m]"));
+    assert_eq!(metadata.effort.as_deref(), Some("high"));
+    assert_eq!((metadata.status, metadata.agent), (Some(Status::Inline), None));
+    assert_eq!(metadata.hooks.unwrap()["PreToolUse"][0]["matcher"], "Bash");
+    let said: Vec<_> = metadata.prompt_messages.iter().map(|it| it.content.as_str()).collect();
+    assert_eq!(said, ["<command-name>/n</command-name>", &output]);
+
+    let fork = RICH.replace("model: opus", "context: fork");
+    let metadata = Case::new(Format::Claude, &fork).loaded().metadata;
+    assert_eq!(metadata.status, Some(Status::Forked));
+    assert_eq!(metadata.agent.as_deref(), Some("general-purpose"));
+    assert_eq!((metadata.model, metadata.prompt_messages.len()), (None, 1));
+
+    let metadata = Case::new(Format::Opencode, &fork).loaded().metadata;
+    let plain = Metadata { name: "n".into(), dir: "/w/s/n".into(), ..Metadata::default() };
+    assert_eq!(metadata, plain);
+}
+
+#[test]
+fn fields_that_the_agent_loses_grant_nothing() {
+    let broken =
+        "---\ndescription: \"open\nallowed-tools: Bash\ncontext: fork\nhooks: {\n---\nBody.\n";
+    let metadata = Case::new(Format::Claude, broken).loaded().metadata;
+    assert!(metadata.allowed_tools.is_empty() && metadata.hooks.is_none());
+    assert_eq!(metadata.status, Some(Status::Inline));
+}
+
+#[test]
+fn what_is_unseen_is_warned_of() {
+    let loaded = Case::body(Format::Claude, "a\u{200b}b").loaded();
+    assert_eq!(loaded.warnings.len(), 1);
+}
+
+/// Pieces that a body or a value may be made of, dangerous ones above all.
+fn pieces() -> impl Strategy<Value = String> {
+    let piece = prop::sample::select(vec![
+        "$ARGUMENTS",
+        "$ARGUMENTS[0]",
+        "$ARGUMENTS[",
+        "$0",
+        "$1",
+        "$",
+        "\\",
+        "$one",
+        "${",
+        "}",
+        "${CLAUDE_SKILL_DIR}",
+        "${ARG1}",
+        "${one}",
+        "!`",
+        "`",
+        "```!",
+        "```",
+        "\n",
+        " ",
+        "'",
+        "\"",
+        "ä",
+        "x",
+        "1",
+        "]",
+    ]);
+    prop::collection::vec(piece, 0..24).prop_map(|it| it.concat())
+}
+
+proptest! {
+    /// Whatever a value looks like, it arrives where and as a value that looks like nothing does.
+    #[test]
+    fn what_is_put_in_is_never_looked_at_again(body in pieces(), value in pieces()) {
+        for placeholders in [
+            Placeholders::Claude { braced: false },
+            Placeholders::Claude { braced: true },
+            Placeholders::Slash,
+        ] {
+            let fill = |raw: &str| {
+                let names = ["one".to_owned(), "two".to_owned()];
+                let variables = Variables::default();
+                let mut values = Values::new(placeholders, raw, &names, raw, &variables, &body);
+                values.fill(&body)
+            };
+            // One word, and the same with a mark in the place of each character.
+            let word = value.replace(['\'', '"', '\\', '\n', ' '], ".");
+            let marks: String = word.chars().map(|_| '\u{1}').collect();
+            let (filled, marked) = (fill(&format!("'{word}'")), fill(&format!("'{marks}'")));
+            if !word.is_empty() {
+                prop_assert_eq!(marked.replace(&marks, &word), filled, "{:?}", body);
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_put_in_becomes_a_command(body in pieces(), value in pieces()) {
+        let skill = |body: &str| format!("---\ndescription: d\narguments: one\n---\n{body}");
+        let count = |arguments: &str| {
+            let profile = profile::find("claude-code").unwrap();
+            let text = skill(&body);
+            let read = Body::read(text.as_bytes(), FACTS, profile, "n");
+            let loading = Loading {
+                format: Format::Claude,
+                by: By::Model,
+                name: "n",
+                label: None,
+                is_command: false,
+                dir: "/d",
+                path: "/d/SKILL.md",
+                body: &read,
+                arguments,
+                variables: &Variables::default(),
+                files: &Files::default(),
+                shell: Shell::List,
+                results: &ShellResults::new(),
+                model: None,
+            };
+            load(&loading).commands.len()
+        };
+        prop_assert_eq!(count(&value), count(""));
+    }
+}

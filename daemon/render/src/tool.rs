@@ -1,0 +1,114 @@
+//! The tool that an agent registers so that its model can load a skill.
+
+use std::collections::HashSet;
+
+use serde_json::{Value as Json, json};
+use skills_agents::profile::Format;
+
+use super::catalog::{
+    Catalog, CatalogFormat, Listed, OneLine, Room, catalog, gemini_order, markdown,
+};
+
+/// A tool as model providers take it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tool {
+    /// The name that the agent gives it.
+    pub name: &'static str,
+    /// What the model is told about it.
+    pub description: String,
+    /// The JSON Schema of what the model sends; the skills' names are an enum in it.
+    pub schema: Json,
+    /// How many skills have less of their description in the list than they could have.
+    pub n_shortened: usize,
+}
+
+const USE: &str = "Loads a skill: instructions for a kind of task, with the files that belong to them. Call it when a task matches the description of a skill, before you begin, and follow what it gives.";
+
+/// What opencode 1.18.33 says of its tool; the list is in its system prompt.
+const OPENCODE: &str = "Load a specialized skill when the task at hand matches one of the skills listed in the system prompt.
+
+Use this tool to inject the skill's instructions and resources into current conversation. The output may contain detailed workflow guidance as well as references to scripts, files, etc in the same directory as the skill.
+
+The skill name must match one of the skills listed in your system prompt.
+";
+
+/// What Gemini CLI 0.61.0 says of its tool behind the names.
+const GEMINI: &str = "Returns the skill's instructions wrapped in `<activated_skill>` tags. These provide specialized guidance for the current task. Use this when you identify a task that matches a skill's description. ONLY use names exactly as they appear in the `<available_skills>` section.";
+
+/// Returns the tool as the agent of that format registers it; nothing when there are no skills.
+pub fn tool(format: Format, skills: &[Listed<'_>], room: &Room) -> Option<Tool> {
+    if skills.is_empty() {
+        return None;
+    }
+    let mut n_shortened = 0;
+    let mut list = |format, lead: &str| {
+        // The plugin's list is written as it writes it; the others stand in a text of ours.
+        let lines;
+        let skills = if format == CatalogFormat::Claude {
+            lines = OneLine::of(skills).escaped();
+            &*lines.listed(skills)
+        } else {
+            skills
+        };
+        let Catalog { text, n_shortened: n, .. } = catalog(format, skills, room);
+        n_shortened = n;
+        format!("{USE}\n\n{lead}{text}")
+    };
+    let (name, description) = match format {
+        Format::Opencode => ("skill", OPENCODE.to_owned()),
+        Format::OpencodeFounding => ("skill", format!("{USE}\n\n{}", markdown(skills))),
+        Format::Claude | Format::ClaudeFounding => {
+            ("Skill", list(CatalogFormat::Claude, "Available skills:\n"))
+        }
+        Format::Gemini => {
+            let names = names(format, skills).join("', '");
+            let activates = "Activates a specialized agent skill by name";
+            ("activate_skill", format!("{activates} (Available: '{names}'). {GEMINI}"))
+        }
+        Format::Plugin => ("use_skill", list(CatalogFormat::Plugin, "")),
+        Format::AgentSkills | Format::Codex | Format::Raw => {
+            ("skill", list(CatalogFormat::Xml, ""))
+        }
+    };
+    Some(Tool { name, description, schema: schema(format, skills), n_shortened })
+}
+
+/// Returns the names in the order of the agent, each once: Codex keeps several of one name.
+fn names<'a>(format: Format, skills: &[Listed<'a>]) -> Vec<&'a str> {
+    let sorted = match format {
+        Format::Gemini => gemini_order(skills),
+        _ => skills.iter().collect(),
+    };
+    let mut seen = HashSet::new();
+    sorted.into_iter().map(|it| it.name).filter(|it| seen.insert(*it)).collect()
+}
+
+fn schema(format: Format, skills: &[Listed<'_>]) -> Json {
+    let names = names(format, skills);
+    let name =
+        |description: &str| json!({"type": "string", "enum": names, "description": description});
+    let object = |parameter: &str, properties: Json| json!({"type": "object", "properties": properties, "required": [parameter], "additionalProperties": false});
+    match format {
+        // As recorded, with the names besides.
+        Format::Opencode | Format::OpencodeFounding => json!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "type": "object",
+            "properties": {"name": name("The name of the skill from available_skills")},
+            "required": ["name"],
+        }),
+        Format::Gemini => {
+            let properties = json!({"name": name("The name of the skill to activate.")});
+            let mut schema = object("name", properties);
+            schema["$schema"] = json!("http://json-schema.org/draft-07/schema#");
+            schema
+        }
+        Format::Claude | Format::ClaudeFounding => {
+            let args = json!({"type": "string", "description": "Arguments for the skill, where it takes any."});
+            object("skill", json!({"skill": name("The name of the skill."), "args": args}))
+        }
+        Format::Plugin => object("skill", json!({"skill": name("The name of the skill.")})),
+        Format::AgentSkills | Format::Codex | Format::Raw => {
+            object("name", json!({"name": name("The name of the skill.")}))
+        }
+    }
+}

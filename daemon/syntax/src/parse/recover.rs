@@ -1,0 +1,333 @@
+//! Reading a frontmatter that YAML refuses: key by key.
+//!
+//! The text is cut where a line starts at the level of the keys, and each piece is read alone. A
+//! piece that YAML takes is exactly what YAML makes of it. A piece that YAML refuses is cut again
+//! one level deeper, and at the end a value is read as the text that was meant. So one broken
+//! value costs nothing but itself, and is reported once, at its own place.
+//!
+//! Every piece is read a bounded number of times per level and the levels are bounded, so the
+//! time is linear in the text.
+
+use crate::diagnostic::Diagnostic;
+use crate::parse::cut::{self, rest_of};
+use crate::parse::error::{YamlError, YamlErrorKind};
+use crate::parse::keys::Keys;
+use crate::parse::line::{KeyHead, Line, lines, quoted_end, split_key};
+use crate::parse::notes::Notes;
+use crate::parse::salvage::{self, Leaf};
+use crate::parse::tree::{Entry, Key, ScalarStyle, Value, ValueKind};
+use crate::parse::{events, problem};
+use crate::text::Span;
+
+/// How deep a piece that is refused is cut again; below, it is read as text.
+const MAX_LEVELS: usize = 8;
+
+/// Reads the keys of `content` one by one.
+pub(super) fn recover(
+    text: &str,
+    content: Span,
+    keys: Keys,
+    notes: &mut Notes,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<Entry> {
+    let lines: Vec<Line> = lines(&text[..content.end], content.start).collect();
+    Recovery { text, keys, notes, diagnostics, tab_reported: false }.mapping(&lines, 0)
+}
+
+struct Recovery<'t, 'n> {
+    text: &'t str,
+    keys: Keys,
+    notes: &'n mut Notes,
+    diagnostics: &'n mut Vec<Diagnostic>,
+    /// Whether the top-level piece that is being read has had its tab reported.
+    tab_reported: bool,
+}
+
+impl Recovery<'_, '_> {
+    /// Reads lines that hold keys.
+    fn mapping(&mut self, lines: &[Line], level: usize) -> Vec<Entry> {
+        let mut entries = Vec::new();
+        let heads = cut::heads(self.text, lines);
+        let end_of = |head: usize| heads.get(head).copied().unwrap_or(lines.len());
+        self.note_comments(&lines[..end_of(0)]);
+        let mut at = 0;
+        while at < heads.len() {
+            self.tab_reported &= level > 0;
+            if !cut::starts_entry(self.text, lines[heads[at]]) {
+                at = self.stray(lines, &heads, at, &mut entries);
+                continue;
+            }
+            let alone = at + 1;
+            match self.strict(&lines[heads[at]..end_of(alone)]) {
+                Ok(mut read) => {
+                    entries.append(&mut read);
+                    at = alone;
+                }
+                Err(error) => {
+                    let next = cut::joined(self.text, lines, &heads, at);
+                    let piece = &lines[heads[at]..end_of(next)];
+                    let again = if next == alone { Err(error) } else { self.strict(piece) };
+                    match again {
+                        Ok(mut read) => entries.append(&mut read),
+                        Err(error) => self.refused(piece, &error, level, &mut entries),
+                    }
+                    at = next;
+                }
+            }
+        }
+        entries
+    }
+
+    /// Reads a piece strictly: it has to be nothing but entries of a block mapping.
+    fn strict(&mut self, piece: &[Line]) -> Result<Vec<Entry>, YamlError> {
+        match events::read(self.text, piece_span(piece), self.notes)? {
+            Some(Value { kind: ValueKind::Mapping { flow: false, entries }, .. }) => Ok(entries),
+            Some(_) | None => Err(YamlError::new(YamlErrorKind::MissingColon, piece[0].span())),
+        }
+    }
+
+    /// Reads a piece that YAML refuses and that starts an entry.
+    fn refused(
+        &mut self,
+        piece: &[Line],
+        error: &YamlError,
+        level: usize,
+        entries: &mut Vec<Entry>,
+    ) {
+        let misplaced = cut::misplaced_keys(self.text, piece, self.keys);
+        if misplaced.is_empty() {
+            entries.extend(self.entry(piece, error, level));
+            return;
+        }
+        let before = self.diagnostics.len();
+        let mut start = 0;
+        for end in misplaced.into_iter().chain([piece.len()]) {
+            let part = &piece[start..end];
+            // Those beside it stand where they do for the same reason.
+            if start > 0 && self.diagnostics.len() == before {
+                let key = split_key(self.text, part[0]).map_or(part[0].span(), |head| head.key);
+                self.diagnostics.push(problem::misplaced_key(key, key.slice(self.text)));
+            }
+            match self.strict(part) {
+                Ok(mut read) => entries.append(&mut read),
+                Err(error) => entries.extend(self.entry(part, &error, level)),
+            }
+            start = end;
+        }
+    }
+
+    /// Reads a piece that YAML refuses as one entry.
+    fn entry(&mut self, piece: &[Line], error: &YamlError, level: usize) -> Option<Entry> {
+        let Some(head) = split_key(self.text, piece[0]) else {
+            self.report(error.kind, problem::refused(error));
+            return None;
+        };
+        let value = self.value_of(piece, head, error, level);
+        let key = self.key(head.key);
+        let span = Span::new(head.key.start, value.span.end.max(head.key.end));
+        Some(Entry { key, value, span, duplicate_of: None, recovered: true })
+    }
+
+    fn value_of(
+        &mut self,
+        piece: &[Line],
+        head: KeyHead,
+        error: &YamlError,
+        level: usize,
+    ) -> Value {
+        let before = self.diagnostics.len();
+        if error.kind == YamlErrorKind::TabIndentation {
+            self.report(error.kind, problem::refused(error));
+        }
+        let rest = rest_of(self.text, piece[0], head.after);
+        let value = if rest.is_insignificant(self.text) {
+            self.note_comments(&[rest]);
+            self.block(&piece[1..], head.after, error, level + 1)
+        } else {
+            let mut lines = vec![rest];
+            lines.extend_from_slice(&piece[1..]);
+            self.leaf(&lines, error)
+        };
+        if self.diagnostics.len() == before {
+            self.report(error.kind, problem::refused(error));
+        }
+        value
+    }
+
+    /// Reads lines that hold a value: a list, a mapping or a text.
+    fn block(&mut self, lines: &[Line], after: usize, error: &YamlError, level: usize) -> Value {
+        let Some(first) = lines.iter().position(|line| !line.is_insignificant(self.text)) else {
+            self.note_comments(lines);
+            return Value::null(after);
+        };
+        let head = lines[first];
+        if level < MAX_LEVELS && head.is_item(self.text) {
+            let items = self.sequence(lines, level);
+            let end = items.last().map_or(head.end, |item| item.span.end);
+            let span = Span::new(head.start, end.max(head.start));
+            return Value { span, kind: ValueKind::Sequence { flow: false, items } };
+        }
+        if level < MAX_LEVELS && split_key(self.text, head).is_some() {
+            let entries = self.mapping(lines, level);
+            let end = entries.last().map_or(head.end, |entry| entry.span.end);
+            let span = Span::new(head.start, end.max(head.start));
+            return Value { span, kind: ValueKind::Mapping { flow: false, entries } };
+        }
+        self.note_comments(&lines[..first]);
+        self.leaf(&lines[first..], error)
+    }
+
+    /// Reads lines that hold items.
+    fn sequence(&mut self, lines: &[Line], level: usize) -> Vec<Value> {
+        let first = lines.iter().find(|line| !line.is_insignificant(self.text));
+        let base = first.map_or(0, |line| line.indent);
+        let starts = |line: &Line| line.indent <= base && line.is_item(self.text);
+        let heads: Vec<usize> =
+            lines.iter().enumerate().filter(|(_, line)| starts(line)).map(|(at, _)| at).collect();
+        self.note_comments(&lines[..heads.first().copied().unwrap_or(lines.len())]);
+        let mut items = Vec::with_capacity(heads.len());
+        for (at, &from) in heads.iter().enumerate() {
+            let piece = &lines[from..heads.get(at + 1).copied().unwrap_or(lines.len())];
+            items.push(match events::read(self.text, piece_span(piece), self.notes) {
+                Ok(Some(value)) => single_item(value).unwrap_or_else(|value| value),
+                Ok(None) => Value::null(piece[0].end),
+                Err(own) => self.item(piece, &own, level),
+            });
+        }
+        items
+    }
+
+    /// Reads an item that YAML refuses.
+    fn item(&mut self, piece: &[Line], error: &YamlError, level: usize) -> Value {
+        let before = self.diagnostics.len();
+        let rest = rest_of(self.text, piece[0], piece[0].start + 1);
+        let more = piece[1..].iter().any(|line| !line.is_insignificant(self.text));
+        let value = if rest.is_insignificant(self.text) {
+            self.block(&piece[1..], piece[0].start + 1, error, level + 1)
+        } else {
+            let mut lines = vec![self.without_remark(rest)];
+            lines.extend_from_slice(&piece[1..]);
+            if more && split_key(self.text, rest).is_some() {
+                self.block(&lines, rest.start, error, level + 1)
+            } else {
+                self.leaf(&lines, error)
+            }
+        };
+        if self.diagnostics.len() == before {
+            self.report(error.kind, problem::refused(error));
+        }
+        value
+    }
+
+    /// Takes ` # …` off the line of an item: items are names and globs, not sentences.
+    fn without_remark(&mut self, line: Line) -> Line {
+        let Some(at) = line.content(self.text).find(" # ") else { return line };
+        self.notes.comments.push(Span::new(line.start + at + 1, line.end));
+        let kept = line.content(self.text)[..at].trim_end().len();
+        Line { end: line.start + kept, ..line }
+    }
+
+    /// Reads lines as the one text that was meant.
+    fn leaf(&mut self, lines: &[Line], error: &YamlError) -> Value {
+        let Leaf { value, comments } = salvage::read(self.text, lines);
+        self.notes.comments.extend(comments);
+        let finding = salvage::diagnose(self.text, &value, error);
+        self.report(error.kind, finding);
+        value
+    }
+
+    /// Reports a finding, but only the first tab of a top-level piece: the others are the same.
+    fn report(&mut self, kind: YamlErrorKind, finding: Diagnostic) {
+        let is_tab = kind == YamlErrorKind::TabIndentation;
+        if !(is_tab && self.tab_reported) {
+            self.diagnostics.push(finding);
+        }
+        self.tab_reported |= is_tab;
+    }
+
+    /// Handles lines that start no entry from head number `at`; returns the next head's number.
+    fn stray(
+        &mut self,
+        lines: &[Line],
+        heads: &[usize],
+        at: usize,
+        entries: &mut Vec<Entry>,
+    ) -> usize {
+        let is_stray = |head: &usize| !cut::starts_entry(self.text, lines[*head]);
+        let next = at + heads[at..].iter().take_while(|head| is_stray(head)).count();
+        let run = &lines[heads[at]..heads.get(next).copied().unwrap_or(lines.len())];
+        self.note_comments(run);
+        let last = run.iter().rposition(|line| !line.is_insignificant(self.text)).unwrap_or(0);
+        let run = &run[..=last];
+        let first = run[0];
+        let adjacent = heads[at] > 0 && !lines[heads[at] - 1].is_insignificant(self.text);
+        let keys = self.keys;
+        let above = entries.last_mut().filter(|entry| {
+            let text = entry.value.as_str();
+            adjacent && text.is_some_and(|text| cut::is_continuation(self.text, text, first, keys))
+        });
+        if let Some(above) = above {
+            salvage::append(self.text, above, run);
+            self.diagnostics.push(problem::unindented(first.span()));
+        } else if let Some((key, value)) = cut::key_without_blank(self.text, first)
+            && run.len() == 1
+        {
+            self.diagnostics.push(problem::missing_blank(first.span(), key.slice(self.text)));
+            entries.push(self.loose_entry(first, key, value));
+        } else if let Some(key) = cut::key_without_colon(self.text, first, keys) {
+            self.diagnostics.push(problem::missing_colon(key, key.slice(self.text)));
+        } else {
+            self.diagnostics.push(problem::stray(Span::new(first.start, run[last].end)));
+        }
+        next
+    }
+
+    /// Reads `key:value`.
+    fn loose_entry(&self, line: Line, key: Span, value: Span) -> Entry {
+        let text = salvage::unquote(value.slice(self.text)).replace('\0', "");
+        Entry {
+            key: self.key(key),
+            value: Value::plain(value, text),
+            span: line.span(),
+            duplicate_of: None,
+            recovered: true,
+        }
+    }
+
+    fn key(&self, span: Span) -> Key {
+        let written = span.slice(self.text);
+        let is_closed = quoted_end(written.as_bytes(), 0) == Some(written.len());
+        let style = match written.as_bytes().first() {
+            Some(b'"') if is_closed => ScalarStyle::DoubleQuoted,
+            Some(b'\'') if is_closed => ScalarStyle::SingleQuoted,
+            _ => ScalarStyle::Plain,
+        };
+        let text = salvage::unquote(written);
+        Key { span, text, style }
+    }
+
+    fn note_comments(&mut self, lines: &[Line]) {
+        let text = self.text;
+        self.notes
+            .comments
+            .extend(lines.iter().filter(|line| line.is_comment(text)).map(|line| line.span()));
+    }
+}
+
+/// The piece from its first content to the end of its last line.
+fn piece_span(piece: &[Line]) -> Span {
+    let start = piece.first().map_or(0, |line| line.start);
+    Span::new(start, piece.last().map_or(start, |line| line.next))
+}
+
+fn single_item(value: Value) -> Result<Value, Value> {
+    match value.kind {
+        ValueKind::Sequence { flow: false, mut items } if items.len() == 1 => {
+            items.pop().ok_or(Value::null(value.span.end))
+        }
+        _ => Err(value),
+    }
+}
+
+#[cfg(test)]
+mod tests;

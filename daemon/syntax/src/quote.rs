@@ -1,0 +1,49 @@
+//! Quoting a value so that every YAML library reads the same text.
+
+use std::fmt::Write as _;
+
+/// Returns the text in single quotes where that is the most readable, else in double ones.
+pub fn quoted(text: &str) -> String {
+    let plain = !text.contains(['\\', '"']) && !text.chars().any(char::is_control);
+    if plain || text.contains('\'') || text.chars().any(char::is_control) {
+        return double(text);
+    }
+    format!("'{text}'")
+}
+
+/// Returns the text in double quotes.
+pub fn double(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('"');
+    for letter in text.chars() {
+        match letter {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            '\n' => quoted.push_str("\\n"),
+            '\t' => quoted.push_str("\\t"),
+            '\r' => quoted.push_str("\\r"),
+            it if it.is_control() => {
+                for unit in it.to_string().encode_utf16() {
+                    let _ = write!(quoted, "\\u{unit:04X}");
+                }
+            }
+            it => quoted.push(it),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_are_chosen_so_that_little_is_escaped() {
+        assert_eq!(quoted("a: b"), "\"a: b\"");
+        assert_eq!(quoted("say \"x\""), "'say \"x\"'");
+        assert_eq!(quoted("it's \"x\""), "\"it's \\\"x\\\"\"");
+        assert_eq!(quoted("a\\b"), "'a\\b'");
+        assert_eq!(double("a\nb\u{1}"), "\"a\\nb\\u0001\"");
+    }
+}

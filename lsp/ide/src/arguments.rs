@@ -1,0 +1,243 @@
+//! The arguments of a skill: what they are called, where the body asks for them, and who puts what
+//! in there.
+//!
+//! Where an argument is asked for is what loading the skill goes by as well.
+
+use std::fmt::Write as _;
+
+use skills_agents::catalog::{ARGUMENT_HINT, ARGUMENTS};
+use skills_agents::fields::{Fields, Item as FieldItem};
+use skills_lint::is_amount;
+use skills_render::{Asked, Placeholder, Placeholders, highest};
+use skills_syntax::markdown::Body;
+use skills_syntax::parse::Document;
+use skills_syntax::text::Span;
+
+use super::complete::{Item, Kind};
+
+/// How many names are heeded. Nobody types as many words.
+const MOST: usize = 100;
+
+/// Where one argument of a skill is named, and where the body asks for it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Argument {
+    /// Its entry in `arguments`, where it has one.
+    pub declared: Option<Span>,
+    /// Where the body asks for it, by its name or its number.
+    pub uses: Vec<Span>,
+}
+
+/// Returns the argument that a place names or asks for, as Claude Code counts them.
+pub fn argument(text: &str, document: &Document, offset: usize) -> Option<Argument> {
+    let is_body = offset >= document.body.start;
+    if is_body && !has_mark(text, offset) {
+        return None;
+    }
+    let arguments = Arguments::new(text, document);
+    let uses = arguments.uses(Placeholders::Claude { braced: false });
+    let meets = |it: Span| it.start <= offset && offset <= it.end;
+    let named = arguments.names.iter().position(|it| meets(it.span));
+    let asked = || uses.iter().find(|it| meets(it.span)).and_then(|it| index(it.asked));
+    let index_here = named.or_else(asked)?;
+    let declared = arguments.names.get(index_here).map(|it| it.span);
+    let same = uses.iter().filter(|it| index(it.asked) == Some(index_here));
+    Some(Argument { declared, uses: same.map(|it| it.span).collect() })
+}
+
+/// Whether there is a `$` on the line of a place: without one nothing is asked for.
+fn has_mark(text: &str, offset: usize) -> bool {
+    let start = text[..offset].rfind('\n').map_or(0, |it| it + 1);
+    text[start..].lines().next().is_some_and(|it| it.contains('$'))
+}
+
+/// Returns where the body asks for arguments.
+pub(super) fn places(text: &str, document: &Document) -> Vec<Span> {
+    let arguments = Arguments::new(text, document);
+    let claude = arguments.uses(Placeholders::Claude { braced: false });
+    claude.into_iter().map(|it| it.span).collect()
+}
+
+/// Returns what is to be said of the argument that the body asks for at a place.
+pub(super) fn told(text: &str, document: &Document, offset: usize) -> Option<(Span, String)> {
+    if offset < document.body.start || !has_mark(text, offset) {
+        return None;
+    }
+    let arguments = Arguments::new(text, document);
+    let at = |placeholders: Placeholders| {
+        let uses = arguments.uses(placeholders).into_iter();
+        let mut meeting = uses.filter(|it| it.span.start <= offset && offset <= it.span.end);
+        meeting.next().filter(|it| it.asked != Asked::All)
+    };
+    let claude = at(Placeholders::Claude { braced: false });
+    let slash = at(Placeholders::Slash);
+    let found = claude.or(slash)?;
+    if text[..found.span.start].ends_with('\\') {
+        return None;
+    }
+    let mut told = format!("**`{}`**: ", found.span.slice(text));
+    if let Some(found) = claude {
+        let index = index(found.asked)?;
+        let _ = write!(told, "{}. Replaced by Claude Code", arguments.word(index));
+        told.push_str(match found.asked {
+            Asked::Named(_) => ", and empty where there is none.",
+            _ => ", which counts from 0; it stays as it is where there is none.",
+        });
+    }
+    match (claude.map(|it| it.asked), slash.map(|it| it.asked)) {
+        (claude, Some(Asked::Numbered(number))) => {
+            if claude.is_some() {
+                told.push_str("\n\n");
+            }
+            told.push_str("In a slash command opencode ");
+            match number.checked_sub(1) {
+                Some(index) => {
+                    let _ = write!(told, "puts in {}", arguments.word(index));
+                    if number == highest(arguments.body.slice(text)) {
+                        told.push_str(" and all that follow");
+                    }
+                    told.push('.');
+                }
+                None => told.push_str("puts nothing in: it counts from 1."),
+            }
+        }
+        (Some(Asked::Indexed(index)), _) => {
+            let _ = write!(
+                told,
+                "\n\nIn a slash command opencode puts in all that was typed, and leaves `[{index}]` behind it."
+            );
+        }
+        _ => told.push_str("\n\nopencode leaves it as it is."),
+    }
+    Some((found.span, told))
+}
+
+/// Returns the placeholders that may be written for the arguments: their names, and their numbers.
+pub(super) fn items(text: &str, document: &Document) -> Vec<Item> {
+    let arguments = Arguments::new(text, document);
+    let item = |text: String, detail: String| Item {
+        label: text.clone(),
+        kind: Kind::Variable,
+        detail,
+        text,
+        snippet: None,
+    };
+    let names = arguments
+        .names
+        .iter()
+        .map(|it| item(format!("${}", it.text), "an argument of this skill".to_owned()));
+    let count = arguments.names.len().max(arguments.hints.len());
+    let numbers = (0..=count).filter(|_| count > 0).map(|number| {
+        let claude = arguments.name(number).map(|it| format!("`{it}` in Claude Code"));
+        let slash = number.checked_sub(1).and_then(|it| arguments.name(it));
+        let slash = slash.map(|it| format!("`{it}` in opencode"));
+        let detail: Vec<_> = claude.into_iter().chain(slash).collect();
+        item(format!("${number}"), detail.join(", "))
+    });
+    names.chain(numbers).collect()
+}
+
+/// Returns what is to be said of a placeholder for an argument, whatever the skill.
+pub(super) fn described(label: &str) -> Option<String> {
+    let asked = label.strip_prefix('$')?;
+    let Ok(number) = asked.parse::<usize>() else {
+        return Some(format!(
+            "**`{label}`**: the word that is typed in the place of `{asked}` in `arguments`. Replaced by Claude Code."
+        ));
+    };
+    let nth = |index: usize| format!("{} word behind the skill's name", ordinal(index));
+    let slash = match number.checked_sub(1) {
+        Some(index) => format!("In a slash command opencode puts in the {}.", nth(index)),
+        None => "opencode counts from 1.".to_owned(),
+    };
+    Some(format!("**`{label}`**: Claude Code puts in the {}. {slash}", nth(number)))
+}
+
+/// What is known of a skill's arguments.
+struct Arguments<'t> {
+    text: &'t str,
+    body: Span,
+    names: Vec<FieldItem>,
+    /// What `argument-hint` calls the words, in their order.
+    hints: Vec<String>,
+    prose: Vec<Span>,
+}
+
+impl<'t> Arguments<'t> {
+    fn new(text: &'t str, document: &Document) -> Self {
+        let fields = document.frontmatter.as_ref().map(|it| Fields::new(it, text));
+        let mut names = fields.map(|it| it.list(&ARGUMENTS)).unwrap_or_default();
+        names.truncate(MOST);
+        let hint = fields.and_then(|it| it.text(&ARGUMENT_HINT)).unwrap_or_default();
+        let prose = Body::new(text, document.body).prose;
+        Self { text, body: document.body, names, hints: hints(&hint), prose }
+    }
+
+    /// Returns where the body asks for arguments in an agent's way. Amounts of money are none: a
+    /// rule says of them what agents do.
+    fn uses(&self, placeholders: Placeholders) -> Vec<Placeholder<'t>> {
+        let names: Vec<String> = self.names.iter().map(|it| it.text.clone()).collect();
+        let start = self.body.start;
+        let found = placeholders.arguments(self.body.slice(self.text), &names).into_iter();
+        let found = found.map(|it| Placeholder { span: it.span.moved(start), ..it });
+        found.filter(|it| !self.is_amount(it)).collect()
+    }
+
+    fn is_amount(&self, found: &Placeholder<'_>) -> bool {
+        let after = self.prose.partition_point(|it| it.start <= found.span.start);
+        let prose = after.checked_sub(1).map(|it| self.prose[it]);
+        matches!(found.asked, Asked::Numbered(_))
+            && prose.is_some_and(|it| {
+                it.covers(found.span)
+                    && is_amount(
+                        it.slice(self.text),
+                        Span::new(found.span.start - it.start, found.span.end - it.start),
+                    )
+            })
+    }
+
+    fn name(&self, index: usize) -> Option<&str> {
+        let name = self.names.get(index).map(|it| it.text.as_str());
+        name.or_else(|| self.hints.get(index).map(String::as_str))
+    }
+
+    /// Returns the word of that index, with its name.
+    fn word(&self, index: usize) -> String {
+        let name = self.names.get(index).map(|it| format!(" (`{}` of `arguments`)", it.text));
+        let hint = self.hints.get(index).map(|it| format!(" (`{it}` of `argument-hint`)"));
+        let name = name.or(hint).unwrap_or_default();
+        format!("the {} word that is typed behind the skill's name{name}", ordinal(index))
+    }
+}
+
+/// Returns the index of the word that is asked for, as Claude Code counts.
+const fn index(asked: Asked<'_>) -> Option<usize> {
+    match asked {
+        Asked::Indexed(index) | Asked::Numbered(index) | Asked::Named(index) => Some(index),
+        Asked::All | Asked::Braced(_) => None,
+    }
+}
+
+fn ordinal(index: usize) -> String {
+    const WORDS: [&str; 10] = [
+        "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth",
+        "tenth",
+    ];
+    WORDS.get(index).map_or_else(|| format!("{}th", index.saturating_add(1)), |it| (*it).to_owned())
+}
+
+/// Returns what a hint calls the words, each without its brackets: `[issue number] <branch>`.
+fn hints(hint: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut depth = 0_usize;
+    for letter in hint.chars() {
+        match letter {
+            '[' | '<' => depth += 1,
+            ']' | '>' => depth = depth.saturating_sub(1),
+            it if it.is_whitespace() && depth == 0 => words.push(String::new()),
+            it => words.last_mut().into_iter().for_each(|word| word.push(it)),
+        }
+    }
+    words.retain(|it| !it.trim().is_empty());
+    words.truncate(MOST);
+    words
+}

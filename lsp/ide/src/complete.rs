@@ -1,0 +1,274 @@
+//! Completion: what may be written where the cursor stands.
+
+use skills_agents::catalog::hooks::{COMMON, GROUP, KINDS, Key, find_event, find_kind};
+use skills_agents::catalog::tools::{Tool, tools};
+use skills_agents::catalog::variables::{VARIABLES, Variable, find_variable};
+use skills_agents::catalog::{self, ALLOWED_TOOLS, Agent, DISALLOWED_TOOLS, Field, Shape};
+use skills_agents::skill::parse;
+use skills_syntax::parse::{Document, Entry};
+use skills_syntax::text::Span;
+
+use super::keys::{KeyForm, escape, keys};
+use super::patterns::{Pattern, pattern, patterns};
+use super::written::{fitted, gap, others};
+use super::{arguments, describe};
+use crate::place::{Place, Style, place};
+
+/// What may be written at a place.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Completion {
+    /// What an item is put in the place of: the word under the cursor.
+    pub span: Span,
+    /// The items, the likeliest first.
+    pub items: Vec<Item>,
+}
+
+/// One thing that may be written.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Item {
+    /// What it is called in the list.
+    pub label: String,
+    /// What sort of thing it is.
+    pub kind: Kind,
+    /// A few words beside the label; may be empty.
+    pub detail: String,
+    /// What is written, as plain text.
+    pub text: String,
+    /// The same with places to fill in, in the syntax of LSP's snippets.
+    pub snippet: Option<String>,
+}
+
+/// What sort of thing an item is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// The key of a field.
+    Field,
+    /// A value of a field.
+    Value,
+    /// A tool.
+    Tool,
+    /// An event that hooks are bound to.
+    Event,
+    /// A key within hooks or metadata.
+    Key,
+    /// A variable of the body.
+    Variable,
+    /// A whole file.
+    File,
+    /// A file or a glob.
+    Path,
+}
+
+/// What a text is that is being written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Written<'a> {
+    /// A skill, in a directory of that name, where it is known.
+    Skill(Option<&'a str>),
+    /// A command: its file is its name.
+    Command,
+}
+
+/// Returns what may be written at `offset`; nothing where there is nothing to say.
+pub fn complete(text: &str, offset: usize, written: Written<'_>) -> Option<Completion> {
+    let offset = text.floor_char_boundary(offset);
+    let directory = match written {
+        Written::Skill(directory) => directory,
+        Written::Command => None,
+    };
+    let document = parse(text);
+    let (span, items) = match place(text, &document, offset) {
+        Place::Empty => {
+            let start = if text.starts_with('\u{FEFF}') { '\u{FEFF}'.len_utf8() } else { 0 };
+            let whole = match written {
+                Written::Skill(directory) => skill(directory),
+                Written::Command => command(),
+            };
+            (Span::new(start, text.len()), vec![whole])
+        }
+        Place::Key { path, word, has_colon, in_flow } => {
+            let form = KeyForm { has_colon, in_flow };
+            let written = |key: &str| {
+                let entries = siblings(&document, &path).iter();
+                entries.filter(|it| !it.key.span.covers(word)).any(|it| it.key.text == key)
+            };
+            let keys = keys(&path, &written, form, directory);
+            let gap = gap(text, word);
+            (word, keys.into_iter().map(|it| it.behind(gap)).collect())
+        }
+        Place::Value { path, word, style, is_alone } => {
+            let others = others(text, &document, &path, word);
+            if let Some(Pattern { tool, inner, is_closed }) = pattern(text, &path, word, offset) {
+                let close = if is_closed { "" } else { ")" };
+                let item = |(pattern, detail): &(String, &str)| Item {
+                    text: format!("{pattern}{close}"),
+                    ..value(pattern, detail)
+                };
+                let mut patterns = patterns(tool, text, &document);
+                patterns.retain(|(it, _)| !others.contains(&format!("{tool}({it})")));
+                let is_writable = style != Style::Beside;
+                (inner, patterns.iter().filter(|_| is_writable).map(item).collect())
+            } else {
+                let mut values = values(&path, word.slice(text), is_alone, directory);
+                values.retain(|it| !others.contains(&it.text));
+                (word, fitted(values, text, word, style))
+            }
+        }
+        Place::Variable { word } => (word, variables(arguments::items(text, &document))),
+        Place::Elsewhere => return None,
+    };
+    (!items.is_empty()).then_some(Completion { span, items })
+}
+
+/// Returns the keys that stand beside one under these keys, as far as they are known by those alone.
+fn siblings<'d>(document: &'d Document, path: &[&str]) -> &'d [Entry] {
+    let Some(frontmatter) = &document.frontmatter else { return &[] };
+    match path {
+        [] => &frontmatter.entries,
+        [key] => frontmatter.get(key).and_then(|it| it.value.entries()).unwrap_or_default(),
+        _ => &[],
+    }
+}
+
+/// Returns what is to be said of an item, as Markdown; for clients that ask when it is looked at.
+pub fn documentation(kind: Kind, label: &str) -> Option<String> {
+    match kind {
+        Kind::Field => catalog::find(label).map(describe::field),
+        Kind::Tool => {
+            let mut told: Vec<_> =
+                tools().iter().filter(|it| it.name == label).map(describe::tool).collect();
+            told.dedup();
+            (!told.is_empty()).then(|| told.join("\n\n"))
+        }
+        Kind::Event => find_event(label).map(describe::event),
+        Kind::Key => [&GROUP[..], &COMMON[..]].concat_find(label).map(describe::key),
+        Kind::Variable => {
+            let known = find_variable(label.trim_matches(['$', '{', '}'])).map(describe::variable);
+            known.or_else(|| arguments::described(label))
+        }
+        Kind::Value => find_kind(label).map(describe::kind),
+        Kind::File | Kind::Path => None,
+    }
+}
+
+/// Finds a key by its name in several lists.
+trait ConcatFind {
+    fn concat_find(&self, name: &str) -> Option<&'static Key>;
+}
+
+impl ConcatFind for [&'static [Key]; 2] {
+    fn concat_find(&self, name: &str) -> Option<&'static Key> {
+        self.iter().flat_map(|it| it.iter()).find(|it| it.name == name)
+    }
+}
+
+fn command() -> Item {
+    let whole = |description: &str, hint: &str, body: &str| {
+        format!("---\ndescription: {description}\nargument-hint: \"{hint}\"\n---\n\n{body}\n")
+    };
+    Item {
+        label: "command".to_owned(),
+        kind: Kind::File,
+        detail: "A new command".to_owned(),
+        text: whole("What it does.", "[file]", "What to do with $ARGUMENTS, step by step."),
+        snippet: Some(whole(
+            "${1:What it does.}",
+            "${2:[file]}",
+            "${3:What to do with} \\$ARGUMENTS.$0",
+        )),
+    }
+}
+
+fn skill(directory: Option<&str>) -> Item {
+    let name = directory.unwrap_or("my-skill");
+    let whole = |name: &str, description: &str, body: &str| {
+        format!("---\nname: {name}\ndescription: {description}\n---\n\n{body}\n")
+    };
+    Item {
+        label: "SKILL.md".to_owned(),
+        kind: Kind::File,
+        detail: "A new skill".to_owned(),
+        text: whole(name, "What it does. Use it when …", "What to do, step by step."),
+        snippet: Some(whole(
+            &format!("${{1:{}}}", escape(name)),
+            "${2:What it does.} Use it when ${3:somebody asks for it}.",
+            "$0",
+        )),
+    }
+}
+
+fn values(path: &[&str], word: &str, is_alone: bool, directory: Option<&str>) -> Vec<Item> {
+    let is_tools = |key: &str| [ALLOWED_TOOLS.key, DISALLOWED_TOOLS.key].contains(&key);
+    match path {
+        // One word is all there can be.
+        [key] if !is_alone && !is_tools(key) => Vec::new(),
+        ["hooks", .., "type"] if !is_alone => Vec::new(),
+        ["hooks", event, .., "matcher"] => {
+            let matchers = find_event(event).map_or(&[][..], |it| it.matchers);
+            matchers.iter().map(|it| value(it, "")).collect()
+        }
+        ["hooks", .., "type"] => KINDS.iter().map(|it| value(it.name, it.summary)).collect(),
+        [key] => {
+            let Some(field) = catalog::find(key) else { return Vec::new() };
+            if is_tools(key) {
+                // Behind the closing parenthesis nothing is missing.
+                return if word.contains('(') { Vec::new() } else { tool_items(field) };
+            }
+            match (field.shape, directory) {
+                (Shape::Switch, _) => ["true", "false"].map(|it| value(it, "")).into(),
+                _ if !field.values.is_empty() => {
+                    field.values.iter().map(|it| value(it.name, it.summary)).collect()
+                }
+                _ if field.key == "name" => {
+                    directory.map(|it| value(it, "the directory's name")).into_iter().collect()
+                }
+                _ => Vec::new(),
+            }
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn value(text: &str, detail: &str) -> Item {
+    Item {
+        label: text.to_owned(),
+        kind: Kind::Value,
+        detail: detail.to_owned(),
+        text: text.to_owned(),
+        snippet: None,
+    }
+}
+
+/// Returns the tools of the agents that read the field, those of today, each name once.
+fn tool_items(field: &Field) -> Vec<Item> {
+    let reads = |agent: Agent| field.reader(agent).is_some();
+    let mut items: Vec<Item> = Vec::new();
+    for tool in tools().iter().filter(|it| it.now.is_none() && reads(it.agent)) {
+        if items.iter().any(|it| it.label == tool.name) {
+            continue;
+        }
+        items.push(tool_item(tool));
+    }
+    items
+}
+
+fn tool_item(tool: &Tool) -> Item {
+    Item {
+        label: tool.name.to_owned(),
+        kind: Kind::Tool,
+        detail: tool.agent.name().to_owned(),
+        text: tool.name.to_owned(),
+        snippet: None,
+    }
+}
+
+/// Returns the variables: all that was typed, the words of it, and what else there is.
+fn variables(arguments: Vec<Item>) -> Vec<Item> {
+    let item = |it: &Variable| {
+        let text = describe::spelled(it);
+        let detail = it.summary.to_owned();
+        Item { label: text.clone(), kind: Kind::Variable, detail, text, snippet: None }
+    };
+    let (all, others): (Vec<_>, Vec<_>) = VARIABLES.iter().partition(|it| !it.braces);
+    let all = all.into_iter().map(item);
+    all.chain(arguments).chain(others.into_iter().map(item)).collect()
+}

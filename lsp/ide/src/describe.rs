@@ -1,0 +1,101 @@
+//! What is in the catalog, as Markdown for a person who is writing.
+
+use std::fmt::Write as _;
+
+use skills_agents::catalog::hooks::{Event, Key, Kind, Matches};
+use skills_agents::catalog::tools::Tool;
+use skills_agents::catalog::variables::Variable;
+use skills_agents::catalog::{Field, Safety, Standing, Word};
+
+pub(super) fn field(field: &Field) -> String {
+    let mut text = format!("**`{}`**: {}", field.key, field.summary);
+    if !field.details.is_empty() {
+        let _ = write!(text, " {}", field.details);
+    }
+    text.push('\n');
+    match field.standing {
+        Standing::Inert { belongs_under } => {
+            let _ = write!(text, "\nNo agent reads it here; it belongs under `{belongs_under}`.\n");
+        }
+        Standing::Read => {
+            let _ = write!(text, "\nRead by {}.\n", readers(field));
+        }
+    }
+    if let Some(default) = field.default {
+        let _ = write!(text, "\nWithout it: {default}.\n");
+    }
+    if !field.values.is_empty() {
+        text.push('\n');
+        for it in field.values {
+            let _ = writeln!(text, "- {}", word(it));
+        }
+    }
+    if let [first, ..] = field.examples {
+        let _ = write!(text, "\n```yaml\n{}: {first}\n```\n", field.key);
+    }
+    if field.safety == Safety::Asks {
+        text.push_str("\nClaude Code asks before it runs a skill that has it.\n");
+    }
+    let sources: Vec<_> = field.sources.iter().map(|it| it.title).collect();
+    let _ = write!(text, "\n*{}*\n", sources.join("; "));
+    text
+}
+
+/// Returns the agents that read a field, with the version where one is known.
+pub(super) fn readers(field: &Field) -> String {
+    let readers = field.readers.iter().map(|it| match it.since {
+        Some(since) => format!("{} since {since}", it.agent.name()),
+        None => it.agent.name().to_owned(),
+    });
+    readers.collect::<Vec<_>>().join(", ")
+}
+
+pub(super) fn word(word: &Word) -> String {
+    let since = word.since.map(|it| format!(" Since {it}.")).unwrap_or_default();
+    format!("`{}`: {}{since}", word.name, word.summary)
+}
+
+pub(super) fn tool(tool: &Tool) -> String {
+    let mut text = format!("**`{}`** of {}: {}", tool.name, tool.agent.name(), tool.summary);
+    if let Some(now) = tool.now {
+        let _ = write!(text, " It is called `{now}` now.");
+    }
+    if !tool.pattern.is_empty() {
+        let _ = write!(text, "\n\nIn parentheses: {}.", tool.pattern);
+    }
+    text
+}
+
+pub(super) fn event(event: &Event) -> String {
+    let since = event.since.map(|it| format!(" Since {it}.")).unwrap_or_default();
+    let matcher = match event.matches {
+        Matches::With(what) => format!("\n\nIts matcher is compared with {what}."),
+        Matches::Nothing => "\n\nIt takes no matcher.".to_owned(),
+        Matches::Unstated => String::new(),
+    };
+    format!("**`{}`**: {}{since}{matcher}", event.name, event.summary)
+}
+
+pub(super) fn kind(kind: &Kind) -> String {
+    let since = kind.since.map(|it| format!(" Since {it}.")).unwrap_or_default();
+    format!(
+        "**`type: {}`**: {}{since} Given up after {} seconds.",
+        kind.name, kind.summary, kind.timeout
+    )
+}
+
+pub(super) fn key(key: &Key) -> String {
+    let needed = if key.required { " It has to be there." } else { "" };
+    let since = key.since.map(|it| format!(" Since {it}.")).unwrap_or_default();
+    format!("**`{}`**: {}{needed}{since}", key.name, key.summary)
+}
+
+pub(super) fn variable(variable: &Variable) -> String {
+    let agents: Vec<_> = variable.agents.iter().map(|it| it.name()).collect();
+    format!("**`{}`**: {} Replaced by {}.", spelled(variable), variable.summary, agents.join(", "))
+}
+
+/// Returns a variable as it is written in a body.
+pub(super) fn spelled(variable: &Variable) -> String {
+    if variable.braces { format!("${{{}}}", variable.name) } else { format!("${}", variable.name) }
+}

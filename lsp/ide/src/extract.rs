@@ -1,0 +1,684 @@
+//! A long section as a page of its own below `references/`.
+//!
+//! What is said in it says the same there: its paths start where the page lies, its links to
+//! headings lead to where those are then, and what its labels mean goes with it. The same holds for
+//! the text that stays, which keeps the section's heading and says where to read on.
+
+use std::collections::{BTreeMap, HashMap};
+
+use skills_agents::command;
+use skills_agents::references::Bases;
+use skills_lint::{Look, Subject, Surroundings, unnamed};
+use skills_syntax::edit::{Edit, apply};
+use skills_syntax::markdown::{Body, decoded, path_of};
+use skills_syntax::parse::Document;
+use skills_syntax::path::AbsPath;
+use skills_syntax::text::{Span, after_line_end};
+
+use super::anchors::{Anchor, anchors};
+use super::labels::{Definition, Labels};
+use super::refactor::{RefactorKind, Refactoring};
+use super::sections::{Section, sections};
+use super::tokens::{TokenKind, tokens};
+use crate::moves::{Move, Moves, relative};
+
+/// How many lines a section has that is worth a file of its own.
+const LONG: usize = 10;
+
+/// How many names are tried for a file where others are taken.
+const NAMES: usize = 9;
+
+/// Moves the innermost long section around a place to a file below `references/`.
+pub(super) fn extraction(
+    subject: &Subject<'_>,
+    surroundings: &dyn Surroundings,
+    offset: usize,
+) -> Option<Refactoring> {
+    let (text, document) = (subject.text, subject.document);
+    let path = subject.path.filter(|it| !command::is_command(it))?;
+    let all = sections(text, document);
+    let is_long = |it: &&Section| it.span.slice(text).lines().count() > LONG;
+    let around = |it: &&Section| it.span.start <= offset && offset <= it.span.end;
+    let section = all.iter().filter(around).rfind(is_long)?;
+    // What an agent replaces it replaces in the body alone.
+    let is_replaced = tokens(text, document, &[])
+        .iter()
+        .any(|it| it.kind == TokenKind::Variable && section.span.covers(it.span))
+        || section.span.slice(text).contains("!`");
+    if is_replaced {
+        return None;
+    }
+    let title = section.title.slice(text);
+    let file = format!("references/{}.md", free_name(&slug(title), surroundings)?);
+    let below = Span::new(after_line_end(text, section.heading.end), section.span.end);
+    let body = Body::new(text, document.body);
+    let page = path.parent()?.child(&file);
+    let split = Split {
+        text,
+        document,
+        path,
+        page: &page,
+        file: &file,
+        section,
+        below,
+        anchors: anchors(text, &all, section.span, below),
+        labels: Labels::new(text, &body),
+        body,
+        surroundings,
+    };
+    let [on_page, in_rest] = [Side::Page, Side::Rest].map(|it| split.links(it));
+    Some(Refactoring {
+        title: format!("Extract `{title}` to `{file}`"),
+        kind: RefactorKind::Extract,
+        edits: split.rest(&in_rest),
+        creates: Some((page.clone(), split.page(&all, &on_page))),
+    })
+}
+
+/// A text that is split into a page and what stays.
+struct Split<'a> {
+    text: &'a str,
+    document: &'a Document,
+    path: &'a AbsPath,
+    /// Where the page will be, and the way to it.
+    page: &'a AbsPath,
+    file: &'a str,
+    section: &'a Section,
+    /// The section without its heading, which stays as well.
+    below: Span,
+    anchors: HashMap<String, Anchor>,
+    labels: Labels,
+    body: Body,
+    surroundings: &'a dyn Surroundings,
+}
+
+/// Where something is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Page,
+    Rest,
+}
+
+impl Split<'_> {
+    /// Returns what stands in the page, of which `links` are the edits.
+    fn page(&self, all: &[Section], links: &[Edit]) -> String {
+        let (text, span) = (self.text, self.section.span);
+        let up = self.section.level - 1;
+        let headings = all.iter().filter(|it| span.covers(it.heading));
+        let mut edits: Vec<Edit> = headings
+            .map(|it| Edit {
+                span: Span::new(it.heading.start, it.heading.start + up),
+                text: String::new(),
+            })
+            .collect();
+        let (needed, elsewhere) = (self.needed(Side::Page), self.needed(Side::Rest));
+        let here = self.labels.definitions.iter().filter(|it| span.covers(it.span));
+        let gone = here.filter(|it| has(&elsewhere, it) && !has(&needed, it));
+        edits.extend(self.removals(gone));
+        edits.sort_by_key(|it| it.span);
+        let kept = of(links, span).iter().filter(|it| !is_in(&edits, it.span));
+        let kept: Vec<Edit> = kept.cloned().collect();
+        edits.extend(kept);
+        edits.sort_by_key(|it| it.span);
+        let mut page = within(text, span, &edits).trim_end().to_owned();
+        let line = self.line();
+        let mut before = format!("{line}{line}");
+        for it in needed.iter().filter(|it| !span.covers(it.span)) {
+            page.push_str(&std::mem::replace(&mut before, line.to_owned()));
+            page.push_str(within(text, it.span, links).trim_end());
+        }
+        page + line
+    }
+
+    /// Returns the edits of the text that stays, of which `links` are those that it leads by.
+    fn rest(&self, links: &[Edit]) -> Vec<Edit> {
+        let edits = self.edits_of_rest(links, "");
+        let files = self.surroundings.files().unwrap_or_default();
+        let body = |text: &str| text[self.document.body.start..].to_owned();
+        let (before, after) = (body(self.text), body(&apply(self.text, &edits)));
+        let known = unnamed(files, &before);
+        let lost: Vec<String> = unnamed(files, &after)
+            .into_iter()
+            .filter(|it| !known.contains(it))
+            .map(|it| format!("`{it}`"))
+            .collect();
+        // A model that does not open the page still knows what there is.
+        let Some((last, others)) = lost.split_last() else { return edits };
+        let others = others.join(", ");
+        let and = if others.is_empty() { "" } else { " and " };
+        self.edits_of_rest(links, &format!(", which speaks of {others}{and}{last}"))
+    }
+
+    fn edits_of_rest(&self, links: &[Edit], more: &str) -> Vec<Edit> {
+        let (text, line) = (self.text, self.line());
+        let (below, title) = (self.below, self.section.title.slice(text));
+        let mut pointer = format!("{line}Read [{title}]({}){more}.{line}", self.file);
+        let (needed, elsewhere) = (self.needed(Side::Rest), self.needed(Side::Page));
+        for (at, it) in needed.iter().filter(|it| below.covers(it.span)).enumerate() {
+            pointer.push_str(if at == 0 { line } else { "" });
+            pointer.push_str(within(text, it.span, links).trim_end());
+            pointer.push_str(line);
+        }
+        if below.end < text.len() {
+            pointer.push_str(line);
+        }
+        let here = self.labels.definitions.iter().filter(|it| !below.covers(it.span));
+        let gone = here.filter(|it| has(&elsewhere, it) && !has(&needed, it));
+        let mut edits = self.removals(gone);
+        edits.push(Edit { span: below, text: pointer });
+        edits.sort_by_key(|it| it.span);
+        let kept: Vec<Edit> = links.iter().filter(|it| !is_in(&edits, it.span)).cloned().collect();
+        edits.extend(kept);
+        edits.sort_by_key(|it| it.span);
+        edits
+    }
+
+    /// Returns the definitions that are used on one side, in their order, each label once: the one
+    /// that is there already, else the first.
+    fn needed(&self, side: Side) -> Vec<&Definition> {
+        let span = self.section.span;
+        let is_here = |at: usize| match side {
+            Side::Page => span.contains(at),
+            Side::Rest => !self.below.contains(at),
+        };
+        let mut chosen: BTreeMap<&str, &Definition> = BTreeMap::new();
+        for it in self.labels.needed(is_here) {
+            let known = chosen.entry(&it.label).or_insert(it);
+            if !is_here(known.span.start) && is_here(it.span.start) {
+                *known = it;
+            }
+        }
+        let mut chosen: Vec<&Definition> = chosen.into_values().collect();
+        chosen.sort_by_key(|it| it.span);
+        chosen
+    }
+
+    /// Returns the edits that remove definitions, with the blank line before them where one follows.
+    fn removals<'d>(&self, gone: impl Iterator<Item = &'d Definition>) -> Vec<Edit> {
+        let mut spans: Vec<Span> = Vec::new();
+        for it in gone {
+            match spans.last_mut() {
+                Some(last) if last.end == it.span.start => last.end = it.span.end,
+                _ => spans.push(it.span),
+            }
+        }
+        let line = self.line();
+        let removal = |Span { start, end }: Span| {
+            let is_last = self.text[end..].is_empty() || self.text[end..].starts_with(line);
+            let is_apart = is_last && self.text[..start].ends_with(&line.repeat(2));
+            let start = if is_apart { start - line.len() } else { start };
+            Edit { span: Span::new(start, end), text: String::new() }
+        };
+        spans.into_iter().map(removal).collect()
+    }
+
+    /// Returns the edits of all that leads anywhere, were it on a side, in the order of the text.
+    fn links(&self, side: Side) -> Vec<Edit> {
+        let links = self.body.links.iter();
+        let mut edits: Vec<Edit> = links.filter_map(|it| self.heading(*it, side)).collect();
+        edits.sort_by_key(|it| it.span);
+        if side == Side::Page {
+            let mut paths = self.paths();
+            paths.retain(|it| !is_in(&edits, it.span));
+            edits.extend(paths);
+            edits.sort_by_key(|it| it.span);
+        }
+        edits
+    }
+
+    /// Has a link lead to a heading of the text, wherever that is then.
+    fn heading(&self, link: Span, side: Side) -> Option<Edit> {
+        let target = link.slice(self.text);
+        let (path, fragment) = target.split_once('#')?;
+        let own = self.path.file_name()?.to_str()?;
+        let is_own = path.is_empty() || path_of(path).is_some_and(|it| self.is_own(&it));
+        if !is_own || fragment.is_empty() {
+            return None;
+        }
+        let Anchor { on_page, in_text } = self.anchors.get(&decoded(fragment))?;
+        let text = match side {
+            Side::Page => match (on_page, in_text) {
+                (Some(name), _) => format!("#{name}"),
+                (None, name) => format!("../{own}#{}", name.as_ref()?),
+            },
+            Side::Rest => match (on_page, in_text) {
+                (_, Some(name)) => format!("{path}#{name}"),
+                (name, None) => format!("{}#{}", self.file, name.as_ref()?),
+            },
+        };
+        (text != target).then_some(Edit { span: link, text })
+    }
+
+    fn is_own(&self, path: &str) -> bool {
+        self.path.parent().is_some_and(|it| it.towards(path) == *self.path)
+    }
+
+    /// Returns the edits of the paths, were they in the page. What a block of code or a command runs it
+    /// runs where it did.
+    fn paths(&self) -> Vec<Edit> {
+        let Some(dir) = self.path.parent() else { return Vec::new() };
+        // As if the text were a file of its own, from which nothing else moves.
+        let old = dir.child(format!("{}#", self.file.replace('/', "#")));
+        let moves = Moves::new([Move { old: old.clone(), new: self.page.clone() }]);
+        let bases = Bases::of(&old, None, None).of_skill(Some(dir.clone()));
+        let is_known = |it: &AbsPath| {
+            let look = relative(&dir, it).and_then(|it| self.surroundings.look(&it));
+            matches!(look, Some(Look::File { .. } | Look::Directory))
+        };
+        let edits = |is_there: &dyn Fn(&AbsPath) -> bool| {
+            moves.edits(&old, &bases, self.text, self.document, is_there)
+        };
+        // A link is meant as one, whether or not anything is there.
+        let mut found = edits(&|_| true);
+        found.retain(|it| covers(&self.body.links, it.span));
+        let is_word = |it: &&Span| !it.slice(self.text).contains(char::is_whitespace);
+        let codes: Vec<Span> = self.body.codes.iter().filter(is_word).copied().collect();
+        let mut known = edits(&is_known);
+        known.retain(|it| covers(&codes, it.span) || covers(&self.body.prose, it.span));
+        found.extend(known);
+        // A word alone is as often a placeholder as a file.
+        for link in &self.body.links {
+            let path = path_of(link.slice(self.text)).filter(|it| !it.contains(['/', '.']));
+            if path.is_some_and(|it| is_known(&dir.child(it))) {
+                found.push(Edit { span: Span::empty(link.start), text: "../".to_owned() });
+            }
+        }
+        found
+    }
+
+    fn line(&self) -> &'static str {
+        if self.text.contains("\r\n") { "\r\n" } else { "\n" }
+    }
+}
+
+/// Whether one of these, which lie in the order of the text and none in another, holds a span.
+fn covers(spans: &[Span], span: Span) -> bool {
+    let next = spans.partition_point(|it| it.start <= span.start);
+    next.checked_sub(1).is_some_and(|it| spans[it].covers(span))
+}
+
+/// Whether one of these edits is of what a span is in.
+fn is_in(edits: &[Edit], span: Span) -> bool {
+    let next = edits.partition_point(|it| it.span.start <= span.start);
+    next.checked_sub(1).is_some_and(|it| edits[it].span.covers(span))
+}
+
+/// Whether a definition is one of these, which lie in the order of the text.
+fn has(definitions: &[&Definition], it: &Definition) -> bool {
+    definitions.binary_search_by_key(&it.span, |it| it.span).is_ok()
+}
+
+/// Returns those of the edits, which lie in the order of the text, that are of a stretch of it.
+fn of(edits: &[Edit], span: Span) -> &[Edit] {
+    let start = edits.partition_point(|it| it.span.start < span.start);
+    let length = edits[start..].partition_point(|it| it.span.end <= span.end);
+    &edits[start..start + length]
+}
+
+/// Returns a stretch of a text with those edits made that lie in it.
+fn within(text: &str, span: Span, edits: &[Edit]) -> String {
+    let moved = |it: &Edit| {
+        let [start, end] = [it.span.start, it.span.end].map(|it| it - span.start);
+        Edit { span: Span::new(start, end), text: it.text.clone() }
+    };
+    let edits: Vec<Edit> = of(edits, span).iter().map(moved).collect();
+    apply(span.slice(text), &edits)
+}
+
+/// How many characters of a title a file is named by.
+const LONGEST_NAME: usize = 60;
+
+fn slug(title: &str) -> String {
+    let mut slug = String::new();
+    // A file's name has an end.
+    for letter in title.chars().take(LONGEST_NAME) {
+        if letter.is_alphanumeric() {
+            slug.extend(letter.to_lowercase());
+        } else if !slug.ends_with('-') && !slug.is_empty() {
+            slug.push('-');
+        }
+    }
+    let slug = slug.trim_end_matches('-');
+    if slug.is_empty() { "section".to_owned() } else { slug.to_owned() }
+}
+
+/// Returns the name that no file below `references/` has, as far as that is known.
+fn free_name(name: &str, surroundings: &dyn Surroundings) -> Option<String> {
+    let is_free = |name: &String| {
+        let found = surroundings.look(&format!("references/{name}.md"));
+        matches!(found, None | Some(Look::Missing))
+    };
+    let numbered = (2..=NAMES).map(|number| format!("{name}-{number}"));
+    std::iter::once(name.to_owned()).chain(numbered).find(is_free)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use expect_test::{Expect, expect};
+    use skills_agents::skill::parse;
+
+    use super::*;
+    use crate::tests::with_subject_at;
+
+    const SKILL: &str = "/w/.claude/skills/a/SKILL.md";
+
+    /// What lies beside the skill.
+    struct Beside(Vec<String>);
+
+    impl Beside {
+        fn new(files: &[&str]) -> Self {
+            Self(files.iter().map(|it| (*it).to_owned()).collect())
+        }
+    }
+
+    impl Surroundings for Beside {
+        fn look(&self, relative: &str) -> Option<Look> {
+            let is_there = self.0.iter().any(|it| it == relative);
+            let file = Look::File { executable: true, script: true };
+            Some(if is_there { file } else { Look::Missing })
+        }
+
+        fn files(&self) -> Option<&[String]> {
+            Some(&self.0)
+        }
+    }
+
+    /// Returns the text that stays and the page, where a section is long enough.
+    fn split(text: &str, at: usize, files: &[&str]) -> Option<(String, String)> {
+        with_subject_at(SKILL, text, |subject| {
+            let found = extraction(subject, &Beside::new(files), at)?;
+            Some((apply(text, &found.edits), found.creates?.1))
+        })
+    }
+
+    /// `…` stands for lines that make the section long.
+    #[track_caller]
+    fn check(marked: &str, files: &[&str], expected: &Expect) {
+        let at = marked.find('|').unwrap();
+        let lines = "line\n".repeat(LONG);
+        let text = marked.replacen('|', "", 1).replace("…\n", &lines);
+        let shown = split(&text, at, files).map_or_else(String::new, |(rest, page)| {
+            format!("{rest}=\n{page}").replace(&lines, "…\n")
+        });
+        expected.assert_eq(&shown);
+    }
+
+    #[test]
+    fn a_long_section_becomes_a_page() {
+        check(
+            "---\nname: a\n---\n# A\n\n## All forms!\n\nSee [x](references/x.md), [y](scripts/y.py#a), [m](<SKILL.md>) and [z](https://z).\n\n…\n### Deep|er\nx\n\n## Next\nx\n",
+            &[],
+            &expect![[r##"
+                ---
+                name: a
+                ---
+                # A
+
+                ## All forms!
+
+                Read [All forms!](references/all-forms.md).
+
+                ## Next
+                x
+                =
+                # All forms!
+
+                See [x](x.md), [y](../scripts/y.py#a), [m](<../SKILL.md>) and [z](https://z).
+
+                …
+                ## Deeper
+                x
+            "##]],
+        );
+    }
+
+    #[test]
+    fn what_an_agent_replaces_stays_in_the_body() {
+        for with in ["$ARGUMENTS", "${CLAUDE_SKILL_DIR}", "!`ls`"] {
+            check(&format!("---\nname: a\n---\n# A|\n{with}\n…\n"), &[], &expect![[""]]);
+        }
+        check("---\nname: a\n---\n# Short|\nx\n", &[], &expect![[""]]);
+    }
+
+    #[test]
+    fn links_to_headings_lead_to_where_those_are_then() {
+        check(
+            "---\nname: a\n---\n[in](#sub) [own](#big--one) [two](#use-1)\n## Use\n## Big 😀 one|\n[self](#after) [sub](#sub) [own](#big--one) [use](#use-1) [first](#use) [file](SKILL.md#after) [no](#nowhere)\n…\n### Sub\n### Use\n## After\n[up](SKILL.md#sub), [here](#after)\n",
+            &[],
+            &expect![[r##"
+                ---
+                name: a
+                ---
+                [in](references/big-one.md#sub) [own](#big--one) [two](references/big-one.md#use)
+                ## Use
+                ## Big 😀 one
+
+                Read [Big 😀 one](references/big-one.md).
+
+                ## After
+                [up](references/big-one.md#sub), [here](#after)
+                =
+                # Big 😀 one
+                [self](../SKILL.md#after) [sub](#sub) [own](#big--one) [use](#use) [first](../SKILL.md#use) [file](../SKILL.md#after) [no](#nowhere)
+                …
+                ## Sub
+                ## Use
+            "##]],
+        );
+    }
+
+    #[test]
+    fn what_labels_mean_goes_along() {
+        check(
+            "---\nname: a\n---\n## Big|\n\nSee [self](#after), [ref][r], [both] and note[^1].\n\n…\n## After\n\n[both], [^2] [inner][i]\n\n[r]: x.md 't'\n[both]: #after\n[^1]: foot [r]\n[^2]: other\n\n## Last\nx\n",
+            &["x.md"],
+            &expect![[r##"
+                ---
+                name: a
+                ---
+                ## Big
+
+                Read [Big](references/big.md).
+
+                ## After
+
+                [both], [^2] [inner][i]
+
+                [both]: #after
+                [^2]: other
+
+                ## Last
+                x
+                =
+                # Big
+
+                See [self](../SKILL.md#after), [ref][r], [both] and note[^1].
+
+                …
+
+                [r]: ../x.md 't'
+                [both]: ../SKILL.md#after
+                [^1]: foot [r]
+            "##]],
+        );
+        // The last section has what others use.
+        check(
+            "---\nname: a\n---\n[a], [b]\n\n## Big|\n\n[b]\n\n…\n\n[a]: x.md\n[b]: references/y.md\n",
+            &["x.md"],
+            &expect![[r##"
+                ---
+                name: a
+                ---
+                [a], [b]
+
+                ## Big
+
+                Read [Big](references/big.md).
+
+                [a]: x.md
+                [b]: references/y.md
+                =
+                # Big
+
+                [b]
+
+                …
+
+                [b]: y.md
+            "##]],
+        );
+        // Nothing but a blank line would be left of them.
+        check(
+            "---\nname: a\n---\n## Big|\n\n[r], [^1]\n\n…\n## After\n\nx\n\n[r]: https://e.org\n[^1]: foot\n",
+            &[],
+            &expect![[r##"
+                ---
+                name: a
+                ---
+                ## Big
+
+                Read [Big](references/big.md).
+
+                ## After
+
+                x
+                =
+                # Big
+
+                [r], [^1]
+
+                …
+
+                [r]: https://e.org
+                [^1]: foot
+            "##]],
+        );
+    }
+
+    #[test]
+    fn files_that_are_named_are_named_still() {
+        check(
+            "---\nname: a\n---\n## Big|\n\nRun `scripts/x.sh`, assets/y.json, and/or `python scripts/x.sh`; [it](LICENSE) [no](word).\n\n```sh\nscripts/x.sh\n```\n\n…\n## After\nx\n",
+            &["scripts/x.sh", "assets/y.json", "references/z.md", "LICENSE"],
+            &expect![[r##"
+                ---
+                name: a
+                ---
+                ## Big
+
+                Read [Big](references/big.md), which speaks of `scripts/x.sh` and `assets/y.json`.
+
+                ## After
+                x
+                =
+                # Big
+
+                Run `../scripts/x.sh`, ../assets/y.json, and/or `python scripts/x.sh`; [it](../LICENSE) [no](word).
+
+                ```sh
+                scripts/x.sh
+                ```
+
+                …
+            "##]],
+        );
+    }
+
+    /// Returns what is broken in a file of the skill: paths, headings and labels that lead nowhere.
+    fn broken(text: &str, dir: &str, other: &str) -> BTreeSet<String> {
+        let document = parse(text);
+        let body = Body::new(text, document.body);
+        let names = |text: &str| {
+            let document = parse(text);
+            let all = sections(text, &document);
+            let end = Span::empty(text.len());
+            let found = anchors(text, &all, end, end).into_iter();
+            found.filter_map(|(_, it)| it.in_text).collect::<BTreeSet<_>>()
+        };
+        let at = |it: &str| AbsPath::new(std::path::Path::new(it)).unwrap();
+        let mut broken = BTreeSet::new();
+        for link in &body.links {
+            let target = link.slice(text);
+            let (path, fragment) = target.split_once('#').unwrap_or((target, ""));
+            let is_there = match path {
+                "" => names(text).contains(fragment),
+                it if it.contains("://") => true,
+                it => {
+                    let path = at(dir).towards(it);
+                    let is_file = [at("/s/references/x.md"), at("/s/scripts/y.sh")].contains(&path);
+                    let is_skill = path == at("/s/SKILL.md");
+                    let is_own = is_skill == (dir == "/s");
+                    let names = names(if is_own { text } else { other });
+                    let is_ours = is_skill || path == at("/s/references/b.md");
+                    is_file || is_ours && (fragment.is_empty() || names.contains(fragment))
+                }
+            };
+            if !is_there {
+                broken.insert(target.to_owned());
+            }
+        }
+        let labels = ["[r]", "[q]", "[^1]", "[^2]"];
+        for label in labels {
+            let is_used = text.matches(label).count() > text.matches(&format!("{label}:")).count();
+            if is_used && !text.contains(&format!("\n{label}:")) {
+                broken.insert(label.to_owned());
+            }
+        }
+        broken
+    }
+
+    #[test]
+    fn whatever_a_section_says_nothing_is_broken_by_moving_it() {
+        const SAID: [&str; 12] = [
+            "[a](references/x.md)",
+            "[b](scripts/y.sh#z)",
+            "[c](#b)",
+            "[d](#one)",
+            "[e](#two)",
+            "[f](SKILL.md#two)",
+            "[g][r]",
+            "[q]",
+            "note[^1]",
+            "other[^2]",
+            "`scripts/y.sh`",
+            "[h](#one-1)",
+        ];
+        const DEFINED: [&str; 5] =
+            ["[r]: references/x.md", "[q]: #two", "[^1]: see [r]", "[^2]: [i](#one)", "plain"];
+        let files = ["references/x.md", "scripts/y.sh"];
+        // Numbers that look random, and are the same each time.
+        let mut state = 7_u32;
+        let mut below = |limit: usize| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 16) as usize % limit
+        };
+        for round in 0..200 {
+            let mut say = |n: usize| {
+                let said: Vec<_> = (0..n).map(|_| SAID[below(SAID.len())]).collect();
+                said.join(" ")
+            };
+            let (first, inner, last) = (say(4), say(6), say(4));
+            let place = below(3);
+            let defined = DEFINED.join("\n");
+            let here = |it: usize| if it == place { &*defined } else { "plain" };
+            let lines = "line\n".repeat(LONG);
+            let text = format!(
+                "---\nname: s\n---\n# One\n\n{first}\n\n{}\n\n## B\n\n{inner}\n\n{lines}\n{}\n\n### One\n\nx\n\n## Two\n\n{last}\n\n{}\n",
+                here(0),
+                here(1),
+                here(2)
+            );
+            let before = broken(&text, "/s", &text);
+            assert!(before.is_empty(), "{round}: {before:?}\n{text}");
+            let at = text.find("## B").unwrap();
+            let (rest, page) = split(&text, at, &files).unwrap();
+            let found = broken(&rest, "/s", &page);
+            assert!(found.is_empty(), "{round}: {found:?}\n{rest}\n=\n{page}");
+            let found = broken(&page, "/s/references", &rest);
+            assert!(found.is_empty(), "{round}: {found:?}\n{rest}\n=\n{page}");
+            assert!(rest.contains("scripts/y.sh") || !text.contains("scripts/y.sh"), "{rest}");
+        }
+    }
+}

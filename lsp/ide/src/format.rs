@@ -1,0 +1,420 @@
+//! The frontmatter in its usual form: two blanks a level, one behind a colon, none at the end.
+//!
+//! Comments, the order and the spelling of values stay as they are, and so does the body. Lines
+//! are moved, never written anew; and when what comes out does not mean the same to every agent's
+//! reader, nothing is done at all. A frontmatter that is not YAML is left to its author.
+
+use std::collections::HashMap;
+
+use skills_agents::loaders::read_as;
+use skills_agents::profile;
+use skills_agents::skill::{FileFacts, Origin, SkillRecord, parse};
+use skills_syntax::edit::Edit;
+use skills_syntax::parse::{Closing, Document, Entry, Frontmatter, Key, Opening, Value, ValueKind};
+use skills_syntax::text::{Span, after_line_end, line_end};
+
+/// How many blanks a level has.
+const INDENT: usize = 2;
+
+/// Returns the edits that bring the frontmatter into its usual form; none where it is in it, or
+/// where no form is safe.
+pub fn format(text: &str, document: &Document) -> Vec<Edit> {
+    let Some(frontmatter) = document.frontmatter.as_ref().filter(|it| {
+        it.opening == Opening::FirstLine && it.closing == Closing::Dashes && it.strict.is_ok()
+    }) else {
+        return Vec::new();
+    };
+    let content = frontmatter.content.slice(text);
+    let formatted = formatted(text, frontmatter);
+    if formatted == content {
+        return Vec::new();
+    }
+    let mut whole = text.to_owned();
+    whole.replace_range(frontmatter.content.range(), &formatted);
+    if !means_the_same(text, document, &whole) {
+        return Vec::new();
+    }
+    edits(text, frontmatter.content, &formatted)
+}
+
+/// What becomes of a line.
+#[derive(Clone, Copy, Debug, Default)]
+struct Plan {
+    /// How many blanks stand before it then; as many as now where nothing is said.
+    indent: Option<usize>,
+    /// Whether it is part of a value that began above, and which line that value began on.
+    within: Option<usize>,
+}
+
+/// A frontmatter cut into lines, with what becomes of each.
+struct Lines<'a> {
+    text: &'a str,
+    spans: Vec<Span>,
+    plans: Vec<Plan>,
+    /// Blanks within a line that become one, or none.
+    gaps: Vec<Edit>,
+    line_break: &'static str,
+}
+
+fn formatted(text: &str, frontmatter: &Frontmatter) -> String {
+    let mut lines = Lines::new(text, frontmatter.content);
+    lines.entries(&frontmatter.entries, 0);
+    lines.gaps.sort_by_key(|it| it.span);
+    lines.written()
+}
+
+impl<'a> Lines<'a> {
+    fn new(text: &'a str, content: Span) -> Self {
+        let mut spans = Vec::new();
+        let mut at = content.start;
+        while at < content.end {
+            let end = line_end(text, at).unwrap_or(content.end).min(content.end);
+            spans.push(Span::new(at, end));
+            at = after_line_end(text, end).min(content.end).max(end);
+            if at == end {
+                break;
+            }
+        }
+        let plans = vec![Plan::default(); spans.len()];
+        let line_break = if text.contains("\r\n") { "\r\n" } else { "\n" };
+        Self { text, spans, plans, gaps: Vec::new(), line_break }
+    }
+
+    fn line_of(&self, offset: usize) -> Option<usize> {
+        self.spans.partition_point(|it| it.start <= offset).checked_sub(1)
+    }
+
+    /// Returns whether nothing but blanks stands before a place in its line.
+    fn is_first(&self, line: usize, offset: usize) -> bool {
+        Span::new(self.spans[line].start, offset).slice(self.text).trim().is_empty()
+    }
+
+    fn entries(&mut self, entries: &[Entry], indent: usize) {
+        for entry in entries {
+            let Some(line) = self.line_of(entry.key.span.start) else { continue };
+            if self.is_first(line, entry.key.span.start) {
+                self.plans[line].indent = Some(indent);
+            }
+            self.colon(&entry.key, &entry.value);
+            self.value(&entry.value, line, indent);
+        }
+    }
+
+    /// Makes one blank of those behind a colon.
+    fn colon(&mut self, key: &Key, value: &Value) {
+        let between = Span::new(key.span.end, value.span.start);
+        let written = between.slice(self.text);
+        if value.span.is_empty() || written.contains('\n') {
+            return;
+        }
+        if let Some(blanks) = written.strip_prefix(':')
+            && blanks != " "
+            && !blanks.is_empty()
+            && blanks.trim().is_empty()
+        {
+            let span = Span::new(between.start + 1, between.end);
+            self.gaps.push(Edit { span, text: " ".to_owned() });
+        }
+    }
+
+    fn value(&mut self, value: &Value, line: usize, indent: usize) {
+        match &value.kind {
+            ValueKind::Mapping { flow: false, entries } => self.entries(entries, indent + INDENT),
+            ValueKind::Sequence { flow: false, items } => {
+                for item in items {
+                    self.item(item, indent + INDENT);
+                }
+            }
+            ValueKind::Mapping { flow: true, .. }
+            | ValueKind::Sequence { flow: true, .. }
+            | ValueKind::Scalar { .. }
+            | ValueKind::Null
+            | ValueKind::Alias { .. } => self.carried(value.span, line),
+        }
+    }
+
+    /// An item of a list, whose dash stands in its line alone before it.
+    fn item(&mut self, item: &Value, indent: usize) {
+        let Some(line) = self.line_of(item.span.start) else { return };
+        let before = Span::new(self.spans[line].start, item.span.start);
+        let written = before.slice(self.text);
+        let Some(dash) = written.find('-').filter(|at| written[..*at].trim().is_empty()) else {
+            return self.carried(item.span, line);
+        };
+        // Another dash or an anchor: a form that is left alone.
+        if !written[dash + 1..].trim().is_empty() || item.span.is_empty() {
+            return self.carried(item.span, line);
+        }
+        self.plans[line].indent = Some(indent);
+        let blanks = Span::new(before.start + dash + 1, before.end);
+        if blanks.len() != 1 {
+            self.gaps.push(Edit { span: blanks, text: " ".to_owned() });
+        }
+        match &item.kind {
+            ValueKind::Mapping { flow: false, entries } => self.entries(entries, indent + INDENT),
+            _ => self.value(item, line, indent),
+        }
+    }
+
+    /// Marks the lines of a value behind its first as moved together with that.
+    fn carried(&mut self, span: Span, first: usize) {
+        for line in first + 1..self.spans.len() {
+            if self.spans[line].start >= span.end {
+                break;
+            }
+            self.plans[line].within = Some(first);
+        }
+    }
+
+    fn written(&self) -> String {
+        let mut written = String::with_capacity(self.text.len().min(4096));
+        let mut shifts = vec![0_isize; self.spans.len()];
+        let targets = self.targets();
+        for line in 0..self.spans.len() {
+            let indent = self.indent(line);
+            shifts[line] = match self.plans[line].within {
+                Some(first) => shifts[first],
+                None => targets[line].cast_signed() - indent.cast_signed(),
+            };
+        }
+        let mut blank = true;
+        for (line, span) in self.spans.iter().enumerate() {
+            let source = span.slice(self.text);
+            let end = Span::new(span.end, self.spans.get(line + 1).map_or(span.end, |it| it.start));
+            let end = if end.is_empty() { "" } else { end.slice(self.text) };
+            let carried = self.plans[line].within.is_some();
+            if source.trim().is_empty() && !carried {
+                // One blank line between keys is the author's, more are an accident.
+                if !blank && !self.rest_is_blank(line) {
+                    written.push_str(self.line_break);
+                }
+                blank = true;
+                continue;
+            }
+            blank = false;
+            let line_text = self.with_gaps(*span);
+            let moved = if source.trim().is_empty() {
+                line_text
+            } else {
+                shifted(&line_text, shifts[line])
+            };
+            // What stands at the end of a line of a value may be part of it.
+            let last = self.plans.get(line + 1).is_none_or(|it| it.within.is_none());
+            let kept =
+                if carried || !last { moved.as_str() } else { moved.trim_end_matches([' ', '\t']) };
+            written.push_str(kept);
+            written.push_str(if end.is_empty() { self.line_break } else { end });
+        }
+        written
+    }
+
+    fn rest_is_blank(&self, line: usize) -> bool {
+        (line..self.spans.len()).all(|it| self.spans[it].slice(self.text).trim().is_empty())
+    }
+
+    fn indent(&self, line: usize) -> usize {
+        let source = self.spans[line].slice(self.text);
+        source.len() - source.trim_start_matches(' ').len()
+    }
+
+    /// Returns how many blanks stand before each line: a comment stands as the next key does that
+    /// is indented like it.
+    fn targets(&self) -> Vec<usize> {
+        let mut targets = vec![0; self.spans.len()];
+        // What becomes of the next line that stands at a column now.
+        let mut next: HashMap<usize, usize> = HashMap::new();
+        for line in (0..self.spans.len()).rev() {
+            let indent = self.indent(line);
+            targets[line] = if let Some(planned) = self.plans[line].indent {
+                next.insert(indent, planned);
+                planned
+            } else if self.spans[line].slice(self.text).trim_start().starts_with('#') {
+                next.get(&indent).copied().unwrap_or(indent)
+            } else {
+                indent
+            };
+        }
+        targets
+    }
+
+    fn with_gaps(&self, span: Span) -> String {
+        let mut line = span.slice(self.text).to_owned();
+        let first = self.gaps.partition_point(|it| it.span.start < span.start);
+        let gaps = self.gaps[first..].iter().take_while(|it| it.span.start <= span.end);
+        let gaps: Vec<&Edit> = gaps.filter(|it| span.covers(it.span)).collect();
+        for gap in gaps.into_iter().rev() {
+            let range = gap.span.start - span.start..gap.span.end - span.start;
+            line.replace_range(range, &gap.text);
+        }
+        line
+    }
+}
+
+fn shifted(line: &str, by: isize) -> String {
+    if by >= 0 {
+        return " ".repeat(by.unsigned_abs()) + line;
+    }
+    let blanks = line.len() - line.trim_start_matches(' ').len();
+    line[by.unsigned_abs().min(blanks)..].to_owned()
+}
+
+/// Whether two texts say the same: to our own reader to the letter, and to every agent's.
+fn means_the_same(text: &str, document: &Document, other: &str) -> bool {
+    let parsed = parse(other);
+    let (Some(before), Some(after)) = (&document.frontmatter, &parsed.frontmatter) else {
+        return false;
+    };
+    if after.strict.is_err()
+        || !same_entries(&before.entries, &after.entries)
+        || document.body.slice(text) != parsed.body.slice(other)
+        || before.comments.len() != after.comments.len()
+    {
+        return false;
+    }
+    let facts = |text: &str| FileFacts { size: text.len() as u64, truncated: false, hash: [0; 32] };
+    // The facts differ as the texts do; agents look at none of them.
+    let one = SkillRecord::of(text, document, facts(text), Origin::default());
+    let two = SkillRecord::of(other, &parsed, facts(other), Origin::default());
+    profile::builtin().iter().all(|it| {
+        let (one, two) = (read_as(it, &one, "skill"), read_as(it, &two, "skill"));
+        one.verdict == two.verdict && one.name == two.name && one.description == two.description
+    })
+}
+
+fn same_entries(one: &[Entry], two: &[Entry]) -> bool {
+    one.len() == two.len()
+        && one.iter().zip(two).all(|(a, b)| a.key.text == b.key.text && same(&a.value, &b.value))
+}
+
+fn same(one: &Value, two: &Value) -> bool {
+    match (&one.kind, &two.kind) {
+        (ValueKind::Scalar { style: a, text: one }, ValueKind::Scalar { style: b, text: two }) => {
+            a == b && one == two
+        }
+        (
+            ValueKind::Sequence { flow: a, items: one },
+            ValueKind::Sequence { flow: b, items: two },
+        ) => a == b && one.len() == two.len() && one.iter().zip(two).all(|(a, b)| same(a, b)),
+        (
+            ValueKind::Mapping { flow: a, entries: one },
+            ValueKind::Mapping { flow: b, entries: two },
+        ) => a == b && same_entries(one, two),
+        (ValueKind::Null, ValueKind::Null) | (ValueKind::Alias { .. }, ValueKind::Alias { .. }) => {
+            true
+        }
+        _ => false,
+    }
+}
+
+/// Returns the lines that differ, as one edit, so that a cursor elsewhere stays where it is.
+fn edits(text: &str, content: Span, formatted: &str) -> Vec<Edit> {
+    let written = content.slice(text);
+    let same = |(a, b): &(&str, &str)| a == b;
+    let lines = |text| str::split_inclusive(text, '\n');
+    let before: usize =
+        lines(written).zip(lines(formatted)).take_while(same).map(|(line, _)| line.len()).sum();
+    let (old, new) = (&written[before..], &formatted[before..]);
+    let behind: usize =
+        lines(old).rev().zip(lines(new).rev()).take_while(same).map(|(line, _)| line.len()).sum();
+    let span = Span::new(content.start + before, content.end - behind);
+    vec![Edit { span, text: new[..new.len() - behind].to_owned() }]
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+    use skills_syntax::edit::apply;
+
+    use super::*;
+
+    fn format_text(text: &str) -> String {
+        apply(text, &format(text, &parse(text)))
+    }
+
+    #[track_caller]
+    fn check(content: &str, expected: &Expect) {
+        let text = format!("---\n{content}---\n\n  body  \n");
+        let formatted = format_text(&text);
+        assert_eq!(format_text(&formatted), formatted, "twice is once");
+        let formatted = formatted.strip_prefix("---\n").unwrap();
+        let formatted = formatted.strip_suffix("---\n\n  body  \n").expect("the body stays");
+        expected.assert_eq(formatted);
+    }
+
+    #[test]
+    fn lines_get_their_usual_indentation_and_comments_stay() {
+        check(
+            "\nname:   pdf  \n\n\n# why\ndescription: a  # cut\nallowed-tools:\n- Read\n-   Grep\nmetadata:\n    # team\n    team:\tdocs\n    deep:\n     x: 1\nhooks:\n    Stop:\n    - matcher: \"*\"\n      hooks:\n      - type: command\n        command: >-\n          a\n            b\n\n",
+            &expect![[r#"
+                name: pdf
+
+                # why
+                description: a  # cut
+                allowed-tools:
+                  - Read
+                  - Grep
+                metadata:
+                  # team
+                  team: docs
+                  deep:
+                    x: 1
+                hooks:
+                  Stop:
+                    - matcher: "*"
+                      hooks:
+                        - type: command
+                          command: >-
+                            a
+                              b
+            "#]],
+        );
+    }
+
+    #[test]
+    fn values_of_several_lines_are_moved_and_not_touched() {
+        check(
+            "description:   |+\n     one  \n\n       two\n\nwhen_to_use: one\n    two\n    three\npaths: [a,\n   b]\nmetadata:\n      x: \"a\n         b\"\n",
+            &expect![[r#"
+                description: |+
+                     one  
+
+                       two
+
+                when_to_use: one
+                    two
+                    three
+                paths: [a,
+                   b]
+                metadata:
+                  x: "a
+                     b"
+            "#]],
+        );
+    }
+
+    #[test]
+    fn what_is_in_form_or_broken_is_left_alone() {
+        for text in [
+            "---\nname: a\n---\n",
+            "---\nname:  a: b\n---\n",
+            "---\nname:  a\n",
+            "# no\n",
+            "",
+            "\n---\nname:  a\n---\n",
+        ] {
+            assert_eq!(format(text, &parse(text)), [], "{text:?}");
+        }
+    }
+
+    #[test]
+    fn line_ends_are_kept() {
+        assert_eq!(format_text("---\r\nname:  a\r\n---\r\n"), "---\r\nname: a\r\n---\r\n");
+    }
+
+    #[test]
+    fn an_edit_is_no_larger_than_it_has_to_be() {
+        let text = "---\nname: a\nlicense:  MIT\nmodel: opus\n---\n";
+        let [edit] = &format(text, &parse(text))[..] else { panic!("one edit") };
+        assert_eq!((edit.span.slice(text), &*edit.text), ("license:  MIT\n", "license: MIT\n"));
+    }
+}

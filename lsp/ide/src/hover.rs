@@ -1,0 +1,181 @@
+//! Hover: what the thing under the cursor is.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use skills_agents::catalog::hooks::{COMMON, GROUP, KINDS, find_event, find_kind};
+use skills_agents::catalog::tools::tools;
+use skills_agents::catalog::variables::find_variable;
+use skills_agents::catalog::{self, ALLOWED_TOOLS, DISALLOWED_TOOLS, Known, Shape};
+use skills_agents::profile::{self, Scope};
+use skills_agents::skill::parse;
+use skills_render::catalog::{CatalogFormat, Listed, Room, catalog as listing};
+use skills_syntax::parse::Document;
+use skills_syntax::text::Span;
+
+use super::{arguments, describe};
+use crate::place::{Place, place};
+
+/// What is to be said about a place.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Hover {
+    /// What it is about.
+    pub span: Span,
+    /// Markdown.
+    pub text: String,
+}
+
+/// How many bytes of English text make a token, about.
+const BYTES_PER_TOKEN: usize = 4;
+
+/// Returns what is to be said about the place at `offset`; nothing where there is nothing to say.
+pub fn hover(text: &str, offset: usize) -> Option<Hover> {
+    let offset = text.floor_char_boundary(offset);
+    let document = parse(text);
+    if let Some((span, text)) = arguments::told(text, &document, offset) {
+        return Some(Hover { span, text });
+    }
+    let (span, said) = match place(text, &document, offset) {
+        Place::Key { path, word, .. } => (word, key(&path, word.slice(text))?),
+        Place::Value { path, word, .. } => {
+            let whole = match path[..] {
+                [key] => whole_value(text, &document, key),
+                _ => None,
+            };
+            whole.or_else(|| Some((word, value(&path, word.slice(text))?)))?
+        }
+        Place::Variable { word } => {
+            let name = word.slice(text).trim_matches(['$', '{', '}']);
+            (word, describe::variable(find_variable(name)?))
+        }
+        Place::Empty | Place::Elsewhere => return None,
+    };
+    Some(Hover { span, text: said })
+}
+
+fn key(path: &[&str], name: &str) -> Option<String> {
+    match path {
+        [] => match catalog::recognise(name) {
+            Known::Field(field) => Some(describe::field(field)),
+            Known::Misspelled(field) => Some(format!(
+                "No agent reads `{name}`; it is written `{}`.\n\n{}",
+                field.key,
+                describe::field(field)
+            )),
+            Known::Unknown => None,
+        },
+        ["hooks"] => find_event(name).map(describe::event),
+        ["hooks", _] => GROUP.iter().find(|it| it.name == name).map(describe::key),
+        ["hooks", ..] => {
+            let own = KINDS.iter().flat_map(|it| it.keys.iter());
+            COMMON.iter().chain(own).find(|it| it.name == name).map(describe::key)
+        }
+        [field] => {
+            let inner = catalog::find(field)?.keys.iter().find(|it| it.name == name)?;
+            Some(format!("**`{}`**: {}", inner.name, inner.summary))
+        }
+        _ => None,
+    }
+}
+
+fn value(path: &[&str], word: &str) -> Option<String> {
+    match path {
+        ["hooks", .., "type"] => find_kind(word).map(describe::kind),
+        [key] => {
+            if [ALLOWED_TOOLS.key, DISALLOWED_TOOLS.key].contains(key) {
+                let name = word.split('(').next().unwrap_or_default();
+                let known = tools().iter().filter(|it| it.name == name).map(describe::tool);
+                let known: Vec<_> = known.collect();
+                if let Some((server, tool)) =
+                    name.strip_prefix("mcp__").and_then(|it| it.split_once("__"))
+                {
+                    return Some(format!("The tool `{tool}` of the MCP server `{server}`."));
+                }
+                return (!known.is_empty()).then(|| known.join("\n\n"));
+            }
+            let field = catalog::find(key)?;
+            // Any word may be a name; what is to be said of it is what makes one.
+            let is_name = field.key == catalog::NAME.key && !word.is_empty();
+            let is_answer = field.shape == Shape::Switch && matches!(word, "true" | "false");
+            field
+                .value(word)
+                .map(describe::word)
+                .or_else(|| (is_name || is_answer).then(|| describe::field(field)))
+        }
+        _ => None,
+    }
+}
+
+/// Returns what a description looks like in each agent's list, and what it costs.
+fn whole_value(text: &str, document: &Document, key: &str) -> Option<(Span, String)> {
+    let field =
+        catalog::find(key).filter(|it| it.key == "description" && it.shape == Shape::Text)?;
+    let frontmatter = document.frontmatter.as_ref()?;
+    let entry = frontmatter.get(field.key)?;
+    let written = skills_agents::fields::Fields::new(frontmatter, text).text(field)?;
+    let characters = written.chars().count();
+    let tokens = written.len().div_ceil(BYTES_PER_TOKEN);
+    let mut said =
+        format!("{characters} characters, about {tokens} tokens in every list of skills.\n");
+    for reader in field.readers {
+        if let Some(most) = reader.limit.and_then(|it| it.max).filter(|it| characters > *it) {
+            let _ = write!(said, "\n- {}: more than its {most} characters", reader.agent.name());
+        }
+    }
+    let name = skills_agents::fields::Fields::new(frontmatter, text).text(&catalog::NAME);
+    let is_hidden = frontmatter
+        .get("disable-model-invocation")
+        .is_some_and(|it| it.value.as_str() == Some("true"));
+    catalogs(&name.unwrap_or_else(|| "skill".to_owned()), written.trim(), is_hidden, &mut said);
+    Some((entry.value.span, said))
+}
+
+/// Adds how each agent lists the skill to its model, and what that costs. `is_hidden`: the skill says
+/// that models are not to call it, which some agents heed.
+fn catalogs(name: &str, description: &str, is_hidden: bool, said: &mut String) {
+    const LISTS: [(&str, CatalogFormat); 4] = [
+        ("claude-code", CatalogFormat::Claude),
+        ("opencode", CatalogFormat::Opencode),
+        ("codex", CatalogFormat::Codex),
+        ("gemini-cli", CatalogFormat::Gemini),
+    ];
+    let path = Path::new("/").join(name).join("SKILL.md");
+    let skill = Listed {
+        name,
+        description,
+        when_to_use: None,
+        path: &path,
+        root: Path::new("/"),
+        scope: Scope::Project,
+        is_bundled: false,
+        n_uses: 0,
+    };
+    for (profile, format) in LISTS {
+        let Some(profile) = profile::find(profile) else { continue };
+        let agent = &profile.agent;
+        if is_hidden && profile.hides_from_model {
+            let _ =
+                write!(said, "\n**{agent}** does not list it: `disable-model-invocation: true`.\n");
+            continue;
+        }
+        let list = |skills: &[Listed<'_>]| listing(format, skills, &Room::default()).text;
+        // What stands around the list is the same with two skills as with one.
+        let (one, two) =
+            (list(std::slice::from_ref(&skill)), list(&[skill.clone(), skill.clone()]));
+        let own = two.len().saturating_sub(one.len()).div_ceil(BYTES_PER_TOKEN);
+        let shown = shortened(one.trim());
+        let _ = write!(said, "\n**{agent}**, {own} tokens:\n\n```text\n{shown}\n```\n");
+    }
+}
+
+/// Returns the beginning and the end of a long text: where a list cuts is at its end.
+fn shortened(text: &str) -> String {
+    const LONG: usize = 700;
+    const END: usize = 200;
+    if text.len() <= LONG {
+        return text.to_owned();
+    }
+    let start = text.floor_char_boundary(LONG - END);
+    let end = text.ceil_char_boundary(text.len() - END);
+    format!("{} […] {}", &text[..start], &text[end..])
+}

@@ -1,0 +1,147 @@
+//! Completion of keys: fields, events, and what lies under them.
+
+use skills_agents::catalog::hooks::{COMMON, EVENTS, Event, GROUP, KINDS, Key};
+use skills_agents::catalog::{self, Absent, Field, Shape, Standing};
+
+use super::complete::{Item, Kind};
+use super::describe;
+
+/// How a key is written at a place.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct KeyForm {
+    /// Whether it is whole without a colon.
+    pub(super) has_colon: bool,
+    /// Whether it lies in braces, where nothing stands below it.
+    pub(super) in_flow: bool,
+}
+
+/// Returns the keys that may be written under these keys.
+pub(super) fn keys(
+    path: &[&str],
+    written: &dyn Fn(&str) -> bool,
+    form: KeyForm,
+    directory: Option<&str>,
+) -> Vec<Item> {
+    match path {
+        [] => {
+            let fields = catalog::fields().iter().copied();
+            let mut fields: Vec<_> =
+                fields.filter(|it| it.standing == Standing::Read && !written(it.key)).collect();
+            // Stable: else in the order of the catalog.
+            fields.sort_by_key(|it| !is_needed(it));
+            fields.into_iter().map(|it| field(it, form, directory)).collect()
+        }
+        ["hooks"] => {
+            EVENTS.iter().filter(|it| !written(it.name)).map(|it| event(it, form)).collect()
+        }
+        ["hooks", _] => GROUP.iter().map(|it| nested(it, form)).collect(),
+        ["hooks", _, "hooks"] => {
+            let own = KINDS.iter().flat_map(|it| it.keys.iter());
+            let mut known: Vec<&Key> = COMMON.iter().chain(own).collect();
+            known.sort_by_key(|it| !it.required);
+            let mut items: Vec<Item> = known.into_iter().map(|it| nested(it, form)).collect();
+            let mut seen = Vec::new();
+            items.retain(|it| {
+                let is_new = !seen.contains(&it.label);
+                seen.push(it.label.clone());
+                is_new
+            });
+            items
+        }
+        [key] => {
+            let keys = catalog::find(key).map_or(&[][..], |it| it.keys);
+            keys.iter()
+                .filter(|it| !written(it.name))
+                .map(|it| Item {
+                    label: it.name.to_owned(),
+                    kind: Kind::Key,
+                    detail: it.summary.to_owned(),
+                    text: with_colon(it.name, form, " "),
+                    snippet: None,
+                })
+                .collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn is_needed(field: &Field) -> bool {
+    field.readers.iter().any(|it| matches!(it.absent, Absent::Required | Absent::Dropped))
+}
+
+fn with_colon(key: &str, form: KeyForm, behind: &str) -> String {
+    if form.has_colon { key.to_owned() } else { format!("{key}:{behind}") }
+}
+
+fn event(event: &Event, form: KeyForm) -> Item {
+    let snippet = || {
+        let matcher = escape(event.matchers.first().copied().unwrap_or(""));
+        let name = event.name;
+        if form.in_flow {
+            return format!(
+                "{name}: [{{matcher: \"${{1:{matcher}}}\", hooks: [{{type: command, command: \"$0\"}}]}}]"
+            );
+        }
+        format!(
+            "{name}:\n    - matcher: \"${{1:{matcher}}}\"\n      hooks:\n        - type: command\n          command: $0"
+        )
+    };
+    Item {
+        label: event.name.to_owned(),
+        kind: Kind::Event,
+        detail: event.summary.to_owned(),
+        text: with_colon(event.name, form, if form.in_flow { " " } else { "" }),
+        snippet: (!form.has_colon).then(snippet),
+    }
+}
+
+fn field(field: &'static Field, form: KeyForm, directory: Option<&str>) -> Item {
+    let value = match field.shape {
+        Shape::Switch => match field.default {
+            Some("true") => "${1|false,true|}".to_owned(),
+            Some(_) | None => "${1|true,false|}".to_owned(),
+        },
+        Shape::Choice { .. } if !field.values.is_empty() => {
+            let names: Vec<_> = field.values.iter().map(|it| it.name).collect();
+            format!("${{1|{}|}}", names.join(","))
+        }
+        _ => match (field.key, directory) {
+            ("name", Some(directory)) => format!("${{1:{}}}", escape(directory)),
+            _ => "$1".to_owned(),
+        },
+    };
+    let snippet = match field.shape {
+        Shape::TextMap | Shape::Hooks if form.in_flow => format!("{}: {{$1}}", field.key),
+        Shape::TextMap | Shape::Hooks => format!("{}:\n  $1", field.key),
+        _ => format!("{}: {value}", field.key),
+    };
+    Item {
+        label: field.key.to_owned(),
+        kind: Kind::Field,
+        detail: describe::readers(field),
+        text: with_colon(field.key, form, " "),
+        snippet: (!form.has_colon).then_some(snippet),
+    }
+}
+
+fn nested(key: &Key, form: KeyForm) -> Item {
+    Item {
+        label: key.name.to_owned(),
+        kind: Kind::Key,
+        detail: key.summary.to_owned(),
+        text: with_colon(key.name, form, " "),
+        snippet: None,
+    }
+}
+
+/// Returns a text as a snippet has it.
+pub(super) fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        if matches!(character, '$' | '}' | '\\') {
+            escaped.push('\\');
+        }
+        escaped.push(character);
+    }
+    escaped
+}

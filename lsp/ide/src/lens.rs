@@ -1,0 +1,135 @@
+//! What stands above a skill: who uses it, what hides it, and how many files bring it up.
+
+use skills_agents::catalog::PATHS;
+use skills_agents::fields::Fields;
+use skills_lint::{Finding, Subject, Surroundings};
+use skills_syntax::path::AbsPath;
+use skills_syntax::text::Span;
+
+use super::hints::files;
+
+/// A line of words above a place, which may lead elsewhere.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Lens {
+    /// The line below it.
+    pub span: Span,
+    /// The words.
+    pub title: String,
+    /// Where they lead.
+    pub target: Target,
+}
+
+/// Where a lens leads.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Target {
+    /// To the places that name the skill.
+    Users,
+    /// To a file.
+    File(AbsPath),
+    /// Nowhere: it is there to be read.
+    Nowhere,
+}
+
+/// Returns what stands above a skill.
+///
+/// `n_users` is how many places name it, where that is known; `findings` are those of the text.
+pub fn lenses(
+    subject: &Subject<'_>,
+    surroundings: &dyn Surroundings,
+    n_users: Option<usize>,
+    findings: &[Finding],
+) -> Vec<Lens> {
+    let Some(frontmatter) = &subject.document.frontmatter else { return Vec::new() };
+    let at = |key: &str| frontmatter.get(key).map_or(frontmatter.open, |it| it.key.span);
+    let mut lenses = Vec::new();
+    if let Some(count) = n_users.filter(|it| *it > 0) {
+        let title = format!("used by {count}");
+        lenses.push(Lens { span: at("name"), title, target: Target::Users });
+    }
+    for finding in findings.iter().filter(|it| it.rule.id == "index/shadowed") {
+        for related in &finding.related {
+            lenses.push(Lens {
+                span: at("name"),
+                title: format!("shadowed by {}", shown(&related.path)),
+                target: Target::File(related.path.clone()),
+            });
+        }
+    }
+    lenses.dedup();
+    lenses.extend(activation(subject, surroundings).map(|title| Lens {
+        span: at(PATHS.key),
+        title,
+        target: Target::Nowhere,
+    }));
+    lenses
+}
+
+/// Returns how many files bring the skill up; nothing where its globs say nothing or are unknown.
+fn activation(subject: &Subject<'_>, surroundings: &dyn Surroundings) -> Option<String> {
+    let frontmatter = subject.document.frontmatter.as_ref()?;
+    let globs = Fields::new(frontmatter, subject.text).list(&PATHS);
+    let globs: Vec<&str> = globs.iter().map(|it| it.text.trim()).collect();
+    if globs.is_empty() {
+        return None;
+    }
+    let counts = globs.iter().filter(|it| !it.starts_with('!')).map(|it| surroundings.matches(it));
+    let total = counts.sum::<Option<usize>>()?;
+    // A file that two globs match, or that a negation takes out again, is counted once too often.
+    let about = if globs.len() > 1 && total > 0 { "at most " } else { "" };
+    Some(format!("activates on {about}{}", files(total)))
+}
+
+/// Returns the directories and the name of a file, as far as they tell it from others.
+fn shown(path: &AbsPath) -> String {
+    let parts: Vec<_> = path.iter().rev().take(4).map(|it| it.to_string_lossy()).collect();
+    parts.into_iter().rev().collect::<Vec<_>>().join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use skills_lint::testing::World;
+
+    use super::*;
+    use crate::tests::with_subject;
+
+    struct Counted;
+
+    impl Surroundings for Counted {
+        fn matches(&self, _: &str) -> Option<usize> {
+            Some(12)
+        }
+    }
+
+    fn titles(text: &str, n_users: Option<usize>) -> Vec<String> {
+        with_subject(text, |subject| {
+            let lenses = lenses(subject, &Counted, n_users, &[]);
+            lenses.iter().map(|it| format!("{} | {}", it.span.slice(text), it.title)).collect()
+        })
+    }
+
+    #[test]
+    fn users_and_files_are_counted() {
+        assert_eq!(
+            titles("---\nname: a\npaths: src/**\n---\nx\n", Some(1)),
+            ["name | used by 1", "paths | activates on 12 files"]
+        );
+        assert_eq!(
+            titles("---\nname: a\npaths: src/**, docs/**\n---\nx\n", Some(0)),
+            ["paths | activates on at most 24 files"]
+        );
+        assert_eq!(titles("no skill", None), [""; 0]);
+    }
+
+    #[test]
+    fn what_hides_a_skill_is_named_and_led_to() {
+        let tree = "//- /w/.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Use it.\n---\nx\n//- /w/.agents/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Use it.\n---\nx\n";
+        let world = World::new(tree);
+        let findings = world.check();
+        let text = world.text();
+        let titles = with_subject(&text, |subject| {
+            let lenses = lenses(subject, &world, None, &findings);
+            lenses.into_iter().map(|it| it.title).collect::<Vec<_>>()
+        });
+        assert_eq!(titles, ["shadowed by .agents/skills/pdf/SKILL.md"]);
+    }
+}

@@ -1,0 +1,63 @@
+//! The name of a skill that is being typed.
+
+use skills_agents::references::is_letter;
+use skills_syntax::parse::Document;
+use skills_syntax::text::Span;
+
+use crate::place::{Place, Style, place};
+
+/// Returns the beginning of a name that is being typed where a skill may be named: behind `/` or
+/// `$`, or as an item of `skills:`.
+pub fn typed(text: &str, document: &Document, offset: usize) -> Option<Span> {
+    let offset = text.floor_char_boundary(offset);
+    let is_name = |it: char| is_letter(it) || it == ':';
+    let start = text[..offset].trim_end_matches(is_name).len();
+    let behind = &text[offset..];
+    let end = offset + (behind.len() - behind.trim_start_matches(is_name).len());
+    let word = Span::new(start, end);
+    let is_body = document
+        .frontmatter
+        .as_ref()
+        .is_none_or(|it| it.close.map_or(it.content.end < start, |close| close.end <= start));
+    if !is_body {
+        return match place(text, document, offset) {
+            Place::Value { path, style, .. } if path == ["skills"] && style != Style::Beside => {
+                Some(word)
+            }
+            _ => None,
+        };
+    }
+    let before = text[..start].strip_suffix(['/', '$'])?;
+    let opens =
+        before.chars().next_back().is_none_or(|it| it.is_whitespace() || "`(\"'".contains(it));
+    opens.then_some(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use skills_agents::skill::parse;
+
+    use super::*;
+
+    #[track_caller]
+    fn check_typed(text: &str, expected: Option<&str>) {
+        let offset = text.find("<CURSOR>").unwrap();
+        let text = text.replace("<CURSOR>", "");
+        let word = typed(&text, &parse(&text), offset).map(|it| it.slice(&text).to_owned());
+        assert_eq!(word.as_deref(), expected, "{text:?}");
+    }
+
+    #[test]
+    fn a_name_that_is_being_typed_is_known_by_what_stands_before_it() {
+        check_typed("---\nname: a\n---\nUse /<CURSOR>", Some(""));
+        check_typed("---\nname: a\n---\nUse `/rel<CURSOR>ease` now", Some("release"));
+        check_typed("no frontmatter $pd<CURSOR>", Some("pd"));
+        check_typed("---\nskills: [pdf, re<CURSOR>]\n---\n", Some("re"));
+        check_typed("---\nskills:\n  - <CURSOR>\n---\n", Some(""));
+        check_typed("---\nskills:\n  - a\n  - b<CURSOR>\n---\n", Some("b"));
+        check_typed("---\nname: a\n---\nsee src/<CURSOR>", None);
+        check_typed("---\nname: a/<CURSOR>\n---\n", None);
+        check_typed("---\npaths:\n  - b<CURSOR>\n---\n", None);
+        check_typed("---\nname: a\n---\nand/<CURSOR>or", None);
+    }
+}

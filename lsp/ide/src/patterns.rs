@@ -1,0 +1,88 @@
+//! What may stand in the parentheses behind a tool: commands, files, skills, addresses.
+
+use skills_agents::catalog::{ALLOWED_TOOLS, DISALLOWED_TOOLS};
+use skills_syntax::markdown::Body;
+use skills_syntax::parse::Document;
+use skills_syntax::text::Span;
+
+/// Programs that skills are often allowed to run.
+const USUAL: [&str; 9] =
+    ["git", "gh", "npm run", "npx", "python3", "node", "make", "cargo", "docker"];
+
+/// How many programs of the body are offered at most.
+const MOST: usize = 50;
+
+/// The parentheses of a tool in which a place lies.
+pub(super) struct Pattern<'t> {
+    pub(super) tool: &'t str,
+    /// What stands between them.
+    pub(super) inner: Span,
+    pub(super) is_closed: bool,
+}
+
+/// Returns the parentheses that a place lies in.
+pub(super) fn pattern<'t>(
+    text: &'t str,
+    path: &[&str],
+    word: Span,
+    offset: usize,
+) -> Option<Pattern<'t>> {
+    if ![&[ALLOWED_TOOLS.key][..], &[DISALLOWED_TOOLS.key]].contains(&path) {
+        return None;
+    }
+    let (tool, _) = text.get(word.start..offset)?.split_once('(')?;
+    let start = word.start + tool.len() + 1;
+    let written = Span::new(start, word.end).slice(text);
+    let close = written.find(')');
+    let inner = Span::new(start, start + close.unwrap_or(written.len()));
+    let tool = &text[word.start..start - 1];
+    (offset <= inner.end).then_some(Pattern { tool, inner, is_closed: close.is_some() })
+}
+
+/// Returns what may stand in the parentheses behind a tool, each with a few words on it; first
+/// what the skill itself speaks of.
+pub(super) fn patterns(tool: &str, text: &str, document: &Document) -> Vec<(String, &'static str)> {
+    match tool {
+        "Bash" | "PowerShell" => {
+            let own = programs(text, document);
+            let usual = USUAL.iter().filter(|it| !own.iter().any(|own| own == *it));
+            let usual: Vec<_> = usual.map(|it| (format!("{it} *"), "")).collect();
+            own.iter().map(|it| (format!("{it} *"), "the body runs it")).chain(usual).collect()
+        }
+        "Read" | "Edit" | "Write" | "MultiEdit" | "NotebookEdit" => vec![
+            ("./**".to_owned(), "all files below the working directory"),
+            ("src/**".to_owned(), "all files of a directory"),
+            ("**/*.md".to_owned(), "all files of a kind"),
+            ("~/**".to_owned(), "all files of your home directory"),
+            ("//tmp/**".to_owned(), "an absolute path has two slashes"),
+        ],
+        "WebFetch" => vec![("domain:example.com".to_owned(), "one host")],
+        _ => Vec::new(),
+    }
+}
+
+/// Returns the programs that blocks of shell in the body run, each once, in their order.
+fn programs(text: &str, document: &Document) -> Vec<String> {
+    let body = Body::new(text, document.body);
+    let is_shell = |info: &str| {
+        let word = info.split([' ', '{']).next().unwrap_or_default();
+        matches!(word, "" | "sh" | "bash" | "zsh" | "shell" | "console")
+    };
+    let blocks = body.fences.iter().filter(|it| is_shell(it.info.slice(text)));
+    let mut programs: Vec<String> = Vec::new();
+    for line in blocks.flat_map(|it| it.content.slice(text).lines()) {
+        let command = line.trim_start().trim_start_matches("$ ");
+        let program = command.split_whitespace().next().unwrap_or_default();
+        let is_program = program.starts_with(|it: char| it.is_ascii_alphabetic() || it == '.')
+            && program.chars().all(|it| it.is_ascii_alphanumeric() || "._-/".contains(it));
+        // What is indented goes on with a command, or lies within another.
+        if is_program && !line.starts_with([' ', '\t']) && !programs.iter().any(|it| it == program)
+        {
+            programs.push(program.to_owned());
+        }
+        if programs.len() == MOST {
+            break;
+        }
+    }
+    programs
+}

@@ -1,0 +1,244 @@
+//! On what of a frontmatter a cursor stands, once it is known what the lines before it leave open.
+
+use skills_syntax::parse::{Frontmatter, Line, block_header, lines, split_key};
+use skills_syntax::text::{Span, after_line_end, line_end};
+
+use super::flow::{Fed, Flow, Token};
+use super::item::{Pair, item};
+use super::open::{Form, Leaf, Open};
+use super::{Place, Style, holds_keys};
+
+/// Returns where `offset` stands in the `content` of a frontmatter.
+pub(super) fn in_frontmatter<'t>(
+    text: &'t str,
+    frontmatter: &'t Frontmatter,
+    content: Span,
+    offset: usize,
+) -> Place<'t> {
+    // Within a line end nothing can be written.
+    let is_in_end = text[..offset].ends_with('\r') && text[offset..].starts_with('\n');
+    let offset = offset - usize::from(is_in_end);
+    let mut open = Open { text, frontmatter, content, levels: Vec::new(), leaf: None };
+    for line in lines(&text[..content.end], content.start) {
+        let is_ended = text[..line.next].ends_with(['\n', '\r']);
+        if offset < line.next || !is_ended {
+            return open.at(line, offset);
+        }
+        open.take(line);
+    }
+    open.at(Line { first: offset, start: offset, end: offset, next: offset, indent: 0 }, offset)
+}
+
+impl<'t> Open<'t> {
+    /// Returns where `offset` stands in a line before which all is taken.
+    fn at(mut self, line: Line, offset: usize) -> Place<'t> {
+        if line.is_blank() {
+            return self.at_blank(line, offset);
+        }
+        if self.goes_on(line) {
+            if offset < line.start || self.feed(line.start, offset) == Fed::Comment {
+                return Place::Elsewhere;
+            }
+            return self.inside(Span::new(line.start, line.end.max(offset)), offset);
+        }
+        self.leaf = None;
+        if offset < line.start || line.is_comment(self.text) {
+            return Place::Elsewhere;
+        }
+        let (rest, is_item) = self.items(line);
+        if offset < rest.start {
+            return Place::Elsewhere;
+        }
+        // Behind a dash alone it begins where the cursor is.
+        let at = if rest.is_blank() { offset } else { rest.start };
+        self.at_content(Line { start: at, end: rest.end.max(at), ..rest }, is_item, offset)
+    }
+
+    /// The same on a line with nothing on it.
+    fn at_blank(mut self, line: Line, offset: usize) -> Place<'t> {
+        let column = offset - line.first;
+        if let Some(leaf) = &self.leaf {
+            let is_deep = column >= leaf.least;
+            let is_inside = match &leaf.form {
+                Form::Plain => is_deep,
+                // Where its text stands, or further to the right.
+                Form::Block(first) => is_deep && first.is_none_or(|it| column >= it),
+                Form::Quoted(_) | Form::Flow(_) => is_deep || self.reaches(leaf, offset),
+                Form::Closed => false,
+            };
+            if is_inside {
+                return self.inside(Span::empty(offset), offset);
+            }
+            let least = leaf.least;
+            let is_split = matches!(leaf.form, Form::Plain | Form::Block(_)) && {
+                let below = &self.text[..self.content.end];
+                let next = lines(below, line.next).find(|it| !it.is_blank());
+                next.is_some_and(|it| it.indent >= least && self.goes_on(it))
+            };
+            if is_split || (is_deep && !matches!(leaf.form, Form::Closed)) {
+                return Place::Elsewhere;
+            }
+        }
+        self.leaf = None;
+        let line = Line { start: offset, end: offset, indent: column, ..line };
+        self.at_content(line, false, offset)
+    }
+
+    /// Returns where `offset` stands in a line in which no value goes on, behind its dashes.
+    fn at_content(mut self, line: Line, is_item: bool, offset: usize) -> Place<'t> {
+        let head = split_key(self.text, line);
+        if let Some(head) = head.filter(|it| it.after <= offset) {
+            self.enter(line.indent, head);
+            return self.at_value(head.after, line, line.indent + 1, offset);
+        }
+        let beside = self.leave(line.indent, is_item).filter(|it| it.column == line.indent);
+        let path = self.path(None);
+        let is_value = match self.levels.last() {
+            _ if line.content(self.text).starts_with(['[', '{']) => true,
+            None => false,
+            // A key may stand behind or below the dash where it lies in hooks.
+            Some(parent) if is_item || parent.key.is_none() && !parent.has_value => {
+                path.first() != Some(&"hooks") || !holds_keys(&path)
+            }
+            Some(parent) => !parent.has_value && beside.is_none() && !holds_keys(&path),
+        };
+        if head.is_none() && is_value {
+            let least = self.least();
+            return self.at_value(line.start, line, least, offset);
+        }
+        let is_key = match beside {
+            _ if is_item => true,
+            Some(beside) => beside.key.is_some(),
+            None => line.indent == 0 || !path.is_empty() && (head.is_some() || holds_keys(&path)),
+        };
+        if !is_key {
+            return Place::Elsewhere;
+        }
+        key(self.text, path, Span::new(line.start, line.end.max(offset)), offset, head.is_some())
+    }
+
+    /// Returns where `offset` stands behind `after`, where a value may begin.
+    fn at_value(mut self, after: usize, line: Line, least: usize, offset: usize) -> Place<'t> {
+        self.leaf = None;
+        if self.begin(after, offset, line.next, least) {
+            return Place::Elsewhere;
+        }
+        let end = line.end.max(offset);
+        if self.leaf.is_some() {
+            return self.inside(Span::new(after, end), offset);
+        }
+        // Nothing is begun before the cursor; what stands behind it may be.
+        let behind = self.text[offset..end].trim_start();
+        let begins =
+            behind.starts_with(['"', '\'', '[', '{', '&', '!']) || block_header(behind).is_some();
+        let style = if begins { Style::Beside } else { Style::First { in_flow: false } };
+        self.value(Span::new(offset, end), offset, style, offset)
+    }
+
+    /// Returns the place in the value that is open, of which `part` stands on the line.
+    fn inside(self, part: Span, offset: usize) -> Place<'t> {
+        let Some(leaf) = &self.leaf else { return Place::Elsewhere };
+        let from = |start: usize| start.clamp(part.start, offset);
+        let start = leaf.start;
+        match &leaf.form {
+            Form::Plain => {
+                let style = Style::Later { in_flow: false };
+                self.value(Span::new(from(start), part.end), offset, style, start)
+            }
+            Form::Quoted(quote) => {
+                let style = Style::Quoted(*quote);
+                self.value(Span::new(from(start + 1), part.end), offset, style, start + 1)
+            }
+            Form::Block(_) => match self.below(start).filter(|it| *it <= offset) {
+                Some(below) => {
+                    self.value(Span::new(from(below), part.end), offset, Style::Block, below)
+                }
+                None => self.value(Span::empty(offset), offset, Style::Beside, start),
+            },
+            Form::Closed => self.value(Span::empty(offset), offset, Style::Beside, start),
+            Form::Flow(flow) => self.in_flow(flow, part, offset),
+        }
+    }
+
+    /// Returns where the line below an offset begins.
+    fn below(&self, offset: usize) -> Option<usize> {
+        line_end(self.text, offset).map(|it| after_line_end(self.text, it))
+    }
+
+    fn in_flow(&self, flow: &Flow<'t>, part: Span, offset: usize) -> Place<'t> {
+        let token = flow.token;
+        let start = token.map_or(offset, |it| it.start);
+        let within = Span::new(start.clamp(part.start, offset), part.end);
+        let is_quoted = token.is_some_and(Token::is_quoted);
+        if flow.wants_key() && token.is_none_or(|it| it.closed.is_none()) {
+            let place = key(self.text, self.path(Some(flow)), within, offset, is_quoted);
+            return match place {
+                Place::Key { path, word, has_colon, .. } => {
+                    let behind = self.text[word.end..part.end].trim_start();
+                    let has_colon = has_colon || behind.starts_with(':');
+                    Place::Key { path, word, has_colon, in_flow: true }
+                }
+                other => other,
+            };
+        }
+        let style = match token {
+            None => {
+                let behind = self.text[offset..part.end].trim_start();
+                let begins = behind.starts_with(['"', '\'', '[', '{']);
+                if begins { Style::Beside } else { Style::First { in_flow: true } }
+            }
+            Some(it) if it.closed.is_some() => Style::Beside,
+            Some(it) => match it.quote {
+                Some(quote) => Style::Quoted(quote),
+                None => Style::Later { in_flow: true },
+            },
+        };
+        self.value(within, offset, style, start)
+    }
+
+    /// Returns the place on the item of `within`; `start` is where its text begins.
+    fn value(&self, within: Span, offset: usize, style: Style, start: usize) -> Place<'t> {
+        let text = self.text;
+        let flow = match &self.leaf {
+            Some(Leaf { form: Form::Flow(flow), .. }) => Some(flow),
+            Some(_) | None => None,
+        };
+        let path = self.path(flow);
+        let word = match style {
+            Style::Beside => Span::empty(offset),
+            _ => item(text, within, offset, Pair::of(&path)),
+        };
+        let before = Span::new(start.min(word.start), word.start).slice(text);
+        let style = match style {
+            Style::Later { in_flow } if before.trim().is_empty() => Style::First { in_flow },
+            style => style,
+        };
+        let behind = Span::new(word.end, within.end.max(word.end)).slice(text).trim_start();
+        let ends = behind.is_empty() || behind.starts_with(['#', '"', '\'', ',', ']', '}']);
+        let is_alone = ends && before.trim().is_empty() && style != Style::Beside;
+        Place::Value { path, word, style, is_alone }
+    }
+
+    fn path(&self, flow: Option<&Flow<'t>>) -> Vec<&'t str> {
+        let keys = self.levels.iter().filter_map(|it| it.key);
+        keys.chain(flow.into_iter().flat_map(Flow::keys)).collect()
+    }
+}
+
+/// Returns the place on the word of a key; a sentence is none.
+fn key<'t>(
+    text: &'t str,
+    path: Vec<&'t str>,
+    within: Span,
+    offset: usize,
+    has_colon: bool,
+) -> Place<'t> {
+    let is_key = |it: char| it.is_alphanumeric() || matches!(it, '-' | '_' | '$');
+    if !text[within.start..offset].chars().all(is_key) {
+        return Place::Elsewhere;
+    }
+    let behind = &text[offset..within.end];
+    let end = behind.find(|it| !is_key(it)).map_or(within.end, |it| offset + it);
+    let word = Span::new(within.start, end);
+    Place::Key { path, word, has_colon, in_flow: false }
+}

@@ -1,0 +1,149 @@
+//! Values in brackets and quotes: what of them is open at a place.
+
+use skills_syntax::text::Span;
+
+/// Brackets that are open, and what is being written in the innermost.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Flow<'t> {
+    brackets: Vec<Bracket<'t>>,
+    /// The text that is begun, and no separator is behind it yet.
+    pub(super) token: Option<Token>,
+}
+
+/// One bracket that is open.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Bracket<'t> {
+    is_map: bool,
+    /// The key whose value is being written.
+    key: Option<&'t str>,
+}
+
+/// A text that stands alone between separators.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Token {
+    /// Where it begins, behind its quotation mark.
+    pub(super) start: usize,
+    /// The mark that it stands in.
+    pub(super) quote: Option<char>,
+    /// Where it is closed, if it stands in quotes.
+    pub(super) closed: Option<usize>,
+}
+
+impl Token {
+    /// Whether it stands in quotes that are open.
+    pub(super) const fn is_quoted(self) -> bool {
+        self.quote.is_some() && self.closed.is_none()
+    }
+}
+
+/// What a part of a line has made of a value that was open before it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Fed {
+    /// It is still open.
+    Open,
+    /// It ended at this offset.
+    Closed(usize),
+    /// A comment has begun, and goes on to the end of the line.
+    Comment,
+}
+
+impl<'t> Flow<'t> {
+    /// Goes on with the part of a line from `from` to `to`.
+    pub(super) fn feed(&mut self, text: &'t str, from: usize, to: usize) -> Fed {
+        let mut at = from;
+        while at < to {
+            if let Some(Token { quote: Some(quote), closed: None, .. }) = self.token {
+                match closing(text, quote, at, to) {
+                    Some(end) => {
+                        self.token = self.token.map(|it| Token { closed: Some(end), ..it });
+                        at = end + 1;
+                    }
+                    None => return Fed::Open,
+                }
+                continue;
+            }
+            let byte = text.as_bytes()[at];
+            match byte {
+                b'#' if at == from || is_blank(text.as_bytes()[at - 1]) => return Fed::Comment,
+                b'[' | b'{' => {
+                    self.brackets.push(Bracket { is_map: byte == b'{', key: None });
+                    self.token = None;
+                }
+                b']' | b'}' => {
+                    self.brackets.pop();
+                    // What follows belongs to what the bracket stood in: it has its value.
+                    self.token = Some(Token { start: at + 1, quote: Some(' '), closed: Some(at) });
+                    if self.brackets.is_empty() {
+                        return Fed::Closed(at + 1);
+                    }
+                }
+                b',' => {
+                    self.token = None;
+                    if let Some(bracket) = self.brackets.last_mut() {
+                        bracket.key = None;
+                    }
+                }
+                b':' if self.ends_key(text, at) => {
+                    let key = self.written(text, at);
+                    if let Some(bracket) = self.brackets.last_mut() {
+                        bracket.key = Some(key);
+                    }
+                    self.token = None;
+                }
+                b'"' | b'\'' if self.token.is_none() => {
+                    let token =
+                        Token { start: at + 1, quote: Some(char::from(byte)), closed: None };
+                    self.token = Some(token);
+                }
+                it if is_blank(it) => {}
+                _ if self.token.is_none() => {
+                    self.token = Some(Token { start: at, quote: None, closed: None });
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+        Fed::Open
+    }
+
+    /// Whether a colon ends a key: what follows cannot be more of a word.
+    fn ends_key(&self, text: &str, at: usize) -> bool {
+        let is_first = self.brackets.last().is_some_and(|it| it.key.is_none());
+        let follows = text.as_bytes().get(at + 1).copied();
+        let is_apart = follows.is_none_or(|it| it.is_ascii_whitespace() || b",[]{}".contains(&it));
+        is_first && (is_apart || self.token.is_some_and(|it| it.closed.is_some()))
+    }
+
+    fn written(&self, text: &'t str, end: usize) -> &'t str {
+        self.token
+            .map_or("", |it| text[it.start..it.closed.unwrap_or(end).max(it.start)].trim_end())
+    }
+
+    /// Returns the keys that lie open, the outermost first.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &'t str> {
+        self.brackets.iter().filter_map(|it| it.key)
+    }
+
+    /// Whether a key is what may be written next: braces are open, and behind no colon.
+    pub(super) fn wants_key(&self) -> bool {
+        self.brackets.last().is_some_and(|it| it.is_map && it.key.is_none())
+    }
+}
+
+/// Returns where a quotation mark closes between `from` and `to`.
+pub(super) fn closing(text: &str, quote: char, from: usize, to: usize) -> Option<usize> {
+    let mut letters = Span::new(from, to).slice(text).char_indices().peekable();
+    while let Some((at, letter)) = letters.next() {
+        match letter {
+            '\\' if quote == '"' => drop(letters.next()),
+            '\'' if quote == '\'' && letters.next_if(|(_, it)| *it == '\'').is_some() => {}
+            it if it == quote => return Some(from + at),
+            _ => {}
+        }
+    }
+    None
+}
+
+pub(super) const fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
+}

@@ -1,0 +1,77 @@
+//! The part of a value that stands alone: an item between separators.
+
+use skills_agents::catalog::{self, Shape};
+use skills_syntax::text::Span;
+
+/// What keeps together what stands between it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Pair {
+    /// `Bash(git add, git rm)`.
+    Parentheses,
+    /// `*.{ts,tsx}`.
+    Braces,
+}
+
+impl Pair {
+    /// Returns what keeps together items of the value under these keys.
+    pub(super) fn of(path: &[&str]) -> Self {
+        let field = path.last().filter(|_| path.len() == 1).and_then(|it| catalog::find(it));
+        match field.map(|it| it.shape) {
+            Some(Shape::Globs) => Self::Braces,
+            Some(_) | None => Self::Parentheses,
+        }
+    }
+
+    const fn letters(self) -> (char, char) {
+        match self {
+            Self::Parentheses => ('(', ')'),
+            Self::Braces => ('{', '}'),
+        }
+    }
+}
+
+/// Returns the item of `within` around `offset`.
+pub(super) fn item(text: &str, within: Span, offset: usize, pair: Pair) -> Span {
+    let Span { start, end } = within;
+    let (open, close) = pair.letters();
+    let is_separator =
+        |it: char| it.is_whitespace() || matches!(it, ',' | '[' | ']' | '"' | '\'' | '{' | '}');
+    let mut depth = 0_i32;
+    // Blanks and commas between the pair belong to what stands before it.
+    let mut from = start;
+    for (at, letter) in text[start..offset].char_indices() {
+        // In brackets a brace is no part of an item that it begins.
+        let begins = from == start + at && pair == Pair::Braces;
+        match letter {
+            it if it == open && !begins => depth += 1,
+            it if it == close && depth > 0 => depth -= 1,
+            it if depth <= 0 && is_separator(it) => from = start + at + it.len_utf8(),
+            _ => {}
+        }
+    }
+    // What nothing closes ends as everything else does.
+    let mut depth = if closes(&text[offset..end], depth, pair) { depth } else { 0 };
+    let mut to = end;
+    for (at, letter) in text[offset..end].char_indices() {
+        match letter {
+            it if it == open && offset + at > from => depth += 1,
+            it if it == close && depth > 0 => depth -= 1,
+            it if depth <= 0 && is_separator(it) => {
+                to = offset + at;
+                break;
+            }
+            _ => {}
+        }
+    }
+    Span::new(from, to)
+}
+
+/// Whether as many pairs as are open are closed in a text.
+fn closes(text: &str, open: i32, pair: Pair) -> bool {
+    let (opens, closes) = pair.letters();
+    let mut depth = open;
+    text.chars().any(|it| {
+        depth += i32::from(it == opens) - i32::from(it == closes);
+        depth <= 0
+    })
+}

@@ -1,0 +1,245 @@
+//! What the lines of a frontmatter leave open: the keys that a line lies under, and the value that
+//! goes on in it.
+//!
+//! One pass over the lines up to the cursor, whatever is wrong with them. A value goes on as long as
+//! YAML would let it, by its columns, its quotation marks and brackets; one that nobody has closed
+//! yet ends where the next key stands, unless the parser has read it further.
+
+use skills_syntax::parse::{
+    Entry, Frontmatter, KeyHead, Line, Value, ValueKind, block_header, rest_of, split_key,
+};
+use skills_syntax::text::{Span, line_end};
+
+use super::flow::{Fed, Flow, closing, is_blank};
+
+/// What is open where a line begins.
+pub(super) struct Open<'t> {
+    pub(super) text: &'t str,
+    pub(super) frontmatter: &'t Frontmatter,
+    /// What keys and values may be written in.
+    pub(super) content: Span,
+    /// The keys and items that it may lie under, the outermost first.
+    pub(super) levels: Vec<Level<'t>>,
+    /// The value that may go on in it.
+    pub(super) leaf: Option<Leaf<'t>>,
+}
+
+/// A key, or the dash of an item.
+pub(super) struct Level<'t> {
+    pub(super) column: usize,
+    /// The key; nothing for a dash.
+    pub(super) key: Option<&'t str>,
+    /// Whether something is written behind or below it.
+    pub(super) has_value: bool,
+}
+
+/// A value that no key or item lies in.
+pub(super) struct Leaf<'t> {
+    /// Where it begins, with its quotation mark, bracket or header.
+    pub(super) start: usize,
+    /// The column that its other lines have at least.
+    pub(super) least: usize,
+    pub(super) form: Form<'t>,
+}
+
+/// How a value is written.
+pub(super) enum Form<'t> {
+    Plain,
+    Quoted(char),
+    Flow(Flow<'t>),
+    /// Below a header; the column of its first line, once there is one.
+    Block(Option<usize>),
+    /// Of which there is no more: it is closed.
+    Closed,
+}
+
+impl<'t> Open<'t> {
+    /// Goes on behind a line.
+    pub(super) fn take(&mut self, line: Line) {
+        if line.is_blank() {
+            return;
+        }
+        if self.goes_on(line) {
+            self.feed(line.start, line.end);
+            if let Some(Leaf { form: Form::Block(column), .. }) = &mut self.leaf {
+                column.get_or_insert(line.indent);
+            }
+            return;
+        }
+        self.leaf = None;
+        if line.is_comment(self.text) {
+            return;
+        }
+        let (rest, is_item) = self.items(line);
+        if let Some(head) = split_key(self.text, rest) {
+            self.enter(rest.indent, head);
+            self.begin(head.after, rest.end, line.next, rest.indent + 1);
+        } else {
+            self.leave(rest.indent, is_item);
+            self.begin(rest.start, rest.end, line.next, self.least());
+        }
+    }
+
+    /// Whether a line that is not blank belongs to the value that is open.
+    pub(super) fn goes_on(&self, line: Line) -> bool {
+        let Some(leaf) = &self.leaf else { return false };
+        let is_deep = line.indent >= leaf.least;
+        match &leaf.form {
+            Form::Block(_) => is_deep,
+            Form::Plain => is_deep && !self.is_key_to_parser(line.start),
+            Form::Quoted(_) => is_deep || self.reaches(leaf, line.start),
+            Form::Flow(_) => {
+                let content = line.content(self.text);
+                is_deep
+                    || content.starts_with([']', '}', '[', '{', '"', '\'', ',', '#'])
+                    || self.reaches(leaf, line.start)
+            }
+            Form::Closed => false,
+        }
+    }
+
+    /// Whether the parser has read a key of the first level there: one that is indented by mistake.
+    fn is_key_to_parser(&self, offset: usize) -> bool {
+        self.frontmatter.entries.binary_search_by_key(&offset, |it| it.key.span.start).is_ok()
+    }
+
+    /// Whether the parser has read the value further than to `offset`.
+    pub(super) fn reaches(&self, leaf: &Leaf<'_>, offset: usize) -> bool {
+        let value = value_at(&self.frontmatter.entries, leaf.start);
+        value.is_some_and(|it| it.span.start == leaf.start && offset < it.span.end)
+    }
+
+    /// Enters the items whose dashes a line begins with; returns what is behind them, and whether
+    /// there are any.
+    pub(super) fn items(&mut self, line: Line) -> (Line, bool) {
+        let mut rest = line;
+        while rest.is_item(self.text) {
+            // A list may stand in the column of its own key.
+            self.drop_levels(|it| {
+                it.column > rest.indent || it.column == rest.indent && it.key.is_none()
+            });
+            self.push(rest.indent, None);
+            rest = rest_of(self.text, rest, rest.start + 1);
+        }
+        (rest, rest.start > line.start)
+    }
+
+    /// Enters a key.
+    pub(super) fn enter(&mut self, column: usize, head: KeyHead) {
+        self.drop_levels(|it| it.column >= column);
+        // It may be indented by mistake.
+        if self.is_key_to_parser(head.key.start) {
+            self.levels.clear();
+        }
+        self.push(column, Some(head.key.slice(self.text).trim_matches(['"', '\''])));
+    }
+
+    /// Leaves the keys and items that a line without a key does not lie under; returns what it
+    /// stands beside, if anything. Behind a dash of its own a line lies under that.
+    pub(super) fn leave(&mut self, column: usize, is_item: bool) -> Option<Level<'t>> {
+        let mut left = None;
+        while !is_item && let Some(level) = self.levels.pop_if(|it| it.column >= column) {
+            left = Some(level);
+        }
+        left
+    }
+
+    fn drop_levels(&mut self, is_left: impl Fn(&Level<'_>) -> bool) {
+        while self.levels.pop_if(|it| is_left(it)).is_some() {}
+    }
+
+    fn push(&mut self, column: usize, key: Option<&'t str>) {
+        if let Some(parent) = self.levels.last_mut() {
+            parent.has_value = true;
+        }
+        self.levels.push(Level { column, key, has_value: false });
+    }
+
+    /// Returns the least column of a value's other lines.
+    pub(super) fn least(&self) -> usize {
+        self.levels.last().map_or(0, |it| it.column + 1)
+    }
+
+    /// Begins the value that stands between `after` and `to`, if one does; returns whether a comment
+    /// is begun there. `below` is where the next line begins.
+    pub(super) fn begin(&mut self, after: usize, to: usize, below: usize, least: usize) -> bool {
+        let mut at = self.skip_blanks(after, to);
+        // What names a value or its type is no part of it.
+        while self.text[at..to].starts_with(['&', '!']) {
+            let written = &self.text[at..to];
+            let Some(length) = written.find([' ', '\t']) else { break };
+            at = self.skip_blanks(at + length, to);
+        }
+        let written = &self.text[at..to];
+        let Some(first) = written.chars().next() else { return false };
+        if first == '#' {
+            return true;
+        }
+        if let Some(level) = self.levels.last_mut() {
+            level.has_value = true;
+        }
+        let line = &self.text[at..line_end(self.text, at).unwrap_or(self.text.len())];
+        let (form, from) = match first {
+            '"' | '\'' => (Form::Quoted(first), at + 1),
+            '[' | '{' => (Form::Flow(Flow::default()), at),
+            '|' | '>' if block_header(line.trim_end()).is_some() => {
+                (Form::Block(None), below.max(to))
+            }
+            _ => (Form::Plain, at),
+        };
+        self.leaf = Some(Leaf { start: at, least, form });
+        self.feed(from.min(to), to) == Fed::Comment
+    }
+
+    fn skip_blanks(&self, from: usize, to: usize) -> usize {
+        let written = &self.text[from.min(to)..to];
+        from.min(to) + written.len() - written.trim_start_matches([' ', '\t']).len()
+    }
+
+    /// Goes on with the value that is open.
+    pub(super) fn feed(&mut self, from: usize, to: usize) -> Fed {
+        let text = self.text;
+        let Some(leaf) = &mut self.leaf else { return Fed::Open };
+        let fed = match &mut leaf.form {
+            Form::Flow(flow) => flow.feed(text, from, to),
+            Form::Quoted(quote) => {
+                closing(text, *quote, from, to).map_or(Fed::Open, |it| Fed::Closed(it + 1))
+            }
+            Form::Plain | Form::Closed if has_comment(text, from, to) => Fed::Comment,
+            Form::Plain | Form::Closed | Form::Block(_) => Fed::Open,
+        };
+        if let Fed::Closed(end) = fed {
+            leaf.form = Form::Closed;
+            return if has_comment(text, end, to) { Fed::Comment } else { fed };
+        }
+        fed
+    }
+}
+
+/// Whether a comment begins in a part of a line, behind a blank.
+fn has_comment(text: &str, from: usize, to: usize) -> bool {
+    let bytes = text.as_bytes();
+    (from..to).any(|at| bytes[at] == b'#' && at > 0 && is_blank(bytes[at - 1]))
+}
+
+/// Returns the innermost value at an offset that is no block of keys or items.
+fn value_at(entries: &[Entry], offset: usize) -> Option<&Value> {
+    let mut entries = entries;
+    loop {
+        let after = entries.partition_point(|it| it.value.span.start <= offset);
+        let mut value = &entries.get(after.checked_sub(1)?)?.value;
+        loop {
+            match &value.kind {
+                ValueKind::Mapping { flow: false, entries: inner } => {
+                    entries = inner;
+                    break;
+                }
+                ValueKind::Sequence { flow: false, items } => {
+                    let after = items.partition_point(|it| it.span.start <= offset);
+                    value = items.get(after.checked_sub(1)?)?;
+                }
+                _ => return Some(value),
+            }
+        }
+    }
+}

@@ -1,0 +1,635 @@
+//! Completion and hover on texts with a `|` where the cursor stands.
+
+mod arguing;
+mod hurting;
+mod spanning;
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use expect_test::{Expect, expect};
+use skills_agents::skill::parse;
+use skills_lint::Subject;
+use skills_lint::testing::{SKILLS, SPANNING, record};
+use skills_syntax::path::AbsPath;
+use skills_syntax::text::Span;
+
+use super::{Kind, Written, complete, documentation, hover};
+
+/// Calls `with` on a text as the skill at `/w/.claude/skills/deploy`.
+pub(super) fn with_subject<R>(text: &str, with: impl FnOnce(&Subject<'_>) -> R) -> R {
+    with_subject_at("/w/.claude/skills/deploy/SKILL.md", text, with)
+}
+
+/// Calls `with` on a text at a path.
+pub(super) fn with_subject_at<R>(
+    path: &str,
+    text: &str,
+    with: impl FnOnce(&Subject<'_>) -> R,
+) -> R {
+    let (text, record) = record(text);
+    let document = parse(&text);
+    let path = AbsPath::new(Path::new(path)).unwrap();
+    with(&Subject { text: &text, document: &document, record: &record, path: Some(&path) })
+}
+
+/// Takes the mark out of a text.
+fn marked(text: &str) -> (String, usize) {
+    let at = text.find('|').expect("a text with a mark");
+    (text.replacen('|', "", 1), at)
+}
+
+/// Shows the first items, each as what the line of the cursor becomes.
+#[track_caller]
+fn check(marked_text: &str, expected: &Expect) {
+    let (text, offset) = marked(marked_text);
+    let Some(found) = complete(&text, offset, Written::Skill(Some("deploy"))) else {
+        return expected.assert_eq("nothing\n");
+    };
+    let mut shown = String::new();
+    for item in found.items.iter().take(4) {
+        let mut after = text.clone();
+        after.replace_range(found.span.start..found.span.end, &item.text);
+        let line = after[..found.span.start].matches('\n').count();
+        let line = after.lines().nth(line).unwrap_or_default();
+        let _ = writeln!(shown, "{} -> {line}", item.label);
+    }
+    let _ = writeln!(shown, "{} in all", found.items.len());
+    expected.assert_eq(&shown);
+}
+
+#[track_caller]
+fn check_hover(marked_text: &str, expected: &Expect) {
+    let (text, offset) = marked(marked_text);
+    let shown = hover(&text, offset).map_or("nothing\n".to_owned(), |it| {
+        format!("[{}] {}\n", it.span.slice(&text), it.text.lines().next().unwrap_or_default())
+    });
+    expected.assert_eq(&shown);
+}
+
+#[test]
+fn an_empty_file_offers_a_whole_one() {
+    check(
+        "|",
+        &expect![[r#"
+        SKILL.md -> ---
+        1 in all
+    "#]],
+    );
+    check(
+        "\n  |\n",
+        &expect![[r#"
+        SKILL.md -> ---
+        1 in all
+    "#]],
+    );
+}
+
+#[test]
+fn an_empty_command_is_offered_whole_and_without_a_name() {
+    let found = complete("", 0, Written::Command).unwrap();
+    let [item] = &found.items[..] else { panic!("{found:?}") };
+    assert_eq!(
+        item.text,
+        "---\ndescription: What it does.\nargument-hint: \"[file]\"\n---\n\nWhat to do with $ARGUMENTS, step by step.\n"
+    );
+    assert!(item.snippet.as_ref().is_some_and(|it| it.contains("\\$ARGUMENTS")), "{item:?}");
+}
+
+#[test]
+fn keys_that_are_missing_are_offered_the_needed_first() {
+    check(
+        "---\n|\n---\n",
+        &expect![[r#"
+        name -> name: 
+        description -> description: 
+        when_to_use -> when_to_use: 
+        license -> license: 
+        20 in all
+    "#]],
+    );
+    check(
+        "---\nname: deploy\n|\n---\n",
+        &expect![[r#"
+        description -> description: 
+        when_to_use -> when_to_use: 
+        license -> license: 
+        compatibility -> compatibility: 
+        19 in all
+    "#]],
+    );
+    check(
+        "---\nname: deploy\ndescription: x\nal|\n---\n",
+        &expect![[r#"
+        when_to_use -> when_to_use: 
+        license -> license: 
+        compatibility -> compatibility: 
+        metadata -> metadata: 
+        18 in all
+    "#]],
+    );
+}
+
+#[test]
+fn the_word_under_the_cursor_is_replaced() {
+    check(
+        "---\nal|lowed: Read\n---\n",
+        &expect![[r#"
+        name -> name: Read
+        description -> description: Read
+        when_to_use -> when_to_use: Read
+        license -> license: Read
+        20 in all
+    "#]],
+    );
+    check(
+        "---\n|descr\n---\n",
+        &expect![[r#"
+        name -> name: 
+        description -> description: 
+        when_to_use -> when_to_use: 
+        license -> license: 
+        20 in all
+    "#]],
+    );
+}
+
+#[test]
+fn broken_and_unclosed_frontmatter_is_no_obstacle() {
+    check(
+        "---\nname: deploy\ndescription: \"open\nmod|",
+        &expect![[r#"
+        when_to_use -> when_to_use: 
+        license -> license: 
+        compatibility -> compatibility: 
+        metadata -> metadata: 
+        18 in all
+    "#]],
+    );
+    check(
+        "---\nname: a: b\n\tbad\nmodel: |\n---\n",
+        &expect![[r#"
+        sonnet -> model: sonnet
+        opus -> model: opus
+        haiku -> model: haiku
+        fable -> model: fable
+        5 in all
+    "#]],
+    );
+    check(
+        "---\r\nname: deploy\r\nmodel: o|\r\n---\r\n",
+        &expect![[r#"
+        sonnet -> model: sonnet
+        opus -> model: opus
+        haiku -> model: haiku
+        fable -> model: fable
+        5 in all
+    "#]],
+    );
+    check(
+        "\u{FEFF}---\nname: 技能 🦀\neffort: |\n---\n",
+        &expect![[r#"
+        low -> effort: low
+        medium -> effort: medium
+        high -> effort: high
+        xhigh -> effort: xhigh
+        5 in all
+    "#]],
+    );
+}
+
+#[test]
+fn values_are_those_of_the_field() {
+    check(
+        "---\nuser-invocable: |\n---\n",
+        &expect![[r#"
+        true -> user-invocable: true
+        false -> user-invocable: false
+        2 in all
+    "#]],
+    );
+    check(
+        "---\ncontext: f|\n---\n",
+        &expect![[r#"
+        fork -> context: fork
+        inline -> context: inline
+        inherit -> context: inherit
+        3 in all
+    "#]],
+    );
+    check(
+        "---\nname: |\n---\n",
+        &expect![[r#"
+        deploy -> name: deploy
+        1 in all
+    "#]],
+    );
+    check(
+        "---\ndescription: Use |\n---\n",
+        &expect![[r#"
+        nothing
+    "#]],
+    );
+}
+
+#[test]
+fn tools_are_offered_in_every_form_of_a_list() {
+    check(
+        "---\nallowed-tools: Read, Ba|\n---\n",
+        &expect![[r#"
+            Bash -> allowed-tools: Read, Bash
+            BashOutput -> allowed-tools: Read, BashOutput
+            KillShell -> allowed-tools: Read, KillShell
+            PowerShell -> allowed-tools: Read, PowerShell
+            41 in all
+        "#]],
+    );
+    check(
+        "---\nallowed-tools: [Read, |]\n---\n",
+        &expect![[r#"
+            Bash -> allowed-tools: [Read, Bash]
+            BashOutput -> allowed-tools: [Read, BashOutput]
+            KillShell -> allowed-tools: [Read, KillShell]
+            PowerShell -> allowed-tools: [Read, PowerShell]
+            41 in all
+        "#]],
+    );
+    check(
+        "---\nallowed-tools:\n  - Read\n  - |\n---\n",
+        &expect![[r#"
+            Bash ->   - Bash
+            BashOutput ->   - BashOutput
+            KillShell ->   - KillShell
+            PowerShell ->   - PowerShell
+            41 in all
+        "#]],
+    );
+    check(
+        "---\nallowed-tools:\n- \"Gr|\"\n---\n",
+        &expect![[r#"
+        Bash -> - "Bash"
+        BashOutput -> - "BashOutput"
+        KillShell -> - "KillShell"
+        PowerShell -> - "PowerShell"
+        42 in all
+    "#]],
+    );
+    check(
+        "---\nallowed-tools: Bash(git |)\n---\n",
+        &expect![[r#"
+            git * -> allowed-tools: Bash(git *)
+            gh * -> allowed-tools: Bash(gh *)
+            npm run * -> allowed-tools: Bash(npm run *)
+            npx * -> allowed-tools: Bash(npx *)
+            9 in all
+        "#]],
+    );
+}
+
+/// Shows what the line of the cursor becomes with one item; nothing where it is not offered.
+#[track_caller]
+fn check_with(marked_text: &str, label: &str, expected: &str) {
+    let (text, offset) = marked(marked_text);
+    let found = complete(&text, offset, Written::Skill(Some("deploy")));
+    let shown = found.and_then(|found| {
+        let item = found.items.iter().find(|it| it.label == label)?;
+        let mut after = text.clone();
+        after.replace_range(found.span.start..found.span.end, &item.text);
+        let line = after[..found.span.start].matches('\n').count();
+        Some(after.lines().nth(line).unwrap_or_default().to_owned())
+    });
+    assert_eq!(shown.as_deref().unwrap_or("nothing"), expected);
+}
+
+#[test]
+fn parentheses_that_nothing_closes_take_nothing_of_the_line_with_them() {
+    let check = |value: &str, expected: &str| {
+        let text = format!("---\nname: deploy\nallowed-tools: {value}\n---\n");
+        check_with(&text, "git *", &format!("allowed-tools: {expected}"));
+    };
+    check("[Read, Bash(|, Write]", "[Read, Bash(git *), Write]");
+    check("[Read, Bash(|), Write]", "[Read, Bash(git *), Write]");
+    check("[Bash(g|, Read]", "[Bash(git *), Read]");
+    check("[Bash(|, Edit(x)]", "[Bash(git *), Edit(x)]");
+    check("[\"Bash(|\"]", "[\"Bash(git *)\"]");
+    check("\"Bash(|\"", "\"Bash(git *)\"");
+    check("[Bash(|]", "[Bash(git *)]");
+    check("Bash(| Read", "Bash(git *) Read");
+    check("Bash(g|)", "Bash(git *)");
+}
+
+#[test]
+fn behind_a_colon_and_a_dash_a_blank_comes_first() {
+    check_with("---\nmodel:|\n---\n", "sonnet", "model: sonnet");
+    check_with("---\nuser-invocable:|\n---\n", "true", "user-invocable: true");
+    check_with("---\nallowed-tools:\n  -|\n---\n", "Read", "  - Read");
+    check_with("---\nhooks:\n  PreToolUse:\n    -|\n---\n", "matcher", "    - matcher: ");
+}
+
+#[test]
+fn nothing_is_offered_in_a_comment() {
+    check_with("---\ncontext: fork # |\n---\n", "fork", "nothing");
+    check_with("---\ncontext: \"fork\" # x |\n---\n", "fork", "nothing");
+    check_with("---\nallowed-tools:\n  - Read # |\n---\n", "Read", "nothing");
+}
+
+#[test]
+fn hooks_offer_events_keys_and_kinds() {
+    check(
+        "---\nhooks:\n  Pre|\n---\n",
+        &expect![[r#"
+        SessionStart ->   SessionStart:
+        Setup ->   Setup:
+        UserPromptSubmit ->   UserPromptSubmit:
+        UserPromptExpansion ->   UserPromptExpansion:
+        33 in all
+    "#]],
+    );
+    check(
+        "---\nhooks:\n  PreToolUse:\n    - |\n---\n",
+        &expect![[r#"
+        matcher ->     - matcher: 
+        hooks ->     - hooks: 
+        2 in all
+    "#]],
+    );
+    check(
+        "---\nhooks:\n  PreToolUse:\n    - matcher: B|\n---\n",
+        &expect![[r#"
+        Bash ->     - matcher: Bash
+        Edit|Write ->     - matcher: Edit|Write
+        mcp__.* ->     - matcher: mcp__.*
+        3 in all
+    "#]],
+    );
+    check(
+        "---\nhooks:\n  PreToolUse:\n    - hooks:\n        - type: |\n---\n",
+        &expect![[r#"
+        command ->         - type: command
+        http ->         - type: http
+        mcp_tool ->         - type: mcp_tool
+        prompt ->         - type: prompt
+        5 in all
+    "#]],
+    );
+    check(
+        "---\nhooks:\n  PreToolUse:\n    - hooks:\n        - type: command\n          |\n---\n",
+        &expect![[r#"
+            type ->           type: 
+            command ->           command: 
+            url ->           url: 
+            server ->           server: 
+            18 in all
+        "#]],
+    );
+}
+
+#[test]
+fn variables_are_offered_in_the_body() {
+    check(
+        "---\nname: a\narguments: issue\n---\nRun $|",
+        &expect![[r#"
+            $ARGUMENTS -> Run $ARGUMENTS
+            $issue -> Run $issue
+            $0 -> Run $0
+            $1 -> Run $1
+            10 in all
+        "#]],
+    );
+    check(
+        "---\nname: a\n---\nsee ${CLAUDE_SK|}/x\n",
+        &expect![[r#"
+        $ARGUMENTS -> see $ARGUMENTS/x
+        ${CLAUDE_SKILL_DIR} -> see ${CLAUDE_SKILL_DIR}/x
+        ${CLAUDE_PROJECT_DIR} -> see ${CLAUDE_PROJECT_DIR}/x
+        ${CLAUDE_SESSION_ID} -> see ${CLAUDE_SESSION_ID}/x
+        7 in all
+    "#]],
+    );
+}
+
+#[test]
+fn nothing_is_offered_where_nothing_is_meant() {
+    check(
+        "---\nname: a\n---\nplain te|xt\n",
+        &expect![[r#"
+        nothing
+    "#]],
+    );
+    check(
+        "-|--\nname: a\n---\n",
+        &expect![[r#"
+        nothing
+    "#]],
+    );
+    check(
+        "---\n# al|\n---\n",
+        &expect![[r#"
+        nothing
+    "#]],
+    );
+    check(
+        "---\ndescription: >\n  some te|xt\n---\n",
+        &expect![[r#"
+        nothing
+    "#]],
+    );
+}
+
+#[test]
+fn things_under_the_cursor_are_explained() {
+    check_hover(
+        "---\nal|lowed-tools: Read\n---\n",
+        &expect![[r#"
+        [allowed-tools] **`allowed-tools`**: Tools that the skill may use without asking. It grants, it does not restrict: other tools stay available and ask as always. The standard calls the field experimental. Only words between blanks are read alike by the standard and by Claude Code; the opencode-agent-skills plugin takes a list and nothing else.
+    "#]],
+    );
+    check_hover(
+        "---\nuser-invo|kable: true\n---\n",
+        &expect![[r#"
+        [user-invokable] No agent reads `user-invokable`; it is written `user-invocable`.
+    "#]],
+    );
+    check_hover(
+        "---\nmodel: ha|iku\n---\n",
+        &expect![[r#"
+        [haiku] `haiku`: The current Haiku.
+    "#]],
+    );
+    check_hover(
+        "---\nallowed-tools: Bash(git st|atus:*), Read\n---\n",
+        &expect![[r#"
+        [Bash(git status:*)] **`Bash`** of Claude Code: Runs a command in a shell.
+    "#]],
+    );
+    check_hover(
+        "---\nhooks:\n  PreTool|Use:\n---\n",
+        &expect![[r#"
+        [PreToolUse] **`PreToolUse`**: A tool is about to run; can block it. Since 1.0.38.
+    "#]],
+    );
+    check_hover(
+        "---\ndescription: Writes me|ssages.\n---\n",
+        &expect![[r#"
+        [Writes messages.] 16 characters, about 4 tokens in every list of skills.
+    "#]],
+    );
+    check_hover(
+        "---\nname: a\n---\nin ${CLAUDE_SKILL|_DIR}/x\n",
+        &expect![[r#"
+        [${CLAUDE_SKILL_DIR}] **`${CLAUDE_SKILL_DIR}`**: The directory of the skill. Replaced by Claude Code.
+    "#]],
+    );
+    check_hover(
+        "---\nname: de|ploy\n---\n",
+        &expect![[r#"
+        [deploy] **`name`**: The skill's name, the same as that of its directory. Lower-case letters, digits and single hyphens, at most 64 characters. Claude Code invokes a skill by its directory's name and shows this one as a label.
+    "#]],
+    );
+    check_hover(
+        "---\nmodel: opus # o|pus\n---\n",
+        &expect![[r#"
+        nothing
+    "#]],
+    );
+    check_hover(
+        "---\nwhatever: x|\n---\n",
+        &expect![[r#"
+        nothing
+    "#]],
+    );
+}
+
+#[test]
+fn every_item_has_something_to_say() {
+    for text in [
+        "---\n|\n---\n",
+        "---\nallowed-tools: |\n---\n",
+        "---\nhooks:\n  |\n---\n",
+        "---\nname: a\n---\n$|",
+    ] {
+        let (text, offset) = marked(text);
+        for item in complete(&text, offset, Written::Skill(None)).expect("items").items {
+            assert!(documentation(item.kind, &item.label).is_some(), "{item:?}");
+        }
+    }
+    assert_eq!(documentation(Kind::Field, "nothing"), None);
+}
+
+#[test]
+fn no_place_in_no_text_is_a_trap() {
+    let texts = [
+        "---\nname: é\n  - : [\nhooks:\n - x:\n   - \"(\n---\n$\u{e9} ${",
+        "---\n-\n- -\n-a: (\n'k\": v\n: x\n",
+        "\u{FEFF}---\r\n\t- ,)(]\r\n---",
+        "$",
+    ];
+    for text in texts {
+        for offset in 0..=text.len() + 1 {
+            if let Some(found) = complete(text, offset.min(text.len()), Written::Skill(Some("x"))) {
+                let Span { start, end } = found.span;
+                assert!(text.get(start..end).is_some(), "{text:?} at {offset}: {:?}", found.span);
+            }
+            hover(text, offset.min(text.len()));
+        }
+    }
+}
+
+#[test]
+fn the_parentheses_of_a_tool_have_patterns() {
+    check(
+        "---\nallowed-tools: Read Bash(|)\n---\n```sh\npdftotext a.pdf\n  -layout\n```\n",
+        &expect![[r#"
+            pdftotext * -> allowed-tools: Read Bash(pdftotext *)
+            git * -> allowed-tools: Read Bash(git *)
+            gh * -> allowed-tools: Read Bash(gh *)
+            npm run * -> allowed-tools: Read Bash(npm run *)
+            10 in all
+        "#]],
+    );
+    check(
+        "---\nallowed-tools:\n  - Edit(src|\n---\n",
+        &expect![[r#"
+            ./** ->   - Edit(./**)
+            src/** ->   - Edit(src/**)
+            **/*.md ->   - Edit(**/*.md)
+            ~/** ->   - Edit(~/**)
+            5 in all
+        "#]],
+    );
+}
+
+#[test]
+fn at_each_keystroke_completion_knows_the_word() {
+    for skill in SKILLS.into_iter().chain(SPANNING) {
+        let ends = skill.char_indices().map(|(at, letter)| at + letter.len_utf8());
+        for end in std::iter::once(0).chain(ends) {
+            let text = &skill[..end];
+            let found = complete(text, end, Written::Skill(Some("deploy")));
+            if let Some(found) = &found {
+                assert!(found.span.end == end && !found.items.is_empty(), "{text:?}");
+            }
+            // A key of the first level that is half written: the whole of it is offered.
+            let line = text.rsplit('\n').next().unwrap_or_default();
+            let whole = skill[end - line.len()..].split([':', '\n']).next().unwrap_or_default();
+            let is_begun = text.matches("---\n").count() == 1 && line.len() < whole.len();
+            if is_begun && !line.is_empty() && skills_agents::catalog::find(whole).is_some() {
+                let found = found.unwrap_or_else(|| panic!("nothing is offered: {text:?}"));
+                assert_eq!(found.span.slice(text), line);
+                assert!(found.items.iter().any(|it| it.label == whole), "{whole}: {text:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_description_is_shown_as_each_agent_lists_it() {
+    let (text, offset) = marked("---\nname: pdf\ndescription: Reads| PDFs.\n---\n");
+    let said = hover(&text, offset).expect("there is something to say").text;
+    for agent in ["Claude Code", "opencode", "Codex", "Gemini CLI"] {
+        assert!(said.contains(&format!("**{agent}**, ")), "{said}");
+    }
+    assert!(said.contains("- pdf: Reads PDFs."), "{said}");
+}
+
+#[test]
+fn a_value_that_goes_on_is_told_of_in_each_of_its_lines() {
+    for text in [
+        "---\nname: pdf\ndescription: >\n  Reads| PDFs.\n---\n",
+        "---\nname: pdf\ndescription: |-\n  Reads PDFs.\n  Of| all kinds.\n---\n",
+        "---\nname: pdf\ndescription: Reads\n  PDFs| of all kinds.\n---\n",
+    ] {
+        let (text, offset) = marked(text);
+        let said = hover(&text, offset).unwrap_or_else(|| panic!("nothing is said: {text}")).text;
+        assert!(said.contains("**Codex**, "), "{said}");
+    }
+    for text in [
+        "---\nallowed-tools: [Read,\n  Wri|te]\n---\n",
+        "---\nallowed-tools: Read,\n  Wri|te\n---\n",
+        "---\nallowed-tools: >\n  Read, Wri|te\n---\n",
+    ] {
+        let (text, offset) = marked(text);
+        let found = hover(&text, offset).unwrap_or_else(|| panic!("nothing is said: {text}"));
+        assert_eq!(found.span.slice(&text), "Write", "{text}");
+    }
+}
+
+#[test]
+fn a_description_that_an_agent_hides_is_not_shown_in_its_list() {
+    let (text, offset) =
+        marked("---\nname: pdf\ndescription: Reads| PDFs.\ndisable-model-invocation: true\n---\n");
+    let said = hover(&text, offset).expect("there is something to say").text;
+    assert!(said.contains("**Claude Code** does not list it"), "{said}");
+    assert!(said.contains("**Codex**, "), "{said}");
+}
+
+#[test]
+fn answers_and_tools_of_servers_are_told_of() {
+    let said = |text: &str| {
+        let (text, offset) = marked(text);
+        hover(&text, offset).expect("there is something to say").text
+    };
+    assert!(said("---\nuser-invocable: fal|se\n---\n").contains("`user-invocable`"));
+    let tool = said("---\nallowed-tools: mcp__git|hub__list_issues\n---\n");
+    assert_eq!(tool, "The tool `list_issues` of the MCP server `github`.");
+}

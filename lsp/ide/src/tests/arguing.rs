@@ -1,0 +1,236 @@
+//! What a body asks of its arguments: hovers, completion, and where they are named.
+
+use expect_test::{Expect, expect};
+use skills_agents::skill::parse;
+
+use crate::{Written, argument, complete, documentation, hover};
+
+const CURSOR: &str = "<CURSOR>";
+
+fn unmarked(marked: &str) -> (String, usize) {
+    let at = marked.find(CURSOR).expect("a cursor");
+    (marked.replacen(CURSOR, "", 1), at)
+}
+
+/// Shows all that is said at the cursor in a body below this frontmatter.
+#[track_caller]
+fn check(head: &str, body: &str, expected: &Expect) {
+    let (text, offset) = unmarked(&format!("---\nname: a\n{head}---\n{body}\n"));
+    let shown = hover(&text, offset)
+        .map_or("nothing".to_owned(), |it| format!("[{}] {}", it.span.slice(&text), it.text));
+    expected.assert_eq(&(shown + "\n"));
+}
+
+const NAMED: &str = "arguments: issue branch\n";
+
+#[test]
+fn a_number_is_the_word_that_each_agent_counts() {
+    check(
+        NAMED,
+        "Fix $<CURSOR>0 on $1.",
+        &expect![[r#"
+            [$0] **`$0`**: the first word that is typed behind the skill's name (`issue` of `arguments`). Replaced by Claude Code, which counts from 0; it stays as it is where there is none.
+
+            In a slash command opencode puts nothing in: it counts from 1.
+        "#]],
+    );
+    check(
+        NAMED,
+        "Fix $0 on $1<CURSOR>.",
+        &expect![[r#"
+            [$1] **`$1`**: the second word that is typed behind the skill's name (`branch` of `arguments`). Replaced by Claude Code, which counts from 0; it stays as it is where there is none.
+
+            In a slash command opencode puts in the first word that is typed behind the skill's name (`issue` of `arguments`) and all that follow.
+        "#]],
+    );
+    check(
+        NAMED,
+        "Fix $<CURSOR>1 on $2.",
+        &expect![[r#"
+            [$1] **`$1`**: the second word that is typed behind the skill's name (`branch` of `arguments`). Replaced by Claude Code, which counts from 0; it stays as it is where there is none.
+
+            In a slash command opencode puts in the first word that is typed behind the skill's name (`issue` of `arguments`).
+        "#]],
+    );
+    check(
+        "",
+        "Fix $<CURSOR>3.",
+        &expect![[r#"
+        [$3] **`$3`**: the fourth word that is typed behind the skill's name. Replaced by Claude Code, which counts from 0; it stays as it is where there is none.
+
+        In a slash command opencode puts in the third word that is typed behind the skill's name and all that follow.
+    "#]],
+    );
+    check(
+        "argument-hint: \"[issue number] <branch>\"\n",
+        "Fix <CURSOR>$1.",
+        &expect![[r#"
+            [$1] **`$1`**: the second word that is typed behind the skill's name (`branch` of `argument-hint`). Replaced by Claude Code, which counts from 0; it stays as it is where there is none.
+
+            In a slash command opencode puts in the first word that is typed behind the skill's name (`issue number` of `argument-hint`) and all that follow.
+        "#]],
+    );
+    check(
+        "argument-hint: [issue] [branch]\n",
+        "Fix <CURSOR>$1.",
+        &expect![[r#"
+            [$1] **`$1`**: the second word that is typed behind the skill's name (`branch` of `argument-hint`). Replaced by Claude Code, which counts from 0; it stays as it is where there is none.
+
+            In a slash command opencode puts in the first word that is typed behind the skill's name (`issue` of `argument-hint`) and all that follow.
+        "#]],
+    );
+    check(
+        NAMED,
+        "```sh\ngit checkout $<CURSOR>1\n```",
+        &expect![[r#"
+            [$1] **`$1`**: the second word that is typed behind the skill's name (`branch` of `arguments`). Replaced by Claude Code, which counts from 0; it stays as it is where there is none.
+
+            In a slash command opencode puts in the first word that is typed behind the skill's name (`issue` of `arguments`) and all that follow.
+        "#]],
+    );
+}
+
+#[test]
+fn a_name_is_the_word_in_its_place() {
+    check(
+        NAMED,
+        "Fix $iss<CURSOR>ue.",
+        &expect![[r#"
+            [$issue] **`$issue`**: the first word that is typed behind the skill's name (`issue` of `arguments`). Replaced by Claude Code, and empty where there is none.
+
+            opencode leaves it as it is.
+        "#]],
+    );
+    check(
+        "arguments: [a-b, a]\n",
+        "Fix $a-b<CURSOR> and $a.",
+        &expect![[r#"
+            [$a-b] **`$a-b`**: the first word that is typed behind the skill's name (`a-b` of `arguments`). Replaced by Claude Code, and empty where there is none.
+
+            opencode leaves it as it is.
+        "#]],
+    );
+    check(
+        "arguments:\n  - é\nargument-hint: \"[x]\"\n",
+        "Fix $é<CURSOR>.",
+        &expect![[r#"
+            [$é] **`$é`**: the first word that is typed behind the skill's name (`é` of `arguments`). Replaced by Claude Code, and empty where there is none.
+
+            opencode leaves it as it is.
+        "#]],
+    );
+}
+
+#[test]
+fn an_index_is_claude_codes_alone() {
+    check(
+        NAMED,
+        "Fix $ARGU<CURSOR>MENTS[1].",
+        &expect![[r#"
+            [$ARGUMENTS[1]] **`$ARGUMENTS[1]`**: the second word that is typed behind the skill's name (`branch` of `arguments`). Replaced by Claude Code, which counts from 0; it stays as it is where there is none.
+
+            In a slash command opencode puts in all that was typed, and leaves `[1]` behind it.
+        "#]],
+    );
+    check(
+        NAMED,
+        "Fix $ARGUMENTS[0<CURSOR>].",
+        &expect![[r#"
+            [$ARGUMENTS[0]] **`$ARGUMENTS[0]`**: the first word that is typed behind the skill's name (`issue` of `arguments`). Replaced by Claude Code, which counts from 0; it stays as it is where there is none.
+
+            In a slash command opencode puts in all that was typed, and leaves `[0]` behind it.
+        "#]],
+    );
+    check(
+        NAMED,
+        "Fix $ARGU<CURSOR>MENTS.",
+        &expect![[r#"
+        [$ARGUMENTS] **`$ARGUMENTS`**: All that was typed behind the skill's name; `$ARGUMENTS[0]` is its first word. Replaced by Claude Code, opencode.
+    "#]],
+    );
+}
+
+#[test]
+fn what_no_agent_takes_so_is_not_explained() {
+    for body in [
+        "It costs $<CURSOR>5 a month.",
+        "The price is $<CURSOR>5.",
+        "About $<CURSOR>100.",
+        "Write \\$<CURSOR>1.",
+        "Write \\$is<CURSOR>sue.",
+        "See $HO<CURSOR>ME.",
+        "See $issue<CURSOR>s.",
+        "See ${iss<CURSOR>ue}.",
+        "It is 5<CURSOR>$.",
+    ] {
+        check(NAMED, body, &expect!["nothing\n"]);
+    }
+    // To opencode the number ends where the letters begin.
+    check(
+        NAMED,
+        "The $<CURSOR>1st.",
+        &expect![[r#"
+            [$1] **`$1`**: In a slash command opencode puts in the first word that is typed behind the skill's name (`issue` of `arguments`) and all that follow.
+        "#]],
+    );
+}
+
+#[test]
+fn names_and_numbers_are_offered() {
+    let offered = |head: &str, body: &str| {
+        let (text, offset) = unmarked(&format!("---\nname: a\n{head}---\n{body}\n"));
+        let found = complete(&text, offset, Written::Skill(None));
+        let items = found.into_iter().flat_map(|it| it.items);
+        let items = items.filter(|it| !it.label.contains('{'));
+        items.flat_map(|it| [it.label, " (".into(), it.detail, ")\n".into()]).collect::<String>()
+    };
+    expect![[r#"
+        $ARGUMENTS (All that was typed behind the skill's name; `$ARGUMENTS[0]` is its first word.)
+        $issue (an argument of this skill)
+        $branch (an argument of this skill)
+        $0 (`issue` in Claude Code)
+        $1 (`branch` in Claude Code, `issue` in opencode)
+        $2 (`branch` in opencode)
+    "#]]
+    .assert_eq(&offered(NAMED, "Fix $<CURSOR>"));
+    expect![[r#"
+        $ARGUMENTS (All that was typed behind the skill's name; `$ARGUMENTS[0]` is its first word.)
+        $0 (`a b` in Claude Code)
+        $1 (`a b` in opencode)
+    "#]]
+    .assert_eq(&offered("argument-hint: \"[a b]\"\n", "Fix $<CURSOR>"));
+    assert_eq!(offered("", "Fix $<CURSOR>").lines().count(), 1);
+    assert_eq!(offered(NAMED, "Fix \\$<CURSOR>"), "");
+    for label in ["$0", "$1", "$issue"] {
+        assert!(documentation(super::Kind::Variable, label).is_some(), "{label}");
+    }
+}
+
+/// Shows where the argument at the cursor is named and asked for.
+#[track_caller]
+fn check_places(marked: &str, expected: &str) {
+    let (text, offset) = unmarked(marked);
+    let shown = argument(&text, &parse(&text), offset).map_or("nothing".to_owned(), |it| {
+        let uses: Vec<_> = it.uses.iter().map(|it| it.slice(&text)).collect();
+        let declared = it.declared.map_or("nowhere", |it| it.slice(&text));
+        format!("{declared}: {}", uses.join(" "))
+    });
+    assert_eq!(shown, expected, "{marked}");
+}
+
+#[test]
+fn an_argument_is_found_by_its_name_its_number_and_its_entry() {
+    let body = "Fix $issue, $0, $ARGUMENTS[0] on $branch; \\$issue costs $0 a month.\n";
+    let text = |body: &str| format!("---\narguments: [issue, 'branch']\n---\n{body}");
+    check_places(
+        &text(&body.replace("$issue,", "$iss<CURSOR>ue,")),
+        "issue: $issue $0 $ARGUMENTS[0]",
+    );
+    check_places(&text(&body.replace("$0,", "$<CURSOR>0,")), "issue: $issue $0 $ARGUMENTS[0]");
+    check_places(&text(&body.replace("branch", "bra<CURSOR>nch")), "'branch': $branch");
+    let head = text(body).replace("[issue", "[iss<CURSOR>ue");
+    check_places(&head, "issue: $issue $0 $ARGUMENTS[0]");
+    check_places("Fix $<CURSOR>7.\n", "nowhere: $7");
+    check_places(&text("Fix $ARGU<CURSOR>MENTS.\n"), "nothing");
+    check_places(&text("Fix<CURSOR> it.\n"), "nothing");
+}

@@ -1,0 +1,148 @@
+//! What stands out in a text beyond Markdown: keys, variables, and references that lead somewhere.
+
+use skills_agents::catalog::variables::find_variable;
+use skills_agents::catalog::{self, Known};
+use skills_syntax::parse::{Document, Entry, Value, ValueKind};
+use skills_syntax::text::Span;
+
+use super::arguments;
+
+/// A stretch of text, and what it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Token {
+    /// Where it is; on one line.
+    pub span: Span,
+    /// What it is.
+    pub kind: TokenKind,
+}
+
+/// What a stretch of text is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum TokenKind {
+    /// A key of the frontmatter that some agent reads, or one below such a key.
+    Key,
+    /// A key that no agent reads.
+    UnreadKey,
+    /// A variable that an agent replaces.
+    Variable,
+    /// A reference to a skill that there is.
+    Reference,
+}
+
+/// Returns what stands out, in the order of the text; no two touch the same letter.
+///
+/// `references` are the places of those references that lead to a skill.
+pub fn tokens(text: &str, document: &Document, references: &[Span]) -> Vec<Token> {
+    let mut tokens = Vec::new();
+    for entry in document.frontmatter.iter().flat_map(|it| &it.entries) {
+        let kind = match catalog::recognise(&entry.key.text) {
+            Known::Field(_) => TokenKind::Key,
+            Known::Misspelled(_) | Known::Unknown => TokenKind::UnreadKey,
+        };
+        key(text, entry, kind, &mut tokens);
+    }
+    variables(text, document, &mut tokens);
+    let references = references.iter().map(|it| Token { span: *it, kind: TokenKind::Reference });
+    tokens.extend(references.filter(|it| !it.span.slice(text).contains('\n')));
+    tokens.sort_by_key(|it| (it.span, it.kind));
+    let mut end = 0;
+    tokens.retain(|it| {
+        let fits = it.span.start >= end && !it.span.is_empty();
+        end = if fits { it.span.end } else { end };
+        fits
+    });
+    tokens
+}
+
+fn key(text: &str, entry: &Entry, kind: TokenKind, tokens: &mut Vec<Token>) {
+    if !entry.key.span.slice(text).contains('\n') {
+        tokens.push(Token { span: entry.key.span, kind });
+    }
+    nested(text, &entry.value, kind, tokens);
+}
+
+fn nested(text: &str, value: &Value, kind: TokenKind, tokens: &mut Vec<Token>) {
+    match &value.kind {
+        ValueKind::Mapping { entries, .. } => {
+            for entry in entries {
+                key(text, entry, kind, tokens);
+            }
+        }
+        ValueKind::Sequence { items, .. } => {
+            for item in items {
+                nested(text, item, kind, tokens);
+            }
+        }
+        ValueKind::Null | ValueKind::Scalar { .. } | ValueKind::Alias { .. } => {}
+    }
+}
+
+fn variables(text: &str, document: &Document, tokens: &mut Vec<Token>) {
+    let body = document.body;
+    let written = body.slice(text);
+    let mut add = |span| tokens.push(Token { span, kind: TokenKind::Variable });
+    arguments::places(text, document).into_iter().for_each(&mut add);
+    for (at, _) in written.match_indices("${") {
+        let inner = &written[at + 2..];
+        let is_name = |it: char| it.is_ascii_alphanumeric() || it == '_';
+        let name = &inner[..inner.find(|it| !is_name(it)).unwrap_or(inner.len())];
+        let is_known = find_variable(name).is_some_and(|it| it.braces);
+        if is_known && inner[name.len()..].starts_with('}') && !written[..at].ends_with('\\') {
+            add(Span::new(at, at + name.len() + 3).moved(body.start));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+    use skills_agents::skill::parse;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, references: &[&str], expected: &Expect) {
+        let place = |it: &&str| {
+            let at = text.find(*it).unwrap();
+            Span::new(at, at + it.len())
+        };
+        let references: Vec<Span> = references.iter().map(place).collect();
+        let shown = tokens(text, &parse(text), &references)
+            .iter()
+            .map(|it| format!("{:?} {}\n", it.kind, it.span.slice(text)))
+            .collect::<Vec<_>>();
+        expected.assert_eq(&shown.concat());
+    }
+
+    #[test]
+    fn keys_variables_and_references_stand_out() {
+        check(
+            "---\nname: a\nfoo: 1\nhooks:\n  Stop:\n    - matcher: x\narguments: [file]\n---\nRun ${CLAUDE_SKILL_DIR}/x $file $ARGUMENTS $1 $HOME \\$1 ${ARGUMENTS and `/other`.\n",
+            &["other"],
+            &expect![[r#"
+                Key name
+                UnreadKey foo
+                Key hooks
+                Key Stop
+                Key matcher
+                Key arguments
+                Variable ${CLAUDE_SKILL_DIR}
+                Variable $file
+                Variable $ARGUMENTS
+                Variable $1
+                Reference other
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_text_without_frontmatter_has_variables() {
+        check(
+            "Use $ARGUMENTS.\n",
+            &[],
+            &expect![[r#"
+            Variable $ARGUMENTS
+        "#]],
+        );
+    }
+}

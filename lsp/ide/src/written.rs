@@ -1,0 +1,136 @@
+//! How a value is written where it is offered, so that YAML reads it as it is meant.
+
+use skills_agents::catalog;
+use skills_agents::fields::{Fields, Item as FieldItem};
+use skills_syntax::parse::Document;
+use skills_syntax::quote::quoted;
+use skills_syntax::text::Span;
+
+use super::complete::Item;
+use crate::place::Style;
+
+impl Item {
+    /// Returns the same with something before it.
+    pub(super) fn behind(self, gap: &str) -> Self {
+        if gap.is_empty() {
+            return self;
+        }
+        let snippet = self.snippet.map(|it| format!("{gap}{it}"));
+        Self { text: format!("{gap}{}", self.text), snippet, ..self }
+    }
+}
+
+/// Returns values as they are written in the place of a word, without those that cannot stand there.
+pub(super) fn fitted(values: Vec<Item>, text: &str, word: Span, style: Style) -> Vec<Item> {
+    let gap = if matches!(style, Style::First { .. }) { gap(text, word) } else { "" };
+    let fitted = values.into_iter().filter_map(|it| {
+        let text = written(text, word, style, &it.text)?;
+        Some(Item { text, ..it }.behind(gap))
+    });
+    fitted.collect()
+}
+
+/// Returns how a value is written in the place of a word: quoted where it would be read otherwise.
+/// Nothing where it cannot stand there.
+fn written(text: &str, word: Span, style: Style, value: &str) -> Option<String> {
+    let (is_first, in_flow) = match style {
+        Style::Beside => return None,
+        Style::Block => return Some(value.to_owned()),
+        Style::Quoted(quote) => {
+            return (!value.contains([quote, '\\'])).then(|| value.to_owned());
+        }
+        Style::First { in_flow } => (true, in_flow),
+        Style::Later { in_flow } => (false, in_flow),
+    };
+    if is_plain(value, is_first, in_flow) {
+        return Some(value.to_owned());
+    }
+    let line = text[word.end..].lines().next().unwrap_or_default();
+    let behind = line.trim_start();
+    let ends = behind.is_empty()
+        || (behind.starts_with('#') && behind.len() < line.len())
+        || (in_flow && behind.starts_with([',', ']', '}']));
+    (is_first && ends).then(|| quoted(value))
+}
+
+/// Returns the other items of a list of the first level: what is left out where more of them are
+/// offered.
+pub(super) fn others(text: &str, document: &Document, path: &[&str], word: Span) -> Vec<String> {
+    // Of a value that nobody has closed yet the brackets are letters.
+    const MARKS: [char; 6] = ['[', ']', '{', '}', '"', '\''];
+    let (Some(frontmatter), [key]) = (&document.frontmatter, path) else { return Vec::new() };
+    let Some(field) = catalog::find(key) else { return Vec::new() };
+    let meets = |it: &FieldItem| it.span.start <= word.end && word.start <= it.span.end;
+    let items = Fields::new(frontmatter, text).list(field).into_iter();
+    items.filter(|it| !meets(it)).map(|it| it.text.trim_matches(MARKS).to_owned()).collect()
+}
+
+/// Whether YAML reads a text as itself without quotes.
+fn is_plain(value: &str, is_first: bool, in_flow: bool) -> bool {
+    const INDICATORS: &[char] =
+        &['*', '&', '!', '|', '>', '%', '@', '`', '#', '"', '\'', '[', ']', '{', '}', ','];
+    let is_marked = is_first
+        && (value.starts_with(INDICATORS)
+            || ["- ", "? ", ": "].iter().any(|it| value.starts_with(it)));
+    let is_cut = value.contains(": ") || value.ends_with(':') || value.contains(" #");
+    let is_split = in_flow && value.contains(['[', ']', '{', '}', ',']);
+    !is_marked && !is_cut && !is_split && value.trim() == value
+}
+
+/// Returns what has to stand between a word that is yet to be written and what is before it: the
+/// blank behind a colon or a dash.
+pub(super) fn gap(text: &str, word: Span) -> &'static str {
+    let is_tight = word.is_empty() && text[..word.start].ends_with([':', '-']);
+    if is_tight { " " } else { "" }
+}
+
+#[cfg(test)]
+mod tests {
+    use skills_agents::skill::parse;
+
+    use super::*;
+    use crate::place::{Place, place};
+
+    /// Writes a value at a `|` behind `paths:`.
+    #[track_caller]
+    fn check(marked: &str, value: &str, expected: &str) {
+        let at = marked.find('|').unwrap();
+        let text = format!("---\npaths: {}\n---\n", marked.replacen('|', "", 1));
+        let document = parse(&text);
+        let Place::Value { word, style, .. } = place(&text, &document, "---\npaths: ".len() + at)
+        else {
+            panic!("no value: {text}")
+        };
+        let shown = written(&text, word, style, value).map_or("nothing".into(), |it| {
+            let line = format!("{}{it}{}", &text[..word.start], &text[word.end..]);
+            line.lines().nth(1).unwrap()["paths: ".len()..].to_owned()
+        });
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn a_value_is_quoted_where_it_would_be_read_otherwise() {
+        check("|", "**/*.ts", "\"**/*.ts\"");
+        check("*.t|", "src/**", "src/**");
+        check("[*|]", "**/*.ts", "[\"**/*.ts\"]");
+        check("[a, *| , b]", "**/*.ts", "[a, \"**/*.ts\" , b]");
+        check("[|] # x", "a{b,c}", "[\"a{b,c}\"] # x");
+        check("| # x", "!a/**", "\"!a/**\" # x");
+        check("|", "a: b", "\"a: b\"");
+    }
+
+    #[test]
+    fn in_quotes_and_within_a_value_it_stands_as_it_is() {
+        check("[\"*|\"]", "**/*.ts", "[\"**/*.ts\"]");
+        check("'a, |'", "**/*.ts", "'a, **/*.ts'");
+        check("src/**, |", "**/*.ts", "src/**, **/*.ts");
+        check("it's, |", "**/*.ts", "it's, **/*.ts");
+    }
+
+    #[test]
+    fn where_quotes_would_be_letters_nothing_is_offered() {
+        check("|, src/**", "**/*.ts", "nothing");
+        check("a, |", "x: y", "nothing");
+        check("\"|\"", "a\"b", "nothing");
+    }
+}
