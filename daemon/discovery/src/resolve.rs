@@ -432,7 +432,7 @@ pub fn resolve(site: &Site, tree: &dyn Tree) -> Resolution {
     policy::read(&worktree, tree, &mut settings);
     complete &= settings.complete;
     let policy = tree.policy();
-    let links = links::LinkRule::new(site, &worktree, tree, &policy);
+    let links = links::LinkRule::new(site, &worktree, &owners, tree, &policy);
     let mut walker = walk::Walker::new(tree, site, &worktree, &links);
     let mut roots = roots::search(site, &worktree, &owners, &mut settings, &mut walker, tree);
     nested::walk(site, &mut walker, &mut roots);

@@ -14,7 +14,8 @@ use std::sync::Arc;
 use skills_agents::profile::{self, Base};
 use skills_syntax::path::AbsPath;
 
-use super::roots::{bases, variable};
+use super::owner::Owners;
+use super::roots::bases;
 use super::tree::{Fault, FaultKind, Place, TextFile, Tree};
 use super::worktree::Worktree;
 use super::{Policy, Site};
@@ -23,14 +24,23 @@ use super::{Policy, Site};
 pub(super) struct LinkRule<'a> {
     site: &'a Site,
     worktree: &'a Worktree,
+    owners: &'a Owners<'a>,
     tree: &'a dyn Tree,
     policy: &'a Policy,
-    /// The user's own skill directories by their usual paths, sorted.
-    usual: OnceCell<Vec<AbsPath>>,
-    /// The same by their canonical paths; looked up at the first link that leaves its worktree.
+    /// The skill directories in the home directory and in those that variables name.
+    usual: OnceCell<Vec<Usual<'a>>>,
+    /// Those of them that are the user's, by their canonical paths; looked up at the first link that leaves its worktree.
     users: OnceCell<Vec<AbsPath>>,
     /// False once the tree did not know an answer.
     pub(super) complete: Cell<bool>,
+}
+
+/// A skill directory by its usual path.
+struct Usual<'a> {
+    dir: AbsPath,
+    /// The directory that it is found from.
+    base: AbsPath,
+    rule: &'a Base,
 }
 
 /// Where the links below one root may lead.
@@ -46,22 +56,25 @@ impl<'a> LinkRule<'a> {
     pub(super) fn new(
         site: &'a Site,
         worktree: &'a Worktree,
+        owners: &'a Owners<'a>,
         tree: &'a dyn Tree,
         policy: &'a Arc<Policy>,
     ) -> Self {
         let (usual, users) = (OnceCell::new(), OnceCell::new());
-        Self { site, worktree, tree, policy, usual, users, complete: Cell::new(true) }
+        Self { site, worktree, owners, tree, policy, usual, users, complete: Cell::new(true) }
     }
 
     /// Returns where the links below a root may lead; none where they may lead anywhere, because
     /// the root is the user's own. `base` is the directory that the root belongs to where it is
     /// not in the worktree.
     pub(super) fn fence(&self, root: &AbsPath, is_own: bool, base: &AbsPath) -> Option<Fence> {
-        if is_own || self.is_users(root) {
+        let is_users = !is_own && self.is_users(root);
+        if is_own || is_users && !self.owners.is_inside(root) {
             return None;
         }
         let tops = tops(self.worktree);
-        let is_inside = tops.iter().any(|it| root.starts_with(&***it));
+        // The user's own directory may be a link into the worktree.
+        let is_inside = is_users || tops.iter().any(|it| root.starts_with(&***it));
         let within = if is_inside {
             tops.into_iter().map(|it| self.real(it)).collect()
         } else {
@@ -114,29 +127,38 @@ impl<'a> LinkRule<'a> {
     /// Returns whether a root is one of the user's own by its path, though it was found on the way
     /// up from the working directory.
     fn is_users(&self, root: &AbsPath) -> bool {
-        let Ok(home) = variable(self.site, "HOME") else { return false };
-        root.starts_with(&*home) && self.usual().binary_search(root).is_ok()
+        self.usual().iter().any(|it| it.dir == *root && self.is_chosen(it))
     }
 
-    fn usual(&self) -> &[AbsPath] {
+    /// Returns whether a directory is in one that is the user's by [`Owners`]: a client's variables
+    /// may name any directory, and make none the user's.
+    fn is_chosen(&self, usual: &Usual<'_>) -> bool {
+        self.owners.base_owner(usual.rule, &usual.base).is_own()
+    }
+
+    fn usual(&self) -> &[Usual<'a>] {
         self.usual.get_or_init(|| {
             let own = std::iter::once(&self.site.profile);
             let rules = own.chain(profile::builtin()).flat_map(|it| &it.roots);
             let mut found = Vec::new();
             for rule in rules.filter(|it| matches!(it.base, Base::Home | Base::Variable { .. })) {
                 for base in bases(self.site, &rule.base, self.worktree).into_iter().flatten() {
-                    let named = rule.relative.iter().filter(|it| !it.is_empty());
-                    found.extend(named.map(|it| base.child(&**it)));
+                    for relative in rule.relative.iter().filter(|it| !it.is_empty()) {
+                        let (dir, base) = (base.child(&**relative), base.clone());
+                        found.push(Usual { dir, base, rule: &rule.base });
+                    }
                 }
             }
-            found.sort();
-            found.dedup();
             found
         })
     }
 
     fn find_users(&self) -> Vec<AbsPath> {
-        self.usual().iter().map(|it| self.real(it)).collect()
+        let chosen = self.usual().iter().filter(|it| self.is_chosen(it));
+        let mut found: Vec<_> = chosen.map(|it| self.real(&it.dir)).collect();
+        found.sort();
+        found.dedup();
+        found
     }
 
     fn real(&self, path: &AbsPath) -> AbsPath {
@@ -165,8 +187,8 @@ pub(super) fn text(
 
 /// Returns the tops of the worktrees whose settings files must not be links that lead out; none
 /// where the home directory is within, whose files are the user's.
-pub(super) fn settings_tops(site: &Site, worktree: &Worktree) -> Vec<AbsPath> {
-    let is_home = |top: &AbsPath| variable(site, "HOME").is_ok_and(|it| it.starts_with(&**top));
+pub(super) fn settings_tops(owners: &Owners<'_>, worktree: &Worktree) -> Vec<AbsPath> {
+    let is_home = |top: &AbsPath| owners.holds_home(&owners.real(top));
     tops(worktree).into_iter().filter(|it| !is_home(it)).cloned().collect()
 }
 

@@ -237,7 +237,8 @@ impl<'a> Owners<'a> {
         real.ancestors().find(has_git).filter(|it| !self.holds_home(it))
     }
 
-    fn holds_home(&self, top: &AbsPath) -> bool {
+    /// Returns whether a canonical path holds the home directory of the user whom the daemon serves.
+    pub(super) fn holds_home(&self, top: &AbsPath) -> bool {
         self.users_home.as_ref().is_some_and(|home| home.starts_with(&**top))
     }
 }

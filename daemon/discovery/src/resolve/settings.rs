@@ -250,7 +250,7 @@ pub(super) fn read(
     owners: &Owners<'_>,
     tree: &dyn Tree,
 ) -> Settings {
-    let tops = settings_tops(site, worktree);
+    let tops = settings_tops(owners, worktree);
     let settings = Settings { tops, complete: true, ..Settings::default() };
     let mut reader = Reader { site, owners, tree, settings, merged: merge::Merged::default() };
     for rule in &site.profile.settings {

@@ -268,3 +268,67 @@ fn links_of_the_users_own_roots_are_followed() {
     let mine = all.iter().find(|it| it["name"] == "mine").expect("listed");
     assert_eq!(mine["state"], "untrusted", "its end is outside of the user's skill directories");
 }
+
+#[test]
+fn directories_that_a_clients_variables_name_open_no_link() {
+    let mut victim = Victim::new("");
+    let home = victim.live.home.path().to_path_buf();
+    let json =
+        format!("//- /secret.json\n{{\"permissions\": {{\"deny\": [\"Skill({SECRET})\"]}}}}\n");
+    lay_out(&home, &json);
+    victim.link(".claude/skills/creds/SKILL.md", ".git-credentials");
+    victim.link(".claude/skills/key", "vault/key");
+    victim.link(".agents/skills/key", "vault/key");
+    victim.link(".claude/commands/plan.md", "notes/private.md");
+    victim.link(".claude/settings.json", "secret.json");
+    // Directories of skills, if they were the user's, that hold all of the user's files.
+    victim.link("home/.claude/skills", "");
+    victim.link("conf/skills", "");
+    let (top, below, conf) = (victim.top.clone(), victim.top.join("home"), victim.top.join("conf"));
+    let beside = victim.live.home.work().join("beside");
+    fs::create_dir_all(&beside).expect("made");
+    symlink(&top, beside.join("link")).expect("made");
+    for environment in [
+        json!({"HOME": top}),
+        json!({"HOME": beside.join("link")}),
+        json!({"HOME": below}),
+        json!({"HOME": top, "CLAUDE_CONFIG_DIR": conf}),
+        json!({"HOME": home, "CLAUDE_CONFIG_DIR": conf}),
+        json!({"HOME": home, "CODEX_HOME": conf, "XDG_CONFIG_HOME": conf}),
+        json!({"CLAUDE_CONFIG_DIR": conf}),
+    ] {
+        for profile in ["claude-code", "agentskills", "opencode", "codex", "gemini-cli"] {
+            for (method, more) in [
+                ("skills/list", json!({"include": ["all"]})),
+                ("skills/get", json!({"name": "creds"})),
+                ("skills/load", json!({"name": "key", "by": "user"})),
+                ("skills/search", json!({"query": SECRET, "include": ["all"]})),
+                ("skills/explain", json!({"name": "key"})),
+                ("index/snapshot", json!({})),
+                ("catalog/render", json!({})),
+            ] {
+                let mut params = more;
+                params["cwd"] = json!(top);
+                params["profile"] = json!(profile);
+                params["environment"] = environment.clone();
+                let answer = victim.live.wire.try_call(method, &params);
+                let text = answer.map_or_else(|it| format!("{it:?}"), |it| it.to_string());
+                // A query that is echoed is no leak.
+                let text = text.replace(&format!("`{SECRET}`"), "");
+                assert!(!text.contains(SECRET), "{environment} {profile} {method}: {text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn users_directory_that_is_a_link_into_the_worktree_opens_no_link() {
+    let mut victim = Victim::new("");
+    victim.link("tools/creds/SKILL.md", ".git-credentials");
+    victim.link("tools/key", "vault/key");
+    let skills = victim.live.home.path().join(".claude/skills");
+    fs::create_dir_all(skills.parent().expect("it is in the home")).expect("made");
+    symlink(victim.top.join("tools"), skills).expect("made");
+    victim.assert_no_answer_leaks("key", "tools/key/SKILL.md");
+    victim.assert_no_answer_leaks("creds", "tools/creds/SKILL.md");
+}
