@@ -245,7 +245,7 @@ pub enum Command {
 
 /// Runs a command and returns the process's exit code. Prints its own errors.
 pub fn run(global: &GlobalArgs, command: &Command, binary: Binary<'_>) -> ExitCode {
-    let terminal = Terminal::detect(global.color);
+    let terminal = Terminal::detect(global.color, global.json);
     let outcome = execute(global, command, binary, &terminal);
     let exit = outcome.unwrap_or_else(|error| {
         terminal.print_error(&error);
@@ -264,7 +264,7 @@ pub fn context(global: &GlobalArgs) -> Result<Context, CommandError> {
 
 /// Says why a command is not carried out, and returns the process's exit code.
 pub fn refuse(global: &GlobalArgs, error: &CommandError) -> ExitCode {
-    Terminal::detect(global.color).print_error(error);
+    Terminal::detect(global.color, global.json).print_error(error);
     error.exit().into()
 }
 
@@ -276,7 +276,7 @@ pub fn refuse_arguments(error: &clap::Error) -> ! {
     if text == harmless {
         error.exit()
     }
-    Terminal::detect(Color::Never).print_usage(&harmless);
+    Terminal::detect(Color::Never, false).print_usage(&harmless);
     std::process::exit(error.exit_code())
 }
 

@@ -183,7 +183,10 @@ fn print(
         Format::Sarif => sarif::render(result, &described(cx, result)?, &place.cwd),
         Format::Github => github::render(result, &place.cwd),
     };
-    cx.terminal.print(&text)?;
+    match format {
+        Format::Human | Format::Github => cx.terminal.print(&text)?,
+        Format::Json | Format::Sarif => cx.terminal.print_json(&text)?,
+    }
     cx.terminal.print_health(&result.health);
     Ok(())
 }

@@ -20,7 +20,9 @@ use skills_protocol::wire::Health;
 use crate::cli::Color;
 use crate::cli::failure::CommandError;
 use crate::cli::style::{self, paint};
-use crate::cli::text::{continued, hang, plain, plain_exact, plain_lines, plain_painted};
+use crate::cli::text::{
+    continued, hang, plain, plain_exact, plain_json, plain_lines, plain_painted,
+};
 
 pub(super) use progress::Progress;
 
@@ -43,10 +45,12 @@ struct Sink {
     colored: bool,
     // On a terminal, control characters are spelled out.
     is_terminal: bool,
+    // What is written is JSON, where they are spelled as JSON does.
+    is_json: bool,
 }
 
 impl Sink {
-    fn new<S: Write + RawStream + 'static>(stream: S, color: Color) -> Self {
+    fn new<S: Write + RawStream + 'static>(stream: S, color: Color, is_json: bool) -> Self {
         let colored = match color {
             Color::Always => true,
             Color::Never => false,
@@ -54,12 +58,18 @@ impl Sink {
             Color::Auto => anstream::AutoStream::choice(&stream) != ColorChoice::Never,
         };
         let is_terminal = stream.is_terminal();
-        Self { stream: RefCell::new(Box::new(stream)), colored, is_terminal }
+        Self { stream: RefCell::new(Box::new(stream)), colored, is_terminal, is_json }
     }
 
     fn emit(&self, text: &str) -> io::Result<()> {
+        self.emit_as(text, self.is_json)
+    }
+
+    fn emit_as(&self, text: &str, is_json: bool) -> io::Result<()> {
+        // JSON has no colours and holds no escape character, but may hold others that would go.
+        let is_kept = self.colored || is_json && !text.contains('\u{1b}');
         let stripped;
-        let text = if self.colored {
+        let text = if is_kept {
             text
         } else {
             stripped = anstream::adapter::strip_str(text).to_string();
@@ -67,7 +77,7 @@ impl Sink {
         };
         let harmless;
         let text = if self.is_terminal {
-            harmless = plain_painted(text);
+            harmless = if is_json { plain_json(text) } else { plain_painted(text) };
             &harmless
         } else {
             text
@@ -83,12 +93,12 @@ impl Sink {
 }
 
 impl Terminal {
-    /// Looks at the standard streams and the environment.
-    pub(super) fn detect(color: Color) -> Self {
+    /// Looks at the standard streams and the environment. `is_json`: standard output gets JSON.
+    pub(super) fn detect(color: Color, is_json: bool) -> Self {
         let home = std::env::var_os(skills_protocol::env::HOME).map(PathBuf::from);
         let home = home.filter(|home| home.is_absolute() && home.parent().is_some());
-        let out = Sink::new(io::stdout(), color);
-        let err = Sink::new(io::stderr(), color);
+        let out = Sink::new(io::stdout(), color, is_json);
+        let err = Sink::new(io::stderr(), color, false);
         let links = io::stdout().is_terminal() && out.colored && links::are_taken();
         Self { width: columns(), home, links, out, err }
     }
@@ -105,6 +115,7 @@ impl Terminal {
             stream: RefCell::new(stream),
             colored: false,
             is_terminal: width.is_some(),
+            is_json: false,
         };
         let (out, err) = (sink(Box::new(out) as Box<dyn Write>), sink(Box::new(err)));
         Self { width, home: Some(home.into()), links: false, out, err }
@@ -157,6 +168,11 @@ impl Terminal {
     /// A reader that has gone (`skillsd list | head -1`) wants no more, and that is its right.
     pub(super) fn print(&self, text: &str) -> Result<(), CommandError> {
         self.print_while_read(text).map(drop)
+    }
+
+    /// Writes JSON to standard output, also without `--json`.
+    pub(super) fn print_json(&self, text: &str) -> Result<(), CommandError> {
+        Self::read(self.out.emit_as(text, true)).map(drop)
     }
 
     /// Writes what a file holds: each byte of it into a pipe, and to a terminal without what would

@@ -48,14 +48,38 @@ pub(super) fn plain_lines(text: &str) -> String {
 
 /// Returns a text with colours and links of ours, of which everything else is harmless.
 pub(super) fn plain_painted(text: &str) -> String {
-    spelled(text, |it| matches!(it, '\n' | '\t' | '\r' | '\u{1b}' | '\u{7}'))
+    spelled(text, is_painting)
+}
+
+/// Returns JSON, which stays the same JSON: other control and invisible characters are spelled as
+/// JSON does.
+pub(super) fn plain_json(text: &str) -> String {
+    spelled_as(text, is_painting, |c, shown| {
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            // Writing to a text cannot fail.
+            let _ = write!(shown, "\\u{unit:04x}");
+        }
+    })
+}
+
+/// Returns whether a character is one of ours in painted lines. None stands in a text of JSON.
+fn is_painting(c: char) -> bool {
+    matches!(c, '\n' | '\t' | '\r' | '\u{1b}' | '\u{7}')
 }
 
 fn spelled(text: &str, is_kept: impl Fn(char) -> bool) -> String {
+    spelled_as(text, is_kept, |c, shown| shown.extend(c.escape_unicode()))
+}
+
+fn spelled_as(
+    text: &str,
+    is_kept: impl Fn(char) -> bool,
+    spell: impl Fn(char, &mut String),
+) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
         if is_harmful(c) && !is_kept(c) {
-            shown.extend(c.escape_unicode());
+            spell(c, &mut shown);
         } else {
             shown.push(c);
         }
@@ -266,6 +290,8 @@ mod tests {
         assert_eq!(plain("émoji 👩‍💻 naïve"), "émoji 👩‍💻 naïve");
         assert_eq!(plain_lines("a\n\tb\r\u{1b}\u{9b}"), "a\n\tb\\u{d}\\u{1b}\\u{9b}");
         assert_eq!(plain_painted("\u{1b}[1ma\u{9b}\u{202e}"), "\u{1b}[1ma\\u{9b}\\u{202e}");
+        let json = "{\"a\": \"\u{7f}\u{9b}\u{202e}\u{e0041}é\"}\n";
+        assert_eq!(plain_json(json), "{\"a\": \"\\u007f\\u009b\\u202e\\udb40\\udc41é\"}\n");
     }
 
     #[test]

@@ -290,6 +290,41 @@ fn terminal_output_spells_control_characters_out() {
 }
 
 #[test]
+fn json_on_a_terminal_stays_the_same_json() {
+    let home = Home::new();
+    let top = home.worktree("w", "");
+    let steering = format!("{STEERING} \u{7f}\u{e0041}");
+    let path = write_skill(&top, "bad", "Reads.", "");
+    // YAML takes control characters as escapes only.
+    let escaped: String = steering.chars().map(|it| format!("\\U{:08x}", u32::from(it))).collect();
+    fs::write(&path, format!("---\ndescription: \"{escaped}\"\n---\nThe body.\n"))
+        .expect("written");
+    let args = ["--json", "--profile", "claude-code"];
+    for args in [
+        [&["list"][..], &args].concat(),
+        [&["search", "reads"][..], &args].concat(),
+        [&["show", "bad"][..], &args].concat(),
+        [&["explain", "bad"][..], &args].concat(),
+        [&["check"][..], &args].concat(),
+        vec!["check", "--format", "json"],
+        vec!["check", "--format", "sarif"],
+    ] {
+        let mut command = skillsd(&home, &args);
+        let mut screen = Screen::start(command.current_dir(&top), 50, 100);
+        screen.wait();
+        let written = screen.written();
+        assert_spelled(&written, &args.join(" "));
+        let shown: Value = serde_json::from_str(&written).expect(&written);
+        let piped = run(&home, &top, &args);
+        let piped: Value = serde_json::from_str(&stdout(&piped)).expect("JSON");
+        if args[0] == "list" {
+            assert_eq!(shown["skills"], piped["skills"]);
+            assert_eq!(shown["skills"][0]["description"], steering);
+        }
+    }
+}
+
+#[test]
 fn load_into_a_pipe_is_exact() {
     let home = Home::new();
     let top = home.worktree("w", "");
