@@ -35,9 +35,13 @@ fn unkept(page: &str, sources: &[Source]) -> Vec<String> {
 
 /// Finds places in this repository that `page` names in backticks and that are not there.
 fn astray(page: &str, there: &BTreeSet<String>) -> Vec<String> {
+    let tops: BTreeSet<&str> = there.iter().filter_map(|path| path.split('/').next()).collect();
     let words = page.split('`').skip(1).step_by(2);
-    let places =
-        words.filter(|word| word.contains('/') && !word.contains([' ', '*', '<', '$', '~']));
+    let places = words.filter(|word| {
+        let top = word.split_once('/').map(|(top, _)| top);
+        // Methods such as `skills/list` are no places.
+        top.is_some_and(|it| tops.contains(it)) && !word.contains([' ', '*', '<', '$', '~'])
+    });
     let is_there = |place: &str| {
         let dir = format!("{}/", place.trim_end_matches('/'));
         there.contains(place) || there.iter().any(|path| path.starts_with(&dir))
@@ -127,10 +131,9 @@ fn each_decision_is_listed_in_the_architecture() {
 }
 
 #[test]
-fn each_invariant_names_a_test_that_exists() {
-    let page = text_of("ARCHITECTURE.md");
-    assert!(page.contains("Test: `"), "the architecture names no test at all");
-    none(&unkept(&page, &rust_sources()));
+fn architecture_stays_within_200_lines() {
+    let lines = text_of("ARCHITECTURE.md").lines().count();
+    assert!(lines <= 200, "ARCHITECTURE.md has {lines} lines; move details to the code");
 }
 
 #[test]
