@@ -41,10 +41,10 @@ const KEPT: [&str; 13] = [
 /// How long one argument may be, in bytes: Linux's own bound is 32 pages, its end included.
 const LONGEST: usize = 128 * 1024 - 1;
 
-/// How often a program is begun again whose file somebody still has open.
+/// Retries of a program whose file is still open for writing.
 const TRIES: usize = 40;
 
-/// How long is waited before that.
+/// Wait before such a retry.
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// How long output is waited for that somebody outside of the group holds open.
@@ -112,7 +112,7 @@ pub(crate) struct Ran {
     pub(crate) is_late: bool,
 }
 
-/// How many programs run at a time. Each takes a thread of the blocking pool, which others need.
+/// Programs that run at a time. Each takes a thread of the blocking pool, which others need.
 const MOST: usize = 8;
 
 static PLACES: Semaphore = Semaphore::const_new(MOST);

@@ -195,7 +195,7 @@ impl Service {
             self.allow_for_good(&question, always).await;
         }
         let Some(question) = self.requests.answer(id, said.clone()) else {
-            // Another answer came first. What this one allows for good is kept all the same.
+            // Another answer came first; a grant of this one is still stored.
             return for_good.then(Vec::new);
         };
         self.replied_event(id, &question, said.reply);

@@ -19,13 +19,13 @@ use tokio::sync::oneshot;
 use crate::peer::Peer;
 use crate::refusal;
 
-/// How many heavy calls run at a time.
+/// Heavy calls that run at a time.
 const MOST: usize = 2;
 
-/// How many of them may be of one connection.
+/// Heavy calls of one connection that run at a time.
 const MOST_OF_ONE: usize = 1;
 
-/// How much lower the priority of a heavy call is.
+/// Nice value added to the thread of a heavy call.
 const NICE: i32 = 10;
 
 /// The heavy calls of a daemon; cheap to clone.
@@ -95,7 +95,7 @@ impl HeavyCalls {
             // Unwind safety: nothing of the work is used after a panic.
             let result = catch_unwind(AssertUnwindSafe(|| work(&cancel)));
             drop(turn);
-            // Whoever asked may be gone.
+            // The caller may be gone.
             let _ = reply.send(result.unwrap_or_else(|_| Err(refusal::panicked())));
         };
         if let Err(error) = thread::Builder::new().name("heavy".to_owned()).spawn(run) {

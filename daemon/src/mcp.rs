@@ -106,7 +106,7 @@ fn clients(global: &GlobalArgs, own: &Arc<Standby>) -> Result<[Client; 2], Clien
         let over = |own: Arc<Standby>| Client::over(move || own.connect());
         return Ok([over(Arc::clone(own)), over(Arc::clone(own))]);
     }
-    // What a daemon that hangs does not answer is answered here.
+    // Answers in place of a daemon that hangs.
     let standby = Arc::clone(own);
     let stand_in = StandIn::new(move || {
         tracing::warn!("the daemon does not answer; skills are indexed here");

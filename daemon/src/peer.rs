@@ -18,7 +18,7 @@ pub(crate) struct Peer {
     id: ConnectionId,
     /// Tells it from all others, whichever server they are of.
     nth: u64,
-    /// Whether it came by the consent socket, or is this process itself.
+    /// True if it came by the consent socket, or is this process itself.
     may_grant: bool,
     environment: OnceLock<Environment>,
     mailbox: Arc<Mailbox>,
@@ -58,7 +58,7 @@ impl Peer {
         Self { may_grant: true, ..Self::new(id) }
     }
 
-    /// Whether it may answer in the user's place.
+    /// Returns true if it may answer for the user.
     pub(crate) fn may_grant(&self) -> bool {
         self.may_grant
     }

@@ -272,7 +272,7 @@ impl Requests {
         asked.map(|it| it.question.clone())
     }
 
-    /// Whether this connection asked the question of that id.
+    /// Returns true if this connection asked the question of that id.
     pub(crate) fn is_asker(&self, id: &str, asker: u64) -> bool {
         let asked = |number| Some(self.table().get(&number)?.askers.contains(&asker));
         self.number(id).and_then(asked).unwrap_or_default()

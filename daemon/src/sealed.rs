@@ -22,13 +22,13 @@ use crate::beneath::{Beneath, BeneathError};
 use crate::blocking::blocking;
 use crate::service::Service;
 
-/// How the directories begin in which copies are made, beside the socket.
+/// Prefix of the directories of copies, beside the socket.
 pub(crate) const COPIES: &str = "copies.";
 
-/// How many files a skill may have that runs anything.
+/// Files that a skill may have if it runs anything.
 const MOST_FILES: usize = 5_000;
 
-/// How many bytes they may have together.
+/// Bytes of these files together.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
 
 /// The files that are trusted together.

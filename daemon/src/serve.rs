@@ -43,7 +43,7 @@ use crate::watchdog;
 /// What the file of the conversations is called.
 const SESSIONS: &str = "sessions.db";
 
-/// How many threads wait for the disk or a program at a time. With those of heavy calls, of the
+/// Threads that wait for the disk or a program at a time. With those of heavy calls, of the
 /// engine and of the store the daemon has 32 at most.
 const MOST_BLOCKING: usize = 14;
 

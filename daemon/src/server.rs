@@ -43,7 +43,7 @@ const SPARE_METHODS: [&str; 3] = [Initialize::METHOD, ServerStatus::METHOD, Serv
 /// How long such a place may be held.
 const SPARE_TIME: Duration = Duration::from_secs(5);
 
-/// What a connection may do besides asking.
+/// Rights of a connection besides asking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rights {
     /// It may ask, and nothing that it sends grants anything.

@@ -6,7 +6,7 @@
 //! counted before stays, and health says what is wrong with the new. Where no text counted before,
 //! what is right in it counts: a mistake in one line must not take the rules in the others away.
 //! What counted before stays as well of one in a home on a server that does not answer, which nobody
-//! waits for. What may stand in it is `skills_config`'s to say.
+//! waits for. `skills_config` defines its keys.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -66,7 +66,7 @@ pub(crate) struct Edit {
 struct Kept {
     stamp: Stamp,
     reach: Reach,
-    /// Whether the file was so young when it was read that another change may look the same, or
+    /// True if the file was so young when it was read that another change may look the same, or
     /// could not be read for a reason that passes without a change of the file.
     fresh: bool,
     /// For the last time that it looked as when it was read.

@@ -461,7 +461,7 @@ mod tests {
         let managed = UnixListener::bind(location.path()).unwrap();
         let endpoint =
             Endpoint::claim_within(&location, handed_over(&managed), NO_PATIENCE).unwrap();
-        // What was not handed over is ours.
+        // A socket that was not handed over is ours.
         UnixStream::connect(location.consent_path()).unwrap();
         drop(endpoint);
         UnixStream::connect(location.path()).unwrap();

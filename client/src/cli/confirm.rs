@@ -8,7 +8,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::CommandError;
 use crate::cli::terminal::Terminal;
 
-/// Whether a person is at a terminal who sees a question and can answer it.
+/// Returns true if standard input and error are a terminal, so that a person can answer a question.
 pub(super) fn has_person() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }

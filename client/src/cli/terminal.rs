@@ -45,7 +45,7 @@ struct Sink {
     colored: bool,
     // On a terminal, control characters are spelled out.
     is_terminal: bool,
-    // What is written is JSON, where they are spelled as JSON does.
+    // JSON has its own escapes.
     is_json: bool,
 }
 

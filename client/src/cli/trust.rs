@@ -57,7 +57,7 @@ pub(super) fn run(cx: &Cx<'_>, args: &TrustArgs) -> Result<Exit, CommandError> {
     if !agree(cx.terminal, &offered(&found, cx.terminal))? {
         return Ok(declined(cx.terminal));
     }
-    // What was shown is what is trusted, whatever a link by now leads to.
+    // Trusts the directory that was shown, even if a link has changed since.
     let TrustGetResult { dir, path_encoding, .. } = found;
     let params = TrustSetParams { dir, path_encoding, trusted, ..TrustSetParams::default() };
     ask_over::<TrustSet>(link, cx, &params, set)

@@ -243,7 +243,7 @@ fn open_physical(path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
 
 #[cfg(target_os = "linux")]
 fn open_without_links(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
-    /// How often a path is tried again that changed while the kernel followed it.
+    /// Retries of a path that changed while the kernel followed it.
     const TRIES: usize = 16;
     let open = || fs::openat2(fs::CWD, path, flags, Mode::empty(), fs::ResolveFlags::NO_SYMLINKS);
     let mut opened = open();

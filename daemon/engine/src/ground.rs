@@ -49,7 +49,7 @@ pub(crate) struct Ground {
     dirty: BTreeMap<NodePath, Cause>,
     /// Whether a watch was given up since the last refresh.
     freed: bool,
-    /// Whether there may be nodes that are not watched, or that the system failed to read.
+    /// True if some nodes may be unwatched, or the system failed to read them.
     deaf: bool,
     /// The devices that were met, and the kind of those whose changes are not all told.
     doubts: HashMap<u64, Option<&'static str>>,
@@ -90,7 +90,7 @@ impl Ground {
         self.source.is_some()
     }
 
-    /// Whether there may be directories that are not watched, or that the system failed to read.
+    /// Returns true if some directories may be unwatched, or the system failed to read them.
     pub(crate) fn is_deaf(&self) -> bool {
         self.deaf
     }

@@ -43,7 +43,7 @@ pub use spoken::{Spoken, home, names, search, spoken};
 pub use walks::Walks;
 pub use worktree::{Worktree, directories};
 
-/// How many threads work at one check.
+/// Threads of one check.
 const MOST_THREADS: usize = 4;
 
 /// The file that makes a directory a skill.
@@ -103,7 +103,7 @@ pub enum InspectError {
         /// What the system says.
         source: io::Error,
     },
-    /// Nobody wants the result any more.
+    /// The caller cancelled or hung up.
     #[error("the check was cancelled")]
     Cancelled,
     /// It is a file that is no skill and speaks of none.

@@ -191,7 +191,7 @@ pub(crate) struct Engine {
     pub(crate) scans: VecDeque<Scan>,
     /// When the slice ends in which views are resolved.
     pub(crate) until: Instant,
-    /// Those whose views have been resolved since.
+    /// Scans whose views have been resolved since.
     pub(crate) served: Vec<Waiter>,
     /// When directories that are not watched were last looked at unasked.
     pub(crate) swept: Instant,

@@ -57,7 +57,7 @@ pub enum StoreError {
     /// SQLite could not do it.
     #[error("{0}")]
     Failed(String),
-    /// What is in the file cannot be read.
+    /// The file's content cannot be read.
     #[error("it is damaged: {0}")]
     Damaged(String),
     /// The thread has ended.
@@ -137,7 +137,7 @@ struct Notes {
     using: VecDeque<Health>,
 }
 
-/// How much is told of what was lost or found damaged; of more, the latest.
+/// Reports of lost or damaged data that are kept; the latest replace older ones.
 const MOST_TOLD: usize = 16;
 
 impl Notes {

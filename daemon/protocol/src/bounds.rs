@@ -32,7 +32,7 @@ pub const LIST_ITEMS: usize = 1000;
 /// Bytes in the value of one variable in `environment`.
 pub const ENVIRONMENT_VALUE_BYTES: usize = 32 * 1024;
 
-/// How a parameter is bounded.
+/// The bound of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Bound {
     Path,
@@ -42,7 +42,7 @@ enum Bound {
     Environment,
     /// The value of one variable.
     Variable,
-    /// How the paths beside it are written.
+    /// The encoding of the paths beside it.
     Encoding,
     /// A text or an object of no particular bound; lists in it are bounded.
     Other,
@@ -82,9 +82,9 @@ struct Excess {
     what: &'static str,
     unit: &'static str,
     limit: usize,
-    /// How long it is as it stands.
+    /// Length as written.
     plain: usize,
-    /// How long it is where `%XX` stands for one byte.
+    /// Length with each `%XX` as one byte.
     decoded: usize,
 }
 
@@ -99,7 +99,7 @@ impl Excess {
     }
 }
 
-/// What was found in the parameters of one call.
+/// Violations found in the parameters of one call.
 #[derive(Default)]
 struct Found {
     /// The first over its bound; where only the encoding can tell, all up to the first for certain.
@@ -126,7 +126,7 @@ pub(crate) fn check(params: &str) -> Result<(), RpcError> {
     let length = |it: &Excess| if found.is_percent { it.decoded } else { it.plain };
     match found.excess.iter().find(|it| length(it) > it.limit) {
         Some(excess) => Err(excess.error(length(excess))),
-        // What the walk did not reach is not known to be within its bounds.
+        // Values that the walk did not reach are unchecked.
         None => walked.map_err(|error| {
             RpcError::invalid_params(format!("the parameters do not fit: {error}"))
         }),

@@ -46,7 +46,7 @@ pub struct Method {
     pub since: &'static str,
     /// Whether a caller whose connection broke before the answer may just ask again.
     pub repeatable: bool,
-    /// Whether it gives consent in the user's place, and so is answered on the consent socket only.
+    /// True if the method grants something for the user; only the consent socket answers it.
     pub grants: bool,
 }
 
@@ -56,7 +56,7 @@ pub trait Request {
     const METHOD: &'static str;
     /// Whether a caller whose connection broke before the answer may just ask again.
     const REPEATABLE: bool;
-    /// Whether it gives consent in the user's place, and so is answered on the consent socket only.
+    /// True if the method grants something for the user; only the consent socket answers it.
     const GRANTS: bool;
     /// What the caller sends.
     type Params: Serialize + DeserializeOwned + Send + 'static;

@@ -33,7 +33,7 @@ pub(crate) struct Commands {
 }
 
 impl Commands {
-    /// Whether trust in the skill covers this; what a call has put in it does not.
+    /// True if trust in the skill covers this; text from the call is never covered.
     pub(super) fn is_trusted(&self, content: &Content) -> bool {
         content.hash == self.text || self.files.as_ref() == Some(content)
     }
@@ -90,7 +90,7 @@ pub(crate) fn is_possible(
     has_run(service, view, candidate)
 }
 
-/// Whether the configuration and trust let the commands of a skill be run, whatever they are.
+/// Checks that configuration and trust allow the skill's commands to run at all.
 pub(crate) fn is_shell_possible(
     service: &Service,
     view: &View,
@@ -216,7 +216,7 @@ pub(crate) async fn withheld_hooks(
         )));
     }
     let mut contents = vec![content(candidate, loaded).await?];
-    // What cannot be read is not what was trusted.
+    // Unreadable files do not match the trusted ones.
     let files = match unit(view, candidate) {
         Some(unit) => files(unit, &candidate.name).await.map(Some),
         None => Ok(None),

@@ -63,7 +63,7 @@ pub(crate) async fn matching(
     })
 }
 
-/// Whether the files of a skill are as they were trusted. What cannot be read is not.
+/// Returns true if the files of a skill are those that were trusted; false if one cannot be read.
 async fn is_unchanged(service: &Service, unit: Unit, name: &str) -> bool {
     match gate::run::files(unit, name).await {
         Ok(files) => gate::run::unknown(service, vec![files]).await.is_empty(),

@@ -119,7 +119,7 @@ async fn one(stream: UnixStream, server: Arc<Server>, closing: CancellationToken
     }
 }
 
-/// How many threads of one editor wait for the disk at a time.
+/// Threads of one editor that wait for the disk at a time.
 const MOST_BLOCKING: usize = 4;
 
 /// Serves one editor on this thread. What it asks of the daemon is answered by that one's workers.

@@ -33,7 +33,7 @@ const OWN: [&str; 6] = [
 ///
 /// # Panics
 ///
-/// Where an invariant does not hold.
+/// Panics if an invariant does not hold.
 pub fn check(input: &[u8]) {
     let [theirs, own] = parts(input);
     let syntaxes =

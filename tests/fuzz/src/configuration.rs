@@ -10,7 +10,7 @@ use super::assert_place;
 ///
 /// # Panics
 ///
-/// Where an invariant does not hold.
+/// Panics if an invariant does not hold.
 pub fn check(input: &[u8]) {
     let decoded = decode(input);
     for source in [Source::User, Source::Repository] {

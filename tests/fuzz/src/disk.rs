@@ -15,7 +15,7 @@ use skills_syntax::path::AbsPath;
 /// The skill that lies wherever a layout wants one.
 const SKILL: &str = "---\nname: n\ndescription: d\n---\nbody\n";
 
-/// What is at a path. Targets of links are absolute.
+/// The entry at a path. Targets of links are absolute.
 #[derive(Debug)]
 enum Thing {
     Directory,

@@ -13,7 +13,7 @@ const LIMIT: usize = 64;
 ///
 /// # Panics
 ///
-/// Where an invariant does not hold.
+/// Panics if an invariant does not hold.
 pub fn check(input: &[u8]) {
     let [framing, seed, stream @ ..] = input else { return };
     let codec = || match framing % 3 {

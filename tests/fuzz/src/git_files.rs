@@ -12,7 +12,7 @@ use super::{chosen, parts};
 ///
 /// # Panics
 ///
-/// Where an invariant does not hold.
+/// Panics if an invariant does not hold.
 pub fn check(input: &[u8]) {
     let [git, gitdir, commondir, config, shared, head] = parts(input);
     let mut disk = Disk::new();

@@ -13,7 +13,7 @@ use super::parts;
 ///
 /// # Panics
 ///
-/// Where an invariant does not hold.
+/// Panics if an invariant does not hold.
 pub fn check(input: &[u8]) {
     let [patterns, paths] = parts(input);
     let skills: Vec<Vec<&str>> = patterns.split("\n\n").map(|it| it.lines().collect()).collect();

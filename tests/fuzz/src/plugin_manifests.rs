@@ -17,14 +17,14 @@ const PLUGINS: &str = "/home/u/.claude/plugins";
 ///
 /// # Panics
 ///
-/// Where an invariant does not hold.
+/// Panics if an invariant does not hold.
 pub fn check(input: &[u8]) {
     let [theirs, own, installed, known, marketplace, manifest] = parts(input);
     let mut disk = disk(&theirs, &manifest, &marketplace);
     let profile = chosen(&PROFILES, input);
     let resolution = disk.resolve(profile, "/w");
     plugins(&resolution);
-    // Nobody but the repository has said anything, so that nothing more is the user's.
+    // Only the repository declares anything, so nothing belongs to the user.
     let roots = resolution.roots.iter().filter(|it| it.is_own() && it.scope == Scope::Plugin);
     for root in roots {
         assert_ne!(profile, "claude-code", "{theirs:?} makes {root:?} the user's");

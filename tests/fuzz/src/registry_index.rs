@@ -13,7 +13,7 @@ use super::parts;
 ///
 /// # Panics
 ///
-/// Where an invariant does not hold.
+/// Panics if an invariant does not hold.
 pub fn check(input: &[u8]) {
     let [index, address, location] = parts(input);
     if let Ok(index) = read(index.as_bytes()) {

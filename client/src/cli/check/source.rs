@@ -9,7 +9,7 @@ use std::path::Path;
 
 use rustix::fs::{Mode, OFlags};
 
-/// Reads a regular file. What has become a link meanwhile is another file.
+/// Reads a regular file. A file replaced by a link in the meantime counts as another file.
 pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
     let flags =
         OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW;

@@ -46,7 +46,7 @@ impl<'a> Fenced<'a> {
         disk::read_opened(opened, limit)
     }
 
-    /// Whether an agent's view reads the file, or it belongs to a skill that a view reads.
+    /// Returns true if an agent's view reads the file, or a view reads the skill that it belongs to.
     fn is_read(&self, path: &AbsPath, real: &Path) -> bool {
         let candidates = self.views.iter().flat_map(|it| &it.resolution.candidates);
         let mut read = candidates.filter(|it| it.file.is_some());
@@ -67,7 +67,7 @@ pub fn read_fenced(path: &AbsPath, top: Option<&AbsPath>, limit: u64) -> Result<
     Fenced::new(top, &[]).read(path, limit)
 }
 
-/// Whether a skill or a command is a link to something that is no Markdown file.
+/// Returns true if a skill or command is a link to something other than a Markdown file.
 fn is_link_to_other(path: &AbsPath, real: &Path) -> bool {
     let is_skill = is_skill(path) || command::is_command(path) && !is_instructions(path);
     is_skill && !real.extension().is_some_and(|it| it.eq_ignore_ascii_case("md"))

@@ -15,7 +15,7 @@ use crate::forest::{Node, Watch};
 use crate::status::{Status, WorktreeStatus};
 use crate::view::Health;
 
-/// How many directories of one root are told that cannot be read.
+/// Unreadable directories of one root that health names.
 const MOST_UNREADABLE: usize = 10;
 
 /// Tells of a root that is there and cannot be read, and of directories in it. They are asked for

@@ -118,7 +118,7 @@ CREATE INDEX hook_session ON hook (session);
 pub(super) struct Opened {
     /// None when not even memory will do.
     pub(super) connection: Option<Connection>,
-    /// Where the file is; none where memory stands in for it.
+    /// The file's path; none for a store in memory.
     pub(super) place: Option<Place>,
     pub(super) unwell: Option<Health>,
     /// Whether it may be opened later.

@@ -1,7 +1,7 @@
-//! Whether the open database is still the file at its path.
+//! Check that the open database is still the file at its path.
 //!
 //! A directory that is removed, a file that is exchanged or overwritten: SQLite goes on with what
-//! it has open, and the next start opens something else. Whoever writes asks before and after.
+//! it has open, and the next start opens something else. The writer checks before and after.
 
 use std::fs::{self, File};
 use std::io;
@@ -23,7 +23,7 @@ pub(super) struct Place {
     identity: Identity,
     /// The log and the index beside it; without one where SQLite works without.
     beside: [(PathBuf, Option<Identity>); 2],
-    /// Whether the file began as a database does.
+    /// True if the file began with a database header.
     has_magic: bool,
 }
 

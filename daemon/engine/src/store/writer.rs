@@ -130,9 +130,9 @@ pub(super) fn run(
 /// The file, and what it is owed.
 struct Writer<'a> {
     connection: Connection,
-    /// Where the connection's file is; none where memory stands in for it.
+    /// Path of the connection's file; none for a store in memory.
     place: Option<Place>,
-    /// Whether reading has found damage that the check at the start did not.
+    /// True if reading has found damage that the check at the start missed.
     is_damaged: bool,
     path: Option<&'a Path>,
     /// The file that could not be opened, where memory stands in for it.
@@ -204,7 +204,7 @@ impl Writer<'_> {
             None => self.connection.execute_batch("COMMIT").map_err(StoreError::from),
             Some(trouble) => Err(trouble),
         };
-        // What is told to be kept is in the file that the next start opens.
+        // An acknowledged change is in the file that the next start opens.
         let ended = ended.and_then(|()| match self.place.as_ref().and_then(Place::lost) {
             None => Ok(()),
             Some(why) => Err(StoreError::Failed(why)),
@@ -227,7 +227,7 @@ impl Writer<'_> {
         if !ends.is_empty() {
             let n_owed = self.last_try();
             if self.place.as_ref().is_some_and(|it| it.lost().is_none()) {
-                // So that the file is whole without its log. What fails stays in the log.
+                // Makes the file whole without its log; a failure leaves the changes in the log.
                 let _ = self.connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
             }
             for tell in ends {
@@ -336,7 +336,7 @@ impl Writer<'_> {
         self.tried = Some(Instant::now());
         self.stands_in = opened.stands_in;
         self.place = opened.place;
-        // What was read of the file before is not what is there.
+        // Cached reads of the former file are invalid.
         self.version = Version::default();
         if let Some(connection) = opened.connection {
             self.connection = connection;

@@ -121,7 +121,7 @@ pub struct StatusResult {
     /// How often agents did what.
     #[serde(default)]
     pub actions: Actions,
-    /// How many heavy calls there were and are.
+    /// Counts of heavy calls.
     #[serde(default)]
     pub heavy_calls: HeavyCallCounts,
     /// How many directories the user trusts.
@@ -163,19 +163,19 @@ pub struct Actions {
     pub hooks_matched: u64,
 }
 
-/// How many heavy calls there were and are: checks, references, snapshots, matches of patterns and
+/// Counts of heavy calls: checks, references, snapshots, matches of patterns and
 /// first searches. Two run at a time, of different connections; the others wait in turns by
 /// connection.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct HeavyCallCounts {
-    /// Those that run.
+    /// Calls that run now.
     pub running: u64,
-    /// Those that wait for their turn.
+    /// Calls that wait for their turn.
     pub waiting: u64,
-    /// Those that have begun since the daemon's start.
+    /// Calls begun since the daemon's start.
     pub begun: u64,
-    /// Those whose client cancelled them or hung up before they had ended.
+    /// Calls whose client cancelled or hung up before their end.
     pub cancelled: u64,
 }
 

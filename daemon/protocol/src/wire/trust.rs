@@ -41,7 +41,7 @@ pub struct TrustGetResult {
     /// empty unless `waiting` asks for them.
     #[serde(default)]
     pub waiting: Vec<WaitingSkill>,
-    /// What trust in the place covers: each skill seen from there that may run something, with all
+    /// The coverage of trust in the place: each skill seen from there that may run something, with all
     /// of its files; empty unless `waiting` asks for it.
     #[serde(default)]
     pub covers: Vec<CoveredSkill>,
@@ -58,16 +58,16 @@ pub struct CoveredSkill {
     pub name: String,
     /// Its SKILL.md.
     pub path: String,
-    /// How `path` is written; absent when it is plain text.
+    /// The encoding of `path`; absent when it is plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
-    /// How many files it has, helpers included.
+    /// Number of its files, helpers included.
     pub files: u64,
-    /// How many of them are scripts that `skills/run` runs.
+    /// Number of scripts among them that `skills/run` runs.
     pub scripts: u64,
-    /// How many hooks its frontmatter has.
+    /// Number of hooks in its frontmatter.
     pub hooks: u64,
-    /// How many shell commands its text has.
+    /// Number of shell commands in its text.
     pub commands: u64,
     /// The hash of all its files: names, contents, and whether they can be executed. Null where it
     /// has too many files or too large ones, and runs nothing.
@@ -82,7 +82,7 @@ pub struct WaitingSkill {
     pub name: String,
     /// Its SKILL.md.
     pub path: String,
-    /// How `path` is written; absent when it is plain text.
+    /// The encoding of `path`; absent when it is plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
     /// What it would do.

@@ -208,7 +208,7 @@ async fn what_a_call_puts_into_commands_is_agreed_to_as_it_would_run() {
         assert!(rig.execute(call(json!({"args": "; false"}))).await.is_err());
         assert!(rig.execute(call(json!({}))).await.is_ok(), "{args}");
         assert!(rig.execute(call(json!({}))).await.is_err(), "once was once");
-        // Of an agent's socket nobody is believed to be the user.
+        // A caller on the agents' socket never counts as the user.
         let by_user = call(json!({"by": "user", "format": "claude", "shell": "execute"}));
         let asked = rig.execute(by_user.clone()).await.unwrap_err();
         assert_eq!(asked["code"], -32003, "{args}: {asked}");

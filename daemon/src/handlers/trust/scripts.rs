@@ -1,4 +1,4 @@
-//! What trust remembers of a directory: its skills, each with all of its files.
+//! The content that trust in a directory remembers: its skills, each with all of its files.
 //!
 //! All of it is read once, when trust is given, within bounds: what lies beyond them is not known,
 //! and asks before it runs.

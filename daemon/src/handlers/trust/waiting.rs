@@ -1,4 +1,4 @@
-//! What of the skills at a place trust covers, and what waits for the user's trust: to be listed, or
+//! Skills at a place that trust covers, and those that wait for the user's trust: to be listed, or
 //! to run something.
 
 use std::ffi::OsStr;
@@ -28,7 +28,7 @@ use crate::to_wire;
 struct Asking {
     skill: WaitingSkill,
     covered: CoveredSkill,
-    /// What its text and its files hold, where the place is trusted.
+    /// The content of its text and files, where the place is trusted.
     contents: Option<Vec<Content>>,
 }
 
@@ -41,7 +41,7 @@ pub(super) async fn waiting(
     let found = blocking(move || Ok(asking(&view))).await?;
     let (mut waiting, mut covers) = (Vec::new(), Vec::new());
     for Asking { mut skill, covered, contents } in found {
-        // What is only listed has nothing to be bound to.
+        // A skill that is only listed binds trust to no content.
         if skill.needs != [TrustNeed::List] {
             covers.push(covered);
         }
@@ -95,7 +95,7 @@ fn asking(view: &View) -> Vec<Asking> {
     found
 }
 
-/// How much of a skill runs.
+/// Numbers of the parts of a skill that run.
 struct Counts {
     hooks: usize,
     commands: usize,
@@ -118,7 +118,7 @@ impl Counts {
             }
         });
         let mut counts = Self { hooks, commands: 0, scripts: 0 };
-        // What cannot be read is not run either.
+        // Unreadable files are not run.
         let Ok(beneath) = Beneath::of(candidate) else { return counts };
         let file = Path::new(candidate.path.file_name().unwrap_or(OsStr::new("SKILL.md")));
         let body = beneath.whole(file, MOST_LOADED).unwrap_or_default();

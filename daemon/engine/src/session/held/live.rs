@@ -18,7 +18,7 @@ use crate::store::{self, HandedIn, Part, StoreError, millis, now};
 /// only on disk.
 const MOST_LIVE: usize = 2048;
 
-/// How the id of a conversation begins that could not be read.
+/// Prefix of the id of a session that could not be read.
 const ASIDE: &str = "damaged-";
 
 /// The conversations in memory.
