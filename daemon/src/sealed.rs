@@ -19,8 +19,6 @@ use skills_engine::store::Content;
 use skills_protocol::error::RpcError;
 
 use crate::beneath::{Beneath, BeneathError};
-use crate::blocking::blocking;
-use crate::service::Service;
 
 /// Prefix of the directories of copies, beside the socket.
 pub(crate) const COPIES: &str = "copies.";
@@ -227,20 +225,6 @@ pub(crate) fn remove_stale(directory: &Path) {
             let _ = fs::remove_dir_all(entry.path());
         }
     }
-}
-
-/// Writes the private copy of what was read.
-pub(crate) async fn copy(
-    service: &Service,
-    snapshot: Snapshot,
-    name: &str,
-) -> Result<SealedCopy, RpcError> {
-    let (place, name) = (service.copies(), name.to_owned());
-    blocking(move || {
-        let copied = place.and_then(|it| snapshot.copy(&it));
-        copied.map_err(|error| refused(&SealError::Copy(error), &name))
-    })
-    .await
 }
 
 /// Returns the refusal of a skill that has no copy.

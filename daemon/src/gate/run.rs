@@ -16,7 +16,7 @@ use skills_syntax::path::AbsPath;
 
 use super::{Act, Asking, Permit, permission, place_of_trust, untrusted};
 use crate::blocking::blocking;
-use crate::sealed::{self, Snapshot, Unit};
+use crate::sealed::{self, SealError, SealedCopy, Snapshot, Unit};
 use crate::service::Service;
 
 /// The commands in a skill's body, as they were read to be run.
@@ -168,6 +168,20 @@ pub(crate) async fn files(unit: Unit, name: &str) -> Result<Content, RpcError> {
     blocking(move || {
         let snapshot = Snapshot::take(unit).map_err(|error| sealed::refused(&error, &name))?;
         Ok(snapshot.content().clone())
+    })
+    .await
+}
+
+/// Writes the private copy of what was read.
+pub(crate) async fn copy(
+    service: &Service,
+    snapshot: Snapshot,
+    name: &str,
+) -> Result<SealedCopy, RpcError> {
+    let (place, name) = (service.copies(), name.to_owned());
+    blocking(move || {
+        let copied = place.and_then(|it| snapshot.copy(&it));
+        copied.map_err(|error| sealed::refused(&SealError::Copy(error), &name))
     })
     .await
 }

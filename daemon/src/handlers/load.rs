@@ -331,7 +331,7 @@ impl Asked<'_> {
             ))
             .with_hint("Ask again: what it holds now is asked about."))
         });
-        sealed::copy(self.service, snapshot.await?, name).await
+        gate::run::copy(self.service, snapshot.await?, name).await
     }
 
     /// What is not well about what is loaded and about its being kept.

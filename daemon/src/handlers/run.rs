@@ -82,7 +82,7 @@ pub(crate) async fn run(service: Arc<Service>, peer: Arc<Peer>, mut params: RunP
     let copy = match snapshot {
         Some(snapshot) => {
             refuse_interpreter(&snapshot, &relative, &params.relative, &[&worktree, &dir])?;
-            Some(sealed::copy(&service, snapshot, &candidate.name).await?)
+            Some(gate::run::copy(&service, snapshot, &candidate.name).await?)
         }
         None => None,
     };
