@@ -296,7 +296,8 @@ fn json_on_a_terminal_stays_the_same_json() {
     let steering = format!("{STEERING} \u{7f}\u{e0041}");
     let path = write_skill(&top, "bad", "Reads.", "");
     // YAML takes control characters as escapes only.
-    let escaped: String = steering.chars().map(|it| format!("\\U{:08x}", u32::from(it))).collect();
+    let escaped: Vec<_> = steering.chars().map(|it| format!("\\U{:08x}", u32::from(it))).collect();
+    let escaped = escaped.concat();
     fs::write(&path, format!("---\ndescription: \"{escaped}\"\n---\nThe body.\n"))
         .expect("written");
     let args = ["--json", "--profile", "claude-code"];
