@@ -295,8 +295,10 @@ fn what_was_damaged_and_set_aside() {
     }
     run(&patient.home, &patient.top, &touch);
     run(&patient.home, &patient.top, &["stop"]);
-    let aside = names().into_iter().find(|it| it.contains(".db.damaged-")).expect("set aside");
-    // What SQLite has put beside the store goes along where it has left it there.
+    // SQLite's log and index are set aside with the store, where it has left them.
+    let is_store =
+        |it: &String| it.contains(".db.damaged-") && !it.ends_with("-wal") && !it.ends_with("-shm");
+    let aside = names().into_iter().find(is_store).expect("set aside");
     let aside = [aside.clone(), format!("{aside}-shm"), format!("{aside}-wal")];
     for name in &aside {
         fs::write(directory.join(name), "").expect("it can be written");
