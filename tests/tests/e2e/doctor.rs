@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use skills_testkit::daemon::listener;
-use skills_testkit::{Daemon, Home};
+use skills_testkit::{Daemon, Home, wait_for};
 
 use crate::support::{exe, run, run_json, skillsd, stderr, stdout};
 
@@ -290,6 +290,12 @@ fn what_was_damaged_and_set_aside() {
         let entries = fs::read_dir(&directory).expect("it is there").flatten();
         entries.map(|it| it.file_name().to_string_lossy().into_owned()).collect()
     };
+    // `stop` returns when the socket is free; the store is closed a moment later.
+    wait_for("the daemon's last line", || {
+        let log = names().into_iter().find(|it| it.ends_with(".log"))?;
+        let text = fs::read_to_string(directory.join(log)).ok()?;
+        text.contains("INFO ended").then_some(())
+    });
     for name in names().iter().filter(|it| it.contains(".db")) {
         fs::write(directory.join(name), "no database at all").expect("it can be written");
     }
