@@ -49,6 +49,14 @@ impl Setup {
         self.live.home.path().join(".claude/plugins")
     }
 
+    /// Returns a relative path that climbs `levels` directories above the plugins and leads to the
+    /// repository's `vendor`.
+    fn climb(&self, levels: usize) -> String {
+        let above = self.live.home.path().parent().expect("a home has a parent");
+        let below = self.top.strip_prefix(above).expect("the repository lies beside the home");
+        format!("{}{}/vendor", "../".repeat(levels), below.display())
+    }
+
     fn install(&self, key: &str, path: &str) {
         let record = json!([{"scope": "user", "installPath": path}]);
         let installed = json!({"version": 2, "plugins": {key: record}});
@@ -109,7 +117,7 @@ fn write(path: &Path, text: &str) {
 fn plugin_key_that_climbs_to_the_repository_is_refused() {
     let mut setup = Setup::new();
     put_skill(&setup.top.join("vendor/p/1.0/skills/hooked"));
-    let key = "p@../../../../work/repo/vendor";
+    let key = format!("p@{}", setup.climb(4));
     setup.put(".claude/settings.json", &json!({"enabledPlugins": {key: true}}).to_string());
     assert_eq!(setup.all().len(), 0);
     setup.is_harmless("p:hooked");
@@ -131,6 +139,7 @@ fn every_plugin_key_that_is_a_path_is_refused_with_its_line() {
     put_skill(&vendor.join("p/1.0/skills/hooked"));
     put_skill(&setup.live.home.path().join(".claude/plugins/skills/hooked"));
     let absolute = format!("p@{}", vendor.display());
+    let climbing = format!("{}/p", setup.climb(4));
     let keys = [
         "p@..",
         "p@.",
@@ -141,7 +150,7 @@ fn every_plugin_key_that_is_a_path_is_refused_with_its_line() {
         "p@a\\b",
         "p/../../x@m",
         "p@a\0b",
-        "../../../../work/repo/vendor/p",
+        &climbing,
         &absolute,
     ];
     let lines: Vec<_> = keys.iter().map(|it| format!("{}: true", json!(it))).collect();
@@ -171,7 +180,8 @@ fn installed_plugin_key_that_is_a_path_is_refused() {
         "vendor/.claude-plugin/marketplace.json",
         r#"{"plugins": [{"name": "p", "source": "./"}]}"#,
     );
-    setup.install("p@../../../../work/repo/vendor", "/nowhere");
+    let key = format!("p@{}", setup.climb(4));
+    setup.install(&key, "/nowhere");
     assert_eq!(setup.all().len(), 0);
     let problems = setup.problems();
     assert!(problems.iter().any(|it| it.contains("installed_plugins.json:1:")), "{problems:?}");
@@ -257,7 +267,7 @@ fn marketplace_source_that_leaves_the_marketplace_is_refused() {
     fs::create_dir_all(&market).expect("made");
     symlink(setup.top.join("vendor"), market.join("link")).expect("made");
     setup.install("p@m", "/nowhere");
-    let up = "../../../../../work/repo/vendor/p".to_owned();
+    let up = format!("{}/p", setup.climb(5));
     let absolute = setup.top.join("vendor/p").display().to_string();
     for source in [up, absolute, "./link/p".to_owned(), "..".to_owned()] {
         let text = json!({"plugins": [{"name": "p", "source": source}]}).to_string();
