@@ -3,7 +3,7 @@
 //! A heavy call reads many files or makes a large answer. Each runs on a thread of its own, below
 //! the priority of the threads that serve, and few run at a time. Waiting calls begin in turns by
 //! connection, so that a connection with many of them delays another by one call at most.
-//! Invariant: a call whose client has hung up or cancelled either never begins, or is told by its
+//! Invariant: a call whose client has hung up or cancelled never begins, or ends early by its
 //! [`Cancel`]; it counts as running until its thread has ended.
 
 use std::collections::VecDeque;
@@ -45,7 +45,7 @@ struct Queue {
 /// A place among the calls that run, given back when dropped.
 #[derive(Debug)]
 struct Turn {
-    /// None where nobody took it.
+    /// None if it was dropped.
     of: Option<HeavyCalls>,
     connection: u64,
 }

@@ -1,8 +1,8 @@
 //! The files of a skill as they were read at one moment: the hash that trust is bound to, and the
 //! private copy that runs.
 //!
-//! A hash is of everything that the copy holds, so that what was checked is what runs, whatever
-//! becomes of the skill's own directory meanwhile. Directories of tools (`node_modules` and the like)
+//! The hash covers every file of the copy, so that the checked files are those that run, even if the
+//! skill's directory changes meanwhile. Directories of tools (`node_modules` and the like)
 //! and links that lead to directories or out of the skill are in neither.
 
 use std::ffi::OsStr;
@@ -110,7 +110,7 @@ impl Snapshot {
         }
         let path = fs::canonicalize(&unit.directory).map_err(BeneathError::Io)?;
         let mut path = path.into_os_string();
-        // No path of a file has such a part, and it is below what is trusted.
+        // No file's path contains NUL, and the key lies below the trusted directory.
         path.push("/\0files");
         path.push(unit.only.as_deref().map_or(OsStr::new(""), Path::as_os_str));
         let content = Content { path: path.into(), hash: hash(&files) };

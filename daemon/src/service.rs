@@ -117,7 +117,7 @@ impl Service {
         AbsPath::new(self.environment.get("HOME")?.as_ref()).ok()
     }
 
-    /// Returns the directory for private copies of what is run: this run's own, beside the socket.
+    /// Returns this process's directory for private copies, beside the socket.
     pub(crate) fn copies(&self) -> io::Result<PathBuf> {
         let location = socket_location().map_err(io::Error::other)?;
         directory::prepare(&location).map_err(io::Error::other)?;

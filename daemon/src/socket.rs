@@ -61,15 +61,15 @@ pub(crate) struct HandedOver {
 
 /// Tells whether the sockets' paths still lead to us.
 #[derive(Debug)]
-pub(crate) struct Footing(Vec<SocketFile>);
+pub(crate) struct SocketIdentity(Vec<SocketFile>);
 
-impl Footing {
+impl SocketIdentity {
     /// Returns the directory that the socket is in; none where somebody else made the socket.
     pub(crate) fn directory(&self) -> Option<&Path> {
         self.0.first().and_then(|it| it.path.parent())
     }
 
-    /// Returns whether a socket file has gone or is another one, so that nobody comes any more.
+    /// Returns true if a socket file is gone or replaced, so that clients cannot connect.
     pub(crate) fn is_lost(&self) -> bool {
         let lost = |ours: &SocketFile| !SocketFile::at(&ours.path).is_ok_and(|it| it == *ours);
         self.0.iter().any(lost)
@@ -147,7 +147,7 @@ impl Endpoint {
         let mut this = Self { listeners: None, made: Vec::new(), found: Vec::new(), _lock: lock };
         // One at another path would be where no sandbox expects it.
         let consent = handed_over.consent.filter(|it| listens_at(it, &location.consent_path()));
-        // Before the other: whoever connects there may answer here.
+        // Binds the consent socket first: a client of the main one may need it at once.
         let consent = this.take_place(&location.consent_path(), consent)?;
         let main = this.take_place(location.path(), handed_over.main)?;
         this.listeners = Some(Listeners { main, consent });
@@ -171,11 +171,11 @@ impl Endpoint {
     }
 
     /// Returns what tells later whether clients still find us.
-    pub(crate) fn footing(&self) -> Footing {
-        Footing(self.found.clone())
+    pub(crate) fn footing(&self) -> SocketIdentity {
+        SocketIdentity(self.found.clone())
     }
 
-    /// Gives the listeners to whoever accepts, once.
+    /// Takes the listeners, once.
     pub(crate) fn take_listeners(&mut self) -> Option<Listeners> {
         self.listeners.take()
     }

@@ -13,7 +13,7 @@ use tokio::time::sleep;
 use crate::disturbance::Disturbance;
 use crate::server::Server;
 use crate::service::Service;
-use crate::socket::Footing;
+use crate::socket::SocketIdentity;
 
 /// How often it asks where it cannot be told. A client that finds no socket waits for so long at
 /// most, because the lock is still ours.
@@ -26,7 +26,7 @@ const IDLE_EXIT: Duration = Duration::from_mins(30);
 pub(crate) struct Vigil {
     pub(crate) service: Arc<Service>,
     pub(crate) server: Arc<Server>,
-    pub(crate) footing: Footing,
+    pub(crate) footing: SocketIdentity,
     /// Whether a client started the daemon.
     pub(crate) spawned: bool,
 }

@@ -29,7 +29,7 @@ const FIGURES: [Figure; 6] = [
     ("store, MB", |it| it.store),
 ];
 
-/// What a run has shown.
+/// The results of a run.
 pub(crate) struct Report<'a> {
     hours: f64,
     samples: &'a [Sample],

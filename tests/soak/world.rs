@@ -105,7 +105,7 @@ impl<'a> World<'a> {
         self.quiet.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until nobody changes the disk, and keeps it so.
+    /// Waits until no thread changes the disk, and holds them off.
     pub(crate) fn quiet(&self) -> RwLockWriteGuard<'_, ()> {
         self.quiet.write().unwrap_or_else(PoisonError::into_inner)
     }
@@ -142,7 +142,7 @@ impl<'a> World<'a> {
 
     /// Prints a line on standard error.
     pub(crate) fn say(&self, line: &str) {
-        // Whoever has closed it does not want to read.
+        // A closed standard error is no reason to stop.
         let _ = writeln!(io::stderr(), "{:>7.0} s  {line}", self.elapsed().as_secs_f64());
     }
 

@@ -63,7 +63,7 @@ const RACES: &[&str] = &["dup", "alias"];
 struct Tree {
     _dir: tempfile::TempDir,
     top: PathBuf,
-    /// Whether the user trusts the worktree, so that linked directories are followed.
+    /// True if the user trusts the worktree, so that linked directories are followed.
     is_trusted: bool,
 }
 
@@ -263,7 +263,7 @@ fn an_untrusted_project_is_what_gemini_cli_waits_with() {
     };
     let (active, untrusted) = count(&[]);
     assert!(active > 0 && untrusted > 0);
-    // The skill behind a link out of the worktree waits until skillsd is told to trust it.
+    // The skill behind a link out of the worktree waits for trust.
     let trusted = count(&[("GEMINI_CLI_TRUST_WORKSPACE", "true")]);
     assert_eq!(trusted, (active + untrusted - 1, 1));
     assert_eq!(count(&[("GEMINI_CLI_TRUST_WORKSPACE", "false")]), (active, untrusted));

@@ -13,7 +13,7 @@ pub(super) fn has_person() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// Refuses to go on where nobody can be asked. `command` is what a person types.
+/// Fails without a terminal. `command` is the command line to show in the hint.
 pub(super) fn require_person(command: &str) -> Result<(), CommandError> {
     if has_person() {
         return Ok(());

@@ -125,7 +125,7 @@ pub(super) fn run(cx: &Cx<'_>, args: &LoadArgs) -> Result<Exit, CommandError> {
             params.name = Some(name);
         }
     }
-    // Only a person at a terminal is believed to have typed what is put into commands.
+    // Arguments count as the user's own only at a terminal.
     let is_typed = matches!((args.by, args.shell), (Who::User, Commands::Execute)) && has_person();
     let mut link = match (args.wait, is_typed) {
         (true, _) => Link::open_for_the_user(cx)?,

@@ -126,7 +126,7 @@ pub fn at(references: &[Reference], offset: usize) -> Option<&Reference> {
     references.iter().find(|it| it.span.start - sigil(it) <= offset && offset <= it.span.end)
 }
 
-/// Whether a letter can stand in a name.
+/// Returns true if a name may contain the letter.
 pub const fn is_letter(letter: char) -> bool {
     matches!(letter, 'a'..='z' | '0'..='9' | '-' | '_' | 'A'..='Z')
 }
@@ -242,7 +242,7 @@ fn add(name: &str, start: usize, form: Form, found: &mut Vec<Reference>) {
     }
 }
 
-/// Whether a path is that of a SKILL.md.
+/// Returns true if the path ends in SKILL.md.
 pub fn is_skill_file(path: &Path) -> bool {
     path.file_name().is_some_and(|it| it == "SKILL.md")
 }

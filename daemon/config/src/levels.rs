@@ -82,7 +82,7 @@ fn patterns(rules: &[&str]) -> Vec<String> {
 }
 
 /// Reads a table of rules. What is wrong is told with its place, and then nothing of it counts.
-/// Where no rules are known, any name is one.
+/// Accepts any name if `known` is none.
 pub(super) fn read_rules(
     table: &DeTable<'_>,
     known: Option<&[&str]>,

@@ -1,8 +1,8 @@
 //! `[profiles.NAME]`: what a user writes about profiles, from TOML to drafts.
 //!
 //! The keys are the rows of [`RULES`], those of a root ([`ROOT_KEYS`]) and a few more
-//! ([`PROFILE_KEYS`]). What a draft means is [`skills_agents::profile::Profiles::with`]'s to say; here each
-//! value gets its place and its form.
+//! ([`PROFILE_KEYS`]). [`skills_agents::profile::Profiles::with`] interprets a draft;
+//! this module gives each value its place and form.
 
 mod inline;
 mod root;

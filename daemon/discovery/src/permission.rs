@@ -94,11 +94,11 @@ pub struct Source {
 /// A rule about skills as it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkillRule {
-    /// Which names it is about.
+    /// The pattern of the names it applies to.
     pub pattern: String,
-    /// What it says.
+    /// The action for these names.
     pub action: Action,
-    /// Where it stands.
+    /// Its place in the file.
     pub at: Spot,
 }
 

@@ -345,7 +345,7 @@ impl State {
         Self::Refused,
     ];
 
-    /// Whether the file counts for nothing: it takes no name, and no setting or rule is about it.
+    /// Returns true if the file is dropped: it takes no name, and no setting or rule applies to it.
     pub const fn is_out(self) -> bool {
         matches!(self, Self::Invalid | Self::Ignored | Self::Refused)
     }

@@ -1,9 +1,9 @@
-//! Cancellation of work that runs on a thread of its own: a flag that its loops ask for.
+//! Cancellation of work on another thread: a flag that its loops check.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A flag that is set once when nobody wants the result any more; cheap to clone.
+/// A flag set once the caller has cancelled or hung up; cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct Cancel(Arc<AtomicBool>);
 

@@ -137,7 +137,7 @@ impl Ground {
         }
     }
 
-    /// Finds out what was asked for until that time, at least some of it. Returns the rest.
+    /// Reads missing answers until `until`, at least one batch. Returns those still missing.
     pub(crate) fn fulfil(&mut self, mut needs: Vec<Need>, until: Instant) -> Vec<Need> {
         needs.sort();
         needs.dedup();

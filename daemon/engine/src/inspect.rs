@@ -62,7 +62,7 @@ pub struct Task {
     pub read_limit: u64,
     /// Whether to say what all fixes with one right answer come to.
     pub settles: bool,
-    /// Ends the check early when nobody wants it any more.
+    /// Ends the check early once its caller has cancelled.
     pub cancel: Cancel,
 }
 

@@ -143,7 +143,7 @@ pub(crate) enum Waiter {
         pin: bool,
     },
     Sync(oneshot::Sender<String>),
-    /// Asks whether any of this is on its way; what has come is in the views when it is answered.
+    /// Asks if a source is still being fetched; the views contain what has arrived before the answer.
     Awaited(Uses, oneshot::Sender<bool>),
 }
 

@@ -52,7 +52,7 @@ pub(crate) const CONNECT_TIME: Duration = Duration::from_secs(5);
 /// Redirects of one file.
 pub(crate) const REDIRECTS: usize = 5;
 
-/// Catalogs in all, whoever names them.
+/// Registries in all, from every configuration file.
 pub(crate) const CATALOGS: usize = 64;
 
 /// Catalogs that are fetched at the same time.

@@ -133,7 +133,7 @@ struct Notes {
     opening: Option<Health>,
     /// About what could not be saved; goes when nothing waits for it any more.
     writing: Option<Health>,
-    /// About what was lost or found damaged while it was in use; stays.
+    /// Data lost or found damaged while the store was in use; stays.
     using: VecDeque<Health>,
 }
 
@@ -141,7 +141,7 @@ struct Notes {
 const MOST_TOLD: usize = 16;
 
 impl Notes {
-    /// Tells what was lost or found damaged, each once.
+    /// Reports lost or damaged data, each once.
     fn tell(&mut self, unwell: Health) {
         tracing::warn!(path = ?unwell.path, "{}", unwell.message);
         self.using.retain(|it| it.message != unwell.message);

@@ -63,7 +63,7 @@ impl Bound {
         }
     }
 
-    /// Returns the bound on a text, its unit, and what is bounded.
+    /// Returns the bound on a text, its unit, and the word for the text.
     fn of_text(self) -> Option<(usize, &'static str, &'static str)> {
         match self {
             Self::Path => Some((PATH_BYTES, "bytes", "a path")),
@@ -168,7 +168,7 @@ impl fmt::Display for Place<'_> {
     }
 }
 
-/// Walks one value and notes what is over its bound.
+/// Walks one value and notes violations of its bound.
 struct Check<'f, 'p> {
     found: &'f mut Found,
     bound: Bound,

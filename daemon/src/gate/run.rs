@@ -172,7 +172,7 @@ pub(crate) async fn files(unit: Unit, name: &str) -> Result<Content, RpcError> {
     .await
 }
 
-/// Writes the private copy of what was read.
+/// Writes the private copy of a snapshot.
 pub(crate) async fn copy(
     service: &Service,
     snapshot: Snapshot,

@@ -241,7 +241,7 @@ impl Asked<'_> {
         let all_here = all(loaded);
         let filled = all(&self.render(results, Given::Words)) != all_here;
         let candidate = asking.candidate;
-        // Nothing is read for what is not run anyway.
+        // Checks first, so that no file is read if the commands may not run.
         gate::run::is_shell_possible(self.service, self.view, candidate)?;
         let unit = gate::run::unit(self.view, candidate);
         let files = match unit.clone() {

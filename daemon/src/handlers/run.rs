@@ -138,7 +138,7 @@ pub(crate) async fn run(service: Arc<Service>, peer: Arc<Peer>, mut params: RunP
 /// The variable that names the skill's own directory, where a copy of it runs.
 pub(super) const ORIGINAL: &str = "SKILLSD_ORIGINAL_DIR";
 
-/// Refuses a script whose first line names a program of the repository: nobody has checked that one.
+/// Refuses a script whose first line names a program of the repository, which is unchecked.
 fn refuse_interpreter(
     snapshot: &Snapshot,
     relative: &Path,

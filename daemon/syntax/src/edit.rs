@@ -1,13 +1,13 @@
-//! Edits of a text: a stretch and what is put in its place.
+//! Edits of a text: a span and its replacement.
 
 use crate::text::Span;
 
-/// A stretch of the text and what to put in its place.
+/// A span of the text and its replacement.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Edit {
-    /// What is replaced; empty to insert.
+    /// The replaced span; empty to insert.
     pub span: Span,
-    /// What stands there then.
+    /// The new text.
     pub text: String,
 }
 

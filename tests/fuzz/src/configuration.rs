@@ -6,7 +6,7 @@ use skills_syntax::text::decode;
 
 use super::assert_place;
 
-/// Asserts that problems lie in the text, and that a repository never sets what is the user's.
+/// Asserts that problems lie in the text, and that a repository never sets a key of the user.
 ///
 /// # Panics
 ///
@@ -30,7 +30,7 @@ pub fn check(input: &[u8]) {
     }
 }
 
-/// Asserts that a repository's file decides nothing about trust, execution and what is fetched.
+/// Asserts that a repository's file decides nothing about trust, execution and fetching.
 fn repository(config: &Config) {
     let default = Config::default();
     assert_eq!(config.run_scripts, default.run_scripts);

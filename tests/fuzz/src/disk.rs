@@ -66,7 +66,7 @@ impl Disk {
         self.file(&format!("{dir}/SKILL.md"), SKILL);
     }
 
-    /// Removes what is at a path.
+    /// Removes the entry at a path.
     pub fn remove(&mut self, path: &str) {
         self.things.remove(Path::new(path));
     }
@@ -75,7 +75,7 @@ impl Disk {
     ///
     /// # Panics
     ///
-    /// Where something does not hold.
+    /// Panics if an invariant does not hold.
     pub fn resolve(&self, profile: &str, cwd: &str) -> Resolution {
         let site = Site {
             profile: Arc::clone(profile::find(profile).expect("a built-in profile")),
@@ -109,7 +109,7 @@ impl Disk {
         resolution
     }
 
-    /// Returns the path without links, or what is in the way.
+    /// Returns the path without links, or the fault on the way.
     fn physical(&self, path: &Path) -> Result<PathBuf, Place> {
         let fault = |kind| Place::Fault(Fault { kind, detail: path.display().to_string() });
         let mut at = PathBuf::from("/");

@@ -64,7 +64,7 @@ methods! {
 ///
 /// # Panics
 ///
-/// Where an invariant does not hold.
+/// Panics if an invariant does not hold.
 pub fn check(input: &[u8]) {
     let [nth, text @ ..] = input else { return };
     debug_assert!(DECODERS.iter().map(|it| it.0).eq(METHODS.iter().map(|it| it.name)));

@@ -11,7 +11,7 @@ const MOST: usize = 512;
 ///
 /// # Panics
 ///
-/// Where an invariant does not hold.
+/// Panics if an invariant does not hold.
 pub fn check(input: &[u8]) {
     let command = String::from_utf8_lossy(input);
     let files = shell_files(&command, Path::new("/w/pkg"), Path::new("/w"), Path::new("/home/u"));

@@ -171,7 +171,7 @@ fn always_with_other_patterns_is_refused() {
     for patterns in [json!(["*"]), json!(["deploy", "*"]), json!([""]), json!(["Deploy *"])] {
         let reply = json!({"id": id, "reply": "always", "always": patterns});
         is_refused(&mut live.wire, "permission/reply", &reply);
-        // Nor does the user grant more than what was asked.
+        // The user's answer grants no more than the question.
         let error = live.wire.try_grant("permission/reply", &reply).expect_err("not asked for");
         assert_eq!(error.code, -32602, "{error}");
     }
@@ -189,7 +189,7 @@ fn trust_command_without_a_terminal_is_refused() {
         assert!(said.contains("terminal") && said.contains("`skillsd trust`"), "{said}");
     }
     assert!(!is_trusted(&mut live.wire, &top));
-    // To take it back nobody has to be there.
+    // Revoking needs no terminal.
     live.wire.grant("trust/set", &json!({"dir": top, "trusted": true}));
     assert!(run(&live.home, &top, &["trust", "--revoke"]).status.success());
     assert!(!is_trusted(&mut live.wire, &top));

@@ -25,7 +25,7 @@ Now: !`sh \"${CLAUDE_SKILL_DIR}/helper\"`
 echo trusted
 ";
 
-/// How many runs a race goes on for; the long run sets 100000.
+/// Runs of one race; the long run sets 100000.
 fn rounds() -> usize {
     number("SKILLSD_ATTACK_ROUNDS").unwrap_or(200)
 }
@@ -35,13 +35,13 @@ fn text(value: &Value) -> &str {
     value.as_str().expect("the field is text")
 }
 
-struct Scene {
+struct Setup {
     live: Live,
     top: PathBuf,
     skill: PathBuf,
 }
 
-impl Scene {
+impl Setup {
     /// Starts a daemon that may run everything, with a worktree of this text that is trusted.
     fn with(text: &str) -> Self {
         let home = Home::new();
@@ -121,7 +121,7 @@ fn write_script(path: &Path, text: &str) {
 
 #[test]
 fn script_exchanged_in_a_loop_never_runs() {
-    let mut scene = Scene::new();
+    let mut scene = Setup::new();
     let (ours, foreign) = (scene.skill.join("run.sh"), scene.top.join("foreign.sh"));
     write_script(&foreign, "#!/bin/sh\necho foreign\n");
     let n_trusted = scene.race(&ours, &foreign, |it| it.try_run("run.sh"));
@@ -130,7 +130,7 @@ fn script_exchanged_in_a_loop_never_runs() {
 
 #[test]
 fn helper_exchanged_in_a_loop_never_runs() {
-    let mut scene = Scene::new();
+    let mut scene = Setup::new();
     let (ours, foreign) = (scene.skill.join("helper"), scene.top.join("foreign"));
     fs::write(&foreign, "echo foreign\n").expect("written");
     let n_trusted = scene.race(&ours, &foreign, |it| it.try_run("run.sh"));
@@ -139,7 +139,7 @@ fn helper_exchanged_in_a_loop_never_runs() {
 
 #[test]
 fn directory_exchanged_in_a_loop_never_runs() {
-    let mut scene = Scene::new();
+    let mut scene = Setup::new();
     let foreign = scene.top.join("foreign");
     fs::create_dir(&foreign).expect("made");
     fs::copy(scene.skill.join("SKILL.md"), foreign.join("SKILL.md")).expect("copied");
@@ -151,7 +151,7 @@ fn directory_exchanged_in_a_loop_never_runs() {
 
 #[test]
 fn directory_exchanged_for_a_link_in_a_loop_never_runs() {
-    let mut scene = Scene::new();
+    let mut scene = Setup::new();
     let (elsewhere, link) = (scene.top.join("elsewhere"), scene.top.join("link"));
     fs::create_dir(&elsewhere).expect("made");
     fs::copy(scene.skill.join("SKILL.md"), elsewhere.join("SKILL.md")).expect("copied");
@@ -163,16 +163,16 @@ fn directory_exchanged_for_a_link_in_a_loop_never_runs() {
 
 #[test]
 fn helper_of_a_shell_command_exchanged_in_a_loop_never_runs() {
-    let mut scene = Scene::new();
+    let mut scene = Setup::new();
     let (ours, foreign) = (scene.skill.join("helper"), scene.top.join("foreign"));
     fs::write(&foreign, "echo foreign\n").expect("written");
-    let n_trusted = scene.race(&ours, &foreign, Scene::try_shell);
+    let n_trusted = scene.race(&ours, &foreign, Setup::try_shell);
     assert!(n_trusted > 0, "no run came through");
 }
 
 #[test]
 fn changed_added_and_removed_files_ask_before_anything_runs() {
-    let mut scene = Scene::new();
+    let mut scene = Setup::new();
     assert_eq!(scene.try_run("run.sh"), Ok("trusted\n".to_owned()));
     let helper = scene.skill.join("helper");
     fs::write(&helper, "echo foreign\n").expect("written");
@@ -191,7 +191,7 @@ fn changed_added_and_removed_files_ask_before_anything_runs() {
 
 #[test]
 fn agreement_to_one_change_is_none_to_the_next() {
-    let mut scene = Scene::new();
+    let mut scene = Setup::new();
     let helper = scene.skill.join("helper");
     fs::write(&helper, "echo second\n").expect("written");
     let error = scene.live.wire.try_call("skills/run", &scene.script("run.sh"));
@@ -210,7 +210,7 @@ fn script_runs_in_a_private_copy_that_is_removed() {
         ". \"$(dirname \"$0\")/helper\"",
         "echo \"$0\"; pwd; echo \"$CLAUDE_SKILL_DIR\"; stat -c %a \"$0\"; echo \"$SKILLSD_ORIGINAL_DIR\"",
     );
-    let mut scene = Scene::with(&text);
+    let mut scene = Setup::with(&text);
     let said = scene.try_run("run.sh").expect("it runs");
     let lines: Vec<_> = said.lines().collect();
     let copy = Path::new(lines[1]);
@@ -222,7 +222,7 @@ fn script_runs_in_a_private_copy_that_is_removed() {
 
 #[test]
 fn interpreter_in_the_worktree_is_refused() {
-    let mut scene = Scene::new();
+    let mut scene = Setup::new();
     let interpreter = scene.top.join("interpreter");
     write_script(&interpreter, "#!/bin/sh\necho foreign\n");
     for first in [
@@ -245,7 +245,7 @@ fn programs_are_not_searched_for_in_the_worktree() {
     let text = SKILL.replace(". \"$(dirname \"$0\")/helper\"", "echo \"$PATH\"; planted");
     let top = home.worktree("w", &text);
     write_script(&top.join("planted"), "#!/bin/sh\necho foreign\n");
-    // As where whoever starts the daemon has the worktree in PATH.
+    // The daemon's PATH contains the worktree.
     let path = format!(".:{}::{}", top.display(), std::env::var("PATH").expect("set"));
     let mut command = home.command(crate::support::exe());
     let mut daemon =
@@ -265,7 +265,7 @@ fn programs_are_not_searched_for_in_the_worktree() {
 
 #[test]
 fn link_out_of_the_skill_is_not_in_the_copy() {
-    let mut scene = Scene::new();
+    let mut scene = Setup::new();
     fs::write(scene.top.join("outside"), "echo foreign\n").expect("written");
     fs::remove_file(scene.skill.join("helper")).expect("there");
     symlink("../../../outside", scene.skill.join("helper")).expect("made");
@@ -276,7 +276,7 @@ fn link_out_of_the_skill_is_not_in_the_copy() {
 
 #[test]
 fn skill_that_is_too_large_to_check_is_not_run() {
-    let mut scene = Scene::new();
+    let mut scene = Setup::new();
     let large = fs::File::create(scene.skill.join("large")).expect("made");
     large.set_len(65 * 1024 * 1024).expect("sparse");
     scene.live.wire.grant("trust/set", &json!({"dir": scene.top, "trusted": true}));
@@ -302,7 +302,7 @@ Text.
 #!/bin/sh
 echo trusted
 ";
-    let mut scene = Scene::with(text);
+    let mut scene = Setup::with(text);
     let at = json!({"cwd": scene.top, "profile": "claude-code", "session": "t"});
     let with = |more: Value| {
         let mut params = at.clone();
@@ -330,7 +330,7 @@ echo trusted
 
 #[test]
 fn trust_shows_all_that_it_covers() {
-    let mut scene = Scene::new();
+    let mut scene = Setup::new();
     let params =
         json!({"dir": scene.top, "cwd": scene.top, "profile": "claude-code", "waiting": true});
     let got = scene.live.wire.call("trust/get", &params);

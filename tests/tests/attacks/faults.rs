@@ -16,14 +16,14 @@ use crate::support::{Live, entries, exe, stderr};
 const NOBODY: u32 = 65_534;
 
 /// A daemon, the connection that may grant, and two worktrees.
-struct Scene {
+struct Setup {
     consent: Wire,
     live: Live,
     first: PathBuf,
     second: PathBuf,
 }
 
-impl Scene {
+impl Setup {
     fn new() -> Self {
         let live = Live::start();
         let [first, second] = ["a", "b"].map(|name| live.home.worktree(name, ""));
@@ -68,7 +68,7 @@ impl Scene {
 
 #[test]
 fn state_directory_removed_while_running_is_told_and_what_is_said_then_is_kept() {
-    let mut scene = Scene::new();
+    let mut scene = Setup::new();
     fs::remove_dir_all(scene.state()).expect("it is ours");
     // The next start knows nothing of it, and so neither does this one.
     let first = scene.first.clone();
@@ -83,7 +83,7 @@ fn state_directory_removed_while_running_is_told_and_what_is_said_then_is_kept()
 
 #[test]
 fn state_directory_removed_before_each_answer_loses_nothing_that_is_told_kept() {
-    let mut scene = Scene::new();
+    let mut scene = Setup::new();
     for nth in 0..5 {
         fs::remove_dir_all(scene.state()).expect("it is ours");
         let name = format!("w{nth}");
@@ -96,11 +96,11 @@ fn state_directory_removed_before_each_answer_loses_nothing_that_is_told_kept() 
 
 #[test]
 fn state_file_replaced_by_another_is_told_and_counts() {
-    let mut scene = Scene::new();
+    let mut scene = Setup::new();
     let file = scene.state().join("sessions.db");
     let kept = scene.live.home.work().join("other.db");
     // A file of the same version without trust: that of another home.
-    let other = Scene::new();
+    let other = Setup::new();
     let mut gone = other.restart();
     let second = gone.second.clone();
     gone.consent.call("trust/set", &json!({"dir": second, "trusted": false}));
@@ -120,7 +120,7 @@ fn state_file_replaced_by_another_is_told_and_counts() {
 
 #[test]
 fn state_file_overwritten_in_place_is_told_and_set_aside() {
-    let mut scene = Scene::new();
+    let mut scene = Setup::new();
     let file = scene.state().join("sessions.db");
     fs::write(&file, "no database any more ".repeat(1000)).expect("it is ours");
     let set = scene.trust("b");
@@ -134,7 +134,7 @@ fn state_file_overwritten_in_place_is_told_and_set_aside() {
 
 #[test]
 fn removed_log_loses_nothing_that_was_told_kept() {
-    let mut scene = Scene::new();
+    let mut scene = Setup::new();
     for suffix in ["-wal", "-shm"] {
         let beside = scene.state().join(format!("sessions.db{suffix}"));
         fs::remove_file(beside).expect("it is there");
@@ -149,7 +149,7 @@ fn removed_log_loses_nothing_that_was_told_kept() {
 
 #[test]
 fn grant_is_refused_while_the_state_directory_cannot_be_made() {
-    let mut scene = Scene::new();
+    let mut scene = Setup::new();
     let (state, away) = (scene.state(), scene.live.home.work().join("away"));
     fs::rename(&state, &away).expect("one file system");
     fs::write(&state, "").expect("a file in its place");
@@ -222,7 +222,7 @@ fn concurrent_answers_with_always_are_kept() {
             answering.into_iter().map(|it| it.join().expect("no panic")).collect()
         });
         let n_kept = answers.iter().filter(|it| it.is_ok()).count();
-        // One that comes when all is over is told that nobody asks.
+        // A late answer gets an error: no question waits.
         assert!(n_kept >= 1, "{answers:?}");
         for error in answers.iter().filter_map(|it| it.as_ref().err()) {
             assert!(error.message.contains("waits for an answer"), "{error}");
@@ -283,7 +283,7 @@ fn directories_that_lose_permissions_are_noticed_and_regained() {
         }
     }
     let _daemon = Daemon::start(&home, &program);
-    // Nobody else's connection is served.
+    // The daemon serves no other connection.
     let list = || -> Value {
         let args = ["list", "--profile", "claude-code", "--json", "--all"];
         let output = home.command(&program).args(args).current_dir(&top).output();

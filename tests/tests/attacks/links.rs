@@ -16,7 +16,7 @@ use skills_testkit::fixture::lay_out;
 
 use crate::support::{Live, entry, run};
 
-/// What no answer may hold.
+/// The secret that no answer may contain.
 const SECRET: &str = "ghp_0123456789abcdefSECRET";
 
 /// A worktree with an ordinary skill, and secrets outside of it: `HOME/.git-credentials`,

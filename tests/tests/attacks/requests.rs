@@ -1,4 +1,4 @@
-//! Requests made to cost time and memory: long paths, long lists, calls nobody waits for.
+//! Requests made to cost time and memory: long paths, long lists, abandoned calls.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -12,7 +12,7 @@ use skills_testkit::{Framing, Wire};
 
 use crate::support::{Live, run, run_json, stderr};
 
-/// No answer to a refused request may take this long: what is looked for is a stall.
+/// Longest time of an answer to a refused request; a stall takes longer.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// One skill.
@@ -283,7 +283,7 @@ fn commands_with_longer_lists_make_several_calls() {
     assert!(checked["files"].is_array(), "{checked}");
 }
 
-/// How long a list may take beside a load: a hundred times the bar, for a busy machine.
+/// Longest time of a list beside a load: a hundred times the bar, for a busy machine.
 const BESIDE: Duration = Duration::from_secs(5);
 
 /// Lays out so many skills, with bodies that a check has to read.

@@ -129,7 +129,7 @@ pub enum Rung {
     PerKey,
 }
 
-/// Whose quoting it is.
+/// An agent's way of quoting values before it reads them again.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Quoting {
     /// Top-level values with one of ``{}[]*&#!|>%@` `` or a `: ` anywhere in them, in double

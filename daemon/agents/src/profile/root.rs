@@ -1,5 +1,4 @@
-//! Where an agent looks: the values of a row's roots. Statements only; `skills_discovery::resolve` acts on
-//! them.
+//! Search roots of a profile, as data that `skills_discovery::resolve` acts on.
 
 use super::{ExtensionRule, PluginRule, Seeks, Text};
 

@@ -29,7 +29,8 @@ pub(super) struct LinkRule<'a> {
     policy: &'a Policy,
     /// The skill directories in the home directory and in those that variables name.
     usual: OnceCell<Vec<Usual<'a>>>,
-    /// Those of them that are the user's, by their canonical paths; looked up at the first link that leaves its worktree.
+    /// Canonical paths of the ones that are the user's; looked up at the first link that leaves its
+    /// worktree.
     users: OnceCell<Vec<AbsPath>>,
     /// False once the tree did not know an answer.
     pub(super) complete: Cell<bool>,
@@ -43,12 +44,12 @@ struct Usual<'a> {
     rule: &'a Base,
 }
 
-/// Where the links below one root may lead.
+/// Directories that the links below one root may lead into.
 #[derive(Clone, Debug)]
 pub(super) struct Fence {
     /// Canonical directories.
     within: Vec<AbsPath>,
-    /// Whether linked directories elsewhere are followed as well.
+    /// True if linked directories elsewhere are followed as well.
     is_trusted: bool,
 }
 

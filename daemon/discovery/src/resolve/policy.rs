@@ -15,7 +15,7 @@ use super::trust::Trusts;
 use super::{Consultation, Consulted, Worktree};
 use crate::permission::{Author, Rule, SkillRule, Source};
 
-/// What a repository's own configuration file is called, at the top of its worktree.
+/// Name of a repository's own configuration file, at the top of its worktree.
 pub const REPOSITORY_FILE: &str = ".skillsd.toml";
 
 /// What the user has decided about skills, besides what agents' files say.

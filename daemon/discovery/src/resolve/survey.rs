@@ -1,6 +1,6 @@
 //! The survey of one root before it is walked: which of its directories its budget holds.
 //!
-//! Breadth-first, so that what lies near the root is within the budget whatever lies deeper. The
+//! Breadth-first, so that directories near the root fit the budget even if a deep one is huge. The
 //! result depends on the tree alone: a live index and a fresh reading stop at the same place.
 
 use std::collections::{HashMap, HashSet};
@@ -14,7 +14,7 @@ use super::tree::{FileId, Item, ItemKind, Listing, Place};
 use super::walk::{COMMAND, PLUGIN, SKILL_FILE, Walker, refusal};
 use super::{Bound, Skip, SkipReason};
 
-/// Directories of the system that hold no skills, and more than anybody can read.
+/// System directories: they hold no skills and have no end.
 const SYSTEM: [&str; 3] = ["/proc", "/sys", "/dev"];
 
 /// A directory of memory that is used like any other, though it is below `/dev`.

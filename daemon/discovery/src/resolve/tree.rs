@@ -48,12 +48,12 @@ impl FromStr for FileId {
     }
 }
 
-/// What is at a path on the disk.
+/// The file system entry at a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Entry {
     /// Which file or directory it leads to; none for a link that leads nowhere.
     pub id: Option<FileId>,
-    /// Whether it is a link itself.
+    /// True if it is a link itself.
     pub is_link: bool,
 }
 

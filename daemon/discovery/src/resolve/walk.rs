@@ -64,7 +64,7 @@ pub(super) struct Walker<'a> {
     pub(super) profile: &'a Profile,
     pub(super) bounds: Bounds,
     pub(super) links: &'a LinkRule<'a>,
-    /// Where the links of the root that is walked may lead; none for the user's own roots.
+    /// Limits of the links below the root being walked; none for the user's own roots.
     pub(super) fence: Option<Fence>,
     pub(super) candidates: Vec<Met>,
     /// Directories met that say they are plugins.
@@ -650,8 +650,8 @@ pub(crate) fn refusal(walk: &Walk, name: &OsStr, depth: u16, link: bool) -> Opti
     }
 }
 
-/// Returns which directory a file was met in: the one that it was read in, of whatever was listed
-/// there by then. What a link leads to lies in another.
+/// Returns the directory of a file: the one it was read in, or the listed one for a link, whose
+/// target lies elsewhere.
 fn directory_of(file: &Result<SkillFile, Fault>, kind: ItemKind, listed: FileId) -> FileId {
     let read = file.as_ref().ok().and_then(|it| it.directory);
     read.filter(|_| kind == ItemKind::File).unwrap_or(listed)

@@ -194,7 +194,7 @@ impl Ground {
             }
         }
         self.deaf |= self.forest.get(path)?.has_failed();
-        // A directory may list its entries and not let anybody into them.
+        // A directory with read but no search permission lists entries that cannot be opened.
         let inside = self.disk.stat(Path::new(&join(path, ".".as_ref())));
         let is_shut = inside.is_err_and(|it| it.kind() == ErrorKind::PermissionDenied);
         let still = self.forest.get(path)?.directories();

@@ -42,7 +42,7 @@ fn unreadable(root: &Root) -> impl Iterator<Item = Health> {
     })
 }
 
-/// Tells of what was left out of a root because it has too much in it.
+/// Reports the parts of a root that its budget left out.
 fn over_budget(root: &Root) -> impl Iterator<Item = Health> {
     root.skips.iter().filter(|it| it.reason.is_over_budget()).map(|skip| Health {
         code: "incomplete",

@@ -113,7 +113,7 @@ impl Engine {
     pub(super) fn scan(&mut self) {
         self.until = Instant::now() + SLICE;
         while let Some(scan) = self.scans.pop_front() {
-            // A view that nobody waits for and that is not kept is nobody's.
+            // Drops the scan of a view that is neither awaited nor kept.
             if scan.is_wanted() || self.views.contains_key(&scan.key) {
                 self.advance(scan);
             }

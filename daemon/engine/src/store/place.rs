@@ -43,7 +43,7 @@ impl Place {
         Ok(Self { path: path.to_owned(), file, identity, beside, has_magic })
     }
 
-    /// Returns what has become of the file where it is not the one that was opened.
+    /// Returns why the file at the path is no longer the one that was opened; none if it is.
     pub(super) fn lost(&self) -> Option<String> {
         let shown = self.path.display();
         match identity(&self.path) {

@@ -301,15 +301,15 @@ impl Writer<'_> {
         count
     }
 
-    /// Opens what lies at the path where that is not the open file any more, or where the open file
-    /// is damaged, which is set aside then.
+    /// Opens the file at the path again if it was replaced, or if the open one is damaged and is set
+    /// aside.
     fn open_anew(&mut self) {
         let lost = self.place.as_ref().and_then(Place::lost);
         let is_lost = lost.is_some();
         let (Some(path), Some(why)) = (self.path, lost.or_else(|| self.damage())) else { return };
         let is_damaged = std::mem::take(&mut self.is_damaged) && !is_lost;
         tracing::warn!(?path, why, "the store is opened anew");
-        // A log that was removed is still open here, and what is in it belongs into the file.
+        // A removed log is still open here; its content belongs into the file.
         if !is_damaged && self.place.as_ref().is_some_and(Place::has_file) {
             let checkpoint = self.connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
             if let Err(error) = checkpoint {

@@ -126,7 +126,7 @@ word_enum! {
 }
 
 word_enum! {
-    /// What became of a skill. Where several apply, the first in this order counts: refused,
+    /// The state of a skill in a view. If several apply, the first in this order counts: refused,
     /// invalid, ignored, shadowed, denied, hidden, untrusted, activated, conditional, active.
     State {
         /// The model sees it.

@@ -33,7 +33,7 @@ struct Asking {
 }
 
 /// Returns the skills that would do more if they were trusted, in the view's order, and what trust
-/// covers. What is trusted and has changed since waits as well, for what it runs.
+/// covers. A trusted skill that has changed since waits as well, if it runs anything.
 pub(super) async fn waiting(
     service: &Service,
     view: Arc<View>,
@@ -112,7 +112,7 @@ impl Counts {
                 Some(Some(Reading::Hooks(groups))) => {
                     groups.iter().map(|it| it.handlers.len()).sum::<usize>().max(1)
                 }
-                // A key that cannot be read is there all the same.
+                // An unreadable key still counts.
                 Some(_) => 1,
                 None => 0,
             }

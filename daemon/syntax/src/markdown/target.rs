@@ -14,7 +14,7 @@ pub fn path_of(target: &str) -> Option<String> {
     is_path.then(|| decoded(path))
 }
 
-/// Returns a path with what is escaped in it by `%` as it is meant.
+/// Returns a path with its `%XX` escapes decoded.
 pub fn decoded(path: &str) -> String {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.as_bytes();

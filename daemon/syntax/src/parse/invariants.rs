@@ -9,7 +9,7 @@ use crate::text::Span;
 ///
 /// # Panics
 ///
-/// Where something does not hold.
+/// Panics if an invariant does not hold.
 #[track_caller]
 pub fn document(text: &str, document: &Document) {
     located(text, document.body);
@@ -55,7 +55,7 @@ pub fn document(text: &str, document: &Document) {
 ///
 /// # Panics
 ///
-/// Where it does not.
+/// Panics if it does not.
 #[track_caller]
 pub fn located(text: &str, span: Span) {
     assert!(text.get(span.range()).is_some(), "{span:?} in {text:?}");

@@ -109,7 +109,7 @@ impl SkipReason {
 }
 
 impl Bound {
-    /// Returns what was left out, as a sentence fragment.
+    /// Describes the part that was left out, as a sentence fragment.
     fn message(self, most: usize) -> String {
         let of = match self {
             Self::Depth => {
