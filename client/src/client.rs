@@ -18,8 +18,8 @@ use tokio::sync::Mutex;
 
 use crate::ClientError;
 use crate::connection::Connection;
+use crate::fallback::Fallback;
 use crate::spawn::{DEADLINE, StartOptions, connect, connect_consent, connect_or_start, pauses};
-use crate::stand_in::StandIn;
 
 /// Calls the daemon, whichever is running. Clones share the connection.
 ///
@@ -43,7 +43,7 @@ pub struct Client {
     way: Arc<Way>,
     info: Option<Arc<ClientInfo>>,
     patience: Option<Duration>,
-    stand_in: Option<Arc<StandIn>>,
+    stand_in: Option<Arc<Fallback>>,
     // A tokio lock: whoever connects holds it, and the others wait for that connection.
     connection: Arc<Mutex<Option<Connection>>>,
 }
@@ -116,7 +116,7 @@ impl Client {
 
     /// Returns the client with somebody who answers once the daemon is there and answers nothing.
     #[must_use]
-    pub fn with_stand_in(self, stand_in: Arc<StandIn>) -> Self {
+    pub fn with_stand_in(self, stand_in: Arc<Fallback>) -> Self {
         Self { stand_in: Some(stand_in), ..self }
     }
 

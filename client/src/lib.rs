@@ -4,7 +4,7 @@
 //! read. [`client`] is for a process that stays: calls side by side over one [`connection`], which is
 //! made again after the daemon was restarted; [`subscription`] is told of changes, also across
 //! restarts, and [`live`] keeps a list of skills by them;
-//! [`stand_in`] answers for a daemon that hangs, and [`pages`] puts long answers together.
+//! [`fallback`] answers for a daemon that hangs, and [`pages`] puts long answers together.
 //! Every method of the protocol is a type in [`skills_protocol::method`], with the types of what it
 //! takes and gives: `client.call::<SkillsLoad>(&params)`. The examples begin with `examples/list.rs`.
 //! Feature `cli` adds the `skillsd` commands that are built on the first.
@@ -16,12 +16,12 @@ pub mod connection;
 pub mod directory;
 pub mod environment;
 pub mod error;
+pub mod fallback;
 pub mod live;
 pub mod logs;
 pub mod pages;
 pub mod peer;
 pub mod spawn;
-pub mod stand_in;
 pub mod subscription;
 
 #[cfg(feature = "cli")]

@@ -119,7 +119,7 @@ static PLACES: Semaphore = Semaphore::const_new(MOST);
 
 /// Runs a program to its end.
 pub(crate) async fn run(job: Job) -> io::Result<Ran> {
-    let leash = Arc::new(Leash::default());
+    let leash = Arc::new(ProcessGroup::default());
     // Dropped with the call, also when nobody waits for it any more.
     let _holder = Holder(Arc::clone(&leash));
     // Never closed, so that a place is there sooner or later.
@@ -135,7 +135,7 @@ pub(crate) async fn run(job: Job) -> io::Result<Ran> {
 
 /// The group that is to be ended, while it is known to be ours.
 #[derive(Debug, Default)]
-struct Leash(Mutex<Group>);
+struct ProcessGroup(Mutex<Group>);
 
 #[derive(Debug, Default)]
 enum Group {
@@ -146,7 +146,7 @@ enum Group {
     Over,
 }
 
-impl Leash {
+impl ProcessGroup {
     fn begin(&self, pid: Pid) {
         let mut group = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match *group {
@@ -170,7 +170,7 @@ fn end(group: Pid) {
     let _ = kill_process_group(group, Signal::KILL);
 }
 
-struct Holder(Arc<Leash>);
+struct Holder(Arc<ProcessGroup>);
 
 impl Drop for Holder {
     fn drop(&mut self) {
@@ -178,7 +178,7 @@ impl Drop for Holder {
     }
 }
 
-fn supervise(job: &Job, leash: &Leash) -> io::Result<Ran> {
+fn supervise(job: &Job, leash: &ProcessGroup) -> io::Result<Ran> {
     let mut child = spawn(job)?;
     let pid = Pid::from_child(&child);
     leash.begin(pid);

@@ -11,28 +11,28 @@ use std::sync::Arc;
 use skills_agents::profile::Nested;
 use skills_discovery::resolve::{Overlay, Resolution, State};
 use skills_engine::discover::{self, Found, Search};
-use skills_engine::session::{Matched, Met, Opened, Opening, Session};
+use skills_engine::session::{Matched, Opened, Opening, Session, TouchDelta};
 use skills_engine::{Freshness, Health, View};
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::Context;
 use skills_syntax::path::AbsPath;
 use tokio::task::spawn_blocking;
 
-use crate::from_wire::Asked;
+use crate::from_wire::RequestContext;
 use crate::peer::Peer;
 use crate::service::Service;
 
 /// A conversation that a call has named, and where the call is.
 pub(crate) struct Named {
     pub(crate) session: Arc<Session>,
-    pub(crate) asked: Asked,
+    pub(crate) asked: RequestContext,
     /// Whether this call has made it.
     pub(crate) is_new: bool,
 }
 
 /// What a touch may bring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reach {
+pub(crate) enum TouchScope {
     /// All that is there: the agent itself says that it has touched something.
     Everything,
     /// What is the user's own, and what comes with a worktree that the user trusts: anybody may
@@ -46,7 +46,7 @@ pub(crate) struct Touched {
     /// What the conversation sees now.
     pub(crate) view: Arc<View>,
     /// What is new to it.
-    pub(crate) new: Met,
+    pub(crate) new: TouchDelta,
 }
 
 impl Service {
@@ -110,7 +110,10 @@ impl Service {
     }
 
     /// Returns what a conversation sees, with what is not well about its being kept.
-    pub(crate) async fn seen(&self, asked: &Asked) -> Result<(Arc<View>, Vec<Health>), RpcError> {
+    pub(crate) async fn seen(
+        &self,
+        asked: &RequestContext,
+    ) -> Result<(Arc<View>, Vec<Health>), RpcError> {
         let view = self.resolved(asked).await?;
         let mut health = view.health.clone();
         health.extend(self.unwell(&view.resolution.worktree).await);
@@ -122,7 +125,7 @@ impl Service {
         &self,
         named: Named,
         paths: Vec<AbsPath>,
-        reach: Reach,
+        reach: TouchScope,
     ) -> Result<Touched, RpcError> {
         let Named { session, mut asked, .. } = named;
         let mut view = self.resolved(&asked).await?;
@@ -136,7 +139,7 @@ impl Service {
             view = self.resolved(&asked).await?;
         }
         let mut activated = self.activated(&view, &found);
-        if reach == Reach::Trusted {
+        if reach == TouchScope::Trusted {
             let Resolution { roots, candidates, .. } = &*view.resolution;
             let trusted = roots.iter().filter(|it| it.is_trusted());
             found.roots.retain(|dir| trusted.clone().any(|it| it.path == *dir));
@@ -145,9 +148,9 @@ impl Service {
             };
             activated.retain(|(path, _)| of_trusted(path));
         }
-        let met = Met { activated, discovered: found.roots };
+        let met = TouchDelta { activated, discovered: found.roots };
         let (session, new) = if met.discovered.is_empty() && met.activated.is_empty() {
-            (session, Met::default())
+            (session, TouchDelta::default())
         } else {
             self.sessions.touch(&session, met).await
         };
@@ -176,7 +179,7 @@ impl Service {
     async fn found(
         &self,
         view: &View,
-        asked: &Asked,
+        asked: &RequestContext,
         session: &Session,
         touched: Vec<AbsPath>,
     ) -> Result<Found, RpcError> {

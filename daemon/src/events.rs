@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use skills_engine::{Hold, Update, View, ViewKey};
+use skills_engine::{Update, View, ViewKey, ViewLease};
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire::{Context, Event, EventKind};
 use skills_syntax::path::AbsPath;
@@ -41,7 +41,7 @@ struct Follower {
     interest: Interest,
     mailbox: Arc<Mailbox>,
     /// Keeps the view live; none before it is asked for, and where none is followed.
-    hold: Option<Hold>,
+    hold: Option<ViewLease>,
 }
 
 /// What a subscription is about.
@@ -158,7 +158,7 @@ impl Bus {
 
     /// Keeps the view of a subscription live, which is that view from now on. Where it shows
     /// something else than the one before, that is told.
-    pub(crate) fn turn(&self, id: u64, view: &View, hold: Hold, shows_else: Option<&View>) {
+    pub(crate) fn turn(&self, id: u64, view: &View, hold: ViewLease, shows_else: Option<&View>) {
         let mut table = self.lock();
         let Some(follower) = table.followers.get_mut(&id) else { return };
         if let Interest::View { key, worktree, .. } = &mut follower.interest {

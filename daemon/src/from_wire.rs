@@ -23,7 +23,7 @@ use skills_syntax::path::AbsPath;
 use crate::peer::Environment;
 
 /// Where a call asks from, by whose rules, and how fresh the answer has to be.
-pub(crate) struct Asked {
+pub(crate) struct RequestContext {
     pub(crate) key: ViewKey,
     pub(crate) profile: Arc<Profile>,
     pub(crate) freshness: Freshness,
@@ -41,7 +41,7 @@ pub(crate) fn asked(
     profiles: &Profiles,
     default_environment: &Environment,
     own: &Environment,
-) -> Result<Asked, RpcError> {
+) -> Result<RequestContext, RpcError> {
     let encoding = context.path_encoding;
     let cwd = match (&context.cwd, session) {
         (Some(cwd), _) => absolute(cwd, encoding)?,
@@ -80,7 +80,7 @@ pub(crate) fn asked(
         wire::Freshness::Verified => Freshness::Verified,
     };
     let agent = context.agent.filter(|it| !it.is_empty());
-    Ok(Asked { key, profile: Arc::clone(profile), freshness, agent })
+    Ok(RequestContext { key, profile: Arc::clone(profile), freshness, agent })
 }
 
 /// Returns the place that a view of this key is resolved for.
@@ -195,7 +195,7 @@ mod tests {
         Context { cwd: Some(cwd.to_owned()), ..Context::default() }
     }
 
-    fn read(context: Context) -> Result<Asked, RpcError> {
+    fn read(context: Context) -> Result<RequestContext, RpcError> {
         asked(context, None, &Profiles::default(), &own(), &Environment::new())
     }
 

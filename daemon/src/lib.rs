@@ -9,15 +9,15 @@ mod cli;
 
 mod serve;
 
-mod vigil;
+mod shutdown_monitor;
 
 mod watchdog;
 
-mod disturbance;
+mod config_watch;
 
 mod inotify;
 
-mod tidings;
+mod config_notify;
 
 mod local;
 
@@ -55,15 +55,15 @@ mod handlers;
 
 mod conversation;
 
-mod automatic;
+mod auto_touch;
 
 mod paging;
 
-mod finds;
+mod page_cache;
 
-mod prepared;
+mod response_cache;
 
-mod lineup;
+mod snapshot_index;
 
 mod gate;
 
@@ -79,7 +79,7 @@ mod from_wire;
 
 mod to_wire;
 
-mod beneath;
+mod confined_dir;
 
 mod sealed;
 

@@ -1,6 +1,6 @@
 //! `--no-daemon`: the same server within this process, over pairs of connected sockets.
 //!
-//! A command asks once and goes, so nothing is watched for it ([`connect`]). What stays ([`Own`])
+//! A command asks once and goes, so nothing is watched for it ([`connect`]). What stays ([`InProcessServer`])
 //! watches as the daemon does, and tells of changes.
 
 use std::io::{self, Read, Write};
@@ -18,12 +18,12 @@ use skills_engine::store::Store;
 use skills_engine::{Engine, Options, watch};
 use tokio::runtime::{self, Handle};
 
+use crate::config_notify;
 use crate::events::Bus;
 use crate::serve::{LAST_WORK, boot_id, own_environment, sessions};
 use crate::server::Server;
 use crate::service::Service;
 use crate::settings::Settings;
-use crate::tidings;
 
 /// Returns a service over an engine of this process, which watches where there is a place for
 /// its cookies.
@@ -103,7 +103,7 @@ impl Drop for Local {
 
 /// A server within a process that stays: it watches, and takes any number of connections.
 #[derive(Clone)]
-pub(crate) struct Own {
+pub(crate) struct InProcessServer {
     engine: Engine,
     store: Store,
     server: Arc<Server>,
@@ -113,7 +113,7 @@ pub(crate) struct Own {
     cookies: Option<PathBuf>,
 }
 
-impl Own {
+impl InProcessServer {
     /// Starts it.
     pub(crate) fn start() -> io::Result<Self> {
         let boot_id = boot_id();
@@ -135,7 +135,7 @@ impl Own {
         let theirs = tokio::net::UnixStream::from_std(theirs)?;
         Handle::current().spawn(self.server.serve_consent(theirs));
         if !self.is_followed.swap(true, Ordering::Relaxed) {
-            Handle::current().spawn(tidings::keep(Arc::clone(&self.service)));
+            Handle::current().spawn(config_notify::keep(Arc::clone(&self.service)));
         }
         Ok(ours)
     }
@@ -153,19 +153,19 @@ impl Own {
 
 /// A server within this process that is started when it is needed.
 #[derive(Default)]
-pub(crate) struct Standby(OnceLock<Option<Own>>);
+pub(crate) struct FallbackServer(OnceLock<Option<InProcessServer>>);
 
-impl Standby {
+impl FallbackServer {
     /// Returns a new connection to it, and starts it where it does not run. Waits. Must be called
     /// within a runtime.
     pub(crate) fn connect(&self) -> io::Result<UnixStream> {
         let start = || {
             let failed =
                 |error: &io::Error| tracing::error!(%error, "skills cannot be indexed here");
-            Own::start().inspect_err(failed).ok()
+            InProcessServer::start().inspect_err(failed).ok()
         };
         let own = self.0.get_or_init(start).as_ref();
-        own.ok_or_else(|| io::ErrorKind::NotConnected.into()).and_then(Own::connect)
+        own.ok_or_else(|| io::ErrorKind::NotConnected.into()).and_then(InProcessServer::connect)
     }
 
     /// Ends it, if it was started. Waits.

@@ -4,9 +4,9 @@
 //! is on the disk over [`link`]. Standard error
 //! is the log, which many editors show as errors, so nothing is said there that is none.
 
+mod dependency_watcher;
 mod link;
 pub(crate) mod served;
-mod vicinity;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -16,12 +16,12 @@ use skills_client::cli::exit::Exit;
 use skills_client::environment::{config_file, socket_location};
 use skills_client::spawn::StartOptions;
 use skills_config::Config;
-use skills_lsp::{Ending, Source};
+use skills_lsp::{Backend, Ending};
 use tokio::io::{stdin, stdout};
 use tokio::runtime;
 
 use crate::log;
-use crate::lsp::link::{Link, Reach};
+use crate::lsp::link::{BackendMode, Link};
 use crate::settings::Settings;
 
 /// What is logged when nobody says how much.
@@ -42,7 +42,7 @@ pub(crate) fn run(no_daemon: bool) -> ExitCode {
         }
     };
     let link = Arc::new(Link::new(reach(no_daemon)));
-    let source = Arc::clone(&link) as Arc<dyn Source>;
+    let source = Arc::clone(&link) as Arc<dyn Backend>;
     let ending = runtime.block_on(async {
         let ending = skills_lsp::serve(stdin(), stdout(), source).await;
         link.close().await;
@@ -58,16 +58,16 @@ pub(crate) fn run(no_daemon: bool) -> ExitCode {
 }
 
 /// Returns who answers for the disk.
-fn reach(no_daemon: bool) -> Reach {
+fn reach(no_daemon: bool) -> BackendMode {
     if no_daemon {
-        return Reach::Own;
+        return BackendMode::InProcessServer;
     }
     let options = socket_location().map_err(ClientError::from).and_then(StartOptions::new);
     match options {
-        Ok(options) => Reach::Daemon(options),
+        Ok(options) => BackendMode::Daemon(options),
         Err(error) => {
             tracing::info!(%error, "no daemon can be reached; skills are indexed here");
-            Reach::Own
+            BackendMode::InProcessServer
         }
     }
 }

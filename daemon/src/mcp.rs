@@ -9,7 +9,7 @@
 mod changes;
 mod complete;
 mod consent;
-mod desk;
+mod context;
 mod extension;
 mod names;
 mod place;
@@ -29,16 +29,16 @@ use skills_client::cli::exit::Exit;
 use skills_client::cli::{self, GlobalArgs};
 use skills_client::client::Client;
 use skills_client::environment::{config_file, socket_location};
+use skills_client::fallback::Fallback;
 use skills_client::spawn::StartOptions;
-use skills_client::stand_in::StandIn;
 use skills_config::Config;
 use skills_protocol::wire::Shell;
 use tokio::runtime;
 
-use crate::local::Standby;
+use crate::local::FallbackServer;
 use crate::log;
 use crate::settings::Settings;
-use desk::Desk;
+use context::McpContext;
 use place::Place;
 use server::Server;
 
@@ -83,11 +83,11 @@ pub(crate) fn run(global: &GlobalArgs, options: McpOptions) -> ExitCode {
             return Exit::Bug.into();
         }
     };
-    let own = Arc::<Standby>::default();
+    let own = Arc::<FallbackServer>::default();
     let exit = match clients(global, &own) {
         Ok([client, consent]) => {
             let [client, consent] = [client, consent].map(|it| it.named("skillsd-mcp", VERSION));
-            runtime.block_on(serve(Desk::new(client, consent, place, options.shell)))
+            runtime.block_on(serve(McpContext::new(client, consent, place, options.shell)))
         }
         Err(error) => {
             log::print_error(&error, error.hint().as_deref());
@@ -101,14 +101,14 @@ pub(crate) fn run(global: &GlobalArgs, options: McpOptions) -> ExitCode {
 }
 
 /// Returns the client that asks and the one that answers for the user.
-fn clients(global: &GlobalArgs, own: &Arc<Standby>) -> Result<[Client; 2], ClientError> {
+fn clients(global: &GlobalArgs, own: &Arc<FallbackServer>) -> Result<[Client; 2], ClientError> {
     if global.no_daemon {
-        let over = |own: Arc<Standby>| Client::over(move || own.connect());
+        let over = |own: Arc<FallbackServer>| Client::over(move || own.connect());
         return Ok([over(Arc::clone(own)), over(Arc::clone(own))]);
     }
     // Answers in place of a daemon that hangs.
     let standby = Arc::clone(own);
-    let stand_in = StandIn::new(move || {
+    let stand_in = Fallback::new(move || {
         tracing::warn!("the daemon does not answer; skills are indexed here");
         standby.connect()
     });
@@ -117,7 +117,7 @@ fn clients(global: &GlobalArgs, own: &Arc<Standby>) -> Result<[Client; 2], Clien
     Ok(clients.map(|it| it.with_stand_in(Arc::clone(&stand_in))))
 }
 
-async fn serve(desk: Desk) -> Exit {
+async fn serve(desk: McpContext) -> Exit {
     let desk = Arc::new(desk);
     let following = tokio::spawn(changes::follow(Arc::clone(&desk)));
     let exit = match Server::new(desk).serve(rmcp::transport::stdio()).await {

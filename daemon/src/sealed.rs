@@ -18,7 +18,7 @@ use skills_engine::disk::content_hash;
 use skills_engine::store::Content;
 use skills_protocol::error::RpcError;
 
-use crate::beneath::{Beneath, BeneathError};
+use crate::confined_dir::{ConfinedDir, ConfinedDirError};
 
 /// Prefix of the directories of copies, beside the socket.
 pub(crate) const COPIES: &str = "copies.";
@@ -47,7 +47,7 @@ pub(crate) enum SealError {
     TooMuch,
     /// Something of it could not be read.
     #[error(transparent)]
-    Unread(#[from] BeneathError),
+    Unread(#[from] ConfinedDirError),
     /// The copy could not be written.
     #[error("failed to copy it: {0}")]
     Copy(io::Error),
@@ -85,7 +85,7 @@ struct File {
 impl Snapshot {
     /// Reads all files of a unit. Blocks on the disk.
     pub(crate) fn take(unit: Unit) -> Result<Self, SealError> {
-        let beneath = Beneath::open(&unit.directory)?;
+        let beneath = ConfinedDir::open(&unit.directory)?;
         let found = if let Some(name) = &unit.only {
             vec![(name.clone(), beneath.located(name)?.1)]
         } else {
@@ -102,13 +102,13 @@ impl Snapshot {
         let mut files = Vec::with_capacity(found.len());
         for (relative, executable) in found {
             let bytes = beneath.whole(&relative, room).map_err(|error| match error {
-                BeneathError::TooLarge(_) => SealError::TooMuch,
+                ConfinedDirError::TooLarge(_) => SealError::TooMuch,
                 error => SealError::Unread(error),
             })?;
             room -= bytes.len() as u64;
             files.push(File { relative, executable, bytes });
         }
-        let path = fs::canonicalize(&unit.directory).map_err(BeneathError::Io)?;
+        let path = fs::canonicalize(&unit.directory).map_err(ConfinedDirError::Io)?;
         let mut path = path.into_os_string();
         // No file's path contains NUL, and the key lies below the trusted directory.
         path.push("/\0files");

@@ -27,7 +27,8 @@ use tokio::runtime::{self, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-use crate::automatic;
+use crate::auto_touch;
+use crate::config_notify;
 use crate::events::Bus;
 use crate::log;
 use crate::lsp::served::Place;
@@ -35,9 +36,8 @@ use crate::sealed;
 use crate::server::{Rights, Server, drain};
 use crate::service::Service;
 use crate::settings::Settings;
+use crate::shutdown_monitor::ShutdownMonitor;
 use crate::socket::{ClaimError, Endpoint, HandedOver, Listeners};
-use crate::tidings;
-use crate::vigil::Vigil;
 use crate::watchdog;
 
 /// What the file of the conversations is called.
@@ -226,15 +226,15 @@ impl Life<'_> {
         let consent = UnixListener::from_std(listeners.consent)?;
         let server = Server::over(self.service);
         watch_signals(self.service.closing.clone(), self.spawned)?;
-        let vigil = Vigil {
+        let vigil = ShutdownMonitor {
             service: Arc::clone(self.service),
             server: Arc::clone(&server),
             footing: endpoint.footing(),
             spawned: self.spawned,
         };
         tokio::spawn(vigil.keep());
-        tokio::spawn(automatic::keep(Arc::clone(self.service)));
-        tokio::spawn(tidings::keep(Arc::clone(self.service)));
+        tokio::spawn(auto_touch::keep(Arc::clone(self.service)));
+        tokio::spawn(config_notify::keep(Arc::clone(self.service)));
         let editors = editors.map(|it| tokio::spawn(it.serve(Arc::clone(self.service))));
         self.tell_ready();
         if let Some(limit) = sd_notify::watchdog_enabled() {

@@ -17,7 +17,7 @@ use skills_client::environment::socket_location;
 use skills_engine::discover::Levels;
 use skills_engine::inspect::Walks;
 use skills_engine::session::{Session, Sessions};
-use skills_engine::vigil::{Heard, Vigil};
+use skills_engine::stat_cache::{Generation, StatCache};
 use skills_engine::{Engine, EngineError, Health, View, ViewKey};
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::{Context, Event, EventKind};
@@ -27,11 +27,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::counters::Counters;
 use crate::events::{About, Bus};
-use crate::finds::Finds;
-use crate::from_wire::{self, Asked};
+use crate::from_wire::{self, RequestContext};
 use crate::handlers;
 use crate::heavy::HeavyCalls;
 use crate::memory::Memory;
+use crate::page_cache::PageCache;
 use crate::peer::{Environment, Peer};
 use crate::requests::Requests;
 use crate::sealed::COPIES;
@@ -62,7 +62,7 @@ pub(crate) struct Service {
     /// The worktrees whose files were looked at last.
     pub(crate) walks: Walks,
     /// What was found on the disk, as long as its pages are being asked for.
-    pub(crate) finds: Finds,
+    pub(crate) finds: PageCache,
     /// The calls that take long.
     pub(crate) heavy: HeavyCalls,
     /// What is known of the directories that touches come by.
@@ -105,7 +105,7 @@ impl Service {
             environment,
             sessions,
             walks: Walks::default(),
-            finds: Finds::default(),
+            finds: PageCache::default(),
             heavy: HeavyCalls::default(),
             levels: Levels::default(),
             failed: AtomicBool::new(false),
@@ -137,7 +137,11 @@ impl Service {
     }
 
     /// Reads where a call asks from, and by whose rules.
-    pub(crate) async fn asked(&self, peer: &Peer, context: Context) -> Result<Asked, RpcError> {
+    pub(crate) async fn asked(
+        &self,
+        peer: &Peer,
+        context: Context,
+    ) -> Result<RequestContext, RpcError> {
         Ok(self.settle(peer, context).await?.0)
     }
 
@@ -151,13 +155,13 @@ impl Service {
         let view = self.settled(&asked, view).await?;
         let top = &view.resolution.worktree;
         // Its mistakes are told to those as well who name their profile.
-        self.settings.repository(top, Vigil::of_process().hear()).await;
+        self.settings.repository(top, StatCache::of_process().hear()).await;
         Ok(view.with_health(&self.settings.health(Some(top))))
     }
 
     /// Follows the user's configuration, and what others keep. Returns how far was heard of changes.
-    pub(crate) async fn refresh_settings(&self) -> Heard {
-        let heard = Vigil::of_process().hear();
+    pub(crate) async fn refresh_settings(&self) -> Generation {
+        let heard = StatCache::of_process().hear();
         if let Some(edit) = self.settings.refresh(heard).await {
             // In the queue before what is asked next.
             let config = self.settings.user();
@@ -195,7 +199,7 @@ impl Service {
         &self,
         peer: &Peer,
         context: Context,
-    ) -> Result<(Asked, Option<Arc<View>>), RpcError> {
+    ) -> Result<(RequestContext, Option<Arc<View>>), RpcError> {
         let heard = self.refresh_settings().await;
         let session = match &context.session {
             Some(id) => self.sessions.get(id).await,
@@ -226,7 +230,7 @@ impl Service {
         peer: &Peer,
         context: Context,
         session: Option<&Session>,
-    ) -> Result<Asked, RpcError> {
+    ) -> Result<RequestContext, RpcError> {
         self.read_for(peer.environment(), context, session)
     }
 
@@ -236,7 +240,7 @@ impl Service {
         theirs: Option<&Environment>,
         context: Context,
         session: Option<&Session>,
-    ) -> Result<Asked, RpcError> {
+    ) -> Result<RequestContext, RpcError> {
         let theirs = theirs.or(session.map(|it| &it.environment));
         let environment = theirs.unwrap_or(&self.environment);
         let profiles = &self.settings.user().profiles;
@@ -246,7 +250,7 @@ impl Service {
     /// Returns what is not well besides the view of this worktree: the configuration, and
     /// whether conversations are kept.
     pub(crate) async fn unwell(&self, top: &AbsPath) -> Vec<Health> {
-        self.settings.repository(top, Vigil::of_process().hear()).await;
+        self.settings.repository(top, StatCache::of_process().hear()).await;
         let mut health = self.settings.health(Some(top));
         health.extend(self.sessions.store().health());
         health
@@ -257,7 +261,7 @@ impl Service {
         view.health.iter().cloned().chain(self.sessions.store().health()).collect()
     }
 
-    pub(crate) async fn resolved(&self, asked: &Asked) -> Result<Arc<View>, RpcError> {
+    pub(crate) async fn resolved(&self, asked: &RequestContext) -> Result<Arc<View>, RpcError> {
         let view = self.of_key(asked, &asked.key).await?;
         // Most agents inside an agent have no rules of their own, and share a view.
         match &asked.agent {
@@ -269,8 +273,8 @@ impl Service {
         }
     }
 
-    async fn of_key(&self, asked: &Asked, key: &ViewKey) -> Result<Arc<View>, RpcError> {
-        let Asked { profile, freshness, .. } = asked;
+    async fn of_key(&self, asked: &RequestContext, key: &ViewKey) -> Result<Arc<View>, RpcError> {
+        let RequestContext { profile, freshness, .. } = asked;
         if *freshness == skills_engine::Freshness::Cached
             && let Some(view) = self.engine.cached(key)
         {
@@ -283,7 +287,11 @@ impl Service {
 
     /// Waits a little for what the view uses from elsewhere, where that comes for the first time:
     /// a list that is made before it is there would be right only for those who ask twice.
-    async fn settled(&self, asked: &Asked, view: Arc<View>) -> Result<Arc<View>, RpcError> {
+    async fn settled(
+        &self,
+        asked: &RequestContext,
+        view: Arc<View>,
+    ) -> Result<Arc<View>, RpcError> {
         if asked.freshness == skills_engine::Freshness::Cached {
             return Ok(view);
         }

@@ -21,8 +21,8 @@ use skills_discovery::permission::Rule;
 use skills_discovery::resolve::{Policy, REPOSITORY_FILE};
 use skills_engine::disk::ReadError;
 use skills_engine::inspect::read_fenced;
-use skills_engine::vigil::{Heard, Vigil, Vouch};
-use skills_engine::{Health, McpOptions, Provision, Reach, RemoteOptions};
+use skills_engine::stat_cache::{Generation, StatCache, Validity};
+use skills_engine::{Health, McpOptions, RemoteFsGuard, RemoteOptions, SourceConfig};
 use skills_protocol::limits::Limits;
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire::{ConfigState, ConfigStatus};
@@ -65,12 +65,12 @@ pub(crate) struct Edit {
 #[derive(Clone, Debug, Default)]
 struct Kept {
     stamp: Stamp,
-    reach: Reach,
+    reach: RemoteFsGuard,
     /// True if the file was so young when it was read that another change may look the same, or
     /// could not be read for a reason that passes without a change of the file.
     fresh: bool,
     /// For the last time that it looked as when it was read.
-    vouch: Vouch,
+    vouch: Validity,
     /// What counts: the last one without mistakes, or what was right in the first.
     config: Arc<Config>,
     /// Whether that was in the file, and not merely what counts without one.
@@ -103,7 +103,7 @@ impl Settings {
 
     /// Reads the user's file again if it has changed. Returns what came of it; none where it was
     /// not read.
-    pub(crate) async fn refresh(&self, heard: Heard) -> Option<Edit> {
+    pub(crate) async fn refresh(&self, heard: Generation) -> Option<Edit> {
         let path = self.user_file.as_ref()?;
         if lock(&self.user).vouch.holds(heard) {
             return None;
@@ -130,7 +130,7 @@ impl Settings {
     }
 
     /// Returns what a worktree's own file decides, as the file is now.
-    pub(crate) async fn repository(&self, top: &AbsPath, heard: Heard) -> Arc<Config> {
+    pub(crate) async fn repository(&self, top: &AbsPath, heard: Generation) -> Arc<Config> {
         if let Some(kept) = lock(&self.repositories).get(top)
             && kept.vouch.holds(heard)
         {
@@ -203,8 +203,8 @@ impl Settings {
 }
 
 /// Returns what a configuration says about skills from elsewhere.
-pub(crate) fn provision(config: &Config) -> Provision {
-    Provision {
+pub(crate) fn provision(config: &Config) -> SourceConfig {
+    SourceConfig {
         bundled: config.bundled_profiles.clone(),
         remote: RemoteOptions {
             addresses: config.remote_urls.clone(),
@@ -267,11 +267,11 @@ async fn read_elsewhere(
 
 /// Reads a file that may name the profiles `own` besides those that are built in.
 fn read(path: &Path, source: Source, before: &Kept, own: &[String]) -> Kept {
-    let vouch = Vouch::default();
+    let vouch = Validity::default();
     // Before the reading: a change after it is one more difference.
     let stamp = Stamp::of(path);
     let fresh = stamp.is_young();
-    let reach = Reach::of(path);
+    let reach = RemoteFsGuard::of(path);
     match text(path, source) {
         Ok(None) => Kept { stamp, reach, fresh, ..Kept::default() },
         Ok(Some(bytes)) => {
@@ -304,10 +304,10 @@ enum Unread {
 }
 
 /// Begins to watch a file. Before it is looked at.
-fn watch(path: &Path, reach: &Reach) -> Vouch {
+fn watch(path: &Path, reach: &RemoteFsGuard) -> Validity {
     match (path.parent(), path.file_name()) {
-        (Some(dir), Some(name)) if !reach.is_far() => Vigil::of_process().watch(dir, &[name]),
-        _ => Vouch::default(),
+        (Some(dir), Some(name)) if !reach.is_far() => StatCache::of_process().watch(dir, &[name]),
+        _ => Validity::default(),
     }
 }
 
@@ -346,7 +346,7 @@ impl Kept {
     }
 
     /// Notes that it looked so, unless it has been read again meanwhile.
-    fn vouched(&mut self, looked: Stamp, vouch: Vouch) {
+    fn vouched(&mut self, looked: Stamp, vouch: Validity) {
         if self.stamp == looked {
             self.vouch = vouch;
         }
@@ -404,7 +404,7 @@ mod tests {
         let (_top, settings, path) = settings(Some("limits.connections = 9\n"));
         assert_eq!(settings.limits().connections, 9);
         fs::write(&path, "limits.connections = 10\nlimits.conections = 11\n").unwrap();
-        settings.refresh(Heard::default()).await;
+        settings.refresh(Generation::default()).await;
         assert_eq!(settings.limits().connections, 9);
         assert_eq!(state(&settings), ConfigState::Broken);
         let health = settings.health(None);
@@ -412,11 +412,11 @@ mod tests {
         let expected = "line 2, column 8: there is no key `limits.conections` (Did you mean `limits.connections`?)";
         assert_eq!(health[0].message, expected);
         fs::write(&path, "limits.connections = 12\n").unwrap();
-        settings.refresh(Heard::default()).await;
+        settings.refresh(Generation::default()).await;
         assert_eq!(settings.limits().connections, 12);
         assert_eq!(state(&settings), ConfigState::Good);
         fs::remove_file(&path).unwrap();
-        settings.refresh(Heard::default()).await;
+        settings.refresh(Generation::default()).await;
         assert_eq!(settings.limits(), Limits::default());
         assert_eq!(state(&settings), ConfigState::Absent);
     }
@@ -426,15 +426,15 @@ mod tests {
         let (top, settings, _) = settings(None);
         let worktree = AbsPath::new(top.path()).unwrap();
         let file = top.path().join(REPOSITORY_FILE);
-        assert_eq!(settings.repository(&worktree, Heard::default()).await.profile, None);
+        assert_eq!(settings.repository(&worktree, Generation::default()).await.profile, None);
         fs::write(&file, "profile = \"claude-code\"\n").unwrap();
         assert_eq!(
-            settings.repository(&worktree, Heard::default()).await.profile.as_deref(),
+            settings.repository(&worktree, Generation::default()).await.profile.as_deref(),
             Some("claude-code")
         );
         fs::write(&file, "daemon.idle_exit = 1\n").unwrap();
         assert_eq!(
-            settings.repository(&worktree, Heard::default()).await.profile.as_deref(),
+            settings.repository(&worktree, Generation::default()).await.profile.as_deref(),
             Some("claude-code")
         );
         assert_eq!(settings.health(Some(&worktree)).len(), 1);
@@ -458,7 +458,7 @@ mod tests {
                 counts(&settings);
                 // An edit that leaves a mistake takes nothing away.
                 fs::write(&path, format!("{mistake}log.level = \"debug\"\n")).unwrap();
-                settings.refresh(Heard::default()).await;
+                settings.refresh(Generation::default()).await;
                 counts(&settings);
             }
         }
@@ -471,13 +471,13 @@ mod tests {
         assert_eq!(state(&settings), ConfigState::Broken);
         let text = "permission.skill = { \"a\" = \"deny\" }\nbogus = 1\n";
         fs::write(&path, text).unwrap();
-        settings.refresh(Heard::default()).await;
+        settings.refresh(Generation::default()).await;
         assert_eq!(settings.user().permission_skill.len(), 1, "what is right in it counts");
         // Nor does it take away what did.
         fs::write(&path, &too_long).unwrap();
-        settings.refresh(Heard::default()).await;
+        settings.refresh(Generation::default()).await;
         fs::write(&path, "bogus = 1\n").unwrap();
-        settings.refresh(Heard::default()).await;
+        settings.refresh(Generation::default()).await;
         assert_eq!(settings.user().permission_skill.len(), 1, "what counted stays");
     }
 

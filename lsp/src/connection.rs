@@ -25,7 +25,7 @@ use tower_lsp::ls_types::notification::{Exit, Notification};
 use tower_lsp::ls_types::request::{Initialize, Request as _};
 
 use crate::session::Session;
-use crate::spelling::Spelling;
+use crate::uri_mapper::UriMapper;
 
 /// The longest message taken; an editor sends whole texts, and texts of 50 MB are no skills.
 const MAX_MESSAGE: usize = 64 * 1024 * 1024;
@@ -72,7 +72,7 @@ where
     {
         let (notes, answers) = self.socket.split();
         let (outbox, posted) = mpsc::channel(OUTBOX);
-        let spelling = Arc::<Spelling>::default();
+        let spelling = Arc::<UriMapper>::default();
         let mut writer = tokio::spawn(write(self.output, posted, notes, Arc::clone(&spelling)));
         let mut tasks = JoinSet::new();
         for task in beside {
@@ -111,7 +111,7 @@ struct Reader<S, A> {
     outbox: mpsc::Sender<Response>,
     tasks: JoinSet<()>,
     /// How the client spells addresses.
-    spelling: Arc<Spelling>,
+    spelling: Arc<UriMapper>,
 }
 
 impl<S, A> Reader<S, A>
@@ -189,7 +189,7 @@ enum Incoming {
     Bad(Response),
 }
 
-fn parse(bytes: &[u8], spelling: &Spelling) -> Incoming {
+fn parse(bytes: &[u8], spelling: &UriMapper) -> Incoming {
     let mut message: Value = match serde_json::from_slice(bytes) {
         Ok(message) => message,
         Err(error) => {
@@ -221,7 +221,7 @@ async fn write(
     mut output: impl AsyncWrite + Unpin,
     mut posted: mpsc::Receiver<Response>,
     mut notes: impl futures_util::Stream<Item = Request> + Unpin,
-    spelling: Arc<Spelling>,
+    spelling: Arc<UriMapper>,
 ) {
     let mut buffer = BytesMut::new();
     loop {
@@ -247,7 +247,7 @@ async fn write(
 }
 
 /// Returns a message as it goes to the client.
-fn bytes(message: &impl Serialize, spelling: &Spelling) -> serde_json::Result<Vec<u8>> {
+fn bytes(message: &impl Serialize, spelling: &UriMapper) -> serde_json::Result<Vec<u8>> {
     if !spelling.is_own() {
         return serde_json::to_vec(message);
     }

@@ -13,7 +13,7 @@ use skills_syntax::path::AbsPath;
 use skills_syntax::text::{LineIndex, Span};
 use tower_lsp::ls_types::Uri;
 
-use crate::scene::Scene;
+use crate::analysis::AnalysisContext;
 use crate::session::Revision;
 
 /// An open text as of one version.
@@ -97,17 +97,17 @@ impl Document {
     }
 
     /// Returns what is wrong with the text, as far as it and what is known around it tell.
-    pub(crate) fn findings(&self, scene: &Scene) -> Vec<Finding> {
+    pub(crate) fn findings(&self, scene: &AnalysisContext) -> Vec<Finding> {
         self.as_subject(|it| skills_lint::check(it, &scene.settings(), scene))
     }
 
     /// Returns the same for whoever makes all fixes with one right answer.
-    pub(crate) fn findings_to_mend(&self, scene: &Scene) -> Vec<Finding> {
+    pub(crate) fn findings_to_mend(&self, scene: &AnalysisContext) -> Vec<Finding> {
         self.as_subject(|it| skills_lint::check_to_mend(it, &scene.settings(), scene))
     }
 
     /// Returns what of that is shown.
-    pub(crate) fn shown(&self, scene: &Scene) -> Vec<Finding> {
+    pub(crate) fn shown(&self, scene: &AnalysisContext) -> Vec<Finding> {
         self.as_subject(|it| {
             let settings = scene.settings();
             skills_lint::shown(skills_lint::check(it, &settings, scene), it, &settings, scene)

@@ -18,10 +18,10 @@ use tower_lsp::ls_types::{
 };
 
 use crate::document::{Document, Edit};
-use crate::errands::watching;
 use crate::handlers::code_lens::SHOW;
 use crate::settings::{Encoding, Features, Refreshes, Settings};
-use crate::world::{Wish, Wishes};
+use crate::tasks::watching;
+use crate::workspace::{AllEditorSettings, EditorSettings};
 
 /// The file name that makes a text a skill.
 const SKILL_FILE: &str = "SKILL.md";
@@ -119,7 +119,7 @@ pub(crate) fn features(options: &Value) -> Features {
 /// Reads what the configuration's keys `check.*` say, also without `check`: `{"profiles": ["codex"],
 /// "rules": {"name/*": "off"}, "paths": {"vendor/**": {"*": "off"}}}`. What cannot be read is left
 /// out, as what is not said.
-pub(crate) fn wishes(options: &Value) -> Wishes {
+pub(crate) fn wishes(options: &Value) -> AllEditorSettings {
     let said = |name: &str| options.get("check").and_then(|it| it.get(name)).or(options.get(name));
     let profiles = said("profiles").and_then(Value::as_array).into_iter().flatten();
     let profiles = profiles.filter_map(Value::as_str).map(str::to_owned);
@@ -131,11 +131,11 @@ pub(crate) fn wishes(options: &Value) -> Wishes {
             let level = level.as_str().and_then(Level::read);
             // Of others the user is told, see [`crate::options`].
             if let Some(level) = level.filter(|_| skills_lint::is_known(rule)) {
-                levels.push(Wish { glob: glob.cloned(), rule: rule.clone(), level });
+                levels.push(EditorSettings { glob: glob.cloned(), rule: rule.clone(), level });
             }
         }
     }
-    Wishes { profiles: profiles.collect(), levels }
+    AllEditorSettings { profiles: profiles.collect(), levels }
 }
 
 /// Reads what the editor calls its own conversations: `{"session": "editor-7"}`.
@@ -306,7 +306,7 @@ mod tests {
     fn wishes_are_read_and_what_is_none_is_left_out() {
         let read = wishes(&json!({"profiles": ["codex", 3], "rules": {"name/*": "off", "x": "y"}}));
         assert_eq!(read.profiles, ["codex"]);
-        let off = |glob: Option<&str>, rule: &str| Wish {
+        let off = |glob: Option<&str>, rule: &str| EditorSettings {
             glob: glob.map(str::to_owned),
             rule: rule.to_owned(),
             level: Level::Off,
@@ -315,7 +315,7 @@ mod tests {
         let check = json!({"rules": {"name/*": "off"}, "paths": {"v/**": {"*": "off"}, "w": 3}});
         let read = wishes(&json!({"check": check}));
         assert_eq!(read.levels, [off(None, "name/*"), off(Some("v/**"), "*")]);
-        assert_eq!(wishes(&Value::Null), Wishes::default());
+        assert_eq!(wishes(&Value::Null), AllEditorSettings::default());
     }
 
     #[test]

@@ -44,7 +44,7 @@ pub(crate) mod rename;
 
 pub(crate) mod will_rename_files;
 
-mod following;
+mod rename_edits;
 
 mod converting;
 

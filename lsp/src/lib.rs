@@ -2,21 +2,21 @@
 //!
 //! Speaks LSP with one editor over any pair of streams. It translates and decides nothing: what a
 //! text means and what is wrong with it is for `skills_ide` and `skills_lint` to say. It opens no file and no socket:
-//! what is on the disk it asks of a [`Source`] that it is handed, and lays the open texts over it.
+//! what is on the disk it asks of a [`Backend`] that it is handed, and lays the open texts over it.
 //!
 //! Read it in this order: the source, a connection, what is done with a message before any handler
 //! sees it, the state, what is known of the disk, the server with its handlers, what is sent and
 //! fetched unasked, and the two conversions.
 
-mod source;
+mod backend;
 
 mod connection;
 
-mod spelling;
+mod uri_mapper;
 
-mod guard;
+mod catch_panic;
 
-mod arrival;
+mod document_sync;
 
 mod session;
 
@@ -24,11 +24,11 @@ mod settings;
 
 mod document;
 
-mod world;
+mod workspace;
 
-mod known;
+mod snapshot;
 
-mod scene;
+mod analysis;
 
 mod texts;
 
@@ -38,7 +38,7 @@ mod handlers;
 
 mod publish;
 
-mod errands;
+mod tasks;
 
 mod from_proto;
 
@@ -55,13 +55,13 @@ use futures_util::FutureExt;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tower_lsp::LspService;
 
-use crate::arrival::Arrival;
+use crate::catch_panic::CatchPanicLayer;
 use crate::connection::Connection;
-use crate::guard::Guard;
+use crate::document_sync::DocumentSyncLayer;
 use crate::server::Server;
 use crate::session::Session;
 
-pub use source::{Answer, Bell, Extent, Nearby, Nothing, Source, Whereabouts};
+pub use backend::{Answer, Backend, DocumentLocation, Nothing, OnChange, WalkOptions, WatchTarget};
 
 /// How a client took its leave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -77,7 +77,7 @@ pub enum Ending {
 /// `source` answers for the disk. Must be called within a tokio runtime with timers. After `exit`
 /// nothing more is read, but a read that has begun is left to itself: whoever owns the runtime must
 /// not wait for it.
-pub async fn serve<I, O>(input: I, output: O, source: Arc<dyn Source>) -> Ending
+pub async fn serve<I, O>(input: I, output: O, source: Arc<dyn Backend>) -> Ending
 where
     I: AsyncRead + Unpin,
     O: AsyncWrite + Unpin + Send + 'static,
@@ -87,9 +87,9 @@ where
     let session = Arc::new(Session::new(source, rules_page));
     let (service, socket) = LspService::new(|client| Server::new(client, Arc::clone(&session)));
     let client = service.inner().client();
-    let errands = errands::run(Arc::clone(&session), client.clone());
+    let errands = tasks::run(Arc::clone(&session), client.clone());
     let publisher = publish::run(Arc::clone(&session), client);
-    let service = Guard::new(Arrival::new(service, Arc::clone(&session)));
+    let service = CatchPanicLayer::new(DocumentSyncLayer::new(service, Arc::clone(&session)));
     let connection = Connection { input, output, socket, session: &session };
     connection.run(service, [publisher.boxed(), errands.boxed()]).await;
     session.ending()

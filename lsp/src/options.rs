@@ -6,7 +6,7 @@
 use serde_json::{Map, Value};
 use skills_discovery::levels::Level;
 
-use crate::errands::SECTION;
+use crate::tasks::SECTION;
 
 /// Something that is wrong with the settings.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -17,9 +17,9 @@ use tower::Service;
 use tower_lsp::LspService;
 use tower_lsp::jsonrpc::{Request, Response};
 
-use crate::arrival::Arrival;
 use crate::connection::Connection;
 use crate::document::Document;
+use crate::document_sync::DocumentSyncLayer;
 use crate::publish;
 use crate::server::Server;
 use crate::session::Session;
@@ -148,7 +148,7 @@ async fn served(messages: &[Value], when: When) -> (Document, Vec<u8>) {
     let session = Arc::new(Session::default());
     let (service, socket) = LspService::new(|client| Server::new(client, Arc::clone(&session)));
     let publisher = publish::run(Arc::clone(&session), service.inner().client());
-    let inner = Arc::new(Mutex::new(Arrival::new(service, Arc::clone(&session))));
+    let inner = Arc::new(Mutex::new(DocumentSyncLayer::new(service, Arc::clone(&session))));
     let service = Slow { inner, when, dice: Dice(3) };
 
     let (ours, theirs) = tokio::io::duplex(64 * 1024);

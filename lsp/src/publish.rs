@@ -11,8 +11,8 @@ use tower_lsp::Client;
 use tower_lsp::ls_types::notification::{Notification, PublishDiagnostics};
 use tower_lsp::ls_types::{Diagnostic, PublishDiagnosticsParams, Uri};
 
-use crate::session::{Due, Revision, Session};
-use crate::{from_proto, guard, handlers};
+use crate::session::{PendingDiagnostics, Revision, Session};
+use crate::{catch_panic, from_proto, handlers};
 
 /// Publishes until nothing will come any more.
 pub(crate) async fn run(session: Arc<Session>, client: Client) {
@@ -25,7 +25,7 @@ pub(crate) async fn run(session: Arc<Session>, client: Client) {
         match catch_unwind(AssertUnwindSafe(|| params(&session, due, &mut last))) {
             Ok(Some(params)) => client.send_notification::<PublishDiagnostics>(params).await,
             Ok(None) => {}
-            Err(_) => guard::log(PublishDiagnostics::METHOD),
+            Err(_) => catch_panic::log(PublishDiagnostics::METHOD),
         }
     }
 }
@@ -34,10 +34,10 @@ pub(crate) async fn run(session: Arc<Session>, client: Client) {
 /// changed and nothing follows from it.
 fn params(
     session: &Session,
-    due: Due,
+    due: PendingDiagnostics,
     last: &mut HashMap<Uri, (Revision, Vec<Diagnostic>)>,
 ) -> Option<PublishDiagnosticsParams> {
-    let Due { uri, document, settings } = due;
+    let PendingDiagnostics { uri, document, settings } = due;
     if !from_proto::is_checked(&uri) {
         return None;
     }

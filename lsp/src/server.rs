@@ -28,9 +28,9 @@ use tower_lsp::ls_types::{
 };
 use tower_lsp::{Client, LanguageServer};
 
-use crate::errands::SECTION;
-use crate::scene::Scene;
-use crate::session::{Errand, Session};
+use crate::analysis::AnalysisContext;
+use crate::session::{Session, Task};
+use crate::tasks::SECTION;
 use crate::texts::Texts;
 use crate::{from_proto, handlers};
 
@@ -90,12 +90,12 @@ impl LanguageServer for Server {
     }
 
     async fn initialized(&self, _: InitializedParams) {
-        self.session.send(Errand::Greet);
+        self.session.send(Task::Greet);
     }
 
     async fn did_change_configuration(&self, params: DidChangeConfigurationParams) {
         if self.session.settings().has_configuration {
-            self.session.send(Errand::Configure);
+            self.session.send(Task::Configure);
         } else if let Some(ours) = params.settings.get(SECTION).filter(|it| it.is_object()) {
             self.session.take_settings(ours);
         }
@@ -107,7 +107,7 @@ impl LanguageServer for Server {
         };
         self.session.remove_folders(paths(&params.event.removed));
         self.session.add_folders(paths(&params.event.added));
-        self.session.send(Errand::Watch);
+        self.session.send(Task::Watch);
     }
 
     async fn did_change_watched_files(&self, params: DidChangeWatchedFilesParams) {
@@ -142,8 +142,9 @@ impl LanguageServer for Server {
         let document = self.session.document(text_document.uri.as_str());
         let settings = self.session.settings();
         let Some(it) = document else { return Ok(None) };
-        let complete =
-            |scene: &Scene| handlers::completion::completion(&it, position, scene, settings);
+        let complete = |scene: &AnalysisContext| {
+            handlers::completion::completion(&it, position, scene, settings)
+        };
         Ok(self.session.in_scene(&it, complete).await)
     }
 
@@ -157,7 +158,8 @@ impl LanguageServer for Server {
         let document = self.session.document(text_document.uri.as_str());
         let settings = self.session.settings();
         let Some(it) = document else { return Ok(None) };
-        let hover = |scene: &Scene| handlers::hover::hover(&it, position, scene, settings);
+        let hover =
+            |scene: &AnalysisContext| handlers::hover::hover(&it, position, scene, settings);
         Ok(self.session.in_scene(&it, hover).await)
     }
 
@@ -240,8 +242,9 @@ impl LanguageServer for Server {
         let document = self.session.document(params.text_document.uri.as_str());
         let settings = self.session.settings();
         let Some(it) = document else { return Ok(None) };
-        let hints =
-            |scene: &Scene| handlers::inlay_hint::inlay_hint(&it, params.range, scene, settings);
+        let hints = |scene: &AnalysisContext| {
+            handlers::inlay_hint::inlay_hint(&it, params.range, scene, settings)
+        };
         Ok(self.session.in_scene(&it, hints).await)
     }
 
@@ -252,7 +255,7 @@ impl LanguageServer for Server {
             return Ok(None);
         };
         let users = self.texts().await.users(&document).await;
-        let lenses = |scene: &Scene| {
+        let lenses = |scene: &AnalysisContext| {
             handlers::code_lens::code_lens(&document, scene, users.as_deref(), settings)
         };
         Ok(self.session.in_scene(&document, lenses).await)
@@ -304,7 +307,8 @@ impl LanguageServer for Server {
         let settings = self.session.settings();
         let Some(it) = document else { return Ok(None) };
         self.known().await;
-        let links = |scene: &Scene| handlers::document_link::document_link(&it, scene, settings);
+        let links =
+            |scene: &AnalysisContext| handlers::document_link::document_link(&it, scene, settings);
         Ok(Some(self.session.in_scene(&it, links).await))
     }
 

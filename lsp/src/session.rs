@@ -5,8 +5,8 @@
 //! across an await. Readers get a text as it is at that moment and keep it; a change that comes
 //! meanwhile makes a new one.
 
-mod lookout;
 mod outside;
+mod rescan;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -18,15 +18,15 @@ use tokio::sync::Notify;
 use tower_lsp::ls_types::Uri;
 
 use crate::Ending;
+use crate::backend::{Backend, Nothing};
 use crate::document::{Document, Edit};
 use crate::from_proto;
-use crate::known::Buffer;
 use crate::options::{self, Complaint};
 use crate::settings::Settings;
-use crate::source::{Nothing, Source};
+use crate::snapshot::Buffer;
 use outside::Outside;
 
-pub(crate) use outside::Errand;
+pub(crate) use outside::Task;
 
 /// A number for one state of one text, given once in a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -34,7 +34,7 @@ pub(crate) struct Revision(pub(crate) u64);
 
 /// What the server knows about its client.
 pub(crate) struct Session {
-    source: Arc<dyn Source>,
+    source: Arc<dyn Backend>,
     /// The address of the page about the rules, where there is one.
     rules_page: Option<Arc<str>>,
     state: Mutex<State>,
@@ -77,7 +77,7 @@ enum Phase {
 
 /// A text that the client is to be told about.
 #[derive(Debug)]
-pub(crate) struct Due {
+pub(crate) struct PendingDiagnostics {
     pub(crate) uri: Uri,
     /// The text as it is now; nothing when it was closed.
     pub(crate) document: Option<Arc<Document>>,
@@ -97,7 +97,7 @@ impl fmt::Debug for Session {
 }
 
 impl Session {
-    pub(crate) fn new(source: Arc<dyn Source>, rules_page: Option<String>) -> Self {
+    pub(crate) fn new(source: Arc<dyn Backend>, rules_page: Option<String>) -> Self {
         Self {
             source,
             rules_page: rules_page.map(Into::into),
@@ -111,7 +111,7 @@ impl Session {
     }
 
     /// Who answers for the disk.
-    pub(crate) fn source(&self) -> &Arc<dyn Source> {
+    pub(crate) fn source(&self) -> &Arc<dyn Backend> {
         &self.source
     }
 
@@ -249,7 +249,7 @@ impl Session {
             if !state.complaints.contains(&complaint) {
                 state.complaints.push(complaint.clone());
                 drop(state);
-                self.send(Errand::Complain(complaint));
+                self.send(Task::Complain(complaint));
             }
         }
     }
@@ -302,7 +302,7 @@ impl Session {
     }
 
     /// Waits for the next text to tell about; nothing when none will come any more.
-    pub(crate) async fn next_due(&self) -> Option<Due> {
+    pub(crate) async fn next_due(&self) -> Option<PendingDiagnostics> {
         loop {
             {
                 let mut state = self.lock();
@@ -335,9 +335,9 @@ impl State {
         }
     }
 
-    fn next_due(&mut self) -> Option<Due> {
+    fn next_due(&mut self) -> Option<PendingDiagnostics> {
         let uri = self.due.pop_front()?;
         let document = self.documents.get(uri.as_str()).cloned();
-        Some(Due { uri, document, settings: self.settings })
+        Some(PendingDiagnostics { uri, document, settings: self.settings })
     }
 }

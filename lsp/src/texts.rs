@@ -16,9 +16,9 @@ use skills_syntax::text::Span;
 use tower_lsp::ls_types::{Location, Range, Uri};
 
 use crate::document::Document;
-use crate::known::{Overlaid, Skill, path};
 use crate::session::{Revision, Session};
 use crate::settings::Encoding;
+use crate::snapshot::{OverlaySnapshot, Skill, path};
 use crate::to_proto;
 
 /// The texts of a client and of the disk.
@@ -36,7 +36,7 @@ pub(crate) enum Identity {
 }
 
 /// A file that names a skill.
-pub(crate) struct Speaker {
+pub(crate) struct ReferencingFile {
     pub(crate) path: AbsPath,
     pub(crate) identity: Identity,
     /// Whether it is the skill's own file.
@@ -50,9 +50,9 @@ pub(crate) struct Speaker {
     pub(crate) links: Vec<Reference>,
 }
 
-impl Speaker {
+impl ReferencingFile {
     /// Looks for a skill in a text with the eyes of its own place; nothing for one without a path.
-    fn new(document: Arc<Document>, text: Found, meant: &Meant, eyes: &Overlaid) -> Self {
+    fn new(document: Arc<Document>, text: Found, meant: &Meant, eyes: &OverlaySnapshot) -> Self {
         let Found { path, identity, is_own, is_open } = text;
         let mut references = Vec::new();
         if meant.is_spoken_of_in(&path) {
@@ -91,7 +91,7 @@ struct Found {
 pub(crate) struct Meant {
     pub(crate) skill: Skill,
     /// What is seen from where it was found.
-    pub(crate) overlaid: Arc<Overlaid>,
+    pub(crate) overlaid: Arc<OverlaySnapshot>,
     /// All ways to its file, the one by which it was found first.
     pub(crate) ways: Vec<AbsPath>,
     /// What its name stands for in paths: the directories that lead to it, or a command's file.
@@ -108,7 +108,7 @@ impl Meant {
     }
 
     /// Whether a name means this skill where `eyes` see.
-    fn is_named(&self, name: &str, eyes: &Overlaid) -> bool {
+    fn is_named(&self, name: &str, eyes: &OverlaySnapshot) -> bool {
         eyes.meant(name).is_some_and(|it| it.is_file_of(&self.skill))
     }
 }
@@ -148,7 +148,7 @@ impl Texts<'_> {
     }
 
     /// Returns a skill with all ways to it, from wherever it is seen.
-    pub(crate) fn meant(self, skill: Skill, overlaid: Arc<Overlaid>) -> Meant {
+    pub(crate) fn meant(self, skill: Skill, overlaid: Arc<OverlaySnapshot>) -> Meant {
         let mut ways = vec![skill.path.clone()];
         for (_, place) in self.session.all_places() {
             for other in place.skills.iter().filter(|it| it.is_file_of(&skill)) {
@@ -248,7 +248,7 @@ impl Texts<'_> {
 
     /// Returns the files that name a skill or lead into its directory, sorted by path; none where
     /// nobody can say what the closed ones are.
-    pub(crate) async fn speakers(self, meant: &Meant) -> Option<Vec<Speaker>> {
+    pub(crate) async fn speakers(self, meant: &Meant) -> Option<Vec<ReferencingFile>> {
         let paths = self.naming(meant, &[None]).await?;
         let mut speakers = Vec::new();
         for text in self.found(paths, meant).await {
@@ -294,13 +294,13 @@ impl Texts<'_> {
     /// Looks for a skill in a text. The same name means another skill in another folder, so each
     /// text is read from the place that it belongs to; one that belongs to none, from where the
     /// skill was found.
-    fn speaker(self, document: Arc<Document>, text: Found, meant: &Meant) -> Speaker {
+    fn speaker(self, document: Arc<Document>, text: Found, meant: &Meant) -> ReferencingFile {
         let own = self.session.place(&document);
-        Speaker::new(document, text, meant, own.as_ref().unwrap_or(&meant.overlaid))
+        ReferencingFile::new(document, text, meant, own.as_ref().unwrap_or(&meant.overlaid))
     }
 
     /// Returns where the paths of a text that speaks of a skill start.
-    pub(crate) fn bases(self, speaker: &Speaker, meant: &Meant) -> Bases {
+    pub(crate) fn bases(self, speaker: &ReferencingFile, meant: &Meant) -> Bases {
         let place = self.session.place(&speaker.document);
         place.as_ref().unwrap_or(&meant.overlaid).bases(&speaker.path)
     }
@@ -321,7 +321,7 @@ impl Texts<'_> {
 fn linked_at<'a>(
     document: &Document,
     offset: usize,
-    overlaid: &'a Overlaid,
+    overlaid: &'a OverlaySnapshot,
 ) -> Option<(Span, &'a Skill)> {
     let bases = overlaid.bases(document.path()?);
     let meant = |link: &Link, base: &AbsPath| {

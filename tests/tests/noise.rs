@@ -14,7 +14,7 @@ use std::{env, fs};
 use skills_agents::catalog::{self, Standing};
 use skills_agents::skill::{FileFacts, Origin, SkillRecord, parse};
 use skills_ide::{Written, complete};
-use skills_lint::{Finding, Nowhere, Settings, Subject, settle};
+use skills_lint::{Finding, NoFs, Settings, Subject, settle};
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::edit::apply;
 use skills_syntax::path::AbsPath;
@@ -191,7 +191,7 @@ fn check(text: &str, path: &AbsPath) -> Vec<Finding> {
     let facts = FileFacts { size: text.len() as u64, truncated: false, hash: [0; 32] };
     let record = SkillRecord::of(text, &document, facts, Origin::default());
     let subject = Subject { text, document: &document, record: &record, path: Some(path) };
-    skills_lint::check(&subject, &Settings::default(), &Nowhere)
+    skills_lint::check(&subject, &Settings::default(), &NoFs)
 }
 
 /// Counts the findings of a repository, and lists those that are errors or warnings.

@@ -34,7 +34,7 @@ use picture::Picture;
 const SECOND: Duration = Duration::from_secs(1);
 
 /// What can happen.
-enum Happening {
+enum Event {
     /// The daemon has told of something, or cannot be followed any more.
     Heard(Result<Heard, ClientError>),
     /// A key, or another size of the window.
@@ -94,18 +94,18 @@ async fn follow(
             continue;
         };
         match happening {
-            Some(Happening::Heard(heard)) => known.hear(&heard?).await?,
-            Some(Happening::Input(input)) if ends(&input) => return Ok(()),
-            Some(Happening::Input(input)) if is_key(&input, 'r') => known.update().await?,
+            Some(Event::Heard(heard)) => known.hear(&heard?).await?,
+            Some(Event::Input(input)) if ends(&input) => return Ok(()),
+            Some(Event::Input(input)) if is_key(&input, 'r') => known.update().await?,
             // A window of another size is drawn anew, whatever the key was.
-            Some(Happening::Input(_)) => {}
-            Some(Happening::Deaf(error)) => return Err(CommandError::output(&error)),
+            Some(Event::Input(_)) => {}
+            Some(Event::Deaf(error)) => return Err(CommandError::output(&error)),
             None => return Ok(()),
         }
     }
 }
 
-fn listen(client: Client) -> UnboundedReceiver<Happening> {
+fn listen(client: Client) -> UnboundedReceiver<Event> {
     let (sender, happenings) = unbounded_channel();
     let keys = sender.clone();
     thread::spawn(move || read_keys(&keys));
@@ -115,7 +115,7 @@ fn listen(client: Client) -> UnboundedReceiver<Happening> {
             let heard = subscription.next().await;
             let is_last = heard.is_err();
             // Nobody listens any more when the view has been closed.
-            if sender.send(Happening::Heard(heard)).is_err() || is_last {
+            if sender.send(Event::Heard(heard)).is_err() || is_last {
                 return;
             }
         }
@@ -123,11 +123,11 @@ fn listen(client: Client) -> UnboundedReceiver<Happening> {
     happenings
 }
 
-fn read_keys(sender: &UnboundedSender<Happening>) {
+fn read_keys(sender: &UnboundedSender<Event>) {
     loop {
         let (happening, is_last) = match event::read() {
-            Ok(input) => (Happening::Input(input), false),
-            Err(error) => (Happening::Deaf(error), true),
+            Ok(input) => (Event::Input(input), false),
+            Err(error) => (Event::Deaf(error), true),
         };
         if sender.send(happening).is_err() || is_last {
             return;

@@ -28,8 +28,8 @@ pub use format::Format;
 pub use own::{DepthDraft, Draft, DraftFault, DraftSetting, Profiles, RootDraft, WalkDraft};
 pub use page::page;
 pub use reading::{
-    DescriptionRule, Duplicates, Empty, Encoding, NameCheck, NameForm, NameRule, NameSource, Paths,
-    Quoting, Requirement, Rung, Scalars, Unreadable,
+    DescriptionRule, Duplicates, Empty, Encoding, LoadStrategy, NameCheck, NameForm, NameRule,
+    NameSource, Paths, Quoting, Requirement, Scalars, Unreadable,
 };
 pub use root::{
     Base, Budget, BuiltIn, LinkedWorktrees, Links, Provider, RootRule, Scope, Stop, Switch, Walk,
@@ -86,7 +86,7 @@ pub struct Profile {
     /// The YAML library that the agent reads it with.
     pub library: Library,
     /// How the agent reads it, and which repairs it makes, in the order it tries them.
-    pub ladder: Vec<Rung>,
+    pub ladder: Vec<LoadStrategy>,
     /// What becomes of a file that no rung could read.
     pub unreadable_yaml: Unreadable,
     /// Who wins when two files claim one name.

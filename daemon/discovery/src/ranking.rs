@@ -4,7 +4,7 @@
 //! which names, whose claim is heard first, and who wins. That is a [`Ranking`]; it goes over a
 //! wire, and [`Ranking::overlaid`] says what it would be if some files said something else, which
 //! is how buffers that are not saved are seen. The rules of `index/*` look at rankings alone, so
-//! that an editor and `skillsd check` say the same. [`Standings`] is what of a ranking takes time
+//! that an editor and `skillsd check` say the same. [`RankTable`] is what of a ranking takes time
 //! to settle and little room to keep.
 
 mod unsaved;
@@ -70,7 +70,7 @@ pub struct Ranked {
 
 /// Where each candidate of a resolution stands among all: what its ranking adds to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Standings {
+pub struct RankTable {
     /// Whether the agent keeps one skill of each name.
     pub unique: bool,
     /// Where each stands, in the order of the candidates.
@@ -90,7 +90,7 @@ pub struct Standing {
     same_file: bool,
 }
 
-impl Standings {
+impl RankTable {
     /// Returns what a resolution has settled.
     pub fn of(site: &Site, resolution: &Resolution) -> Self {
         let candidates = &resolution.candidates;
@@ -127,7 +127,7 @@ impl Standing {
 impl Ranking {
     /// Returns what a resolution has settled.
     pub fn of(site: &Site, resolution: &Resolution) -> Self {
-        let Standings { unique, of } = Standings::of(site, resolution);
+        let RankTable { unique, of } = RankTable::of(site, resolution);
         let skills = of.iter().zip(&resolution.candidates);
         Self {
             profile: Arc::clone(&site.profile),

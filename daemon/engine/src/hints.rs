@@ -1,7 +1,7 @@
 //! Hints: word that something may have changed, never what.
 //!
 //! A watcher's events are hints; the disk is the truth. A hint names a path only to say which
-//! directories to look at again. Hints and cookies go through one [`Inbox`], in the order in
+//! directories to look at again. Hints and cookies go through one [`HintQueue`], in the order in
 //! which the source saw them: when a cookie is taken out, every hint of a change that happened
 //! before the cookie was placed has been taken out as well.
 
@@ -19,7 +19,7 @@ const MAX_WAITING: usize = 16 * 1024;
 /// Where hints come from: something that watches directories.
 pub trait HintSource: Send {
     /// Watches the directory at `path`, for this at least. Watching one twice renews the watch.
-    fn arm(&mut self, path: &Path, heed: Heed) -> Result<(), ArmError>;
+    fn arm(&mut self, path: &Path, heed: WatchScope) -> Result<(), ArmError>;
 
     /// Stops watching the directory that was armed by `path`.
     fn disarm(&mut self, path: &Path);
@@ -30,13 +30,13 @@ pub trait HintSource: Send {
 
     /// Returns what tells on any thread whether a cookie would find anything before it; none where
     /// that takes a cookie.
-    fn still(&self) -> Option<Arc<dyn Still>> {
+    fn still(&self) -> Option<Arc<dyn QueueProbe>> {
         None
     }
 }
 
 /// Tells whether there is nothing to hear, without waiting.
-pub trait Still: Send + Sync {
+pub trait QueueProbe: Send + Sync {
     /// Returns whether the inbox has had all hints of what was finished before, and whoever waits
     /// on it has been woken for them. Nothing was mounted either: where something was, the inbox
     /// has that as well.
@@ -45,7 +45,7 @@ pub trait Still: Send + Sync {
 
 /// What of a directory is watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Heed {
+pub enum WatchScope {
     /// Which names are in it, and what they stand for. That is enough where nobody reads a file in
     /// it, and wakes nobody when a file there is written again and again.
     Names,
@@ -67,7 +67,7 @@ pub enum ArmError {
 /// Makes a source of hints that puts them into an inbox.
 pub trait StartHints: Send {
     /// Starts the source.
-    fn start(self: Box<Self>, inbox: Inbox) -> io::Result<Box<dyn HintSource>>;
+    fn start(self: Box<Self>, inbox: HintQueue) -> io::Result<Box<dyn HintSource>>;
 }
 
 /// What was taken out of the inbox.
@@ -94,7 +94,7 @@ impl Hints {
 
 /// Collects hints between the watcher's thread and the engine's; cheap to clone.
 #[derive(Clone)]
-pub struct Inbox {
+pub struct HintQueue {
     shared: Arc<Mutex<Shared>>,
     wake: Arc<dyn Fn() + Send + Sync>,
     writes: Writes,
@@ -108,7 +108,7 @@ struct Shared {
     interest: HashMap<PathBuf, BTreeSet<OsString>>,
 }
 
-impl Inbox {
+impl HintQueue {
     /// Returns an empty inbox that calls `wake` when something waits in it.
     pub fn new(wake: impl Fn() + Send + Sync + 'static) -> Self {
         Self { shared: Arc::default(), wake: Arc::new(wake), writes: Writes::default() }
@@ -220,7 +220,7 @@ mod tests {
     fn one_wake_stands_for_all_that_waits() {
         let wakes = Arc::new(AtomicUsize::new(0));
         let counter = Arc::clone(&wakes);
-        let inbox = Inbox::new(move || {
+        let inbox = HintQueue::new(move || {
             counter.fetch_add(1, Ordering::SeqCst);
         });
         inbox.changed(Path::new("/a/x"));
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn names_nobody_asked_for_are_dropped() {
-        let inbox = Inbox::new(|| {});
+        let inbox = HintQueue::new(|| {});
         inbox.set_interest(Path::new("/home/u"), Some([".claude".into()].into()));
         inbox.changed(Path::new("/home/u/.bash_history"));
         assert!(inbox.take().is_empty());
@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn too_many_paths_become_one_look_at_everything() {
-        let inbox = Inbox::new(|| {});
+        let inbox = HintQueue::new(|| {});
         for n in 0..=MAX_WAITING {
             inbox.changed(Path::new(&format!("/a/{n}")));
         }

@@ -22,7 +22,7 @@ use ::inotify::{Event, EventMask, Inotify, WatchDescriptor, WatchMask, Watches};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::ioctl_fionread;
 
-use crate::hints::{ArmError, Heed, HintSource, Inbox, StartHints, Still};
+use crate::hints::{ArmError, HintQueue, HintSource, QueueProbe, StartHints, WatchScope};
 use crate::mounts::Mounts;
 use crate::watch_limit;
 
@@ -62,14 +62,14 @@ const EVENT: u64 = 16;
 pub struct InotifyWatch;
 
 impl StartHints for InotifyWatch {
-    fn start(self: Box<Self>, inbox: Inbox) -> io::Result<Box<dyn HintSource>> {
+    fn start(self: Box<Self>, inbox: HintQueue) -> io::Result<Box<dyn HintSource>> {
         let inotify = Inotify::init()?;
         let watches = inotify.watches();
         let queue = inotify.as_fd().try_clone_to_owned()?;
         let table: Arc<Mutex<Table>> = Arc::default();
         let (buffer, mounts) = (Box::new([0; BUFFER]), Mounts::open());
         let events = Mutex::new(Events { inotify, buffer, mounts });
-        let ear = Arc::new(Ear { inbox, table: Arc::clone(&table), events });
+        let ear = Arc::new(EventReader { inbox, table: Arc::clone(&table), events });
         let (ended, end) = io::pipe()?;
         let listener = Arc::clone(&ear);
         let thread = thread::Builder::new()
@@ -125,7 +125,7 @@ impl Table {
 struct Source {
     watches: Watches,
     table: Arc<Mutex<Table>>,
-    ear: Arc<Ear>,
+    ear: Arc<EventReader>,
     /// Its closing ends the thread.
     end: Option<PipeWriter>,
     thread: Option<JoinHandle<()>>,
@@ -140,10 +140,10 @@ fn share(limit: u64) -> usize {
 }
 
 impl HintSource for Source {
-    fn arm(&mut self, path: &Path, heed: Heed) -> Result<(), ArmError> {
+    fn arm(&mut self, path: &Path, heed: WatchScope) -> Result<(), ArmError> {
         let asked = match heed {
-            Heed::Names => NAMES,
-            Heed::Everything => EVERYTHING,
+            WatchScope::Names => NAMES,
+            WatchScope::Everything => EVERYTHING,
         };
         // Held over the call: an event of the new watch is read after its path is known.
         let mut table = lock(&self.table);
@@ -175,7 +175,7 @@ impl HintSource for Source {
         Ok(())
     }
 
-    fn still(&self) -> Option<Arc<dyn Still>> {
+    fn still(&self) -> Option<Arc<dyn QueueProbe>> {
         Some(Arc::clone(&self.ear) as _)
     }
 }
@@ -200,8 +200,8 @@ impl Drop for Source {
 }
 
 /// Hears of events: on its own thread as they come, on the engine's when a cookie is placed.
-struct Ear {
-    inbox: Inbox,
+struct EventReader {
+    inbox: HintQueue,
     table: Arc<Mutex<Table>>,
     /// Held from reading events until they are in the inbox: who has it next finds there all that
     /// has been read. The table's lock is taken under it.
@@ -216,7 +216,7 @@ struct Events {
     mounts: Mounts,
 }
 
-impl Still for Ear {
+impl QueueProbe for EventReader {
     fn is_still(&self) -> bool {
         // Who reads just now has not passed everything on.
         let Ok(mut events) = self.events.try_lock() else { return false };
@@ -230,7 +230,7 @@ impl Still for Ear {
     }
 }
 
-impl Ear {
+impl EventReader {
     /// Hears until the other end is closed.
     fn listen(&self, queue: &OwnedFd, ended: &PipeReader) {
         loop {

@@ -4,10 +4,10 @@
 //! wrong with them is for [`skills_lint`] to say; here its questions about the world are
 //! answered, each at most once where the answer is dear.
 
-mod beside;
 mod fenced;
-mod shut;
-mod spoken;
+mod fs_facts;
+mod reference_search;
+mod unreadable;
 mod walks;
 mod worktree;
 
@@ -23,7 +23,7 @@ use skills_agents::skill::{FileFacts, Origin, SkillRecord, parse};
 use skills_discovery::levels::Levels;
 use skills_discovery::ranking::Ranking;
 use skills_discovery::resolve::{Fault, FaultKind, FileId};
-use skills_lint::{Company, Finding, Neighbour, Settings, Subject};
+use skills_lint::{Finding, Neighbour, Settings, SkillSet, Subject};
 use skills_syntax::edit::Edit;
 use skills_syntax::parse::Document;
 use skills_syntax::path::AbsPath;
@@ -31,15 +31,15 @@ use skills_syntax::text::decode;
 
 use crate::cancel::Cancel;
 use crate::disk::{Disk as _, ReadError, RealDisk, content_hash};
-use crate::ground::read_fault;
 use crate::ignored::{Options, walk};
+use crate::scanner::read_fault;
 use crate::view::View;
-use beside::Beside;
 use fenced::Fenced;
+use fs_facts::FsFacts;
 
-pub use beside::{entry, facts, leads_out, make_executable, worktree_top};
 pub use fenced::read_fenced;
-pub use spoken::{Spoken, home, names, search, spoken};
+pub use fs_facts::{entry, facts, leads_out, make_executable, worktree_top};
+pub use reference_search::{Spoken, home, names, search, spoken};
 pub use walks::Walks;
 pub use worktree::{Worktree, directories};
 
@@ -165,11 +165,11 @@ pub fn inspect(task: &Task) -> Result<Vec<Checked>, InspectError> {
     let sources: Vec<Source> = sources.into_iter().flatten().collect();
     let worktree = Worktree::new(top.cloned());
     let rankings = task.views.iter().map(|it| Ranking::of(&it.site, &it.resolution));
-    let company = Company::new(neighbours(&sources, &task.views), rankings.collect());
+    let company = SkillSet::new(neighbours(&sources, &task.views), rankings.collect());
     let profiles = task.views.iter().map(|it| &*it.site.profile).collect();
     let settings = Settings { profiles, levels: task.levels.clone() };
     let found = in_parallel(&sources, &task.cancel, |source| {
-        let beside = Beside::new(&source.path, &worktree, &company).fault(source.fault.as_ref());
+        let beside = FsFacts::new(&source.path, &worktree, &company).fault(source.fault.as_ref());
         let findings = skills_lint::check(&source.subject(), &settings, &beside);
         let mended = task.settles.then(|| mended(source, &findings, &settings, &beside)).flatten();
         (skills_lint::shown(findings, &source.subject(), &settings, &beside), mended)
@@ -187,7 +187,7 @@ fn mended(
     source: &Source,
     findings: &[Finding],
     settings: &Settings<'_>,
-    beside: &Beside<'_>,
+    beside: &FsFacts<'_>,
 ) -> Option<Mended> {
     // Where bytes are not the text's, an edit of the text is none of the file.
     let is_text = source.record.findings.iter().all(|it| it.diagnostic.code != "yaml/not-utf8");
@@ -237,7 +237,7 @@ fn find(path: &AbsPath, task: &Task, files: &mut Vec<AbsPath>) -> Result<(), Ins
         let entry = match entry {
             Ok(entry) => entry,
             Err(error) => {
-                files.extend(shut::shut(&error, path, task));
+                files.extend(unreadable::shut(&error, path, task));
                 continue;
             }
         };
@@ -285,7 +285,7 @@ fn read(fenced: &Fenced<'_>, path: &AbsPath, limit: u64) -> Option<Source> {
 fn fault_of(path: &AbsPath, error: &ReadError) -> Option<Fault> {
     let fault = read_fault(error);
     match fault.kind {
-        FaultKind::Denied => return Some(shut::told(path).unwrap_or(fault)),
+        FaultKind::Denied => return Some(unreadable::told(path).unwrap_or(fault)),
         FaultKind::Vanished => {}
         _ => return Some(fault),
     }

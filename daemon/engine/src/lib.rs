@@ -23,9 +23,9 @@ mod cookie;
 
 mod names;
 
-mod forest;
+mod dir_index;
 
-mod recorder;
+mod tracked_tree;
 
 mod pool;
 
@@ -33,15 +33,15 @@ mod records;
 
 mod counters;
 
-mod ground;
+mod scanner;
 
-mod holds;
+mod view_lease;
 
 mod mounts;
 
-pub mod vigil;
+pub mod stat_cache;
 
-mod rest;
+mod idle_check;
 
 mod run;
 
@@ -57,7 +57,7 @@ pub mod search;
 
 pub mod inspect;
 
-mod reach;
+mod remote_fs_guard;
 
 pub mod store;
 
@@ -67,17 +67,17 @@ mod activation;
 
 pub mod discover;
 
-pub mod around;
+pub mod near_miss;
 
 mod ignored;
 
-mod news;
+mod change_notifier;
 
 mod bundled;
 
 pub mod cancel;
 
-mod provide;
+mod sources;
 
 mod remote;
 
@@ -101,26 +101,26 @@ use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
 
 use crate::activation::Matchers;
+use crate::change_notifier::ChangeNotifier;
 use crate::disk::{DEFAULT_READ_LIMIT, Disk, RealDisk};
-use crate::ground::Ground;
-use crate::hints::{Inbox, StartHints};
-use crate::holds::Holds;
-use crate::news::News;
-use crate::provide::Providers;
-use crate::rest::{Events, Rest};
+use crate::hints::{HintQueue, StartHints};
+use crate::idle_check::{Events, IdleCheck};
 use crate::run::{Event, Published, Request};
+use crate::scanner::Scanner;
+use crate::sources::Sources;
+use crate::view_lease::ViewLeases;
 
 pub use crate::activation::Activation;
 pub use crate::counters::{Cause, Causes, Counters};
-pub use crate::holds::Hold;
 pub use crate::journal::{Difference, Gone};
 pub use crate::mcp::{PromptAnswer, PromptContent, PromptError, PromptMessage};
-pub use crate::provide::{McpOptions, Phase, Provision, RemoteOptions, SourceStatus};
-pub use crate::reach::Reach;
+pub use crate::remote_fs_guard::RemoteFsGuard;
 pub use crate::run::Freshness;
+pub use crate::sources::{McpOptions, Phase, RemoteOptions, SourceConfig, SourceStatus};
 pub use crate::status::{Rebuilds, Status, WorktreeStatus};
 pub use crate::unignored::unignored;
 pub use crate::view::{Health, View, ViewKey};
+pub use crate::view_lease::ViewLease;
 pub use crate::writes::Writes;
 
 /// How long an engine is waited for at its end: longer than MCP servers are given to end.
@@ -189,14 +189,14 @@ pub enum EngineError {
 pub struct Engine {
     events: Events,
     published: Arc<Published>,
-    rest: Rest,
+    rest: IdleCheck,
     /// Counts what makes the status another one; one that is kept is as good as new until then.
     turns: Arc<AtomicU64>,
     status: Arc<ArcSwapOption<Status>>,
-    holds: Holds,
+    holds: ViewLeases,
     /// Says when the thread has ended, by being closed.
     ended: Arc<Mutex<Receiver<()>>>,
-    news: Arc<News>,
+    news: Arc<ChangeNotifier>,
     cache: Option<PathBuf>,
     matchers: Arc<Matchers>,
     writes: Writes,
@@ -214,7 +214,7 @@ impl Engine {
         let published: Arc<Published> = Arc::new(ArcSwap::from_pointee(HashMap::new()));
         let turns = Arc::new(AtomicU64::new(0));
         let waker = events.clone();
-        let inbox = Inbox::new(move || {
+        let inbox = HintQueue::new(move || {
             // The engine's thread may have ended.
             let _ = waker.send(Event::Hints);
         });
@@ -228,12 +228,12 @@ impl Engine {
             }
         });
         let done = Arc::default();
-        let rest = Rest::new(&events, &done, source.as_ref().and_then(|it| it.still()));
-        let holds = Holds::default();
-        let news = Arc::new(News::new(events.clone()));
+        let rest = IdleCheck::new(&events, &done, source.as_ref().and_then(|it| it.still()));
+        let holds = ViewLeases::default();
+        let news = Arc::new(ChangeNotifier::new(events.clone()));
         let us = rustix::process::geteuid().as_raw();
-        let state = run::Engine {
-            ground: Ground::new(options.disk, source, inbox.clone(), us, options.read_limit),
+        let state = run::EngineState {
+            ground: Scanner::new(options.disk, source, inbox.clone(), us, options.read_limit),
             inbox,
             published: Arc::clone(&published),
             boot_id: options.boot_id,
@@ -261,7 +261,7 @@ impl Engine {
             until: Instant::now(),
             served: Vec::new(),
             listener: options.listener,
-            providers: Providers::new(options.cache.clone(), &news),
+            providers: Sources::new(options.cache.clone(), &news),
             policy: Arc::default(),
         };
         let (ending, ended) = mpsc::channel();
@@ -353,7 +353,11 @@ impl Engine {
 
     /// Keeps a view live until the hold is dropped, whether or not anybody asks for it. Returns the
     /// view as it is once that holds.
-    pub async fn hold(&self, key: ViewKey, site: Site) -> Result<(Arc<View>, Hold), EngineError> {
+    pub async fn hold(
+        &self,
+        key: ViewKey,
+        site: Site,
+    ) -> Result<(Arc<View>, ViewLease), EngineError> {
         let hold = self.holds.take(Arc::new(key.clone()));
         Ok((self.view(key, || site, Freshness::Synced).await?, hold))
     }
@@ -372,7 +376,7 @@ impl Engine {
 
     /// Takes up what the configuration says about skills from elsewhere; it counts for every
     /// later request.
-    pub fn provide(&self, provision: Provision) {
+    pub fn provide(&self, provision: SourceConfig) {
         // A request that comes too late says that the engine has ended.
         let _ = self.events.send(Event::Provide(Box::new(provision)));
     }

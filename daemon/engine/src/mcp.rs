@@ -24,9 +24,9 @@ use skills_syntax::unseen;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
+use crate::change_notifier::ChangeNotifier;
 use crate::mcp::keeper::Order;
-use crate::news::News;
-use crate::provide::{McpOptions, Phase, SourceStatus};
+use crate::sources::{McpOptions, Phase, SourceStatus};
 use crate::view::Health;
 
 /// What a prompt came to.
@@ -95,7 +95,7 @@ pub(crate) struct Mcp {
 
 /// What the keeper tells the engine.
 pub(crate) struct Shared {
-    news: Arc<News>,
+    news: Arc<ChangeNotifier>,
     servers: Mutex<BTreeMap<String, Server>>,
     /// When somebody last needed them: seconds since `epoch`.
     used: AtomicU64,
@@ -117,7 +117,7 @@ pub(crate) struct Server {
 }
 
 impl Mcp {
-    pub(crate) fn new(news: Arc<News>) -> Self {
+    pub(crate) fn new(news: Arc<ChangeNotifier>) -> Self {
         let shared = Shared {
             news,
             servers: Mutex::default(),

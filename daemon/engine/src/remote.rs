@@ -22,11 +22,11 @@ use skills_discovery::remote::Address;
 use skills_discovery::resolve::{Provided, Stock};
 use skills_syntax::path::AbsPath;
 
-use crate::news::News;
-use crate::provide::{Phase, RemoteOptions, SourceStatus};
+use crate::change_notifier::ChangeNotifier;
 use crate::remote::store::Store;
 use crate::remote::update::Outcome;
 use crate::source_limits::{CATALOGS, CATALOGS_AT_ONCE, REFUSED_SHOWN};
+use crate::sources::{Phase, RemoteOptions, SourceStatus};
 use crate::view::Health;
 
 /// How long after a failure it is tried again; each further failure doubles it.
@@ -44,7 +44,7 @@ pub(crate) struct Remote {
 
 struct Shared {
     cache: Option<PathBuf>,
-    news: Arc<News>,
+    news: Arc<ChangeNotifier>,
     catalogs: Mutex<BTreeMap<Address, Catalog>>,
     /// The times and the bounds that count now.
     options: Mutex<(Duration, bool)>,
@@ -76,7 +76,7 @@ enum Order {
 }
 
 impl Remote {
-    pub(crate) fn new(cache: Option<PathBuf>, news: Arc<News>) -> Self {
+    pub(crate) fn new(cache: Option<PathBuf>, news: Arc<ChangeNotifier>) -> Self {
         let shared = Shared {
             cache,
             news,

@@ -28,15 +28,15 @@ use tokio::sync::oneshot;
 use self::views::{Held, Scan};
 use crate::Listener;
 use crate::counters::Counters;
-use crate::forest::{Node, Serial};
-use crate::ground::Ground;
-use crate::hints::Inbox;
-use crate::holds::Holds;
+use crate::dir_index::{Node, NodeId};
+use crate::hints::HintQueue;
+use crate::idle_check::Latest;
 use crate::mcp::{PromptAnswer, PromptError};
-use crate::provide::{Providers, Provision, Uses};
-use crate::rest::Latest;
+use crate::scanner::Scanner;
+use crate::sources::{SourceConfig, Sources, Uses};
 use crate::status::{Rebuilds, Status};
 use crate::view::{View, ViewKey};
+use crate::view_lease::ViewLeases;
 
 /// How long a cookie is waited for before the disk is swept instead. A cookie takes
 /// microseconds; one that takes this long is not coming.
@@ -73,7 +73,7 @@ pub(crate) enum Event {
     /// Somebody wants to know how we are.
     Status(oneshot::Sender<Status>),
     /// The configuration says this about skills from elsewhere.
-    Provide(Box<Provision>),
+    Provide(Box<SourceConfig>),
     /// The user has decided this about skills.
     Policy(Policy),
     /// What is provided has changed.
@@ -97,7 +97,7 @@ pub(crate) enum Event {
 
 impl Event {
     /// Whether a status is another one after it in any case. Where that depends on what is found
-    /// ([`Engine::date_status`]), those who only ask what has not changed leave it as it is.
+    /// ([`EngineState::date_status`]), those who only ask what has not changed leave it as it is.
     fn changes_status(&self) -> bool {
         match self {
             Self::Hints | Self::View(_) | Self::Sync(_) | Self::Status(_) | Self::Awaited(..) => {
@@ -154,9 +154,9 @@ impl Waiter {
 }
 
 /// The engine's thread's own state; nobody shares it.
-pub(crate) struct Engine {
-    pub(crate) ground: Ground,
-    pub(crate) inbox: Inbox,
+pub(crate) struct EngineState {
+    pub(crate) ground: Scanner,
+    pub(crate) inbox: HintQueue,
     pub(crate) published: Arc<Published>,
     pub(crate) boot_id: String,
     pub(crate) watch_limit: Option<u64>,
@@ -183,7 +183,7 @@ pub(crate) struct Engine {
     pub(crate) done: Arc<AtomicU64>,
     /// The work that had been done when they were counted last.
     pub(crate) dated: (Rebuilds, Counters, u64),
-    pub(crate) holds: Holds,
+    pub(crate) holds: ViewLeases,
     /// The views that were not published because a file may be being written, and since when.
     pub(crate) postponed: HashSet<Arc<ViewKey>>,
     pub(crate) postponed_at: Instant,
@@ -196,7 +196,7 @@ pub(crate) struct Engine {
     /// When directories that are not watched were last looked at unasked.
     pub(crate) swept: Instant,
     pub(crate) listener: Option<Listener>,
-    pub(crate) providers: Providers,
+    pub(crate) providers: Sources,
     /// What the user has decided about skills.
     pub(crate) policy: Arc<Policy>,
 }
@@ -222,7 +222,7 @@ pub(crate) struct Cookies {
     next: Vec<Waiter>,
 }
 
-impl Engine {
+impl EngineState {
     /// Runs until told to stop or everybody who could ask is gone.
     pub(crate) fn run(mut self, events: &Receiver<Event>) {
         while let Ok(first) = self.wait(events) {
@@ -433,7 +433,7 @@ impl Engine {
     /// Compares with the disk what the waiters' views depend on, as far as that is demanded and was
     /// not done yet: a view may have come to depend on what only others have looked at, before.
     /// Returns whether there was any.
-    fn compare(&mut self, waiters: &[Waiter], compared: &mut HashSet<Serial>) -> bool {
+    fn compare(&mut self, waiters: &[Waiter], compared: &mut HashSet<NodeId>) -> bool {
         let before = compared.len();
         for waiter in waiters {
             let Waiter::View { request, .. } = waiter else {

@@ -172,7 +172,7 @@ pub struct Opening {
 
 /// What a touch has met.
 #[derive(Clone, Debug, Default)]
-pub struct Met {
+pub struct TouchDelta {
     /// Skill directories.
     pub discovered: Vec<AbsPath>,
     /// SKILL.md whose patterns match.
@@ -224,9 +224,9 @@ impl Session {
     }
 
     /// Takes up what a touch has met. Returns what of it is new.
-    fn meet(&mut self, met: Met, at: u64) -> (Vec<Part>, Met) {
+    fn meet(&mut self, met: TouchDelta, at: u64) -> (Vec<Part>, TouchDelta) {
         let mut parts = Vec::new();
-        let mut new = Met::default();
+        let mut new = TouchDelta::default();
         for dir in met.discovered {
             let used = self.discovered.insert(dir.clone(), at);
             if used.is_none_or(|used| at.saturating_sub(used) > USED_WITHIN) {

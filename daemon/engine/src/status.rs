@@ -6,7 +6,7 @@ use skills_discovery::resolve::State;
 use skills_syntax::path::AbsPath;
 
 use crate::counters::Counters;
-use crate::provide::SourceStatus;
+use crate::sources::SourceStatus;
 use crate::view::Health;
 
 /// How the engine is.

@@ -9,7 +9,7 @@
 //!
 //! What is in it is the index of nothing: every table can be lost, and costs what it says.
 
-mod elsewhere;
+mod external_writes;
 mod file;
 mod grant;
 mod hook;
@@ -30,10 +30,10 @@ use rusqlite::{Connection, ErrorCode};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use self::elsewhere::Elsewhere;
+use self::external_writes::Elsewhere;
 use self::usage::Uses;
 use self::writer::Job;
-use crate::reach::Reach;
+use crate::remote_fs_guard::RemoteFsGuard;
 use crate::view::Health;
 
 pub(crate) use hook::finish as finish_hook;
@@ -101,7 +101,7 @@ pub struct Store {
 struct Shared {
     /// Where the file is; none keeps everything in memory.
     path: Option<PathBuf>,
-    reach: Reach,
+    reach: RemoteFsGuard,
     jobs: OnceLock<Sender<Job>>,
     notes: Arc<Mutex<Notes>>,
     elsewhere: Arc<Elsewhere>,
@@ -157,7 +157,7 @@ impl Store {
     /// process. The directory is made when it is needed, for its owner alone. Looks at the disk.
     pub fn new(path: Option<PathBuf>) -> Self {
         let (notes, elsewhere, uses) = (Arc::default(), Arc::default(), Arc::default());
-        let reach = path.as_deref().map(Reach::of).unwrap_or_default();
+        let reach = path.as_deref().map(RemoteFsGuard::of).unwrap_or_default();
         let shared = Shared { path, reach, jobs: OnceLock::new(), notes, elsewhere, uses };
         Self { shared: Arc::new(shared) }
     }
@@ -183,7 +183,7 @@ impl Store {
 
     /// Returns the files by whose change it shows that another process has written.
     pub fn files(&self) -> Vec<PathBuf> {
-        self.shared.path.iter().flat_map(|it| [elsewhere::log_of(it), it.clone()]).collect()
+        self.shared.path.iter().flat_map(|it| [external_writes::log_of(it), it.clone()]).collect()
     }
 
     /// Returns what is not well.

@@ -10,9 +10,9 @@ use skills_discovery::resolve::{Overlay, Resolution, Site, State};
 use skills_syntax::path::AbsPath;
 
 use crate::activation::Activation;
+use crate::idle_check::LastUsed;
 use crate::journal::{Difference, Journal};
-use crate::provide::Uses;
-use crate::rest::Asked;
+use crate::sources::Uses;
 
 /// What a view is of: everything that an answer can depend on besides the disk.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -60,7 +60,7 @@ pub struct View {
     pub(crate) uses: Uses,
     tick: u64,
     journal: Arc<Journal>,
-    asked: Arc<Asked>,
+    asked: Arc<LastUsed>,
     slot: OnceLock<Box<dyn Any + Send + Sync>>,
     activation: OnceLock<Activation>,
     /// The same with more that is not well, as it was asked for last.
@@ -75,7 +75,7 @@ impl View {
         resolution: Resolution,
         health: Vec<Health>,
         uses: Uses,
-        Moment { clock, tick, journal, asked }: Moment,
+        ViewVersion { clock, tick, journal, asked }: ViewVersion,
     ) -> Self {
         let (slot, activation, unwell) = (OnceLock::new(), OnceLock::new(), Mutex::default());
         let resolution = Arc::new(resolution);
@@ -142,7 +142,7 @@ impl View {
         self.tick
     }
 
-    pub(crate) fn asked(&self) -> &Asked {
+    pub(crate) fn asked(&self) -> &LastUsed {
         &self.asked
     }
 
@@ -171,11 +171,11 @@ impl View {
 }
 
 /// When a view is published, and what was before.
-pub(crate) struct Moment {
+pub(crate) struct ViewVersion {
     pub(crate) clock: String,
     pub(crate) tick: u64,
     pub(crate) journal: Arc<Journal>,
-    pub(crate) asked: Arc<Asked>,
+    pub(crate) asked: Arc<LastUsed>,
 }
 
 /// Splits a clock into its run and worktree, and its tick.

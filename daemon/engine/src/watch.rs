@@ -4,7 +4,7 @@
 //! both. One watcher, directories only. What `notify` 8.2 does that matters
 //! here: it reports opens and closes, our own included (dropped at once); it forgets a watch,
 //! and every watch at a path below, when it reads that the path was deleted or renamed (so such
-//! an event is a [`Inbox::replaced`] hint, and the engine renews those watches); it keeps the
+//! an event is a [`HintQueue::replaced`] hint, and the engine renews those watches); it keeps the
 //! name a directory had when it was armed (so events are hints and their paths are not news).
 
 use std::io;
@@ -14,7 +14,7 @@ use notify::event::{EventKind, ModifyKind};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 
 use crate::cookie::{Awaited, Cookies};
-use crate::hints::{ArmError, Heed, HintSource, Inbox, StartHints};
+use crate::hints::{ArmError, HintQueue, HintSource, StartHints, WatchScope};
 
 /// Watches with what the system has, by way of `notify`.
 pub struct Notify {
@@ -35,7 +35,7 @@ pub fn recommended(cookie_dir: PathBuf) -> Box<dyn StartHints> {
 }
 
 impl StartHints for Notify {
-    fn start(self: Box<Self>, inbox: Inbox) -> io::Result<Box<dyn HintSource>> {
+    fn start(self: Box<Self>, inbox: HintQueue) -> io::Result<Box<dyn HintSource>> {
         let cookies = Cookies::new(self.cookie_dir)?;
         let cookie_dir = cookies.dir().to_owned();
         let handler = Handler { inbox, cookie_dir, awaited: cookies.awaited() };
@@ -52,7 +52,7 @@ struct NotifySource {
 }
 
 impl HintSource for NotifySource {
-    fn arm(&mut self, path: &Path, _: Heed) -> Result<(), ArmError> {
+    fn arm(&mut self, path: &Path, _: WatchScope) -> Result<(), ArmError> {
         self.watcher.watch(path, RecursiveMode::NonRecursive).map_err(|error| match error.kind {
             notify::ErrorKind::MaxFilesWatch => ArmError::Limit,
             notify::ErrorKind::PathNotFound => ArmError::Missing,
@@ -75,7 +75,7 @@ impl HintSource for NotifySource {
 }
 
 struct Handler {
-    inbox: Inbox,
+    inbox: HintQueue,
     cookie_dir: PathBuf,
     awaited: Awaited,
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use skills_agents::profile;
 use skills_discovery::resolve::{Resolution, Site};
 use skills_engine::disk::{Directory, Disk, File, ReadError, RealDisk, Stat};
-use skills_engine::hints::{ArmError, Heed, HintSource, Inbox, StartHints, Still};
+use skills_engine::hints::{ArmError, HintQueue, HintSource, QueueProbe, StartHints, WatchScope};
 use skills_engine::watch::{Notify, recommended};
 use skills_engine::{Engine, Freshness, Options, ViewKey};
 use skills_syntax::path::AbsPath;
@@ -124,15 +124,15 @@ struct Worse {
 struct WorseSource {
     mode: Mode,
     real: Box<dyn HintSource>,
-    inbox: Inbox,
+    inbox: HintQueue,
     armed: usize,
 }
 
 impl StartHints for Worse {
-    fn start(self: Box<Self>, inbox: Inbox) -> io::Result<Box<dyn HintSource>> {
+    fn start(self: Box<Self>, inbox: HintQueue) -> io::Result<Box<dyn HintSource>> {
         let Self { mode, real } = *self;
         let heard = match mode {
-            Mode::Lost | Mode::Remote => Inbox::new(|| {}),
+            Mode::Lost | Mode::Remote => HintQueue::new(|| {}),
             Mode::Plain | Mode::Portable | Mode::Limited => inbox.clone(),
         };
         let real = real.start(heard)?;
@@ -141,7 +141,7 @@ impl StartHints for Worse {
 }
 
 impl HintSource for WorseSource {
-    fn arm(&mut self, path: &Path, heed: Heed) -> Result<(), ArmError> {
+    fn arm(&mut self, path: &Path, heed: WatchScope) -> Result<(), ArmError> {
         self.armed += 1;
         if self.mode == Mode::Limited && self.armed.is_multiple_of(3) {
             return Err(ArmError::Limit);
@@ -166,7 +166,7 @@ impl HintSource for WorseSource {
         self.real.cookie(ticket)
     }
 
-    fn still(&self) -> Option<Arc<dyn Still>> {
+    fn still(&self) -> Option<Arc<dyn QueueProbe>> {
         self.real.still().filter(|_| self.mode == Mode::Plain)
     }
 }

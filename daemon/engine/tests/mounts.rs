@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use skills_agents::profile;
 use skills_discovery::resolve::Site;
-use skills_engine::session::{Invocation, Met, Opening, Sessions};
+use skills_engine::session::{Invocation, Opening, Sessions, TouchDelta};
 use skills_engine::store::{Grant, Store};
 use skills_engine::watch::recommended;
 use skills_engine::{Engine, Freshness, Options, View, ViewKey};
@@ -82,7 +82,7 @@ async fn find(sessions: &Sessions, dir: &str) -> Vec<AbsPath> {
     };
     let session = sessions.open(Some("s".to_owned()), opening).await.session;
     let discovered = vec![AbsPath::new(dir.as_ref()).unwrap()];
-    let met = Met { discovered, activated: Vec::new() };
+    let met = TouchDelta { discovered, activated: Vec::new() };
     let (session, _) = sessions.touch(&session, met).await;
     session.discovered.keys().cloned().collect()
 }

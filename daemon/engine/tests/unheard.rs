@@ -14,15 +14,15 @@ use std::time::Duration;
 use skills_agents::profile;
 use skills_discovery::resolve::Site;
 use skills_engine::disk::{Directory, Disk, File, ReadError, RealDisk, Stat};
-use skills_engine::hints::{ArmError, Heed, HintSource, Inbox, StartHints, Still};
+use skills_engine::hints::{ArmError, HintQueue, HintSource, QueueProbe, StartHints, WatchScope};
 use skills_engine::watch::recommended;
 use skills_engine::{Engine, Freshness, Options, ViewKey};
 use skills_syntax::path::AbsPath;
 
 /// Something done to the disk when the engine comes to a directory, once.
-type Moment = Arc<Mutex<Option<(PathBuf, Box<dyn FnOnce() + Send>)>>>;
+type ViewVersion = Arc<Mutex<Option<(PathBuf, Box<dyn FnOnce() + Send>)>>>;
 
-fn pass(moment: &Moment, path: &Path) {
+fn pass(moment: &ViewVersion, path: &Path) {
     let now = moment.lock().unwrap().take_if(|(at, _)| at == path);
     if let Some((_, act)) = now {
         act();
@@ -35,25 +35,25 @@ type Over = Arc<Mutex<Vec<PathBuf>>>;
 /// The system's hints, with no watch left for some directories.
 struct Limited {
     over: Over,
-    arming: Moment,
+    arming: ViewVersion,
     real: Box<dyn StartHints>,
 }
 
 struct LimitedSource {
     over: Over,
-    arming: Moment,
+    arming: ViewVersion,
     real: Box<dyn HintSource>,
 }
 
 impl StartHints for Limited {
-    fn start(self: Box<Self>, inbox: Inbox) -> io::Result<Box<dyn HintSource>> {
+    fn start(self: Box<Self>, inbox: HintQueue) -> io::Result<Box<dyn HintSource>> {
         let Self { over, arming, real } = *self;
         Ok(Box::new(LimitedSource { over, arming, real: real.start(inbox)? }))
     }
 }
 
 impl HintSource for LimitedSource {
-    fn arm(&mut self, path: &Path, heed: Heed) -> Result<(), ArmError> {
+    fn arm(&mut self, path: &Path, heed: WatchScope) -> Result<(), ArmError> {
         pass(&self.arming, path);
         if self.over.lock().unwrap().iter().any(|it| it == path) {
             return Err(ArmError::Limit);
@@ -69,14 +69,14 @@ impl HintSource for LimitedSource {
         self.real.cookie(ticket)
     }
 
-    fn still(&self) -> Option<Arc<dyn Still>> {
+    fn still(&self) -> Option<Arc<dyn QueueProbe>> {
         self.real.still()
     }
 }
 
 /// The real disk, on which something happens just before a directory is listed.
 struct Busy {
-    listing: Moment,
+    listing: ViewVersion,
 }
 
 impl Disk for Busy {
@@ -108,8 +108,8 @@ struct World {
     home: PathBuf,
     cookies: PathBuf,
     over: Over,
-    arming: Moment,
-    listing: Moment,
+    arming: ViewVersion,
+    listing: ViewVersion,
 }
 
 impl World {
@@ -119,7 +119,7 @@ impl World {
         let (top, home) = (root.join("w"), root.join("home"));
         fs::create_dir_all(top.join(".git")).unwrap();
         fs::create_dir_all(&home).unwrap();
-        let (arming, listing) = (Moment::default(), Moment::default());
+        let (arming, listing) = (ViewVersion::default(), ViewVersion::default());
         let cookies = root.join("cookies");
         Self { _dir: dir, top, home, cookies, over: Over::default(), arming, listing }
     }
@@ -177,7 +177,7 @@ fn write(dir: &Path, description: &str) {
     fs::write(dir.join("SKILL.md"), text).unwrap();
 }
 
-fn when(moment: &Moment, at: PathBuf, act: impl FnOnce() + Send + 'static) {
+fn when(moment: &ViewVersion, at: PathBuf, act: impl FnOnce() + Send + 'static) {
     *moment.lock().unwrap() = Some((at, Box::new(act)));
 }
 

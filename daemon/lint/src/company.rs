@@ -30,7 +30,7 @@ pub struct Neighbour {
 
 /// All skills that can be seen together, and what each active profile makes of them.
 #[derive(Debug, Default)]
-pub struct Company {
+pub struct SkillSet {
     neighbours: Vec<Neighbour>,
     rankings: Vec<Ranking>,
     /// Which of the neighbours lies at a path.
@@ -60,7 +60,7 @@ struct Standing {
     n_characters: usize,
 }
 
-impl Company {
+impl SkillSet {
     /// Returns what is known of these skills. Those that are no neighbours are left out: what is built
     /// into an agent, which no text leads to, and commands.
     pub fn new(mut neighbours: Vec<Neighbour>, rankings: Vec<Ranking>) -> Self {
@@ -87,7 +87,7 @@ impl Company {
 
     /// Returns the company of a text of which nothing else is known.
     pub fn none() -> &'static Self {
-        static NONE: LazyLock<Company> = LazyLock::new(Company::default);
+        static NONE: LazyLock<SkillSet> = LazyLock::new(SkillSet::default);
         &NONE
     }
 

@@ -1,7 +1,7 @@
 //! What is wrong with a SKILL.md: one table of rules, and the engine that applies them.
 //!
 //! [`check`] is pure: a text with its tree and record, the profiles whose agents matter, and the
-//! [`Surroundings`] that the caller answers for. Whoever shows findings (the language server,
+//! [`FsContext`] that the caller answers for. Whoever shows findings (the language server,
 //! `skillsd check`) shows these and adds none. How grave a finding is follows from what the
 //! active profiles' agents do with the file, which is for [`skills_agents::loaders`] to say.
 //!
@@ -72,14 +72,14 @@ use skills_syntax::text::Span;
 use subject::Cx;
 
 pub use body::{is_amount, unnamed};
-pub use company::{Company, Neighbour};
+pub use company::{Neighbour, SkillSet};
 pub use finding::{Finding, Fix, Offer, Related, Tag};
 pub use page::{example, page, section};
 pub use rule::Rule;
 pub use settle::{Settled, settle};
 pub use subject::Subject;
 pub use suppress::is_known;
-pub use surroundings::{ENOUGH, Facts, Look, Nowhere, Surroundings};
+pub use surroundings::{ENOUGH, Facts, FsContext, Look, NoFs};
 
 /// How many findings of one text are worth showing.
 pub const MAX_SHOWN: usize = 100;
@@ -135,7 +135,7 @@ pub fn find(id: &str) -> Option<&'static Rule> {
 pub fn check(
     subject: &Subject<'_>,
     settings: &Settings<'_>,
-    surroundings: &dyn Surroundings,
+    surroundings: &dyn FsContext,
 ) -> Vec<Finding> {
     let cx = Cx::new(subject, &settings.profiles, surroundings);
     let mut found = unproven(&cx, settings);
@@ -149,7 +149,7 @@ pub fn check(
 pub fn check_to_mend(
     subject: &Subject<'_>,
     settings: &Settings<'_>,
-    surroundings: &dyn Surroundings,
+    surroundings: &dyn FsContext,
 ) -> Vec<Finding> {
     let cx = Cx::new(subject, &settings.profiles, surroundings);
     let mut found = unproven(&cx, settings);
@@ -220,7 +220,7 @@ pub fn shown(
     mut findings: Vec<Finding>,
     subject: &Subject<'_>,
     settings: &Settings<'_>,
-    surroundings: &dyn Surroundings,
+    surroundings: &dyn FsContext,
 ) -> Vec<Finding> {
     let Some(kept) = gravest(&findings) else { return findings };
     let more = findings.len() - MAX_SHOWN;

@@ -21,7 +21,7 @@ use skills_syntax::parse::{Closing, Opening};
 
 use super::finding::{Finding, Fix, Offer};
 use super::subject::{Cx, Subject};
-use super::{Nowhere, Settings, found_in, gravest};
+use super::{NoFs, Settings, found_in, gravest};
 use change::Change;
 
 pub(super) use together::keep_together;
@@ -168,7 +168,7 @@ impl<'c, 'a> Proof<'c, 'a> {
         let origin = Origin { bom, invalid_utf8: None };
         let record = SkillRecord::of(text, &document, facts, origin);
         let subject = Subject { text, document: &document, record: &record, path: self.cx.path };
-        let found = found_in(&Cx::new(&subject, &self.settings.profiles, &Nowhere));
+        let found = found_in(&Cx::new(&subject, &self.settings.profiles, &NoFs));
         Tally::of(&found, document.n_left_out)
     }
 }

@@ -18,9 +18,9 @@ use skills_syntax::path::AbsPath;
 use skills_syntax::text::Span;
 
 use super::audience;
-use super::company::{Company, Neighbour};
+use super::company::{Neighbour, SkillSet};
 use super::finding::Finding;
-use super::surroundings::Surroundings;
+use super::surroundings::FsContext;
 
 /// One SKILL.md, read.
 #[derive(Clone, Copy, Debug)]
@@ -56,7 +56,7 @@ pub(super) struct Cx<'a> {
     pub(super) fields: Option<Fields<'a>>,
     /// The active profiles that look where the file lies, and what each makes of it.
     pub(super) readings: Vec<(&'a Profile, Reading)>,
-    pub(super) surroundings: &'a dyn Surroundings,
+    pub(super) surroundings: &'a dyn FsContext,
     body: OnceCell<Body>,
     /// Where lines end: many places may lie on one long line, and each asks for it.
     breaks: OnceCell<Vec<usize>>,
@@ -74,7 +74,7 @@ impl<'a> Cx<'a> {
     pub(super) fn new(
         subject: &Subject<'a>,
         active: &[&'a Profile],
-        surroundings: &'a dyn Surroundings,
+        surroundings: &'a dyn FsContext,
     ) -> Self {
         let path: Option<&Path> = subject.path.map(|it| &**it);
         let is_command = path.is_some_and(command::is_command);
@@ -160,7 +160,7 @@ impl<'a> Cx<'a> {
     }
 
     /// Returns the skills that can be seen together with this one.
-    pub(super) fn company(&self) -> &'a Company {
+    pub(super) fn company(&self) -> &'a SkillSet {
         self.surroundings.company()
     }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use skills_discovery::resolve::Fault;
 use skills_syntax::path::AbsPath;
 
-use super::company::Company;
+use super::company::SkillSet;
 
 /// How many files of a worktree are named for a glob at the most: enough to know its directories by.
 pub const ENOUGH: u32 = 10_000;
@@ -47,7 +47,7 @@ pub struct Facts {
 }
 
 /// The world beside one text.
-pub trait Surroundings {
+pub trait FsContext {
     /// Returns what is at a path relative to the skill's directory; nothing when it is not known.
     fn look(&self, relative: &str) -> Option<Look> {
         let _ = relative;
@@ -75,8 +75,8 @@ pub trait Surroundings {
 
     /// Returns the skills that can be seen together with this one, and what each active profile makes
     /// of the place, with this skill in it.
-    fn company(&self) -> &Company {
-        Company::none()
+    fn company(&self) -> &SkillSet {
+        SkillSet::none()
     }
 
     /// Returns whether git ignores the file.
@@ -107,6 +107,6 @@ pub trait Surroundings {
 
 /// A text of which nothing else is known.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Nowhere;
+pub struct NoFs;
 
-impl Surroundings for Nowhere {}
+impl FsContext for NoFs {}

@@ -25,7 +25,7 @@ use skills_discovery::resolve::{Fault, FaultKind, Site, resolve};
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::decode;
 
-use crate::{Company, Finding, Look, Neighbour, Settings, Subject, Surroundings};
+use crate::{Finding, FsContext, Look, Neighbour, Settings, SkillSet, Subject};
 
 /// Skills of many kinds.
 pub const SKILLS: [&str; 5] = [
@@ -50,7 +50,7 @@ pub struct World {
     executable: Vec<PathBuf>,
     skill: AbsPath,
     beside: Vec<String>,
-    company: Company,
+    company: SkillSet,
     ignored: bool,
     link: Option<AbsPath>,
     file_target: Option<AbsPath>,
@@ -157,7 +157,7 @@ impl World {
             executable,
             skill,
             beside,
-            company: Company::new(neighbours, rankings),
+            company: SkillSet::new(neighbours, rankings),
             ignored,
             link,
             file_target,
@@ -246,7 +246,7 @@ pub fn record(text: &str) -> (String, SkillRecord) {
     (decoded.text, record)
 }
 
-impl Surroundings for World {
+impl FsContext for World {
     fn look(&self, relative: &str) -> Option<Look> {
         let mut path = self.skill.parent().unwrap().into_path_buf();
         for part in relative.split('/') {
@@ -277,7 +277,7 @@ impl Surroundings for World {
         Some(inside.filter(|it| !matcher.matches(it).is_empty()).count())
     }
 
-    fn company(&self) -> &Company {
+    fn company(&self) -> &SkillSet {
         &self.company
     }
 

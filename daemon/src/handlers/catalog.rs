@@ -19,8 +19,8 @@ use skills_render::tool as describe;
 use skills_syntax::path::AbsPath;
 
 use crate::answer::{Answer, Outcome};
-use crate::beneath::Beneath;
 use crate::blocking::blocking;
+use crate::confined_dir::ConfinedDir;
 use crate::conversation::Named;
 use crate::from_wire::format;
 use crate::peer::Peer;
@@ -138,7 +138,7 @@ async fn found(view: &View, shown: &[Listed<'_>]) -> Result<Catalog, RpcError> {
 
 /// What cannot be looked at has none.
 fn scripts(dir: Option<&Path>) -> Vec<String> {
-    let listing = dir.and_then(|it| Beneath::open(it).ok()?.list().ok()).unwrap_or_default();
+    let listing = dir.and_then(|it| ConfinedDir::open(it).ok()?.list().ok()).unwrap_or_default();
     let scripts = listing.files.into_iter().filter(|it| it.executable && is_script(&it.relative));
     scripts.map(|it| it.relative.to_string_lossy().into_owned()).collect()
 }

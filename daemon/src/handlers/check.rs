@@ -10,16 +10,16 @@ use skills_discovery::levels::Level;
 use skills_engine::View;
 use skills_engine::cancel::Cancel;
 use skills_engine::inspect::{InspectError, Task, inspect};
-use skills_engine::vigil::Heard;
+use skills_engine::stat_cache::Generation;
 use skills_protocol::error::RpcError;
 use skills_protocol::method::{Request as _, SkillsCheck};
 use skills_protocol::wire::{CheckParams, CheckResult, Context, Contextual, RuleLevel};
 use skills_syntax::path::AbsPath;
 
 use crate::answer::{Answer, Outcome};
-use crate::finds::{self, Found, Wanted, question};
 use crate::from_wire::absolute;
 use crate::handlers::rules::unknown_rule;
+use crate::page_cache::{self, Found, Wanted, question};
 use crate::paging;
 use crate::peer::Peer;
 use crate::rules_page;
@@ -60,7 +60,7 @@ pub(crate) async fn check(
         let files = found.map(|it| to_wire::checked_file(it, page.as_deref()));
         Ok(Found::new(&clock, skills as u64, files))
     };
-    let page = finds::page(&service, &peer, wanted, find).await?;
+    let page = page_cache::page(&service, &peer, wanted, find).await?;
     let result = CheckResult {
         clock: page.whole().clock.clone(),
         health: to_wire::health(&first.health),
@@ -94,7 +94,7 @@ pub(super) async fn active(
     let any = service.view(peer, context.clone()).await?;
     let top = any.resolution.worktree.clone();
     let (user, repository) =
-        (service.settings.user(), service.settings.repository(&top, Heard::default()).await);
+        (service.settings.user(), service.settings.repository(&top, Generation::default()).await);
     let files = [&*user, &*repository];
     if profiles.is_empty() {
         profiles = match &context.profile {

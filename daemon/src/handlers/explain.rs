@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use skills_discovery::resolve::{self, Around, Explanation, Query, Resolution, RootOutcome};
-use skills_engine::{View, around};
+use skills_engine::{View, near_miss};
 use skills_protocol::error::RpcError;
 use skills_protocol::path::encoding_of;
 use skills_protocol::wire::{Contextual, ExplainParams, ExplainResult, Verdict};
@@ -50,17 +50,17 @@ fn query<'a>(target: &'a Target<'_>) -> Query<'a> {
 
 /// Finds out what the disk has of a thing that discovery never met.
 async fn look_around(view: &Arc<View>, target: &Target<'_>) -> Result<Around, RpcError> {
-    let worktree = around::Worktree::of(&view.resolution);
+    let worktree = near_miss::Worktree::of(&view.resolution);
     let found = match target {
         Target::Path(path) => {
             let path = path.clone();
-            spawn_blocking(move || around::at(&path, &worktree)).await
+            spawn_blocking(move || near_miss::at(&path, &worktree)).await
         }
         Target::Name(name) => {
             let (name, view) = ((*name).to_owned(), Arc::clone(view));
             let seek = move || {
                 let places = resolve::places(&view.site, &view.resolution);
-                around::called(&name, &places, &worktree)
+                near_miss::called(&name, &places, &worktree)
             };
             spawn_blocking(seek).await
         }

@@ -15,13 +15,13 @@ use skills_protocol::wire::{
 use skills_render::resources::is_script;
 
 use crate::answer::{Answer, Outcome};
-use crate::beneath::{Beneath, BeneathError, Found, Listing};
 use crate::blocking::blocking;
+use crate::confined_dir::{ConfinedDir, ConfinedDirError, Found, Listing};
 use crate::from_wire::{format, target};
 use crate::gate::{self, Asking};
 use crate::handlers::get::{Files, files, find};
 use crate::peer::Peer;
-use crate::prepared::SKILL_FILE;
+use crate::response_cache::SKILL_FILE;
 use crate::service::Service;
 use crate::to_wire;
 
@@ -54,7 +54,7 @@ pub(crate) async fn resources(
     let listing = blocking({
         let dir = dir.clone();
         move || {
-            let beneath = Beneath::open_known(&dir, known);
+            let beneath = ConfinedDir::open_known(&dir, known);
             beneath.and_then(|it| it.list()).map_err(|error| directory_gone(&error))
         }
     });
@@ -123,7 +123,7 @@ pub(crate) async fn read(
     let known = asking.candidate.directory;
     let path = dir.join(&relative);
     let part = blocking(move || {
-        let beneath = Beneath::open_known(&dir, known);
+        let beneath = ConfinedDir::open_known(&dir, known);
         let beneath = beneath.map_err(|error| directory_gone(&error))?;
         beneath.read(&relative, offset, length).map_err(|error| refused(&error, &params.relative))
     });
@@ -184,28 +184,28 @@ fn text_or_base64(bytes: Vec<u8>, offset: u64, size: u64) -> (Option<String>, Op
 }
 
 /// Returns why a file of a skill is not served.
-pub(crate) fn refused(error: &BeneathError, relative: &str) -> RpcError {
+pub(crate) fn refused(error: &ConfinedDirError, relative: &str) -> RpcError {
     match error {
-        BeneathError::Outside => RpcError::outside_skill(relative),
-        BeneathError::Exchanged => exchanged(&format!("`{relative}`")),
-        BeneathError::Missing => {
+        ConfinedDirError::Outside => RpcError::outside_skill(relative),
+        ConfinedDirError::Exchanged => exchanged(&format!("`{relative}`")),
+        ConfinedDirError::Missing => {
             RpcError::invalid_params(format!("there is no file `{relative}` in the skill"))
                 .with_hint("`skills/resources` lists the files that there are.")
         }
-        BeneathError::NotAFile(what) => RpcError::invalid_params(format!(
+        ConfinedDirError::NotAFile(what) => RpcError::invalid_params(format!(
             "`{relative}` is {what}, and only regular files are read"
         ))
         .with_hint("`skills/resources` lists the files that can be read."),
-        BeneathError::TooLarge(size) => RpcError::too_large(
+        ConfinedDirError::TooLarge(size) => RpcError::too_large(
             format!("`{relative}` has {size} bytes, more than are read at once"),
             MAX_READ,
         )
         .with_hint("Read the file in parts, with `skills/read`."),
-        BeneathError::Changing => {
+        ConfinedDirError::Changing => {
             RpcError::internal(format!("`{relative}` kept changing while it was read"))
                 .with_hint("Ask again when whoever writes it has finished.")
         }
-        BeneathError::Io(cause) => {
+        ConfinedDirError::Io(cause) => {
             RpcError::internal(format!("failed to read `{relative}`: {cause}"))
                 .with_hint("Check the permissions of the file.")
         }
@@ -213,8 +213,8 @@ pub(crate) fn refused(error: &BeneathError, relative: &str) -> RpcError {
 }
 
 /// The skill's directory itself, which was there a moment ago.
-pub(crate) fn directory_gone(error: &BeneathError) -> RpcError {
-    if matches!(error, BeneathError::Exchanged) {
+pub(crate) fn directory_gone(error: &ConfinedDirError) -> RpcError {
+    if matches!(error, ConfinedDirError::Exchanged) {
         return exchanged("the skill's directory");
     }
     RpcError::internal(format!("the skill's directory cannot be opened: {error}"))

@@ -13,7 +13,7 @@ use tokio::task::spawn_blocking;
 use crate::answer::{Answer, Outcome};
 use crate::from_wire::{Target, target};
 use crate::peer::Peer;
-use crate::prepared::Prepared;
+use crate::response_cache::ResponseCache;
 use crate::service::Service;
 use crate::to_wire;
 
@@ -27,7 +27,7 @@ pub(crate) async fn get(service: Arc<Service>, peer: Arc<Peer>, mut params: GetP
     let candidate_idx = find(&view, &target)?;
     // Whoever asks for one is about to use it.
     files(&service, &view, &target).await?;
-    Prepared::of(&view).got(&view, candidate_idx, || Answer::new(&skill(&view, candidate_idx)))
+    ResponseCache::of(&view).got(&view, candidate_idx, || Answer::new(&skill(&view, candidate_idx)))
 }
 
 fn skill(view: &View, candidate_idx: usize) -> GetResult {
@@ -51,7 +51,7 @@ fn skill(view: &View, candidate_idx: usize) -> GetResult {
 
 /// Returns the index of the candidate that is meant: of several of one name the one that counts.
 pub(crate) fn find(view: &View, target: &Target<'_>) -> Result<usize, RpcError> {
-    let prepared = Prepared::of(view);
+    let prepared = ResponseCache::of(view);
     let found = match target {
         Target::Name(name) => prepared.by_name(view, name).or_else(|| qualified(view, name)),
         Target::Path(path) => prepared.by_path(view, path),

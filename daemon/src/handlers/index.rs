@@ -16,13 +16,13 @@ use skills_protocol::wire::{
 };
 
 use crate::answer::{Answer, Outcome};
-use crate::finds::{self, Found, Wanted, question};
 use crate::handlers::check::{Active, active};
-use crate::lineup::Lineup;
+use crate::page_cache::{self, Found, Wanted, question};
 use crate::paging::{self, Cursor, Part};
 use crate::peer::Peer;
-use crate::prepared::Prepared;
+use crate::response_cache::ResponseCache;
 use crate::service::Service;
+use crate::snapshot_index::SnapshotIndex;
 use crate::to_wire;
 
 /// How many files are named for a pattern, and how many references are given, when nobody says.
@@ -52,7 +52,7 @@ pub(crate) async fn snapshot(
     let part = Part { start: cursor.map_or(0, |it| it.start), limit };
     let make = move |_: &Cancel| {
         let Active { views, rows, .. } = &active;
-        let lineup = Prepared::of(&views[0]).lineup(views, Lineup::of);
+        let lineup = ResponseCache::of(&views[0]).lineup(views, SnapshotIndex::of);
         let result = to_wire::snapshot(views, &lineup, rows, &config.profiles, clock, part);
         let n_places: usize = result.profiles.iter().map(|it| it.skills.len()).sum();
         Answer::with_capacity(&result, 1024 + result.skills.len() * 300 + n_places * 200)
@@ -112,7 +112,7 @@ pub(crate) async fn references(
         let spoken = inspect::spoken(&worktree, &views, is_meant, cancel);
         Ok(Found::new(&clock, 0, spoken.iter().flat_map(to_wire::references)))
     };
-    let page = finds::page(&service, &peer, wanted, find).await?;
+    let page = page_cache::page(&service, &peer, wanted, find).await?;
     let result = ReferencesResult {
         clock: page.whole().clock.clone(),
         health: to_wire::health(&first.health),

@@ -17,7 +17,7 @@ use skills_protocol::wire::{
 use crate::answer::{Answer, Outcome};
 use crate::paging::{self, Cursor, PAGE, Part};
 use crate::peer::Peer;
-use crate::prepared::{self, Prepared};
+use crate::response_cache::{self, ResponseCache};
 use crate::service::Service;
 use crate::to_wire;
 
@@ -39,16 +39,16 @@ pub(crate) async fn list(
     if form == Form::DEFAULT && params.limit.is_none() && cursor.is_none() {
         let make = || {
             let entries = |index: usize| {
-                Cow::Owned(prepared::entry(&view, &view.resolution.candidates[index]))
+                Cow::Owned(response_cache::entry(&view, &view.resolution.candidates[index]))
             };
             let page = page(&view, form, Part::ALL, entries);
             if page.list.next_cursor.is_none() { page.answer().ok() } else { None }
         };
-        if let Some(answer) = Prepared::of(&view).default_list(make) {
+        if let Some(answer) = ResponseCache::of(&view).default_list(make) {
             return Ok(answer);
         }
     }
-    let prepared = Prepared::of(&view);
+    let prepared = ResponseCache::of(&view);
     let entry = |index| Cow::Borrowed(prepared.entry(&view, index));
     page(&view, form, Part { start, limit }, entry).answer()
 }
@@ -125,7 +125,7 @@ fn difference(view: &View, form: Form, since: &str, part: Part) -> Option<Outcom
             next_cursor = Some(Cursor { start: index, since: Some(since) }.text(&clock));
             break;
         }
-        let entry = prepared::entry(view, candidate);
+        let entry = response_cache::entry(view, candidate);
         size += entry.get().len();
         skills.push(entry);
         positions.push(position as u32);

@@ -22,9 +22,9 @@ use crate::answer::{Answer, Outcome};
 use crate::consent::{About, is_covered};
 use crate::gate::{self, SKILL};
 use crate::peer::Peer;
-use crate::prepared::Prepared;
 use crate::refusal;
 use crate::requests::{Asked, Said};
+use crate::response_cache::ResponseCache;
 use crate::service::Service;
 use crate::to_wire;
 
@@ -270,7 +270,7 @@ impl<'a> Wanted<'a> {
     }
 
     fn candidate(&self, name: &str) -> Option<&'a Candidate> {
-        let index = Prepared::of(self.view).by_name(self.view, name)?;
+        let index = ResponseCache::of(self.view).by_name(self.view, name)?;
         Some(&self.view.resolution.candidates[index])
     }
 

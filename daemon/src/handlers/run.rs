@@ -14,9 +14,9 @@ use skills_render::By;
 use skills_render::resources::is_script;
 
 use crate::answer::{Answer, Outcome};
-use crate::beneath::Beneath;
 use crate::blocking::blocking;
 use crate::child::{self, Job, Unfit};
+use crate::confined_dir::ConfinedDir;
 use crate::from_wire::target;
 use crate::gate::run::Script;
 use crate::gate::{self, Asking};
@@ -185,7 +185,7 @@ fn located(
     relative: &Path,
     shown: &str,
 ) -> Result<Content, RpcError> {
-    let beneath = Beneath::open_known(dir, known).map_err(|error| directory_gone(&error))?;
+    let beneath = ConfinedDir::open_known(dir, known).map_err(|error| directory_gone(&error))?;
     let (_, is_executable) = beneath.located(relative).map_err(|error| refused(&error, shown))?;
     if !is_executable || !is_script(relative) {
         return Err(RpcError::invalid_params(format!("`{shown}` is not a script of the skill"))

@@ -14,7 +14,7 @@ use crate::answer::{Answer, Outcome};
 use crate::blocking::blocking;
 use crate::handlers::list::Form;
 use crate::peer::Peer;
-use crate::prepared::Prepared;
+use crate::response_cache::ResponseCache;
 use crate::service::Service;
 use crate::to_wire;
 
@@ -41,7 +41,7 @@ pub(crate) async fn search(
     }
     let view = service.view(&peer, context).await?;
     let form = Form::of(&params.include);
-    let is_indexed = Prepared::of(&view).has_search_index();
+    let is_indexed = ResponseCache::of(&view).has_search_index();
     let limit = limit as usize;
     let work = move || {
         let hits = hits(&view, &params.query, limit, form);
@@ -72,6 +72,6 @@ pub(crate) async fn search(
 
 fn hits(view: &View, query: &str, limit: usize, form: Form) -> Result<Vec<Hit>, SearchError> {
     let candidates = &view.resolution.candidates;
-    let index = Prepared::of(view).search_index(view)?;
+    let index = ResponseCache::of(view).search_index(view)?;
     index.search(query, limit, |it| form.holds(to_wire::state(candidates[it].state)))
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use skills_agents::profile::Scope;
 use skills_discovery::resolve::State;
 use skills_engine::View;
-use skills_engine::session::Met;
+use skills_engine::session::TouchDelta;
 use skills_protocol::error::RpcError;
 use skills_protocol::path::PathEncoding;
 use skills_protocol::wire::{
@@ -21,10 +21,10 @@ use skills_protocol::wire::{
 use skills_syntax::path::AbsPath;
 
 use crate::answer::{Answer, Outcome};
-use crate::conversation::{Named, Reach, Touched};
+use crate::conversation::{Named, TouchScope, Touched};
 use crate::from_wire;
 use crate::peer::Peer;
-use crate::prepared::Prepared;
+use crate::response_cache::ResponseCache;
 use crate::service::Service;
 use crate::to_wire;
 
@@ -88,7 +88,8 @@ pub(crate) async fn touch(
     let context = params.take_context();
     let paths = touched(&params.paths, context.path_encoding)?;
     let named = service.named(&peer, context).await?;
-    let Touched { session, view, new } = service.touch(named, paths, Reach::Everything).await?;
+    let Touched { session, view, new } =
+        service.touch(named, paths, TouchScope::Everything).await?;
     let mut health = view.health.clone();
     health.extend(service.unwell(&view.resolution.worktree).await);
     Answer::new(&SessionTouchResult {
@@ -108,10 +109,10 @@ fn touched(paths: &[String], encoding: Option<PathEncoding>) -> Result<Vec<AbsPa
     paths.iter().map(|it| from_wire::absolute(it, encoding)).collect()
 }
 
-fn activated(view: &View, new: &Met) -> Vec<ActivatedSkill> {
+fn activated(view: &View, new: &TouchDelta) -> Vec<ActivatedSkill> {
     let all = new.activated.iter().filter_map(|(path, matched)| {
         // One that has gone in this moment is not told of.
-        let index = Prepared::of(view).by_path(view, path)?;
+        let index = ResponseCache::of(view).by_path(view, path)?;
         let skill = to_wire::entry(view, &view.resolution.candidates[index]);
         Some(ActivatedSkill { skill, matched: to_wire::matched(matched) })
     });
@@ -119,7 +120,7 @@ fn activated(view: &View, new: &Met) -> Vec<ActivatedSkill> {
 }
 
 /// Directories in which there is nothing to tell of are kept, and not told of.
-fn discovered(view: &View, new: &Met) -> Vec<Discovered> {
+fn discovered(view: &View, new: &TouchDelta) -> Vec<Discovered> {
     let resolution = &view.resolution;
     let roots = resolution.roots.iter().filter(|it| it.scope == Scope::Nested);
     let all = roots.filter(|it| new.discovered.contains(&it.path)).map(|root| {

@@ -5,7 +5,7 @@ mod waiting;
 
 use std::sync::Arc;
 
-use skills_engine::vigil::Heard;
+use skills_engine::stat_cache::Generation;
 use skills_protocol::error::RpcError;
 use skills_protocol::path::{PathEncoding, encode, encoding_of};
 use skills_protocol::wire::{
@@ -40,7 +40,7 @@ pub(crate) async fn get(
     } else {
         (Vec::new(), Vec::new())
     };
-    service.refresh_trusts(Heard::default()).await;
+    service.refresh_trusts(Generation::default()).await;
     let trusts = service.trusts().await;
     let said = dir.as_ref().and_then(|it| trusts.said(it));
     let encoding = encoding_of(dir.iter().chain(said.map(|it| it.0)).map(|it| &**it));

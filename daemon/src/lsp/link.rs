@@ -19,14 +19,14 @@ use skills_client::ClientError;
 use skills_client::client::Client;
 use skills_client::connection::Connection;
 use skills_client::environment::config_file;
+use skills_client::fallback::Fallback;
 use skills_client::pages::{Paged, Pages};
 use skills_client::spawn::StartOptions;
-use skills_client::stand_in::StandIn;
 use skills_client::subscription::{Heard, Subscription};
 use skills_discovery::resolve::Entry;
 use skills_engine::inspect;
 use skills_lint::Facts;
-use skills_lsp::{Answer, Bell, Extent, Nearby, Source, Whereabouts};
+use skills_lsp::{Answer, Backend, DocumentLocation, OnChange, WalkOptions, WatchTarget};
 use skills_protocol::method::{
     EventsEvent, EventsSubscribe, IndexSnapshot, Notification as _, PathsMatch, Request,
     SessionClose, SessionTouch, SkillsCheck, SkillsReferences,
@@ -45,8 +45,8 @@ use tokio::sync::OnceCell;
 use tokio::task::{AbortHandle, spawn_blocking};
 use tokio::time::timeout;
 
-use crate::local::Standby;
-use crate::lsp::vicinity;
+use crate::local::FallbackServer;
+use crate::lsp::dependency_watcher;
 use crate::rules_page;
 use crate::serve::boot_id;
 use crate::server::Server;
@@ -64,11 +64,11 @@ const LAST_WORD: Duration = Duration::from_millis(500);
 const MOST_FOR_PAGE: Duration = Duration::from_secs(1);
 
 /// Who answers.
-pub(crate) enum Reach {
+pub(crate) enum BackendMode {
     /// The daemon, which is started where there is none; without one a server in this process.
     Daemon(StartOptions),
     /// A server in this process, from the start.
-    Own,
+    InProcessServer,
     /// This server, since the process is the daemon, on the daemon's own workers.
     Served(Arc<Server>, Handle),
 }
@@ -77,12 +77,12 @@ pub(crate) enum Reach {
 pub(crate) struct Link(Arc<Inner>);
 
 struct Inner {
-    reach: Reach,
+    reach: BackendMode,
     caller: OnceCell<Caller>,
     /// The server in this process.
-    own: Arc<Standby>,
+    own: Arc<FallbackServer>,
     /// It answers where the daemon hangs.
-    stand_in: Arc<StandIn>,
+    stand_in: Arc<Fallback>,
     /// Whether there was no daemon when one was wanted.
     is_alone: AtomicBool,
     /// What the editor's sessions are called, before their number.
@@ -97,23 +97,23 @@ struct Inner {
 #[derive(Clone)]
 enum Caller {
     Daemon(Client),
-    Own(Connection),
+    InProcessServer(Connection),
 }
 
 impl Caller {
     async fn call<M: Request>(&self, params: &M::Params) -> Result<M::Result, ClientError> {
         match self {
             Self::Daemon(client) => client.call::<M>(params).await,
-            Self::Own(connection) => connection.call::<M>(params).await,
+            Self::InProcessServer(connection) => connection.call::<M>(params).await,
         }
     }
 }
 
 impl Link {
-    pub(crate) fn new(reach: Reach) -> Self {
-        let own = Arc::<Standby>::default();
+    pub(crate) fn new(reach: BackendMode) -> Self {
+        let own = Arc::<FallbackServer>::default();
         let standby = Arc::clone(&own);
-        let stand_in = StandIn::new(move || {
+        let stand_in = Fallback::new(move || {
             tracing::warn!("the daemon does not answer; skills are indexed here");
             standby.connect()
         });
@@ -203,7 +203,7 @@ impl Inner {
     /// Returns a new way to call. A connection has room for few subscriptions, so each place that
     /// is followed takes one of its own.
     async fn connect(&self) -> Caller {
-        if let Reach::Daemon(options) = &self.reach
+        if let BackendMode::Daemon(options) = &self.reach
             && !self.is_alone.load(Ordering::Relaxed)
         {
             let client = Client::new(options.clone()).with_stand_in(Arc::clone(&self.stand_in));
@@ -216,8 +216,8 @@ impl Inner {
             }
         }
         let stream = match &self.reach {
-            Reach::Served(server, daemon) => pair(server, daemon),
-            Reach::Daemon(_) | Reach::Own => {
+            BackendMode::Served(server, daemon) => pair(server, daemon),
+            BackendMode::Daemon(_) | BackendMode::InProcessServer => {
                 let own = Arc::clone(&self.own);
                 let connected = spawn_blocking(move || own.connect()).await;
                 connected.map_err(io::Error::from).and_then(|it| it)
@@ -227,7 +227,7 @@ impl Inner {
             it.set_nonblocking(true)?;
             UnixStream::from_std(it)
         });
-        Caller::Own(match stream {
+        Caller::InProcessServer(match stream {
             Ok(stream) => Connection::new(stream),
             // Whoever calls is told that nobody is there.
             Err(_) => Connection::new(tokio::io::empty()),
@@ -259,8 +259,8 @@ impl Drop for Follow {
     }
 }
 
-impl Source for Link {
-    fn follow(&self, place: &AbsPath, profiles: &[String], bell: Bell) -> Box<dyn Any + Send> {
+impl Backend for Link {
+    fn follow(&self, place: &AbsPath, profiles: &[String], bell: OnChange) -> Box<dyn Any + Send> {
         let profiles: Vec<String> = match profiles {
             [] => DEFAULT_PROFILES.map(str::to_owned).to_vec(),
             named => named.to_vec(),
@@ -292,8 +292,8 @@ impl Source for Link {
         Box::new(Follow(vec![task.abort_handle()]))
     }
 
-    fn watch(&self, nearby: Vec<Nearby>, bell: Bell) -> Box<dyn Any + Send> {
-        let task = tokio::spawn(vicinity::heed(nearby, config_file(), bell));
+    fn watch(&self, nearby: Vec<WatchTarget>, bell: OnChange) -> Box<dyn Any + Send> {
+        let task = tokio::spawn(dependency_watcher::heed(nearby, config_file(), bell));
         Box::new(Follow(vec![task.abort_handle()]))
     }
 
@@ -319,7 +319,7 @@ impl Source for Link {
         &self,
         place: AbsPath,
         patterns: Vec<String>,
-        Extent { most, anew }: Extent,
+        WalkOptions { most, anew }: WalkOptions,
     ) -> Answer<Vec<PathMatches>> {
         let encoding = encoding_of([&*place]);
         let answer = self.ask::<PathsMatch>(PathsMatchParams {
@@ -378,8 +378,8 @@ impl Source for Link {
         Box::pin(async move { spawn_blocking(look).await.ok() })
     }
 
-    fn whereabouts(&self, paths: Vec<AbsPath>) -> Answer<Vec<Whereabouts>> {
-        let look = |it: &AbsPath| Whereabouts {
+    fn whereabouts(&self, paths: Vec<AbsPath>) -> Answer<Vec<DocumentLocation>> {
+        let look = |it: &AbsPath| DocumentLocation {
             worktree: inspect::worktree_top(it),
             is_there: inspect::entry(it).is_some(),
         };
@@ -443,7 +443,7 @@ impl Source for Link {
 }
 
 /// Rings for whatever a view tells, from one daemon to the next.
-async fn heed(caller: Caller, params: SubscribeParams, bell: Bell) {
+async fn heed(caller: Caller, params: SubscribeParams, bell: OnChange) {
     match caller {
         Caller::Daemon(client) => {
             let mut subscription = Subscription::new(client, params);
@@ -460,7 +460,7 @@ async fn heed(caller: Caller, params: SubscribeParams, bell: Bell) {
                 }
             }
         }
-        Caller::Own(connection) => {
+        Caller::InProcessServer(connection) => {
             let Ok(begun) = connection.call::<EventsSubscribe>(&params).await else { return };
             let name = begun.subscription;
             while connection.next_note_of(EventsEvent::METHOD, &name).await.is_some() {

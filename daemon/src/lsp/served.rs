@@ -15,7 +15,7 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
-use skills_lsp::Source;
+use skills_lsp::Backend;
 use skills_protocol::socket::SocketLocation;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::runtime::{self, Handle};
@@ -24,7 +24,7 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use super::link::{Link, Reach};
+use super::link::{BackendMode, Link};
 use crate::server::{Open, Server, is_ours};
 use crate::service::Service;
 use crate::socket;
@@ -136,8 +136,8 @@ fn alone(
         .build()?;
     let served = runtime.block_on(async {
         let (input, output) = UnixStream::from_std(stream)?.into_split();
-        let link = Arc::new(Link::new(Reach::Served(server, daemon)));
-        let serving = skills_lsp::serve(input, output, Arc::clone(&link) as Arc<dyn Source>);
+        let link = Arc::new(Link::new(BackendMode::Served(server, daemon)));
+        let serving = skills_lsp::serve(input, output, Arc::clone(&link) as Arc<dyn Backend>);
         if closing.run_until_cancelled(serving).await.is_some() {
             link.close().await;
         }

@@ -13,13 +13,13 @@ use skills_client::subscription::{Heard, Subscription};
 use skills_protocol::wire::{Contextual as _, EventKind, SubscribeParams};
 use tokio::sync::watch;
 
-use super::desk::Desk;
+use super::context::McpContext;
 
 /// How long it is waited before a daemon is looked for again.
 const REST: Duration = Duration::from_secs(5);
 
 /// Counts the changes, for as long as the server runs.
-pub(super) async fn follow(desk: Arc<Desk>) {
+pub(super) async fn follow(desk: Arc<McpContext>) {
     loop {
         let mut moves = desk.place.moves();
         let context = desk.place.context_seen(&mut moves).await;

@@ -14,13 +14,13 @@ use skills_client::ClientError;
 use skills_protocol::method::SkillsResources;
 use skills_protocol::wire::{ResourcesParams, Scope};
 
-use super::desk::{Desk, told};
+use super::context::{McpContext, told};
 use super::names::{SKILL_FILE, TEMPLATE};
 use super::prompts::{ARGUMENTS, names, refused};
 
 /// Offers what may stand there, the list's order first.
 pub(super) async fn complete(
-    desk: &Desk,
+    desk: &McpContext,
     request: CompleteRequestParams,
 ) -> Result<CompleteResult, ErrorData> {
     let CompleteRequestParams { r#ref, argument, context, .. } = request;
@@ -51,7 +51,7 @@ pub(super) async fn complete(
 
 /// The parts of a file's address.
 async fn of_address(
-    desk: &Desk,
+    desk: &McpContext,
     argument: &ArgumentInfo,
     context: Option<CompletionContext>,
 ) -> Result<Vec<String>, ClientError> {

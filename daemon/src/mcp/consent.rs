@@ -15,7 +15,7 @@ use skills_client::ClientError;
 use skills_protocol::error::{NEEDS_ASKING, RpcError};
 use skills_protocol::wire::{PermissionReplyParams, Reply};
 
-use super::desk::{Desk, refusal};
+use super::context::{McpContext, refusal};
 
 /// What the question is called.
 const QUESTION: &str = "permission";
@@ -59,7 +59,7 @@ fn has_forms(capabilities: &ClientCapabilities) -> bool {
 /// Asks the user where that is what a refusal is about. Returns none where the user has answered,
 /// and the call can be made again; else the question for the client, or the refusal for the model.
 pub(super) async fn ask_first(
-    desk: &Desk,
+    desk: &McpContext,
     user: User,
     refused: ClientError,
 ) -> Result<Option<InputRequiredResult>, ClientError> {

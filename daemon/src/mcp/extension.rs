@@ -15,11 +15,11 @@ use serde_json::{Map, Value};
 use skills_client::ClientError;
 use skills_protocol::wire::Scope;
 
-use super::desk::{AT_ONCE, Desk, told};
+use super::context::{AT_ONCE, McpContext, told};
 use super::names::{SKILL_FILE, parsed, uri};
 
 /// Lists the skills that a host can take as files.
-pub(super) async fn list(desk: &Desk) -> Result<Vec<Skill>, ClientError> {
+pub(super) async fn list(desk: &McpContext) -> Result<Vec<Skill>, ClientError> {
     let listed = desk.listed(&[]).await?;
     let mut seen = BTreeSet::new();
     let names: Vec<_> = listed
@@ -48,7 +48,7 @@ pub(super) async fn list(desk: &Desk) -> Result<Vec<Skill>, ClientError> {
 }
 
 /// Gives one skill by the URI of its SKILL.md.
-pub(super) async fn get(desk: &Desk, of: &str) -> Result<GetSkillResult, ErrorData> {
+pub(super) async fn get(desk: &McpContext, of: &str) -> Result<GetSkillResult, ErrorData> {
     let missing = |why: String| ErrorData::invalid_params(why, None);
     let Some((name, _)) = parsed(of).filter(|(_, path)| path == SKILL_FILE) else {
         return Err(missing(format!("`{of}` is not the URI of a skill's {SKILL_FILE}")));

@@ -19,14 +19,14 @@ use skills_client::ClientError;
 use skills_protocol::error::SKILL_NOT_FOUND;
 use skills_protocol::wire::{By, Entry, Include};
 
-use super::desk::{AT_ONCE, Desk, refusal, told};
+use super::context::{AT_ONCE, McpContext, refusal, told};
 use super::tools::{loaded, meta, notes};
 
 /// The text of all arguments.
 pub(super) const ARGUMENTS: &str = "arguments";
 
 /// Lists the skills that a user may start.
-pub(super) async fn list(desk: &Desk) -> Result<Vec<Prompt>, ClientError> {
+pub(super) async fn list(desk: &McpContext) -> Result<Vec<Prompt>, ClientError> {
     let mut entries = desk.listed(&[Include::Hidden]).await?;
     desk.note_listed();
     let mut seen = BTreeSet::new();
@@ -35,7 +35,7 @@ pub(super) async fn list(desk: &Desk) -> Result<Vec<Prompt>, ClientError> {
     Ok(prompts.collect().await)
 }
 
-async fn prompt(desk: &Desk, entry: Entry) -> Prompt {
+async fn prompt(desk: &McpContext, entry: Entry) -> Prompt {
     let frontmatter = desk.frontmatter(&entry.name).await.unwrap_or_default();
     let arguments = arguments(&frontmatter);
     let description = entry.description.as_deref().map(one_line);
@@ -70,7 +70,7 @@ pub(super) fn names(frontmatter: &Map<String, Value>) -> Vec<String> {
 
 /// Gives a skill to a user who asked for it by name.
 pub(super) async fn get(
-    desk: &Desk,
+    desk: &McpContext,
     request: GetPromptRequestParams,
 ) -> Result<GetPromptResult, ErrorData> {
     let given = request.arguments.unwrap_or_default();
@@ -86,7 +86,11 @@ pub(super) async fn get(
 }
 
 /// Returns the arguments as they would be typed.
-async fn typed(desk: &Desk, name: &str, given: &JsonObject) -> Result<Option<String>, ClientError> {
+async fn typed(
+    desk: &McpContext,
+    name: &str,
+    given: &JsonObject,
+) -> Result<Option<String>, ClientError> {
     let text = |name: &str| given.get(name).map(plain);
     if given.is_empty() || given.keys().all(|it| it == ARGUMENTS) {
         return Ok(text(ARGUMENTS));

@@ -16,14 +16,14 @@ use skills_protocol::method::SkillsRead;
 use skills_protocol::wire::{By, Entry, ReadParams, Scope};
 
 use super::consent::{User, ask_first};
-use super::desk::{Desk, refusal, told};
+use super::context::{McpContext, refusal, told};
 use super::names::{SKILL_FILE, TEMPLATE, media_type, parsed, uri};
 
 /// How long a file may be that is read as one resource.
 const LONGEST: u64 = 8 * 1024 * 1024;
 
 /// Lists the skills, each as its SKILL.md.
-pub(super) async fn list(desk: &Desk) -> Result<Vec<Resource>, ClientError> {
+pub(super) async fn list(desk: &McpContext) -> Result<Vec<Resource>, ClientError> {
     let listed = desk.listed(&[]).await?;
     desk.note_listed();
     let mut seen = BTreeSet::new();
@@ -49,7 +49,7 @@ pub(super) fn template() -> ResourceTemplate {
 
 /// Reads a file of a skill; the user is asked first where that is wanted.
 pub(super) async fn read(
-    desk: &Desk,
+    desk: &McpContext,
     uri: &str,
     user: User,
 ) -> Result<ReadResourceResponse, ErrorData> {
@@ -86,7 +86,7 @@ pub(super) async fn read(
 
 /// Reads all of a file, part after part. One that changes meanwhile may be of two versions, as
 /// for everybody who reads a file in parts.
-async fn whole(desk: &Desk, name: &str, path: &str) -> Result<Vec<u8>, ClientError> {
+async fn whole(desk: &McpContext, name: &str, path: &str) -> Result<Vec<u8>, ClientError> {
     let mut bytes = Vec::new();
     loop {
         let offset = Some(bytes.len() as u64);

@@ -14,14 +14,14 @@ use rmcp::model::{
 use rmcp::service::Peer;
 use tokio::time::timeout;
 
-use super::desk::Desk;
+use super::context::McpContext;
 use super::place::PATIENCE;
 
 /// What the question is called.
 const QUESTION: &str = "roots";
 
 /// Asks a client that has greeted for its roots, if it has any.
-pub(super) async fn settle(desk: &Desk, peer: &Peer<RoleServer>) {
+pub(super) async fn settle(desk: &McpContext, peer: &Peer<RoleServer>) {
     let roots = match peer.peer_info() {
         Some(info) if info.capabilities.roots.is_some() => {
             match timeout(PATIENCE, peer.list_roots()).await {
@@ -44,7 +44,7 @@ pub(super) async fn settle(desk: &Desk, peer: &Peer<RoleServer>) {
 /// Returns the question that a call is answered with first, where its client has roots and has
 /// not been asked. What the client says to it comes with the same call again.
 pub(super) fn question(
-    desk: &Desk,
+    desk: &McpContext,
     meta: &RequestMetaObject,
     said: Option<&InputResponses>,
 ) -> Option<InputRequiredResult> {
@@ -65,7 +65,7 @@ pub(super) fn question(
     Some(InputRequiredResult::from_input_requests(questions))
 }
 
-fn take(desk: &Desk, roots: Option<ListRootsResult>) {
+fn take(desk: &McpContext, roots: Option<ListRootsResult>) {
     let roots = roots.map(|it| it.roots.into_iter().map(|it| it.uri).collect::<Vec<_>>());
     desk.place.settle(roots.as_deref());
 }

@@ -15,7 +15,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use skills_client::ClientError;
 
 use super::consent::User;
-use super::desk::{Desk, told};
+use super::context::{McpContext, told};
 use super::{NAME, VERSION, changes, complete, extension, prompts, resources, roots, tools};
 
 /// What a client may tell its model of the whole server.
@@ -23,11 +23,11 @@ const INSTRUCTIONS: &str = "Skills are instructions for kinds of tasks, kept as 
 
 /// The server for one client.
 pub(super) struct Server {
-    desk: Arc<Desk>,
+    desk: Arc<McpContext>,
 }
 
 impl Server {
-    pub(super) fn new(desk: Arc<Desk>) -> Self {
+    pub(super) fn new(desk: Arc<McpContext>) -> Self {
         Self { desk }
     }
 }

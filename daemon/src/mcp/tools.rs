@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use skills_client::ClientError;
 
 use super::consent::User;
-use super::desk::Desk;
+use super::context::McpContext;
 
 pub(super) use load::{loaded, meta, notes};
 
@@ -36,7 +36,7 @@ const READ: &str = "read_skill_file";
 const EXPLAIN: &str = "explain_skill";
 
 /// Lists the tools, with the skills as they are now.
-pub(super) async fn list(desk: &Desk) -> Result<Vec<Tool>, ClientError> {
+pub(super) async fn list(desk: &McpContext) -> Result<Vec<Tool>, ClientError> {
     let skill = load::tool(desk).await?;
     desk.note_listed();
     Ok(vec![
@@ -49,7 +49,7 @@ pub(super) async fn list(desk: &Desk) -> Result<Vec<Tool>, ClientError> {
 
 /// Calls a tool.
 pub(super) async fn call(
-    desk: &Desk,
+    desk: &McpContext,
     request: CallToolRequestParams,
     user: User,
 ) -> Result<CallToolResponse, ErrorData> {

@@ -7,7 +7,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use skills_discovery::resolve::{Policy, Trusts};
-use skills_engine::vigil::Heard;
+use skills_engine::stat_cache::Generation;
 use skills_syntax::path::AbsPath;
 
 use super::Service;
@@ -39,7 +39,7 @@ impl Service {
     }
 
     /// Takes up what another process has kept: a command that asked no daemon.
-    pub(crate) async fn refresh_trusts(&self, heard: Heard) {
+    pub(crate) async fn refresh_trusts(&self, heard: Generation) {
         let writes = self.sessions.store().writes_elsewhere(heard).await;
         if self.known_trusts().writes != writes {
             self.read_trusts(writes).await;

@@ -13,8 +13,8 @@ use skills_protocol::wire;
 use skills_syntax::text::LineIndex;
 
 use super::{Places, hash, health, path, state};
-use crate::lineup::{self, Lineup};
 use crate::paging::{Cursor, Page, Part, json_length};
+use crate::snapshot_index::{self, SnapshotIndex};
 
 /// How long are the names and numbers around the texts of a file or a place, as JSON, at the most.
 const AROUND: usize = 160;
@@ -22,7 +22,7 @@ const AROUND: usize = 160;
 /// Returns a page of the views as a snapshot. `lineup` is theirs.
 pub(crate) fn snapshot(
     views: &[Arc<View>],
-    lineup: &Lineup,
+    lineup: &SnapshotIndex,
     rows: &[LevelRow],
     own: &Profiles,
     clock: String,
@@ -31,7 +31,7 @@ pub(crate) fn snapshot(
     let is_first = part.start == 0;
     let mut page = Page::of(part);
     let skills = page.take(lineup.n_files(), |it| skill(lineup.file(views, it)));
-    let mut profile = |(view, profile): (&Arc<View>, &lineup::Profile)| {
+    let mut profile = |(view, profile): (&Arc<View>, &snapshot_index::Profile)| {
         let candidates = &view.resolution.candidates;
         let skills = page.take(candidates.len(), |it| {
             place(profile.standings.of[it].ranked(&candidates[it]), profile.files[it])

@@ -21,7 +21,7 @@ use skills_ide::{
     tokens,
 };
 use skills_lint::{
-    Company, Finding, Neighbour, Settings, Subject, Surroundings, check, check_to_mend, settle,
+    Finding, FsContext, Neighbour, Settings, SkillSet, Subject, check, check_to_mend, settle,
 };
 use skills_syntax::parse::Document;
 use skills_syntax::path::AbsPath;
@@ -49,15 +49,15 @@ const LEAST: Duration = Duration::from_millis(4);
 /// A directory with a file and a skill beside it.
 struct Bare {
     files: Vec<String>,
-    company: Company,
+    company: SkillSet,
 }
 
-impl Surroundings for Bare {
+impl FsContext for Bare {
     fn files(&self) -> Option<&[String]> {
         Some(&self.files)
     }
 
-    fn company(&self) -> &Company {
+    fn company(&self) -> &SkillSet {
         &self.company
     }
 }
@@ -82,7 +82,7 @@ impl Asked {
         let record = record(&text, &document);
         let beside =
             Neighbour { name: "skill-name".to_owned(), path: path("/w/b/SKILL.md"), file: None };
-        let company = Company::new(vec![beside], Vec::new());
+        let company = SkillSet::new(vec![beside], Vec::new());
         let bare = Bare { files: vec!["references/b.md".to_owned()], company };
         let places = [text.len() / 2, text.len() - 8, 12].map(|it| text.floor_char_boundary(it));
         Self { text, document, record, path: path("/w/a/SKILL.md"), bare, places }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use skills_agents::catalog::PATHS;
-use skills_lint::{ENOUGH, Surroundings};
+use skills_lint::{ENOUGH, FsContext};
 use skills_syntax::parse::Document;
 use skills_syntax::text::Span;
 
@@ -21,7 +21,7 @@ pub fn complete_paths(
     text: &str,
     document: &Document,
     offset: usize,
-    surroundings: &dyn Surroundings,
+    surroundings: &dyn FsContext,
 ) -> Option<Completion> {
     let offset = text.floor_char_boundary(offset);
     let (span, items) = match place(text, document, offset) {
@@ -63,7 +63,7 @@ fn path_at(text: &str, document: &Document, offset: usize) -> Option<Span> {
     (in_link || in_code).then(|| Span::new(start + stem.len(), end))
 }
 
-fn own_files(typed: &str, surroundings: &dyn Surroundings) -> Vec<Item> {
+fn own_files(typed: &str, surroundings: &dyn FsContext) -> Vec<Item> {
     let dot = if typed.starts_with("./") { "./" } else { "" };
     let typed = skills_syntax::markdown::decoded(&typed[dot.len()..]);
     let known = surroundings.files().unwrap_or_default();
@@ -86,7 +86,7 @@ fn encoded(path: &str) -> String {
 }
 
 /// Returns the directories below what is typed, and the kinds of files in them.
-fn globs(typed: &str, surroundings: &dyn Surroundings) -> Vec<Item> {
+fn globs(typed: &str, surroundings: &dyn FsContext) -> Vec<Item> {
     let (not, typed) = match typed.strip_prefix('!') {
         Some(rest) => ("!", rest),
         None => ("", typed),
@@ -136,7 +136,7 @@ mod tests {
 
     struct Tree(Vec<String>);
 
-    impl Surroundings for Tree {
+    impl FsContext for Tree {
         fn files(&self) -> Option<&[String]> {
             Some(&self.0)
         }

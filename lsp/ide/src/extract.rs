@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use skills_agents::command;
 use skills_agents::references::Bases;
-use skills_lint::{Look, Subject, Surroundings, unnamed};
+use skills_lint::{FsContext, Look, Subject, unnamed};
 use skills_syntax::edit::{Edit, apply};
 use skills_syntax::markdown::{Body, decoded, path_of};
 use skills_syntax::parse::Document;
@@ -31,7 +31,7 @@ const NAMES: usize = 9;
 /// Moves the innermost long section around a place to a file below `references/`.
 pub(super) fn extraction(
     subject: &Subject<'_>,
-    surroundings: &dyn Surroundings,
+    surroundings: &dyn FsContext,
     offset: usize,
 ) -> Option<Refactoring> {
     let (text, document) = (subject.text, subject.document);
@@ -89,7 +89,7 @@ struct Split<'a> {
     anchors: HashMap<String, Anchor>,
     labels: Labels,
     body: Body,
-    surroundings: &'a dyn Surroundings,
+    surroundings: &'a dyn FsContext,
 }
 
 /// Where something is written.
@@ -343,7 +343,7 @@ fn slug(title: &str) -> String {
 }
 
 /// Returns the name that no file below `references/` has, as far as that is known.
-fn free_name(name: &str, surroundings: &dyn Surroundings) -> Option<String> {
+fn free_name(name: &str, surroundings: &dyn FsContext) -> Option<String> {
     let is_free = |name: &String| {
         let found = surroundings.look(&format!("references/{name}.md"));
         matches!(found, None | Some(Look::Missing))
@@ -373,7 +373,7 @@ mod tests {
         }
     }
 
-    impl Surroundings for Beside {
+    impl FsContext for Beside {
         fn look(&self, relative: &str) -> Option<Look> {
             let is_there = self.0.iter().any(|it| it == relative);
             let file = Look::File { executable: true, script: true };

@@ -2,7 +2,7 @@
 
 use skills_agents::catalog::PATHS;
 use skills_agents::fields::Fields;
-use skills_lint::{Subject, Surroundings};
+use skills_lint::{FsContext, Subject};
 
 /// A few words shown behind a place.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -19,7 +19,7 @@ pub struct Hint {
 const BYTES_PER_TOKEN: usize = 4;
 
 /// Returns the hints of a text, in its order.
-pub fn hints(subject: &Subject<'_>, surroundings: &dyn Surroundings) -> Vec<Hint> {
+pub fn hints(subject: &Subject<'_>, surroundings: &dyn FsContext) -> Vec<Hint> {
     let Some(frontmatter) = &subject.document.frontmatter else { return Vec::new() };
     let mut hints = Vec::new();
     if let Some(entry) = frontmatter.get("description")
@@ -77,7 +77,7 @@ mod tests {
 
     struct Counted;
 
-    impl Surroundings for Counted {
+    impl FsContext for Counted {
         fn matches(&self, glob: &str) -> Option<usize> {
             Some(if glob == "*.rs" { 1 } else { 12 })
         }

@@ -2,7 +2,7 @@
 
 use skills_agents::catalog::PATHS;
 use skills_agents::fields::Fields;
-use skills_lint::{Finding, Subject, Surroundings};
+use skills_lint::{Finding, FsContext, Subject};
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::Span;
 
@@ -27,7 +27,7 @@ pub enum Target {
     /// To a file.
     File(AbsPath),
     /// Nowhere: it is there to be read.
-    Nowhere,
+    NoFs,
 }
 
 /// Returns what stands above a skill.
@@ -35,7 +35,7 @@ pub enum Target {
 /// `n_users` is how many places name it, where that is known; `findings` are those of the text.
 pub fn lenses(
     subject: &Subject<'_>,
-    surroundings: &dyn Surroundings,
+    surroundings: &dyn FsContext,
     n_users: Option<usize>,
     findings: &[Finding],
 ) -> Vec<Lens> {
@@ -59,13 +59,13 @@ pub fn lenses(
     lenses.extend(activation(subject, surroundings).map(|title| Lens {
         span: at(PATHS.key),
         title,
-        target: Target::Nowhere,
+        target: Target::NoFs,
     }));
     lenses
 }
 
 /// Returns how many files bring the skill up; nothing where its globs say nothing or are unknown.
-fn activation(subject: &Subject<'_>, surroundings: &dyn Surroundings) -> Option<String> {
+fn activation(subject: &Subject<'_>, surroundings: &dyn FsContext) -> Option<String> {
     let frontmatter = subject.document.frontmatter.as_ref()?;
     let globs = Fields::new(frontmatter, subject.text).list(&PATHS);
     let globs: Vec<&str> = globs.iter().map(|it| it.text.trim()).collect();
@@ -94,7 +94,7 @@ mod tests {
 
     struct Counted;
 
-    impl Surroundings for Counted {
+    impl FsContext for Counted {
         fn matches(&self, _: &str) -> Option<usize> {
             Some(12)
         }

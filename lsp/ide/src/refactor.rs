@@ -3,7 +3,7 @@
 
 use skills_agents::catalog::{ALLOWED_TOOLS, DISALLOWED_TOOLS, Field};
 use skills_agents::fields::Fields;
-use skills_lint::{Subject, Surroundings};
+use skills_lint::{FsContext, Subject};
 use skills_syntax::edit::Edit;
 use skills_syntax::parse::{ScalarStyle, ValueKind};
 use skills_syntax::path::AbsPath;
@@ -37,7 +37,7 @@ pub enum RefactorKind {
 /// Returns the changes that can be made at `offset`.
 pub fn refactorings(
     subject: &Subject<'_>,
-    surroundings: &dyn Surroundings,
+    surroundings: &dyn FsContext,
     offset: usize,
 ) -> Vec<Refactoring> {
     let offset = subject.text.floor_char_boundary(offset);
@@ -106,7 +106,7 @@ fn item(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
-    use skills_lint::Nowhere;
+    use skills_lint::NoFs;
     use skills_syntax::edit::apply;
 
     use super::*;
@@ -117,7 +117,7 @@ mod tests {
         let at = marked.find('|').unwrap();
         let text = marked.replacen('|', "", 1);
         let shown = with_subject_at(path, &text, |subject| {
-            let found = refactorings(subject, &Nowhere, at);
+            let found = refactorings(subject, &NoFs, at);
             let show = |it: &Refactoring| format!("= {}\n{}", it.title, apply(&text, &it.edits));
             found.iter().map(show).collect::<String>()
         });

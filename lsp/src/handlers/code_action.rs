@@ -17,10 +17,10 @@ use tower_lsp::ls_types::{
     Range, ResourceOp, TextDocumentEdit, TextEdit, Uri, WorkspaceEdit,
 };
 
+use crate::analysis::AnalysisContext;
 use crate::document::Document;
 use crate::handlers::execute_command::{apply_edit, make_executable};
 use crate::handlers::{converting, rename};
-use crate::scene::Scene;
 use crate::settings::Settings;
 use crate::texts::Texts;
 use crate::{from_proto, to_proto};
@@ -54,7 +54,8 @@ pub(crate) async fn code_action(
     {
         return None;
     }
-    let found = |scene: &Scene| found(document, params.range, &params.context, scene, settings);
+    let found =
+        |scene: &AnalysisContext| found(document, params.range, &params.context, scene, settings);
     let Found { mut actions, renamings, conversion } =
         texts.session.in_scene(document, found).await?;
     let is_automatic = params.context.trigger_kind == Some(CodeActionTriggerKind::AUTOMATIC);
@@ -146,7 +147,7 @@ fn found(
     document: &Document,
     range: Range,
     context: &CodeActionContext,
-    scene: &Scene,
+    scene: &AnalysisContext,
     settings: Settings,
 ) -> Option<Found> {
     if !from_proto::is_checked(document.uri()) {
@@ -298,7 +299,9 @@ mod tests {
         let at = Position { line, character: 18 };
         let context = CodeActionContext { only, ..CodeActionContext::default() };
         let range = Range::new(at, at);
-        found(&document, range, &context, &Scene::default(), Settings::default()).unwrap().actions
+        found(&document, range, &context, &AnalysisContext::default(), Settings::default())
+            .unwrap()
+            .actions
     }
 
     #[test]
@@ -325,7 +328,7 @@ mod tests {
         let edits = |text: &str| {
             let document = Document::new(uri.clone(), 1, Revision::default(), text.to_owned());
             let settings = Settings::default();
-            let scene = Scene::default();
+            let scene = AnalysisContext::default();
             let found = found(&document, Range::default(), &context, &scene, settings).unwrap();
             let edits = found.actions.into_iter().filter_map(|it| it.edit?.changes);
             edits.flat_map(HashMap::into_values).flatten().collect::<Vec<_>>()
@@ -353,7 +356,8 @@ mod tests {
         let actions = |creates_files| {
             let settings = Settings { creates_files, ..Settings::default() };
             let range = Range::new(at, at);
-            let found = found(&document, range, &context, &Scene::default(), settings).unwrap();
+            let found =
+                found(&document, range, &context, &AnalysisContext::default(), settings).unwrap();
             serde_json::to_value(found.actions).unwrap()
         };
         assert_eq!(actions(false), serde_json::json!([]));

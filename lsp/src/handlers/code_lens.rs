@@ -3,9 +3,9 @@
 use skills_ide::Target;
 use tower_lsp::ls_types::{CodeLens, Command, Location, Range, Uri};
 
+use crate::analysis::AnalysisContext;
 use crate::document::Document;
 use crate::handlers::execute_command::open;
-use crate::scene::Scene;
 use crate::settings::Settings;
 use crate::{from_proto, to_proto};
 
@@ -18,7 +18,7 @@ pub(crate) const SHOW: &str = "skillsd.showReferences";
 /// `users` are the places that name the skill, where they are known.
 pub(crate) fn code_lens(
     document: &Document,
-    scene: &Scene,
+    scene: &AnalysisContext,
     users: Option<&[Location]>,
     settings: Settings,
 ) -> Option<Vec<CodeLens>> {
@@ -36,7 +36,7 @@ pub(crate) fn code_lens(
                 let uri = Uri::from_file_path(&**path);
                 uri.map(|it| Location::new(it, Range::default())).into_iter().collect()
             }
-            Target::Nowhere => Vec::new(),
+            Target::NoFs => Vec::new(),
         };
         let command = command(lens.title, document, range, &places, settings);
         CodeLens { range, command: Some(command), data: None }
@@ -76,7 +76,8 @@ mod tests {
         let document = Document::new(uri, 1, Revision::default(), text);
         let at = tower_lsp::ls_types::Position::new(3, 4);
         let users = [Location::new("file:///w/CLAUDE.md".parse().unwrap(), Range::new(at, at))];
-        let lenses = code_lens(&document, &Scene::default(), Some(&users), settings).unwrap();
+        let lenses =
+            code_lens(&document, &AnalysisContext::default(), Some(&users), settings).unwrap();
         assert_eq!(lenses[0].range.start.line, 1);
         serde_json::to_value(lenses[0].command.as_ref().unwrap()).unwrap()
     }

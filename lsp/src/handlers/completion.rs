@@ -14,11 +14,11 @@ use tower_lsp::ls_types::{
     InsertTextFormat, MarkupContent, MarkupKind, Position, Range, TextEdit,
 };
 
+use crate::analysis::AnalysisContext;
 use crate::document::Document;
 use crate::handlers::hover;
-use crate::known::{Overlaid, Skill};
-use crate::scene::Scene;
 use crate::settings::Settings;
+use crate::snapshot::{OverlaySnapshot, Skill};
 use crate::{from_proto, to_proto};
 
 /// Returns what may be written at a position: the skills where one may be named and, in a skill,
@@ -26,7 +26,7 @@ use crate::{from_proto, to_proto};
 pub(crate) fn completion(
     document: &Document,
     position: Position,
-    scene: &Scene,
+    scene: &AnalysisContext,
     settings: Settings,
 ) -> Option<CompletionResponse> {
     let offset = from_proto::offset(document, position, settings.encoding);
@@ -42,7 +42,7 @@ pub(crate) fn completion(
 fn skills(
     document: &Document,
     offset: usize,
-    scene: &Scene,
+    scene: &AnalysisContext,
     settings: Settings,
 ) -> Vec<CompletionItem> {
     let word = skills_ide::mention::typed(document.text(), document.parsed(), offset);
@@ -78,7 +78,7 @@ fn offered(document: &Document, offset: usize, settings: Settings) -> Option<Vec
 fn paths(
     document: &Document,
     offset: usize,
-    scene: &Scene,
+    scene: &AnalysisContext,
     settings: Settings,
 ) -> Option<Vec<CompletionItem>> {
     let found = skills_ide::complete_paths(document.text(), document.parsed(), offset, scene)?;
@@ -111,7 +111,10 @@ fn item(item: &Item, rank: usize, range: Range, settings: Settings) -> Completio
 }
 
 /// Adds to an item what is to be said of it. `places` are what is seen from each.
-pub(crate) fn resolve(item: CompletionItem, places: &[(AbsPath, Arc<Overlaid>)]) -> CompletionItem {
+pub(crate) fn resolve(
+    item: CompletionItem,
+    places: &[(AbsPath, Arc<OverlaySnapshot>)],
+) -> CompletionItem {
     let path = item.data.as_ref().and_then(|it| it.get("skill")?.as_str());
     let path = path.and_then(|it| AbsPath::new(Path::new(it)).ok());
     let skill = path.and_then(|path| {
@@ -182,7 +185,12 @@ mod tests {
         let uri = "file:///w/.claude/skills/pdf/SKILL.md".parse().unwrap();
         let document = Document::new(uri, 1, Revision::default(), text.to_owned());
         let settings = Settings { snippets, ..Settings::default() };
-        match completion(&document, Position { line, character }, &Scene::default(), settings) {
+        match completion(
+            &document,
+            Position { line, character },
+            &AnalysisContext::default(),
+            settings,
+        ) {
             Some(CompletionResponse::Array(items)) => items,
             other => panic!("{other:?}"),
         }
@@ -219,7 +227,7 @@ mod tests {
         let uri = "file:///w/.claude/commands/release.md".parse().unwrap();
         let document = Document::new(uri, 1, Revision::default(), String::new());
         let place = Position::default();
-        let found = completion(&document, place, &Scene::default(), Settings::default());
+        let found = completion(&document, place, &AnalysisContext::default(), Settings::default());
         let Some(CompletionResponse::Array(items)) = found else { panic!("{found:?}") };
         assert_eq!((items.len(), &*items[0].label), (1, "command"));
     }

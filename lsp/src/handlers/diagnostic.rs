@@ -6,8 +6,8 @@ use tower_lsp::ls_types::{
     UnchangedDocumentDiagnosticReport,
 };
 
+use crate::analysis::AnalysisContext;
 use crate::document::Document;
-use crate::scene::Scene;
 use crate::session::Session;
 use crate::settings::Encoding;
 use crate::{from_proto, to_proto};
@@ -33,7 +33,8 @@ pub(crate) async fn diagnostic(
         });
     }
     let encoding = session.settings().encoding;
-    let found = |scene: &Scene| (scene.generation, diagnostics(document, scene, encoding));
+    let found =
+        |scene: &AnalysisContext| (scene.generation, diagnostics(document, scene, encoding));
     let (generation, found) = session.in_scene(document, found).await;
     full(Some(result_id(document, generation)), found)
 }
@@ -53,7 +54,7 @@ fn full(result_id: Option<String>, items: Vec<Diagnostic>) -> DocumentDiagnostic
 /// Returns what is wrong with a text, in its order: the gravest when there is too much.
 pub(crate) fn diagnostics(
     document: &Document,
-    scene: &Scene,
+    scene: &AnalysisContext,
     encoding: Encoding,
 ) -> Vec<Diagnostic> {
     let findings = document.shown(scene);

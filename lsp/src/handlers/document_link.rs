@@ -2,12 +2,12 @@
 
 use skills_agents::references::{Link, Start, Way, links, steps};
 use skills_ide::moves::relative;
-use skills_lint::{Look, Surroundings as _};
+use skills_lint::{FsContext as _, Look};
 use skills_syntax::path::AbsPath;
 use tower_lsp::ls_types::{DocumentLink, Uri};
 
+use crate::analysis::AnalysisContext;
 use crate::document::Document;
-use crate::scene::Scene;
 use crate::settings::Settings;
 use crate::to_proto;
 
@@ -15,7 +15,7 @@ use crate::to_proto;
 /// and a word with slashes where it leads into a skill.
 pub(crate) fn document_link(
     document: &Document,
-    scene: &Scene,
+    scene: &AnalysisContext,
     settings: Settings,
 ) -> Vec<DocumentLink> {
     let link = |span, target: Option<Uri>, tooltip: Option<String>| {
@@ -45,7 +45,7 @@ pub(crate) fn document_link(
 }
 
 /// Returns the file that a path leads to, as far as it is known to be one.
-fn target(document: &Document, link: &Link, scene: &Scene) -> Option<AbsPath> {
+fn target(document: &Document, link: &Link, scene: &AnalysisContext) -> Option<AbsPath> {
     let path = document.path()?;
     let bases = scene.overlaid.bases(path);
     let dir = path.parent()?;

@@ -10,7 +10,7 @@ use tower_lsp::ls_types::{Command, ExecuteCommandParams, Location, Uri, Workspac
 
 use crate::document::Document;
 use crate::from_proto;
-use crate::session::{Errand, Session};
+use crate::session::{Session, Task};
 
 /// Opens a place in the client.
 const OPEN: &str = "skillsd.open";
@@ -66,7 +66,7 @@ pub(crate) async fn execute_command(
     match &*command {
         OPEN => match serde_json::from_value::<Location>(argument) {
             Ok(place) => {
-                session.send(Errand::Show(place));
+                session.send(Task::Show(place));
                 Ok(())
             }
             Err(error) => refused(format!("the argument of `{command}` is no place: {error}")),
@@ -92,7 +92,7 @@ pub(crate) async fn execute_command(
                 if now != Some(version) {
                     return refused(format!("the text has changed since `{title}` was offered"));
                 }
-                session.send(Errand::Apply { title, edit: Box::new(edit) });
+                session.send(Task::Apply { title, edit: Box::new(edit) });
                 Ok(())
             }
             Err(error) => refused(format!("the argument of `{command}` is no edit: {error}")),

@@ -9,10 +9,10 @@ use skills_syntax::path::AbsPath;
 use skills_syntax::text::Span;
 use tower_lsp::ls_types::{Hover, HoverContents, MarkupContent, MarkupKind, Position};
 
+use crate::analysis::AnalysisContext;
 use crate::document::Document;
-use crate::known::{Overlaid, Skill};
-use crate::scene::Scene;
 use crate::settings::Settings;
+use crate::snapshot::{OverlaySnapshot, Skill};
 use crate::{from_proto, to_proto};
 
 /// Returns what is to be said about a position of a text: the skill that it names, what a glob
@@ -20,7 +20,7 @@ use crate::{from_proto, to_proto};
 pub(crate) fn hover(
     document: &Document,
     position: Position,
-    scene: &Scene,
+    scene: &AnalysisContext,
     settings: Settings,
 ) -> Option<Hover> {
     let offset = from_proto::offset(document, position, settings.encoding);
@@ -38,7 +38,7 @@ pub(crate) fn hover(
     })
 }
 
-fn named(document: &Document, offset: usize, scene: &Scene) -> Option<(Span, String)> {
+fn named(document: &Document, offset: usize, scene: &AnalysisContext) -> Option<(Span, String)> {
     let Some(reference) = skills_agents::references::at(document.references(), offset) else {
         // A skill's own name means the skill as well.
         let name = &document.parsed().frontmatter.as_ref()?.get("name")?.value;
@@ -51,7 +51,7 @@ fn named(document: &Document, offset: usize, scene: &Scene) -> Option<(Span, Str
 }
 
 /// Returns how many files the glob under the cursor matches, and the first of them.
-fn matched(document: &Document, offset: usize, scene: &Scene) -> Option<(Span, String)> {
+fn matched(document: &Document, offset: usize, scene: &AnalysisContext) -> Option<(Span, String)> {
     let frontmatter = document.parsed().frontmatter.as_ref()?;
     let globs = Fields::new(frontmatter, document.text()).list(&catalog::PATHS);
     let glob = globs.iter().find(|it| it.span.start <= offset && offset <= it.span.end)?;
@@ -72,7 +72,7 @@ fn matched(document: &Document, offset: usize, scene: &Scene) -> Option<(Span, S
 
 /// Returns what is to be said of a skill that a text names: its description, what each agent makes
 /// of it, and where it lies.
-pub(crate) fn describe(skill: &Skill, overlaid: &Overlaid) -> String {
+pub(crate) fn describe(skill: &Skill, overlaid: &OverlaySnapshot) -> String {
     let mut text = format!("**{}**", skill.name);
     if let Some(description) = skill.description.as_deref().filter(|it| !it.is_empty()) {
         let _ = write!(text, "\n\n{description}");
@@ -92,7 +92,7 @@ pub(crate) fn describe(skill: &Skill, overlaid: &Overlaid) -> String {
 /// Returns the states of a skill with the profiles in which it has them, and why.
 fn states<'a>(
     path: &'a AbsPath,
-    overlaid: &'a Overlaid,
+    overlaid: &'a OverlaySnapshot,
 ) -> Vec<(State, Vec<String>, Option<&'a str>)> {
     let mut states: Vec<(State, Vec<String>, Option<&str>)> = Vec::new();
     for (ranking, ranked) in overlaid.places(path) {

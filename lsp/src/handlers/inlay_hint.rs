@@ -1,7 +1,7 @@
 //! `textDocument/inlayHint`: what a text costs and how many files its globs match, for those who
 //! want to see it.
 
-use skills_lint::Surroundings;
+use skills_lint::FsContext;
 use tower_lsp::ls_types::{InlayHint, InlayHintLabel, InlayHintTooltip, Range};
 
 use crate::document::Document;
@@ -12,7 +12,7 @@ use crate::{from_proto, to_proto};
 pub(crate) fn inlay_hint(
     document: &Document,
     range: Range,
-    surroundings: &dyn Surroundings,
+    surroundings: &dyn FsContext,
     settings: Settings,
 ) -> Option<Vec<InlayHint>> {
     if !settings.features.inlay_hints || !from_proto::is_skill(document.uri()) {
@@ -36,7 +36,7 @@ pub(crate) fn inlay_hint(
 
 #[cfg(test)]
 mod tests {
-    use skills_lint::Nowhere;
+    use skills_lint::NoFs;
     use tower_lsp::ls_types::Position;
 
     use super::*;
@@ -52,7 +52,7 @@ mod tests {
         let hints = |inlay_hints| {
             let features = Features { inlay_hints, ..Features::default() };
             let settings = Settings { features, ..Settings::default() };
-            inlay_hint(&document, whole, &Nowhere, settings)
+            inlay_hint(&document, whole, &NoFs, settings)
         };
         assert!(hints(false).is_none());
         let places: Vec<_> = hints(true).unwrap().into_iter().map(|it| it.position).collect();

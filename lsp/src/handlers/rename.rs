@@ -17,10 +17,10 @@ use tower_lsp::ls_types::{
     Position, PrepareRenameResponse, RenameFile, ResourceOp, TextDocumentEdit, Uri, WorkspaceEdit,
 };
 
-use super::following::follow;
+use super::rename_edits::follow;
 use crate::document::Document;
 use crate::settings::{Encoding, Settings};
-use crate::texts::{Meant, Speaker, Texts};
+use crate::texts::{Meant, ReferencingFile, Texts};
 use crate::{from_proto, to_proto};
 
 /// Returns what would be renamed at a position; nothing where no skill is named.
@@ -241,7 +241,7 @@ async fn text_edits(
     let mut operations = Vec::new();
     let mut own = renaming.path.clone();
     for speaker in texts.speakers(meant).await? {
-        let Speaker { path, is_own, document, is_open, references, .. } = &speaker;
+        let ReferencingFile { path, is_own, document, is_open, references, .. } = &speaker;
         if *is_own {
             own.clone_from(path);
         }

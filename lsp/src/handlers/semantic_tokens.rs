@@ -7,8 +7,8 @@ use tower_lsp::ls_types::{
     SemanticTokensFullOptions, SemanticTokensLegend, SemanticTokensOptions,
 };
 
+use crate::analysis::AnalysisContext;
 use crate::document::Document;
-use crate::scene::Scene;
 use crate::settings::Settings;
 use crate::{from_proto, to_proto};
 
@@ -36,7 +36,7 @@ pub(crate) fn options() -> SemanticTokensOptions {
 pub(crate) fn semantic_tokens(
     document: &Document,
     range: Option<Range>,
-    scene: &Scene,
+    scene: &AnalysisContext,
     settings: Settings,
 ) -> Option<SemanticTokens> {
     if !from_proto::is_skill(document.uri()) {
@@ -90,7 +90,9 @@ mod tests {
         let text = "---\nname: a\nfoo: 1\n---\n🦀 $ARGUMENTS and $1\n".to_owned();
         let document = Document::new(uri, 1, Revision::default(), text);
         let tokens =
-            semantic_tokens(&document, range, &Scene::default(), Settings::default()).unwrap().data;
+            semantic_tokens(&document, range, &AnalysisContext::default(), Settings::default())
+                .unwrap()
+                .data;
         let numbers = tokens.iter().map(|it| {
             let SemanticToken { delta_line, delta_start, length, .. } = *it;
             [delta_line, delta_start, length, it.token_type, it.token_modifiers_bitset]

@@ -15,9 +15,9 @@ use skills_ide::rename::{Kind, Renaming, renamed_by};
 use skills_syntax::path::AbsPath;
 use tower_lsp::ls_types::{DocumentChanges, FileRename, Uri, WorkspaceEdit};
 
-use super::following::follow;
 use super::rename::in_the_way;
-use crate::known::Overlaid;
+use super::rename_edits::follow;
+use crate::snapshot::OverlaySnapshot;
 use crate::texts::{Meant, Texts};
 
 /// Returns the edits that go with files and directories that are about to be renamed by the client.
@@ -55,7 +55,10 @@ pub(crate) async fn will_rename_files(
 }
 
 /// Returns what skills and commands are called by where they will lie, where that is another name.
-fn called(moves: &Moves, places: &[(AbsPath, Arc<Overlaid>)]) -> BTreeMap<AbsPath, (String, Kind)> {
+fn called(
+    moves: &Moves,
+    places: &[(AbsPath, Arc<OverlaySnapshot>)],
+) -> BTreeMap<AbsPath, (String, Kind)> {
     let skills = places.iter().flat_map(|(_, it)| &it.skills);
     let called = skills.filter_map(|it| {
         let (old, new) = (it.path.clone(), moves.moved(&it.path)?);
@@ -65,17 +68,17 @@ fn called(moves: &Moves, places: &[(AbsPath, Arc<Overlaid>)]) -> BTreeMap<AbsPat
 }
 
 /// Whether skills, or what speaks of them, have a part in a move.
-fn concerns(it: &Move, places: &[(AbsPath, Arc<Overlaid>)]) -> bool {
+fn concerns(it: &Move, places: &[(AbsPath, Arc<OverlaySnapshot>)]) -> bool {
     let skills = places.iter().flat_map(|(_, it)| &it.skills);
     let mut dirs = skills.filter_map(|it| it.path.parent());
     is_speaker(&it.old) || dirs.any(|dir| dir.starts_with(&*it.old) || it.old.starts_with(&*dir))
 }
 
 /// Returns those moves that do not end where another skill is.
-fn possible(moves: &Moves, places: &[(AbsPath, Arc<Overlaid>)]) -> Moves {
+fn possible(moves: &Moves, places: &[(AbsPath, Arc<OverlaySnapshot>)]) -> Moves {
     let is_taken = |it: &Move| {
         let (new, skill) = (&it.new, it.new.child("SKILL.md"));
-        let is_there = |it: &Overlaid| it.at(&skill).or_else(|| it.at(new)).is_some();
+        let is_there = |it: &OverlaySnapshot| it.at(&skill).or_else(|| it.at(new)).is_some();
         moves.moved(new).is_none() && places.iter().any(|(_, it)| is_there(it))
     };
     Moves::new(moves.all().iter().filter(|it| !is_taken(it)).cloned())
@@ -83,7 +86,11 @@ fn possible(moves: &Moves, places: &[(AbsPath, Arc<Overlaid>)]) -> Moves {
 
 /// Adds what moves as seen by the other ways to the skills that have a part in it: where the parent
 /// of what is renamed is reached by several paths, it is renamed by all of them.
-async fn by_all_ways(moves: Moves, places: &[(AbsPath, Arc<Overlaid>)], texts: Texts<'_>) -> Moves {
+async fn by_all_ways(
+    moves: Moves,
+    places: &[(AbsPath, Arc<OverlaySnapshot>)],
+    texts: Texts<'_>,
+) -> Moves {
     let mut all: Vec<Move> = moves.all().to_vec();
     for it in moves.all().iter().filter(|it| it.old.parent() == it.new.parent()) {
         let (Some(dir), Some(name)) = (it.old.parent(), it.new.file_name()) else { continue };
@@ -106,7 +113,7 @@ async fn by_all_ways(moves: Moves, places: &[(AbsPath, Arc<Overlaid>)], texts: T
 }
 
 /// Returns what else may lead to a path, as the ways to skills in it and around it tell.
-fn other_ways(path: &AbsPath, places: &[(AbsPath, Arc<Overlaid>)]) -> BTreeSet<AbsPath> {
+fn other_ways(path: &AbsPath, places: &[(AbsPath, Arc<OverlaySnapshot>)]) -> BTreeSet<AbsPath> {
     let skills = || places.iter().flat_map(|(_, it)| &it.skills);
     let mut others = BTreeSet::new();
     for skill in skills() {

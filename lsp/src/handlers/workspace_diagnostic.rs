@@ -17,13 +17,13 @@ use tower_lsp::ls_types::{
     WorkspaceUnchangedDocumentDiagnosticReport,
 };
 
+use crate::analysis::AnalysisContext;
 use crate::document::Document;
-use crate::known::path;
-use crate::scene::Scene;
 use crate::session::Revision;
 use crate::settings::Encoding;
+use crate::snapshot::path;
 use crate::texts::Texts;
-use crate::world::{Wish, Wishes};
+use crate::workspace::{AllEditorSettings, EditorSettings};
 use crate::{from_proto, handlers, to_proto};
 
 /// How many texts are in one part of a report that is sent in parts.
@@ -117,7 +117,7 @@ pub(crate) async fn workspace_diagnostic(
     let mut report = Report { previous: known.collect(), said, items, parts };
     let open = session.documents();
     for document in open.iter().filter(|it| from_proto::is_checked(it.uri())) {
-        let found = |scene: &Scene| {
+        let found = |scene: &AnalysisContext| {
             (scene.generation, handlers::diagnostic::diagnostics(document, scene, encoding))
         };
         let (generation, found) = session.in_scene(document, found).await;
@@ -125,9 +125,12 @@ pub(crate) async fn workspace_diagnostic(
         report.add(document.uri(), Some(document.version()), id, found);
     }
     report.send();
-    let Wishes { levels, .. } = session.wishes();
-    let level =
-        |Wish { glob, rule, level }| RuleLevel { rule, level: Level::word(level).to_owned(), glob };
+    let AllEditorSettings { levels, .. } = session.wishes();
+    let level = |EditorSettings { glob, rule, level }| RuleLevel {
+        rule,
+        level: Level::word(level).to_owned(),
+        glob,
+    };
     let levels: Vec<RuleLevel> = levels.into_iter().map(level).collect();
     let mut unanswered = Vec::new();
     // The innermost first: a text that two folders see is told of from the one that it belongs to.

@@ -8,8 +8,8 @@ use skills_discovery::resolve::FileId;
 use skills_syntax::path::AbsPath;
 use tower_lsp::ls_types::{Location, Range, SymbolInformation, SymbolKind};
 
-use crate::known::Overlaid;
 use crate::session::Session;
+use crate::snapshot::OverlaySnapshot;
 use crate::to_proto;
 
 /// Returns the skills whose name has the letters of the query in their order.
@@ -46,7 +46,7 @@ pub(crate) fn symbol(session: &Session, query: &str) -> Vec<SymbolInformation> {
 /// Returns the paths by which no file is shown, since it is by another: by one at which it is open,
 /// else by the one that most agents know it by; some of them know a link by where it leads.
 fn other_ways(
-    places: &[(AbsPath, Arc<Overlaid>)],
+    places: &[(AbsPath, Arc<OverlaySnapshot>)],
     is_open: impl Fn(&AbsPath) -> bool,
 ) -> BTreeSet<&AbsPath> {
     let mut ways: BTreeMap<FileId, BTreeSet<&AbsPath>> = BTreeMap::new();

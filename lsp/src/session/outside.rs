@@ -16,14 +16,14 @@ use tokio::time::{Instant, timeout, timeout_at};
 use tower_lsp::ls_types::{Location, WorkspaceEdit};
 
 use super::Session;
+use crate::analysis::{AnalysisContext, Globbed};
+use crate::backend::{DocumentLocation, WatchTarget};
 use crate::document::Document;
-use crate::known::{Known, Overlaid, Skill};
 use crate::options::Complaint;
-use crate::scene::{Globbed, Scene};
-use crate::session::lookout::Lookout;
+use crate::session::rescan::RescanThrottle;
 use crate::settings::Features;
-use crate::source::{Nearby, Whereabouts};
-use crate::world::{Fetch, Wishes, World};
+use crate::snapshot::{OverlaySnapshot, Skill, WorkspaceSnapshot};
+use crate::workspace::{AllEditorSettings, Fetch, WorkspaceState};
 
 /// How long an answer waits for what it asks of the disk; then it says what is known.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -31,18 +31,18 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// What is known of the disk, and what is to be done about it.
 #[derive(Debug, Default)]
 pub(super) struct Outside {
-    pub(super) world: World,
-    errands: VecDeque<Errand>,
+    pub(super) world: WorkspaceState,
+    errands: VecDeque<Task>,
     /// Whether an errand was handed out and is not done.
     is_under_way: bool,
-    lookout: Lookout,
+    lookout: RescanThrottle,
     /// The closed texts that name a skill that is open, by its file, for whoever asks at each
     /// keystroke. Let go of when a text is closed, and when anything on the disk may have changed.
     users: BTreeMap<AbsPath, Users>,
     /// Counts the times they were let go of.
     doubts: u64,
     /// What of the disk is watched, and what ends that.
-    nearby: Vec<Nearby>,
+    nearby: Vec<WatchTarget>,
     watch: Watch,
 }
 
@@ -66,7 +66,7 @@ struct Users {
 
 /// Something to be done with the source or the client.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Errand {
+pub(crate) enum Task {
     /// Ask the client to watch files, and for its settings.
     Greet,
     /// Ask the client to watch other directories than before.
@@ -108,7 +108,11 @@ impl Outside {
 
 impl Session {
     /// Calls `with` on what is known around a text. What it could not be told is fetched.
-    pub(crate) fn with_scene<R>(&self, document: &Document, with: impl FnOnce(&Scene) -> R) -> R {
+    pub(crate) fn with_scene<R>(
+        &self,
+        document: &Document,
+        with: impl FnOnce(&AnalysisContext) -> R,
+    ) -> R {
         let buffers = self.buffers();
         let mut scene = self.outside().world.scene(document.path(), &buffers);
         scene.rules_page.clone_from(&self.rules_page);
@@ -125,11 +129,15 @@ impl Session {
     ///
     /// What is fetched may lead to further questions, as a file that is not there to those of a name
     /// like it: until none is left, or it has taken too long.
-    pub(crate) async fn in_scene<R>(&self, document: &Document, with: impl Fn(&Scene) -> R) -> R {
+    pub(crate) async fn in_scene<R>(
+        &self,
+        document: &Document,
+        with: impl Fn(&AnalysisContext) -> R,
+    ) -> R {
         let until = Instant::now() + PATIENCE;
         let mut asked = None;
         loop {
-            let look = |it: &Scene| (with(it), it.needs.borrow().clone());
+            let look = |it: &AnalysisContext| (with(it), it.needs.borrow().clone());
             let (result, needs) = self.with_scene(document, look);
             // What nobody answers is asked once.
             if needs.is_empty() || asked.as_ref() == Some(&needs) {
@@ -175,14 +183,14 @@ impl Session {
     }
 
     /// Returns what is seen from the place that a text belongs to.
-    pub(crate) fn place(&self, document: &Document) -> Option<Arc<Overlaid>> {
+    pub(crate) fn place(&self, document: &Document) -> Option<Arc<OverlaySnapshot>> {
         let buffers = self.buffers();
         let scene = self.outside().world.scene(document.path(), &buffers);
         scene.place.is_some().then_some(scene.overlaid)
     }
 
     /// Returns the places from which a skill is seen, the one that it belongs to first.
-    pub(crate) fn places_seeing(&self, skill: &AbsPath) -> Vec<(AbsPath, Arc<Overlaid>)> {
+    pub(crate) fn places_seeing(&self, skill: &AbsPath) -> Vec<(AbsPath, Arc<OverlaySnapshot>)> {
         let mut places = self.all_places();
         places.retain(|(_, it)| it.at(skill).is_some());
         let own = self.outside().world.place_of(skill);
@@ -191,7 +199,7 @@ impl Session {
     }
 
     /// Returns what is seen from each place.
-    pub(crate) fn all_places(&self) -> Vec<(AbsPath, Arc<Overlaid>)> {
+    pub(crate) fn all_places(&self) -> Vec<(AbsPath, Arc<OverlaySnapshot>)> {
         let buffers = self.buffers();
         self.outside().world.all(&buffers)
     }
@@ -252,7 +260,7 @@ impl Session {
     }
 
     /// Returns what of the disk is to be watched from now on; nothing where that is what is.
-    pub(crate) fn nearby(&self) -> Option<Vec<Nearby>> {
+    pub(crate) fn nearby(&self) -> Option<Vec<WatchTarget>> {
         let mut outside = self.outside();
         let nearby = outside.world.nearby();
         let is_new = nearby != outside.nearby;
@@ -268,7 +276,7 @@ impl Session {
     }
 
     /// Has something done with the source or the client.
-    pub(crate) fn send(&self, errand: Errand) {
+    pub(crate) fn send(&self, errand: Task) {
         self.outside().errands.push_back(errand);
         self.errand_bell.notify_one();
     }
@@ -313,7 +321,7 @@ impl Session {
         self.errand_bell.notify_one();
     }
 
-    pub(crate) fn wishes(&self) -> Wishes {
+    pub(crate) fn wishes(&self) -> AllEditorSettings {
         self.outside().world.wishes.clone()
     }
 
@@ -329,12 +337,12 @@ impl Session {
     }
 
     /// Takes up what the user asks of the editor's settings.
-    pub(crate) fn wish(&self, wishes: Wishes, features: Features) {
+    pub(crate) fn wish(&self, wishes: AllEditorSettings, features: Features) {
         let before = std::mem::replace(&mut self.lock().settings.features, features);
         if self.outside().world.wish(wishes) {
             self.errand_bell.notify_one();
         } else if before != features {
-            self.send(Errand::Refresh);
+            self.send(Task::Refresh);
         }
     }
 
@@ -352,8 +360,8 @@ impl Session {
     pub(crate) fn take_known(
         &self,
         place: &AbsPath,
-        known: Option<Known>,
-        found: Vec<(AbsPath, Whereabouts)>,
+        known: Option<WorkspaceSnapshot>,
+        found: Vec<(AbsPath, DocumentLocation)>,
     ) {
         let mut outside = self.outside();
         outside.world.take_whereabouts(found);
@@ -363,7 +371,7 @@ impl Session {
         outside.forget_users();
     }
 
-    pub(crate) fn take_whereabouts(&self, found: Vec<(AbsPath, Whereabouts)>) {
+    pub(crate) fn take_whereabouts(&self, found: Vec<(AbsPath, DocumentLocation)>) {
         self.outside().world.take_whereabouts(found);
     }
 
@@ -414,7 +422,7 @@ impl Session {
     }
 
     /// Waits for the next errand; nothing when none will come any more.
-    pub(crate) async fn next_errand(&self) -> Option<Errand> {
+    pub(crate) async fn next_errand(&self) -> Option<Task> {
         loop {
             if self.lock().finished {
                 return None;
@@ -436,7 +444,7 @@ impl Session {
 
     /// Returns what is to be done next. First what is seen, then what was opened: a touch needs to
     /// know its place.
-    pub(crate) fn errand(&self) -> Option<Errand> {
+    pub(crate) fn errand(&self) -> Option<Task> {
         let open = self.speaking();
         let mut outside = self.outside();
         let Outside { world, errands, is_under_way, lookout, .. } = &mut *outside;
@@ -445,10 +453,10 @@ impl Session {
         }
         let paths: Vec<_> = open.iter().filter(|it| !world.is_located(it)).cloned().collect();
         if errands.is_empty() && !paths.is_empty() {
-            errands.push_back(Errand::Fetch(Fetch::Whereabouts { paths }));
+            errands.push_back(Task::Fetch(Fetch::DocumentLocation { paths }));
         }
         if errands.is_empty() {
-            errands.extend(world.fetches().into_iter().map(Errand::Fetch));
+            errands.extend(world.fetches().into_iter().map(Task::Fetch));
         }
         if errands.is_empty() && world.is_settled() {
             // A text that no place sees makes one of its own.
@@ -457,7 +465,7 @@ impl Session {
                     world.add(path.parent().unwrap_or_else(|| path.clone()), false);
                 }
             }
-            errands.extend(world.fetches().into_iter().map(Errand::Fetch));
+            errands.extend(world.fetches().into_iter().map(Task::Fetch));
         }
         if let Some(errand) = errands.pop_front() {
             *is_under_way = true;
@@ -467,7 +475,7 @@ impl Session {
         loop {
             let path = self.lock().touched.pop()?;
             if let Some(place) = self.outside().world.place_of(&path) {
-                return Some(Errand::Touch { place, path });
+                return Some(Task::Touch { place, path });
             }
         }
     }

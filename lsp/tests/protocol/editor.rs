@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use skills_lsp::{Ending, Source};
+use skills_lsp::{Backend, Ending};
 use tokio::io::{
     AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf,
 };
@@ -72,7 +72,7 @@ impl Editor {
     }
 
     /// Connects to a new server that learns what is on the disk from `source`.
-    pub(crate) fn connect_over(capacity: usize, source: Arc<dyn Source>) -> Self {
+    pub(crate) fn connect_over(capacity: usize, source: Arc<dyn Backend>) -> Self {
         let (ours, theirs) = tokio::io::duplex(capacity);
         let (input, output) = tokio::io::split(theirs);
         let server = tokio::spawn(skills_lsp::serve(input, output, source));

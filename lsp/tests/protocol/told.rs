@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use skills_agents::references::Search;
 use skills_discovery::resolve::Entry;
 use skills_lint::{Facts, Look};
-use skills_lsp::{Answer, Bell, Extent, Nearby, Nothing, Source, Whereabouts};
+use skills_lsp::{Answer, Backend, DocumentLocation, Nothing, OnChange, WalkOptions, WatchTarget};
 use skills_protocol::wire::{CheckResult, PathMatches, RuleLevel, SkillReference, SnapshotResult};
 use skills_syntax::path::AbsPath;
 
@@ -42,9 +42,9 @@ pub(crate) struct Told {
     /// The profiles that the last snapshot was of.
     pub(crate) profiles: Mutex<Vec<String>>,
     /// Whoever follows a place.
-    pub(crate) bells: Mutex<Vec<Bell>>,
+    pub(crate) bells: Mutex<Vec<OnChange>>,
     /// What is watched.
-    pub(crate) nearby: Mutex<Vec<Nearby>>,
+    pub(crate) nearby: Mutex<Vec<WatchTarget>>,
     /// The tops of worktrees that are known.
     pub(crate) tops: Vec<&'static str>,
     /// Counts the bells, each of which is rung for a change.
@@ -109,17 +109,17 @@ impl Told {
 /// Where the page about the rules is.
 pub(crate) const RULES_PAGE: &str = "file:///cache/rules.md";
 
-impl Source for Told {
+impl Backend for Told {
     fn rules_page(&self) -> Answer<String> {
         Box::pin(std::future::ready(Some(RULES_PAGE.to_owned())))
     }
 
-    fn follow(&self, _: &AbsPath, _: &[String], bell: Bell) -> Box<dyn Any + Send> {
+    fn follow(&self, _: &AbsPath, _: &[String], bell: OnChange) -> Box<dyn Any + Send> {
         lock(&self.bells).push(bell);
         Box::new(())
     }
 
-    fn watch(&self, nearby: Vec<Nearby>, bell: Bell) -> Box<dyn Any + Send> {
+    fn watch(&self, nearby: Vec<WatchTarget>, bell: OnChange) -> Box<dyn Any + Send> {
         *lock(&self.nearby) = nearby;
         lock(&self.bells).push(bell);
         Box::new(())
@@ -149,7 +149,12 @@ impl Source for Told {
         })
     }
 
-    fn matches(&self, at: AbsPath, globs: Vec<String>, to: Extent) -> Answer<Vec<PathMatches>> {
+    fn matches(
+        &self,
+        at: AbsPath,
+        globs: Vec<String>,
+        to: WalkOptions,
+    ) -> Answer<Vec<PathMatches>> {
         let Some(files) = lock(&self.files).clone() else { return Nothing.matches(at, globs, to) };
         let mut walked = lock(&self.walked);
         if to.anew || walked.is_none() {
@@ -222,12 +227,12 @@ impl Source for Told {
         Box::pin(std::future::ready(Some(paths.into_iter().map(entry).collect())))
     }
 
-    fn whereabouts(&self, paths: Vec<AbsPath>) -> Answer<Vec<Whereabouts>> {
+    fn whereabouts(&self, paths: Vec<AbsPath>) -> Answer<Vec<DocumentLocation>> {
         let whereabouts = |it: &AbsPath| {
             let tops = self.tops.iter().filter(|top| it.starts_with(top));
             let top = tops.max_by_key(|it| it.len());
             let worktree = top.and_then(|it| AbsPath::new(Path::new(it)).ok());
-            Whereabouts { worktree, ..Whereabouts::default() }
+            DocumentLocation { worktree, ..DocumentLocation::default() }
         };
         Box::pin(std::future::ready(Some(paths.iter().map(whereabouts).collect())))
     }

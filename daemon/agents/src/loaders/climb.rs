@@ -8,7 +8,7 @@ use super::reading::{FIX_YAML, Reader, START, repair_of, spot};
 use super::{block, lines, quote};
 use crate::fence::Fence;
 use crate::library::Library;
-use crate::profile::{Rung, Unreadable};
+use crate::profile::{LoadStrategy, Unreadable};
 use crate::scalar::{Kind, kind};
 use crate::skill::{Field, Yaml};
 
@@ -55,7 +55,7 @@ impl Reader<'_> {
     fn at_once(&self) -> Option<Values> {
         let asks = |key: &str| self.record.head.contains(key);
         let alike = self.record.uniform
-            && self.profile.ladder.first() == Some(&Rung::Strict)
+            && self.profile.ladder.first() == Some(&LoadStrategy::Strict)
             && !self.profile.requires.iter().filter_map(|it| it.key()).any(asks);
         if !alike {
             return None;
@@ -84,7 +84,8 @@ impl Reader<'_> {
     fn wants_lines(&self, values: &Values, rung: usize) -> bool {
         let is_text = |it: &Option<Typed>| it.as_ref().is_some_and(|it| it.kind == Kind::Text);
         let later = self.profile.ladder.get(rung + 1..).unwrap_or_default();
-        later.contains(&Rung::Lines) && !(is_text(&values.name) && is_text(&values.description))
+        later.contains(&LoadStrategy::Lines)
+            && !(is_text(&values.name) && is_text(&values.description))
     }
 
     /// No agent that was run reads fields that are not where it looks for them.
@@ -145,12 +146,12 @@ impl Reader<'_> {
     /// Says what was repaired.
     fn tell(
         &mut self,
-        rung: Rung,
+        rung: LoadStrategy,
         refused: Option<&Refusal>,
         start: usize,
         before: Option<&Values>,
     ) {
-        if rung == Rung::Strict {
+        if rung == LoadStrategy::Strict {
             return;
         }
         let repair = repair_of(rung);
@@ -172,20 +173,20 @@ impl Reader<'_> {
     }
 
     /// Reads by one rung; nothing when it does not apply.
-    fn rung(&self, rung: Rung, content: &str) -> Option<Result<Values, Refusal>> {
+    fn rung(&self, rung: LoadStrategy, content: &str) -> Option<Result<Values, Refusal>> {
         let library = self.profile.library;
         let whole = |content: &str| strict(content, library).map(Values::of);
         match rung {
-            Rung::Strict => Some(whole(content)),
-            Rung::Quote(quoting) => Some(whole(&quote(content, quoting)?.text)),
-            Rung::Block => Some(whole(&block(content)?.text)),
-            Rung::Lines => {
+            LoadStrategy::Strict => Some(whole(content)),
+            LoadStrategy::Quote(quoting) => Some(whole(&quote(content, quoting)?.text)),
+            LoadStrategy::Block => Some(whole(&block(content)?.text)),
+            LoadStrategy::Lines => {
                 let rescue = lines(content);
                 let text = |(text, _): (String, _)| Some(Typed { kind: Kind::Text, text });
                 let (name, description) = (text(rescue.name?), text(rescue.description?));
                 Some(Ok(Values { name, description, mapping: None, foreign: false }))
             }
-            Rung::PerKey => Some(Ok(self.fields(false))),
+            LoadStrategy::PerKey => Some(Ok(self.fields(false))),
         }
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use skills_syntax::text::{LineIndex, Spot};
 
-use crate::profile::{self, Encoding, NameSource, Profile, Quoting, Rung};
+use crate::profile::{self, Encoding, LoadStrategy, NameSource, Profile, Quoting};
 use crate::skill::SkillRecord;
 
 /// What an agent makes of a file.
@@ -13,7 +13,7 @@ pub enum Verdict {
     /// It is read as it is.
     Accepted,
     /// It is read after a repair: the rung that made it.
-    Repaired(Rung),
+    Repaired(LoadStrategy),
     /// Its body is loaded, and what its frontmatter says is lost.
     WithoutFields,
     /// It is dropped.
@@ -78,7 +78,7 @@ pub fn read_as(profile: &Profile, record: &SkillRecord, directory: &str) -> Read
     let mut reader = Reader {
         profile,
         record,
-        rung: Some(Rung::Strict),
+        rung: Some(LoadStrategy::Strict),
         body: record.head.len(),
         reading: Reading {
             verdict: Verdict::Accepted,
@@ -113,7 +113,7 @@ pub(super) struct Reader<'a> {
     pub(super) profile: &'a Profile,
     pub(super) record: &'a SkillRecord,
     /// The one that gave the fields; none when they are lost.
-    pub(super) rung: Option<Rung>,
+    pub(super) rung: Option<LoadStrategy>,
     /// Where the body starts, for this agent.
     pub(super) body: usize,
     pub(super) reading: Reading,
@@ -129,7 +129,7 @@ impl Reader<'_> {
         self.reading.verdict = match (&self.reading.dropped, self.rung) {
             (Some(_), _) => Verdict::Dropped,
             (None, None) => Verdict::WithoutFields,
-            (None, Some(Rung::Strict)) => Verdict::Accepted,
+            (None, Some(LoadStrategy::Strict)) => Verdict::Accepted,
             (None, Some(rung)) => Verdict::Repaired(rung),
         };
         self.reading
@@ -216,16 +216,16 @@ impl Reader<'_> {
 }
 
 /// What a rung does, as a sentence fragment.
-pub(super) fn repair_of(rung: Rung) -> &'static str {
+pub(super) fn repair_of(rung: LoadStrategy) -> &'static str {
     match rung {
-        Rung::Strict => "read as it is",
-        Rung::Quote(Quoting::ClaudeCode) => "read with every special value in quotes",
-        Rung::Quote(Quoting::Codex | Quoting::ClientGuide) => {
+        LoadStrategy::Strict => "read as it is",
+        LoadStrategy::Quote(Quoting::ClaudeCode) => "read with every special value in quotes",
+        LoadStrategy::Quote(Quoting::Codex | Quoting::ClientGuide) => {
             "read with problematic values in quotes"
         }
-        Rung::Block => "read with values that hold a colon as blocks",
-        Rung::Lines => "name and description are read by line",
-        Rung::PerKey => "read key by key",
+        LoadStrategy::Block => "read with values that hold a colon as blocks",
+        LoadStrategy::Lines => "name and description are read by line",
+        LoadStrategy::PerKey => "read key by key",
     }
 }
 

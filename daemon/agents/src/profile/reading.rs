@@ -115,7 +115,7 @@ pub enum Requirement {
 
 /// One way of reading a frontmatter, see the leniency ladder in docs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rung {
+pub enum LoadStrategy {
     /// The whole block is YAML.
     Strict,
     /// Problematic one-line scalars are quoted first.

@@ -7,9 +7,9 @@
 use super::shown::root_lines;
 use super::words::{Worded, check_of, check_word, requirement, requirement_word};
 use super::{
-    Base, DescriptionRule, Duplicates, Empty, Encoding, LinkedWorktrees, NameForm, NameSource,
-    Nested, Paths, PluginRule, Profile, Reads, RootRule, Rung, Scalars, Seeks, Taken, Text, Trust,
-    Unreadable, Walk,
+    Base, DescriptionRule, Duplicates, Empty, Encoding, LinkedWorktrees, LoadStrategy, NameForm,
+    NameSource, Nested, Paths, PluginRule, Profile, Reads, RootRule, Scalars, Seeks, Taken, Text,
+    Trust, Unreadable, Walk,
 };
 use crate::fence::Fence;
 use crate::library::Library;
@@ -238,11 +238,11 @@ pub const RULES: &[Rule] = &[
     Rule {
         name: "repairs",
         doc: "The ways of reading it, in the order in which they are tried.",
-        kind: RuleKind::Words(Rung::words),
+        kind: RuleKind::Words(LoadStrategy::words),
         lines: |it| it.ladder.iter().flat_map(|it| word(*it)).collect(),
         set: |it, setting| {
             if let Setting::List(list) = setting {
-                it.ladder = list.iter().filter_map(|it| Rung::of_word(it)).collect();
+                it.ladder = list.iter().filter_map(|it| LoadStrategy::of_word(it)).collect();
             }
         },
     },

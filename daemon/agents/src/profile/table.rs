@@ -5,8 +5,8 @@
 
 use super::{
     Base, BuiltIn, Compaction, DescriptionRule, Duplicates, Empty, Encoding, Evidence,
-    ExtensionRule, LinkedWorktrees, Links, NameCheck, NameForm, NameRule, NameSource, Nested,
-    Paths, PluginRule, Profile, Provider, RootRule, Rung, Scalars, Scope, Seeks, Stop, Switch,
+    ExtensionRule, LinkedWorktrees, Links, LoadStrategy, NameCheck, NameForm, NameRule, NameSource,
+    Nested, Paths, PluginRule, Profile, Provider, RootRule, Scalars, Scope, Seeks, Stop, Switch,
     Taken, Text, Trust, Unreadable, Walk, settings,
 };
 use crate::fence::Fence;
@@ -118,7 +118,11 @@ fn agentskills() -> Profile {
         requires: Vec::new(),
         fence: Fence::FirstLine,
         library: Library::Ours,
-        ladder: vec![Rung::Strict, Rung::Quote(Quoting::ClientGuide), Rung::PerKey],
+        ladder: vec![
+            LoadStrategy::Strict,
+            LoadStrategy::Quote(Quoting::ClientGuide),
+            LoadStrategy::PerKey,
+        ],
         unreadable_yaml: Unreadable::Drop,
         duplicates: Duplicates::FirstWins,
         paths: Paths::AsReached,
@@ -207,7 +211,7 @@ fn claude_code() -> Profile {
         requires: Vec::new(),
         fence: Fence::FirstLine,
         library: Library::Ours,
-        ladder: vec![Rung::Strict, Rung::Quote(Quoting::ClaudeCode)],
+        ladder: vec![LoadStrategy::Strict, LoadStrategy::Quote(Quoting::ClaudeCode)],
         unreadable_yaml: Unreadable::EmptyMetadata,
         duplicates: Duplicates::FirstWins,
         paths: Paths::AsReached,
@@ -315,7 +319,7 @@ fn opencode() -> Profile {
         requires: Vec::new(),
         fence: Fence::GrayMatter,
         library: Library::JsYaml3,
-        ladder: vec![Rung::Strict, Rung::Block],
+        ladder: vec![LoadStrategy::Strict, LoadStrategy::Block],
         unreadable_yaml: Unreadable::Drop,
         // Run: of two of one name nine in ten times the project's, not home's.
         duplicates: Duplicates::LastWinsByRace,
@@ -392,7 +396,7 @@ fn opencode_agent_skills() -> Profile {
         fence: Fence::Exact,
         // The npm library `yaml` since 0.6.4.
         library: Library::NpmYaml,
-        ladder: vec![Rung::Strict],
+        ladder: vec![LoadStrategy::Strict],
         unreadable_yaml: Unreadable::Drop,
         duplicates: Duplicates::FirstWins,
         paths: Paths::AsReached,
@@ -464,7 +468,7 @@ fn codex() -> Profile {
         }],
         fence: Fence::TrimmedLines,
         library: Library::SerdeYaml,
-        ladder: vec![Rung::Strict, Rung::Quote(Quoting::Codex)],
+        ladder: vec![LoadStrategy::Strict, LoadStrategy::Quote(Quoting::Codex)],
         unreadable_yaml: Unreadable::Drop,
         duplicates: Duplicates::KeepAll,
         paths: Paths::Canonical,
@@ -551,7 +555,7 @@ fn gemini_cli() -> Profile {
         requires: Vec::new(),
         fence: Fence::Prefix,
         library: Library::JsYaml4,
-        ladder: vec![Rung::Strict, Rung::Lines],
+        ladder: vec![LoadStrategy::Strict, LoadStrategy::Lines],
         unreadable_yaml: Unreadable::Drop,
         duplicates: Duplicates::LastWins,
         paths: Paths::AsReached,

@@ -4,8 +4,8 @@
 //! and what `explain` says cannot disagree. Words are a contract: add, never repurpose.
 
 use super::{
-    DescriptionRule, Duplicates, Empty, Encoding, LinkedWorktrees, Links, NameCheck, NameForm,
-    NameSource, Paths, Reads, Rung, Scalars, Scope, Stop, Taken, Text, Unreadable,
+    DescriptionRule, Duplicates, Empty, Encoding, LinkedWorktrees, Links, LoadStrategy, NameCheck,
+    NameForm, NameSource, Paths, Reads, Scalars, Scope, Stop, Taken, Text, Unreadable,
 };
 use crate::fence::Fence;
 use crate::library::Library;
@@ -78,7 +78,7 @@ worded! {
         "else-first-body-line" = Self::ElseFirstBodyLine,
         "else-first-heading" = Self::ElseFirstHeading,
     }
-    Rung {
+    LoadStrategy {
         "strict" = Self::Strict,
         "quote-claude-code" = Self::Quote(Quoting::ClaudeCode),
         "quote-codex" = Self::Quote(Quoting::Codex),
@@ -238,7 +238,7 @@ mod tests {
         check::<Empty>();
         check::<NameForm>();
         check::<DescriptionRule>();
-        check::<Rung>();
+        check::<LoadStrategy>();
         check::<Fence>();
         check::<Library>();
         check::<Unreadable>();

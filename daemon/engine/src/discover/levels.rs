@@ -14,8 +14,8 @@ use std::time::SystemTime;
 
 use skills_syntax::path::AbsPath;
 
+use crate::dir_index::Seen;
 use crate::disk::{Disk, Kind, MOST_ENTRIES};
-use crate::forest::Seen;
 
 /// How large a directory may be, in bytes as the file system counts them, to be listed. In a larger
 /// one, where build output or data lies, looking for each place is less than reading its names.

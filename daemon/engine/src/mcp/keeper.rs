@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use crate::mcp::server::{self, Ask, Bounds};
 use crate::mcp::{PromptAnswer, PromptError, Shared};
-use crate::provide::McpOptions;
+use crate::sources::McpOptions;
 
 /// How long the servers may take to end before they are left to the runtime, which kills them.
 const PARTING: Duration = Duration::from_secs(3);

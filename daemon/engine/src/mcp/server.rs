@@ -20,8 +20,8 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use crate::mcp::meter::{Excess, Meter};
 use crate::mcp::process::Process;
 use crate::mcp::{PromptAnswer, PromptContent, PromptError, PromptMessage, Shared, doubt, skills};
-use crate::provide::Phase;
 use crate::source_limits::{MCP_PAGES, MCP_PENALTY, MCP_PROMPTS, MCP_RELIST_PAUSE, MCP_REQUESTS};
+use crate::sources::Phase;
 
 /// How long after a failure it is started again; each further failure doubles it.
 const FIRST_RETRY: Duration = Duration::from_secs(1);

@@ -9,9 +9,9 @@ use skills_discovery::resolve::{
 };
 use skills_syntax::path::AbsPath;
 
-use super::Engine;
+use super::EngineState;
 use super::views::Depends;
-use crate::forest::{Node, Watch};
+use crate::dir_index::{Node, Watch};
 use crate::status::{Status, WorktreeStatus};
 use crate::view::Health;
 
@@ -56,7 +56,7 @@ fn over_budget(root: &Root) -> impl Iterator<Item = Health> {
     })
 }
 
-impl Engine {
+impl EngineState {
     /// Returns what is not well about a view.
     pub(super) fn health(
         &self,

@@ -11,14 +11,14 @@ use std::time::Instant;
 use skills_discovery::resolve::{Candidate, Resolution, Site, resolve};
 use skills_syntax::path::AbsPath;
 
-use super::{Engine, SLICE, Waiter};
+use super::{EngineState, SLICE, Waiter};
 use crate::Update;
-use crate::forest::{Need, Serial};
+use crate::dir_index::{Need, NodeId};
+use crate::idle_check::LastUsed;
 use crate::journal::{Changes, Journal};
-use crate::provide::Uses;
-use crate::recorder::Recorder;
-use crate::rest::Asked;
-use crate::view::{Moment, View, ViewKey};
+use crate::sources::Uses;
+use crate::tracked_tree::TrackedTree;
+use crate::view::{View, ViewKey, ViewVersion};
 
 /// How many views are kept; of more, the longest unused goes.
 const MAX_VIEWS: usize = 256;
@@ -36,7 +36,7 @@ pub(crate) struct Held {
     pub(super) view: Arc<View>,
     /// The nodes its resolution depends on.
     pub(super) depends: Depends,
-    pub(super) asked: Arc<Asked>,
+    pub(super) asked: Arc<LastUsed>,
 }
 
 /// A view that is being resolved.
@@ -64,22 +64,22 @@ impl Scan {
 
 /// A set of nodes, sorted.
 #[derive(PartialEq)]
-pub(super) struct Depends(Vec<Serial>);
+pub(super) struct Depends(Vec<NodeId>);
 
 impl Depends {
-    fn new(mut visited: Vec<Serial>) -> Self {
+    fn new(mut visited: Vec<NodeId>) -> Self {
         visited.sort_unstable();
         visited.dedup();
         visited.shrink_to_fit();
         Self(visited)
     }
 
-    pub(super) fn contains(&self, serial: Serial) -> bool {
+    pub(super) fn contains(&self, serial: NodeId) -> bool {
         self.0.binary_search(&serial).is_ok()
     }
 }
 
-impl Engine {
+impl EngineState {
     /// Resolves the views anew that what is provided bears on.
     pub(super) fn provided_anew(&mut self, bears_on: impl Fn(&View) -> bool) {
         let views = self.views.iter().filter(|(_, it)| bears_on(&it.view));
@@ -166,7 +166,7 @@ impl Engine {
                 }
             }
             let recorder =
-                Recorder::new(&self.ground.forest, self.us, &self.providers, &self.policy);
+                TrackedTree::new(&self.ground.forest, self.us, &self.providers, &self.policy);
             let resolution = resolve(&scan.site, &recorder);
             let notes = recorder.into_notes();
             scan.rounds += 1;
@@ -204,7 +204,7 @@ impl Engine {
         let top = &resolution.worktree;
         let asked = before.filter(|it| it.view.resolution.worktree == *top);
         let worktree = self.worktrees.entry(top.clone()).or_default();
-        let new = || Arc::new(Asked::new(&worktree.latest));
+        let new = || Arc::new(LastUsed::new(&worktree.latest));
         let asked = asked.map_or_else(new, |it| Arc::clone(&it.asked));
         self.unused |= before.is_some_and(|it| it.depends != depends);
         let before = before.map(|it| Arc::clone(&it.view));
@@ -219,7 +219,7 @@ impl Engine {
                 None => Arc::new(Journal::new(tick)),
                 Some(before) => Arc::clone(before.journal()),
             };
-            let moment = Moment { clock, tick, journal, asked: Arc::clone(&asked) };
+            let moment = ViewVersion { clock, tick, journal, asked: Arc::clone(&asked) };
             Arc::new(View::new(Arc::clone(&key), site, resolution, health, uses, moment))
         });
         self.views.insert(key, Held { view: Arc::clone(&view), depends, asked });

@@ -17,7 +17,7 @@ use skills_syntax::path::AbsPath;
 
 use self::live::{Live, is_heard};
 use super::compaction::{self, Compacted};
-use super::{HookOwner, Invocation, Loaded, Met, Opening, RegisteredHook, Session, Summary};
+use super::{HookOwner, Invocation, Loaded, Opening, RegisteredHook, Session, Summary, TouchDelta};
 use crate::run::VIEW_IDLE;
 use crate::store::{self, Part, Store, millis, now};
 
@@ -77,9 +77,13 @@ impl Sessions {
     /// Takes up what a touch has met. Returns the conversation as it is then, and what of it is
     /// new. It is on disk, unless the store's health says that it cannot be.
     /// One that was closed meanwhile stays closed: nothing is new in it.
-    pub async fn touch(&self, session: &Arc<Session>, met: Met) -> (Arc<Session>, Met) {
+    pub async fn touch(
+        &self,
+        session: &Arc<Session>,
+        met: TouchDelta,
+    ) -> (Arc<Session>, TouchDelta) {
         let met = self.change_known(&session.id, |it| it.meet(met, now())).await;
-        met.unwrap_or_else(|| (Arc::clone(session), Met::default()))
+        met.unwrap_or_else(|| (Arc::clone(session), TouchDelta::default()))
     }
 
     /// Remembers that an agent is told of these skills. Returns those that it was not told of
@@ -295,7 +299,7 @@ mod tests {
         let sessions = Sessions::new(Store::new(None));
         let session = sessions.open(Some("s".to_owned()), opening("/w")).await.session;
         let dir = path("/w/a/.claude/skills");
-        let met = || Met { discovered: vec![dir.clone()], activated: Vec::new() };
+        let met = || TouchDelta { discovered: vec![dir.clone()], activated: Vec::new() };
         assert_eq!(sessions.touch(&session, met()).await.1.discovered.len(), 1);
         assert!(sessions.close("s").await);
         assert!(sessions.touch(&session, met()).await.1.discovered.is_empty());
@@ -314,7 +318,7 @@ mod tests {
                 let matched = Matched { pattern, path: path(&format!("/w/f{number}")) };
                 let discovered = vec![path(&format!("/w/d{}/skills", number % 150))];
                 sessions
-                    .touch(&session, Met { discovered, activated: vec![(skill, matched)] })
+                    .touch(&session, TouchDelta { discovered, activated: vec![(skill, matched)] })
                     .await;
             }
             3 | 4 => {

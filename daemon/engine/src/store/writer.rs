@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, ErrorCode};
 use tokio::sync::oneshot;
 
-use super::elsewhere::{Elsewhere, Version};
+use super::external_writes::{Elsewhere, Version};
 use super::place::Place;
 use super::usage::Uses;
 use super::{Notes, StoreError, file, lock};

@@ -12,7 +12,7 @@ use skills_syntax::text::Span;
 use crate::proof::keep_together;
 use crate::subject::{Cx, Subject};
 use crate::testing::{World, record};
-use crate::{Finding, MAX_SHOWN, Nowhere, Offer, Settings, found, found_in, settle};
+use crate::{Finding, MAX_SHOWN, NoFs, Offer, Settings, found, found_in, settle};
 
 /// Entries, healthy and not, as they are written in a line of a block or in braces.
 const ENTRIES: [&str; 16] = [
@@ -153,7 +153,7 @@ fn a_fix_that_breaks_something_is_left_out_of_many() {
     let document = parse(&text);
     let subject = Subject { text: &text, document: &document, record: &record, path: None };
     let settings = Settings::default();
-    let cx = Cx::new(&subject, &settings.profiles, &Nowhere);
+    let cx = Cx::new(&subject, &settings.profiles, &NoFs);
     let mut findings = found_in(&cx);
     findings.retain(|it| it.rule.id == "yaml/ambiguous-scalar");
     assert_eq!(findings.len(), 40);

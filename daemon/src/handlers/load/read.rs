@@ -15,10 +15,10 @@ use skills_protocol::error::RpcError;
 use skills_render::resources::{MANY, is_plugin_file, is_script, opencode_sample, tree};
 use skills_render::{Body, By, Files};
 
-use crate::beneath::{Beneath, BeneathError, MOST_LOADED, Names};
+use crate::confined_dir::{ConfinedDir, ConfinedDirError, MOST_LOADED, Names};
 use crate::gate::Permit;
 use crate::handlers::files::{directory_gone, refused};
-use crate::prepared::SKILL_FILE;
+use crate::response_cache::SKILL_FILE;
 
 /// What was read.
 #[derive(Debug)]
@@ -58,10 +58,10 @@ pub(super) fn read(
     let candidate = &view.resolution.candidates[candidate_idx];
     let root = &view.resolution.roots[candidate.root];
     let dir = candidate.dir();
-    let beneath = Beneath::of(candidate).map_err(|error| directory_gone(&error))?;
+    let beneath = ConfinedDir::of(candidate).map_err(|error| directory_gone(&error))?;
     let file = candidate.path.file_name().unwrap_or(OsStr::new(SKILL_FILE));
     let bytes = match beneath.whole(Path::new(file), MOST_LOADED) {
-        Err(BeneathError::Outside) => linked(candidate, root.is_own()),
+        Err(ConfinedDirError::Outside) => linked(candidate, root.is_own()),
         result => result,
     };
     let bytes = bytes.map_err(|error| refused(&error, SKILL_FILE))?;
@@ -109,15 +109,15 @@ fn judged(
 
 /// Reads a SKILL.md that is a link to another place. Agents follow it; what is read in a worktree
 /// has to be a SKILL.md there too, so that no link makes a skill of another file of the user's.
-fn linked(candidate: &Candidate, is_own: bool) -> Result<Vec<u8>, BeneathError> {
+fn linked(candidate: &Candidate, is_own: bool) -> Result<Vec<u8>, ConfinedDirError> {
     let path = &candidate.path;
-    let known = candidate.file.as_ref().ok_or(BeneathError::Outside)?.id;
-    let real = path.canonicalize().map_err(BeneathError::Io)?;
+    let known = candidate.file.as_ref().ok_or(ConfinedDirError::Outside)?.id;
+    let real = path.canonicalize().map_err(ConfinedDirError::Io)?;
     let name = real.file_name().filter(|it| is_own || path.file_name() == Some(it));
     let (Some(name), Some(parent)) = (name, real.parent()) else {
-        return Err(BeneathError::Outside);
+        return Err(ConfinedDirError::Outside);
     };
-    Beneath::open(parent)?.whole_known(Path::new(name), MOST_LOADED, Some(known))
+    ConfinedDir::open(parent)?.whole_known(Path::new(name), MOST_LOADED, Some(known))
 }
 
 /// Returns the files that a format shows.
@@ -125,7 +125,7 @@ fn files(
     format: Format,
     by: By,
     dir: &Path,
-    beneath: &Beneath,
+    beneath: &ConfinedDir,
     warnings: &mut Vec<String>,
 ) -> Files {
     match format {

@@ -6,9 +6,9 @@ use skills_protocol::wire::Context;
 
 use super::{Rig, skill, tree};
 use crate::handlers::check::{Active, active};
-use crate::lineup::Lineup;
 use crate::peer::Peer;
-use crate::prepared::Prepared;
+use crate::response_cache::ResponseCache;
+use crate::snapshot_index::SnapshotIndex;
 
 const PROFILES: [&str; 2] = ["agentskills", "codex"];
 
@@ -22,9 +22,9 @@ impl Rig {
             active(&self.service, &peer, &context, profiles).await.expect("there are views");
         let mut n_settled = 0;
         for _ in 0..2 {
-            Prepared::of(&views[0]).lineup(&views, |views| {
+            ResponseCache::of(&views[0]).lineup(&views, |views| {
                 n_settled += 1;
-                Lineup::of(views)
+                SnapshotIndex::of(views)
             });
         }
         n_settled

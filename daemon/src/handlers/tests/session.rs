@@ -5,7 +5,7 @@ use skills_protocol::wire::Context;
 use skills_syntax::path::AbsPath;
 
 use super::*;
-use crate::conversation::Reach;
+use crate::conversation::TouchScope;
 use crate::peer::Peer;
 
 /// A worktree with packages that have skills of their own.
@@ -227,7 +227,7 @@ async fn what_anybody_may_have_written_brings_nothing_of_a_worktree_before_it_is
         };
         let named = rig.service.named(&Peer::new(7), context).await.unwrap();
         let paths = vec![written.clone()];
-        let touched = rig.service.touch(named, paths, Reach::Trusted).await.unwrap();
+        let touched = rig.service.touch(named, paths, TouchScope::Trusted).await.unwrap();
         brought.push((touched.new.activated.len(), touched.new.discovered.len()));
     }
     assert_eq!(brought, [(1, 0), (0, 0), (1, 2)]);

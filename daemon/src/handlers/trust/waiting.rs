@@ -17,8 +17,8 @@ use skills_render::count_commands;
 use skills_render::resources::is_script;
 use skills_syntax::text::decode;
 
-use crate::beneath::{Beneath, MOST_LOADED};
 use crate::blocking::blocking;
+use crate::confined_dir::{ConfinedDir, MOST_LOADED};
 use crate::gate;
 use crate::sealed::Snapshot;
 use crate::service::Service;
@@ -119,7 +119,7 @@ impl Counts {
         });
         let mut counts = Self { hooks, commands: 0, scripts: 0 };
         // Unreadable files are not run.
-        let Ok(beneath) = Beneath::of(candidate) else { return counts };
+        let Ok(beneath) = ConfinedDir::of(candidate) else { return counts };
         let file = Path::new(candidate.path.file_name().unwrap_or(OsStr::new("SKILL.md")));
         let body = beneath.whole(file, MOST_LOADED).unwrap_or_default();
         counts.commands = count_commands(&decode(&body).text);

@@ -8,7 +8,7 @@ use skills_protocol::wire::{By, ReadParams, ReadResult, ResourcesParams};
 
 use super::{Said, arguments, object, text};
 use crate::mcp::consent::{User, ask_first};
-use crate::mcp::desk::{Desk, told};
+use crate::mcp::context::{McpContext, told};
 use crate::mcp::names::{media_type, uri};
 
 pub(super) const READ: &str = "Reads a file that belongs to a skill, such as a reference or a script, by its path relative to the skill's directory. Without a path it lists the skill's files.";
@@ -46,7 +46,7 @@ pub(super) fn schema() -> Value {
 
 /// Reads a file; the user is asked first where that is wanted.
 pub(super) async fn read(
-    desk: &Desk,
+    desk: &McpContext,
     given: Option<JsonObject>,
     user: User,
 ) -> Result<CallToolResponse, String> {
@@ -109,7 +109,7 @@ fn rest(read: &ReadResult, offset: u64) -> Option<String> {
     })
 }
 
-async fn list(desk: &Desk, name: String) -> Said {
+async fn list(desk: &McpContext, name: String) -> Said {
     let params =
         ResourcesParams { name: Some(name), limit: Some(MANY), ..ResourcesParams::default() };
     let listed = desk.ask::<SkillsResources>(params).await.map_err(|error| told(&error))?;

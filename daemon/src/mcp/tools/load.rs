@@ -9,7 +9,7 @@ use skills_protocol::wire::{By, LoadFormat, LoadParams, LoadResult, ShellCommand
 
 use super::{SKILL, arguments, object, tool as plain_tool};
 use crate::mcp::consent::{User, ask_first};
-use crate::mcp::desk::{Desk, told};
+use crate::mcp::context::{McpContext, told};
 
 /// Where the rest of an answer of `skills/load` is, for a client that applies it.
 const META: &str = "skillsd/load";
@@ -26,7 +26,7 @@ struct Arguments {
 }
 
 /// Returns the tool with the skills as they are now.
-pub(super) async fn tool(desk: &Desk) -> Result<Tool, ClientError> {
+pub(super) async fn tool(desk: &McpContext) -> Result<Tool, ClientError> {
     // One line for each skill, within a bounded room: clients cut long descriptions.
     let params = ToolParams { style: Some(LoadFormat::Claude), ..ToolParams::default() };
     let described = desk.ask::<CatalogTool>(params).await?.tool;
@@ -51,7 +51,7 @@ fn names(schema: &Value) -> Option<Value> {
 
 /// Loads a skill; the user is asked first where that is wanted.
 pub(super) async fn load(
-    desk: &Desk,
+    desk: &McpContext,
     given: Option<JsonObject>,
     user: User,
 ) -> Result<CallToolResponse, String> {
@@ -74,7 +74,7 @@ pub(super) async fn load(
 
 /// Asks for a skill. Commands in it are never run.
 pub(in crate::mcp) async fn loaded(
-    desk: &Desk,
+    desk: &McpContext,
     name: String,
     args: Option<String>,
     by: By,

@@ -13,7 +13,7 @@ use skills_protocol::wire::{
 use skills_render::escape;
 
 use super::{Said, arguments, object, text};
-use crate::mcp::desk::{Desk, told};
+use crate::mcp::context::{McpContext, told};
 
 pub(super) const SEARCH: &str = "Finds skills by their names and by what they say they do, the best answer first. Use it when no skill in the description of the tool `skill` plainly fits, or when the list there is shortened.";
 
@@ -35,7 +35,7 @@ pub(super) fn search_schema() -> Value {
     object(&properties, &["query"])
 }
 
-pub(super) async fn search(desk: &Desk, given: Option<JsonObject>) -> Said {
+pub(super) async fn search(desk: &McpContext, given: Option<JsonObject>) -> Said {
     let Query { query, limit } = arguments(given)?;
     let params = SearchParams { query, limit, ..SearchParams::default() };
     let found = desk.ask::<SkillsSearch>(params).await.map_err(|error| told(&error))?;
@@ -68,7 +68,7 @@ pub(super) fn explain_schema() -> Value {
     object(&properties, &[])
 }
 
-pub(super) async fn explain(desk: &Desk, given: Option<JsonObject>) -> Said {
+pub(super) async fn explain(desk: &McpContext, given: Option<JsonObject>) -> Said {
     let Target { name, path } = arguments(given)?;
     let explained = match path {
         Some(path) => {

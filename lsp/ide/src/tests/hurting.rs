@@ -8,7 +8,7 @@ use std::path::Path;
 
 use skills_agents::references::{Bases, linked, links, references};
 use skills_agents::skill::parse;
-use skills_lint::{MAX_SHOWN, Settings, Surroundings, check, check_to_mend, settle, shown};
+use skills_lint::{FsContext, MAX_SHOWN, Settings, check, check_to_mend, settle, shown};
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::{LineIndex, Span};
 
@@ -23,7 +23,7 @@ use texts::texts;
 /// A directory with one file, of which nothing else is there.
 struct Bare(Vec<String>);
 
-impl Surroundings for Bare {
+impl FsContext for Bare {
     fn files(&self) -> Option<&[String]> {
         Some(&self.0)
     }

@@ -4,7 +4,7 @@
 use skills_agents::catalog::{ALLOWED_TOOLS, PATHS};
 use skills_agents::fields::Fields;
 use skills_agents::skill::parse;
-use skills_lint::Surroundings;
+use skills_lint::FsContext;
 use skills_lint::testing::SPANNING;
 use skills_syntax::parse::Document;
 use skills_syntax::text::Span;
@@ -15,7 +15,7 @@ use crate::{Kind, Written, complete, complete_paths, hover, selection};
 /// A worktree with these files.
 struct Tree;
 
-impl Surroundings for Tree {
+impl FsContext for Tree {
     fn first_matches(&self, glob: &str) -> Vec<String> {
         let all = ["src/a.rs", "src/deep/b.ts", "docs/x.md"];
         let dir = glob.trim_end_matches("**");

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use skills_config::McpServer;
 use skills_discovery::resolve::prompt_path;
-use skills_engine::{Engine, McpOptions, Options, Provision};
+use skills_engine::{Engine, McpOptions, Options, SourceConfig};
 use skills_syntax::path::AbsPath;
 use skills_testkit::{Home, wait_for};
 use tokio::runtime::Builder;
@@ -240,10 +240,10 @@ fn ask(rig: &Rig, more: &[&str], timeout: u64, path: &AbsPath, topic: Option<&st
     let mcp = McpOptions {
         servers: [("notes".to_owned(), server)].into(),
         timeout: Duration::from_secs(timeout),
-        ..Provision::default().mcp
+        ..SourceConfig::default().mcp
     };
     let engine = Engine::start(Options::new("boot".to_owned())).expect("a thread can be started");
-    engine.provide(Provision { mcp, ..Provision::default() });
+    engine.provide(SourceConfig { mcp, ..SourceConfig::default() });
     let runtime = Builder::new_current_thread().build().expect("a runtime can be made");
     let arguments = topic.map(|it| ("topic".to_owned(), it.to_owned())).into_iter().collect();
     let answer = runtime.block_on(engine.prompt(path, arguments));
