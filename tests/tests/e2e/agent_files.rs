@@ -52,7 +52,7 @@ fn write(path: &Path, text: &str) {
 }
 
 #[test]
-fn an_edit_of_opencode_json_is_in_the_next_list() {
+fn edit_of_opencode_json_shows_in_the_next_list() {
     let mut place = Place::new("opencode", "");
     let config = place.top.join("opencode.json");
     write_skill(&place.top.join("more/a"), "a", "d");
@@ -96,7 +96,7 @@ fn an_edit_of_opencode_json_is_in_the_next_list() {
 }
 
 #[test]
-fn a_denied_tool_is_explained_with_its_line() {
+fn explain_names_the_line_that_denies_the_skill_tool() {
     let place = Place::new(
         "opencode",
         "//- /opencode.json\n{\n  \"permission\": {\"skill\": {\"a\": \"allow\",\n    \"*\": \"deny\"}}\n}\n",
@@ -125,7 +125,7 @@ fn a_denied_tool_is_explained_with_its_line() {
 }
 
 #[test]
-fn plugins_come_and_go_with_the_files_that_name_them() {
+fn plugin_skills_follow_the_plugin_files() {
     let mut place = Place::new("claude-code", "");
     let home = place.live.home.path().to_owned();
     let plugin = home.join(".claude/plugins/cache/market/tools/1.0");
@@ -162,7 +162,7 @@ fn plugins_come_and_go_with_the_files_that_name_them() {
 }
 
 #[test]
-fn commands_are_listed_like_skills_and_follow_their_files() {
+fn commands_are_listed_as_skills_and_follow_their_files() {
     let mut place = Place::new("claude-code", "");
     let commands = place.top.join(".claude/commands");
     write(&commands.join("front/make.md"), "---\ndescription: Makes\n---\nMake $1.\n");
@@ -184,7 +184,7 @@ fn commands_are_listed_like_skills_and_follow_their_files() {
 }
 
 #[test]
-fn skills_are_switched_off_and_on_again() {
+fn codex_config_and_openai_yaml_switch_skills_off_and_on() {
     let mut codex = Place::new("codex", "");
     let home = codex.live.home.path().to_owned();
     write_skill(&codex.top.join(".codex/skills/a"), "a", "d");
@@ -207,7 +207,7 @@ fn skills_are_switched_off_and_on_again() {
 }
 
 #[test]
-fn trusted_folders_and_disabled_names_count_in_gemini_cli() {
+fn gemini_cli_applies_trusted_folders_and_disabled_names() {
     let mut place = Place::new("gemini-cli", "");
     let home = place.live.home.path().to_owned();
     lay_out(&home, "//- /.gemini/settings.json\n{\"skills\": {\"disabled\": [\"OFF\"]}}\n");
@@ -223,7 +223,7 @@ fn trusted_folders_and_disabled_names_count_in_gemini_cli() {
 }
 
 #[test]
-fn files_that_are_no_configuration_harm_nothing() {
+fn unreadable_agent_configuration_is_reported_and_skills_stay_listed() {
     let mut place = Place::new("opencode", "//- /opencode.json fifo\n");
     write_skill(&place.top.join(".opencode/skills/a"), "a", "d");
     assert_eq!(place.names(), ["a"]);
@@ -238,7 +238,7 @@ fn files_that_are_no_configuration_harm_nothing() {
 }
 
 #[test]
-fn a_name_alone_is_what_a_catalog_says_of_a_skill_that_settings_want_so() {
+fn name_only_override_removes_the_description_from_the_listing() {
     let mut place = Place::new("claude-code", "");
     write_skill(&place.top.join(".claude/skills/a"), "a", "all of it");
     write_skill(&place.top.join(".claude/skills/b"), "b", "not this");
@@ -254,7 +254,7 @@ fn a_name_alone_is_what_a_catalog_says_of_a_skill_that_settings_want_so() {
 }
 
 #[test]
-fn extensions_come_and_go_with_the_files_that_say_so() {
+fn extension_skills_follow_manifest_and_enablement_files() {
     let mut place = Place::new("gemini-cli", "");
     let extensions = place.live.home.path().join(".gemini/extensions");
     write_skill(&extensions.join("tools/skills/a"), "a", "d");
@@ -275,7 +275,7 @@ fn extensions_come_and_go_with_the_files_that_say_so() {
 }
 
 #[test]
-fn what_opencode_itself_writes_changes_nothing() {
+fn files_written_by_opencode_do_not_change_the_clock() {
     let tree = "//- /.opencode/skills/a/SKILL.md\n---\nname: a\ndescription: d\n---\n";
     let mut place = Place::new("opencode", tree);
     let before = place.list(&[])["clock"].clone();
@@ -301,7 +301,7 @@ fn directory_of(base: &Base, home: &Path, top: &Path) -> Option<PathBuf> {
 }
 
 #[test]
-fn each_configuration_file_of_each_agent_is_watched() {
+fn every_agent_configuration_file_is_watched() {
     let mut live = Live::start();
     let mut n_files = 0;
     for profile in profile::agents() {

@@ -58,7 +58,7 @@ fn activated(wire: &mut Wire) -> Vec<String> {
 }
 
 #[test]
-fn what_is_written_counts_as_touched_where_that_is_wanted() {
+fn auto_session_counts_writes_as_touches() {
     let home = Home::new();
     let top = monorepo(&home);
     let daemon = Daemon::start(&home, exe());
@@ -109,7 +109,7 @@ fn what_is_written_counts_as_touched_where_that_is_wanted() {
 }
 
 #[test]
-fn a_subscription_goes_with_its_session() {
+fn subscription_follows_its_session_to_another_worktree() {
     let home = Home::new();
     let top = monorepo(&home);
     let other =
@@ -146,7 +146,7 @@ fn a_subscription_goes_with_its_session() {
 }
 
 #[test]
-fn loading_is_told_to_those_who_follow_the_session() {
+fn loading_a_skill_notifies_session_subscribers() {
     let home = Home::new();
     let top = monorepo(&home);
     let daemon = Daemon::start(&home, exe());
@@ -168,7 +168,7 @@ fn loading_is_told_to_those_who_follow_the_session() {
 }
 
 #[test]
-fn a_subscription_follows_what_its_session_sees() {
+fn subscription_follows_the_view_of_its_session() {
     let home = Home::new();
     let top = monorepo(&home);
     let daemon = Daemon::start(&home, exe());
@@ -196,7 +196,7 @@ fn a_subscription_follows_what_its_session_sees() {
 }
 
 #[test]
-fn a_catalog_tells_an_agent_of_each_skill_once() {
+fn listing_with_only_new_names_each_skill_once_per_agent() {
     let home = Home::new();
     let top = monorepo(&home);
     let daemon = Daemon::start(&home, exe());
@@ -231,7 +231,7 @@ fn a_catalog_tells_an_agent_of_each_skill_once() {
 }
 
 #[test]
-fn of_two_descriptions_without_room_that_of_the_less_used_is_cut() {
+fn over_budget_listing_drops_the_description_of_the_less_used_skill() {
     let home = Home::new();
     let long = |name: &str| {
         let description = format!("{name} ").repeat(60);

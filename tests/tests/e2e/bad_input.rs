@@ -84,32 +84,32 @@ impl Answers {
 }
 
 #[test]
-fn a_directory_named_skill_md() {
+fn directory_named_skill_md_is_invalid() {
     check("//- /.agents/skills/bad/SKILL.md/x.md\n", &["directory"]);
 }
 
 #[test]
-fn a_pipe_that_nobody_writes_to() {
+fn named_pipe_as_skill_file_is_invalid() {
     check("//- /.agents/skills/bad/SKILL.md fifo\n", &["pipe", "fifo", "regular file"]);
 }
 
 #[test]
-fn a_device_without_end() {
+fn endless_device_as_skill_file_is_invalid() {
     check("//- /.agents/skills/bad/SKILL.md link=/dev/zero\n", &["device", "regular file"]);
 }
 
 #[test]
-fn a_link_to_nowhere() {
+fn dangling_link_as_skill_file_is_invalid() {
     check("//- /.agents/skills/bad/SKILL.md link=nowhere\n", &["link to nothing"]);
 }
 
 #[test]
-fn a_link_to_itself() {
+fn link_to_itself_as_skill_file_is_invalid() {
     check("//- /.agents/skills/bad/SKILL.md link=SKILL.md\n", &["round in a circle"]);
 }
 
 #[test]
-fn a_file_of_patterns_that_never_ends() {
+fn endless_ignore_file_does_not_stall_calls() {
     let mut live = Live::start();
     let top = live.home.worktree("w", GOOD);
     live.wire.set_patience(PATIENCE);
@@ -134,12 +134,12 @@ fn a_file_of_patterns_that_never_ends() {
 }
 
 #[test]
-fn an_empty_file() {
+fn empty_skill_file_is_invalid() {
     check("//- /.agents/skills/bad/SKILL.md\n", &["empty", "no frontmatter"]);
 }
 
 #[test]
-fn a_file_of_a_hundred_megabytes() {
+fn skill_file_of_100_mb_is_listed_with_a_finding() {
     let mut live = Live::start();
     let top = live.home.worktree("w", GOOD);
     lay_out(&top, &format!("//- /{BAD} size=104857600\n---\nname: bad\ndescription: d\n---\n"));
@@ -157,7 +157,7 @@ fn a_file_of_a_hundred_megabytes() {
 }
 
 #[test]
-fn bytes_that_are_not_utf8() {
+fn skill_file_that_is_not_utf8_is_invalid() {
     check(
         "//- /.agents/skills/bad/SKILL.md bytes\n---\nname: bad\ndescription: caf\\xe9\n---\n",
         &["utf-8"],
@@ -165,12 +165,12 @@ fn bytes_that_are_not_utf8() {
 }
 
 #[test]
-fn a_file_without_frontmatter() {
+fn skill_file_without_frontmatter_is_invalid() {
     check("//- /.agents/skills/bad/SKILL.md\n# Only a heading\n", &["frontmatter", "name"]);
 }
 
 #[test]
-fn frontmatter_that_never_ends() {
+fn unclosed_frontmatter_is_invalid() {
     check(
         "//- /.agents/skills/bad/SKILL.md\n---\nname: bad\ndescription: d\n\nBody.\n",
         &["close", "end"],
@@ -178,7 +178,7 @@ fn frontmatter_that_never_ends() {
 }
 
 #[test]
-fn frontmatter_below_other_text() {
+fn frontmatter_after_other_text_is_invalid() {
     // No agent that was run sees it, whatever we can make of it.
     for before in ["# Title\n", "\n", "<!-- c -->\n"] {
         check(
@@ -189,7 +189,7 @@ fn frontmatter_below_other_text() {
 }
 
 #[test]
-fn a_file_that_may_not_be_read() {
+fn unreadable_skill_file_is_invalid() {
     const NOBODY: u32 = 65_534;
     if !rustix::process::geteuid().is_root() {
         // As ourselves a mode is enough.
@@ -230,7 +230,7 @@ fn a_file_that_may_not_be_read() {
 }
 
 #[test]
-fn a_file_that_grows_while_it_is_read() {
+fn growing_skill_file_does_not_hide_other_skills() {
     let mut live = Live::start();
     let top = live.home.worktree("w", GOOD);
     let path = write_skill(&top.join(".agents/skills/grows"), "grows", "d");
@@ -257,7 +257,7 @@ fn a_file_that_grows_while_it_is_read() {
 }
 
 #[test]
-fn roots_that_vanish_and_come_back() {
+fn search_roots_removed_and_recreated_are_followed() {
     let mut live = Live::start();
     let top = live.home.worktree("w", GOOD);
     for _ in 0..5 {
@@ -272,7 +272,7 @@ fn roots_that_vanish_and_come_back() {
 }
 
 #[test]
-fn a_worktree_that_vanishes_and_comes_back() {
+fn worktree_removed_and_recreated_is_followed() {
     let mut live = Live::start();
     let top = live.home.worktree("w", GOOD);
     write_skill(&live.home.path().join(".agents/skills/mine"), "mine", "d");
@@ -325,7 +325,7 @@ fn names_that_are_not_utf8_survive_the_wire() {
 }
 
 #[test]
-fn a_worktree_inside_another_is_its_own() {
+fn nested_worktree_lists_only_its_own_skills() {
     let mut live = Live::start();
     let outer = live.home.worktree("w", "");
     let inner = live.home.worktree("w/inner", "");
@@ -343,7 +343,7 @@ fn a_worktree_inside_another_is_its_own() {
 }
 
 #[test]
-fn a_loop_of_links_ends() {
+fn link_loop_ends() {
     let mut live = Live::start();
     let top = live.home.worktree(
         "w",
@@ -355,7 +355,7 @@ fn a_loop_of_links_ends() {
 }
 
 #[test]
-fn yaml_made_to_hurt_does_not() {
+fn hostile_yaml_does_not_stall_or_hide_other_skills() {
     let mut live = Live::start();
     let top = live.home.worktree("w", GOOD);
     let aliases = (0..20).fold("a0: &a0 [x, x, x, x, x, x, x, x]\n".to_owned(), |text, index| {
@@ -387,7 +387,7 @@ fn yaml_made_to_hurt_does_not() {
 }
 
 #[test]
-fn ten_thousand_skills_in_one_root() {
+fn root_with_10000_skills_is_listed_in_pages() {
     const MANY: usize = 10_000;
     let mut live = Live::start();
     let top = live.home.worktree("w", "");

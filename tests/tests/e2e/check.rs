@@ -31,7 +31,7 @@ fn codes(result: &Value) -> Vec<String> {
 }
 
 #[test]
-fn findings_come_over_the_socket_with_places_agents_and_fixes() {
+fn check_returns_findings_with_ranges_profiles_and_fixes() {
     let mut live = Live::start();
     let top = live.home.worktree("w", TREE);
     let result = live.wire.call("skills/check", &json!({"cwd": top}));
@@ -75,7 +75,7 @@ fn findings_come_over_the_socket_with_places_agents_and_fixes() {
 }
 
 #[test]
-fn a_file_that_is_met_by_two_ways_is_no_rival_of_itself() {
+fn skill_reached_by_two_paths_does_not_shadow_itself() {
     let home = Home::new();
     let tree = "//- /.agents/skills/pdf-reader/SKILL.md\n---\nname: pdf-reader\ndescription: Reads PDF files. Use when asked about one.\n---\nBody.\n";
     let top = home.worktree("w", tree);
@@ -96,7 +96,7 @@ fn a_file_that_is_met_by_two_ways_is_no_rival_of_itself() {
 }
 
 #[test]
-fn a_profile_decides_who_minds() {
+fn severity_depends_on_the_profile() {
     let mut live = Live::start();
     let top =
         live.home.worktree("w", "//- /skills/x/SKILL.md\n---\ndescription: Use it.\n---\nBody.\n");
@@ -109,7 +109,7 @@ fn a_profile_decides_who_minds() {
 }
 
 #[test]
-fn several_profiles_and_all_of_them_are_checked_together() {
+fn check_takes_several_profiles_or_all() {
     let home = Home::new();
     let top = home.worktree("w", "//- /skills/x/SKILL.md\n---\ndescription: Use it.\n---\nBody.\n");
     for (profiles, severity) in [("codex,opencode", "error"), ("all", "error"), ("codex", "hint")] {
@@ -122,7 +122,7 @@ fn several_profiles_and_all_of_them_are_checked_together() {
 }
 
 #[test]
-fn the_command_prints_the_wires_result_and_starts_no_daemon() {
+fn check_command_prints_the_wire_result_and_starts_no_daemon() {
     let mut live = Live::start();
     let top = live.home.worktree("w", TREE);
     let mut answered = live.wire.call("skills/check", &json!({"cwd": top}));
@@ -147,7 +147,7 @@ fn the_command_prints_the_wires_result_and_starts_no_daemon() {
 }
 
 #[test]
-fn fixes_are_made_once_and_leave_the_rest_alone() {
+fn check_fix_is_idempotent_and_keeps_other_text() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
     let file = top.join(".agents/skills/a/SKILL.md");
@@ -164,7 +164,7 @@ fn fixes_are_made_once_and_leave_the_rest_alone() {
 }
 
 #[test]
-fn a_file_that_is_reached_by_several_ways_is_mended_once() {
+fn check_fix_edits_a_file_reached_by_several_paths_once() {
     let home = Home::new();
     let tree = "//- /shared/s/SKILL.md\n---\nname: s\ndescription: Does it. Use when asked.\neffort: hihg\nmodel: sonet\nwhen_to_use: a: b\n---\nBody\u{200B} one two three.\n";
     let top = home.worktree("w", tree);
@@ -214,7 +214,7 @@ fn in_between(home: &Home, mut between: impl FnMut() + Send + 'static) -> PathBu
 }
 
 #[test]
-fn a_file_that_is_saved_while_it_is_checked_is_left_alone_and_told_of() {
+fn check_fix_skips_and_reports_a_file_saved_meanwhile() {
     // What is saved may be well, or have the same to mend.
     for saved in [
         "---\nname: a\ndescription: Saved meanwhile. Use it.\n---\nBody.\n",
@@ -246,7 +246,7 @@ fn a_file_that_is_saved_while_it_is_checked_is_left_alone_and_told_of() {
 }
 
 #[test]
-fn a_file_of_which_the_end_is_not_read_is_not_mended() {
+fn check_fix_skips_a_file_read_only_in_part() {
     let mut live = Live::start();
     let text =
         format!("---\nname: a\ndescription: Use: it.\n---\n```\n{}", "long\n".repeat(60_000));
@@ -260,7 +260,7 @@ fn a_file_of_which_the_end_is_not_read_is_not_mended() {
 }
 
 #[test]
-fn all_fixes_come_as_edits_of_the_file_as_it_is() {
+fn fix_all_edits_apply_to_the_bytes_on_disk() {
     let mut live = Live::start();
     let text =
         "\u{FEFF}---\nname: a\ndescription: Use it.\nallowed-tools: \"Raed, Bash(x\"\n---\nBody.\n";
@@ -300,7 +300,7 @@ fn leads_somewhere(address: &Value) {
 }
 
 #[test]
-fn findings_lead_to_the_page_where_there_is_one() {
+fn finding_links_lead_to_the_rules_page() {
     let mut live = Live::start();
     let top = live.home.worktree("w", TREE);
     let hrefs = |live: &mut Live| -> Vec<Value> {
@@ -328,7 +328,7 @@ fn findings_lead_to_the_page_where_there_is_one() {
 }
 
 #[test]
-fn a_rule_is_explained() {
+fn check_explain_describes_a_rule() {
     let mut live = Live::start();
     let top = live.home.worktree("w", TREE);
     let output = run(&live.home, &top, &["check", "--explain", "yaml/unquoted-colon"]);
@@ -375,7 +375,7 @@ fn a_rule_is_explained() {
 }
 
 #[test]
-fn a_log_for_code_scanning_has_what_its_schema_wants() {
+fn sarif_output_matches_its_schema() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
     let output = run(&home, &top, &["check", "--format", "sarif"]);
@@ -439,7 +439,7 @@ fn a_log_for_code_scanning_has_what_its_schema_wants() {
 }
 
 #[test]
-fn a_log_says_what_to_delete_and_ends_each_sentence_once() {
+fn sarif_deletes_the_byte_order_mark_and_punctuates_messages() {
     let home = Home::new();
     let head = "---\nname: a\ndescription: Reads. Use when asked.\n";
     let text = format!("\u{FEFF}{head}allowed-tools: Raed\n---\nBody.\n");
@@ -455,7 +455,7 @@ fn a_log_says_what_to_delete_and_ends_each_sentence_once() {
 }
 
 #[test]
-fn two_formats_at_once_are_refused() {
+fn check_refuses_two_output_formats() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
     let output = run(&home, &top, &["check", "--json", "--format", "sarif"]);
@@ -467,7 +467,7 @@ fn two_formats_at_once_are_refused() {
 }
 
 #[test]
-fn annotations_are_commands_on_one_line_each() {
+fn github_annotations_take_one_line_each() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
     let text = stdout(&run(&home, &top, &["check", "--format", "github"]));
@@ -478,7 +478,7 @@ fn annotations_are_commands_on_one_line_each() {
 }
 
 #[test]
-fn a_new_skill_is_well() {
+fn new_skill_passes_check() {
     let home = Home::new();
     let top = home.worktree("w", "//- /README.md\n");
     let output = run(&home, &top, &["new", "release-notes"]);
@@ -491,7 +491,7 @@ fn a_new_skill_is_well() {
 }
 
 #[test]
-fn the_configuration_decides_which_rules_count_and_for_whom() {
+fn configuration_sets_rule_levels_paths_and_profiles() {
     let mut live = Live::start();
     let top = live.home.worktree("w", TREE);
     let count = |live: &mut Live, code: &str| -> Vec<String> {
@@ -525,7 +525,7 @@ fn the_configuration_decides_which_rules_count_and_for_whom() {
 }
 
 #[test]
-fn commands_are_checked_as_skills_are() {
+fn commands_are_checked_like_skills() {
     let home = Home::new();
     let tree = "//- /.claude/commands/git/push.md\n---\nalowed-tools: Bash(git push:*)\n---\nPush.\n\
                 //- /.claude/commands/deploy.md\nDeploy.\n\
@@ -555,7 +555,7 @@ fn hook(id: &str) -> (Vec<String>, String) {
 }
 
 #[test]
-fn the_hooks_for_pre_commit_run_on_the_files_that_they_are_for() {
+fn pre_commit_hooks_run_on_matching_files() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
     let (entry, files) = hook("skillsd-check");
@@ -579,7 +579,7 @@ fn the_hooks_for_pre_commit_run_on_the_files_that_they_are_for() {
 }
 
 #[test]
-fn the_steps_of_the_example_action_do_what_they_say() {
+fn documented_github_action_steps_run() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/check.md");
     let page = fs::read_to_string(page).expect("it is there");
     let example = page.split("```yaml\n").find(|it| it.starts_with("name: skills")).expect("there");
@@ -602,7 +602,7 @@ fn the_steps_of_the_example_action_do_what_they_say() {
 }
 
 #[test]
-fn a_check_that_watches_speaks_again_when_something_has_changed() {
+fn check_watch_prints_findings_after_a_change() {
     let home = Home::new();
     let top =
         home.worktree("w", "//- /skills/x/SKILL.md\n---\nname: x\ndescription: Use it.\n---\nx\n");

@@ -23,7 +23,7 @@ fn without_clock(mut value: Value) -> Value {
 }
 
 #[test]
-fn json_is_the_wire_result() {
+fn json_output_equals_the_wire_result() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
     let cases = [
@@ -47,7 +47,7 @@ fn json_is_the_wire_result() {
 }
 
 #[test]
-fn without_a_daemon_the_answers_are_the_same() {
+fn json_output_is_the_same_without_a_daemon() {
     let with = Home::new();
     let top = with.worktree("w", TREE);
     write_skill(&with.path().join(".agents/skills/mine"), "mine", "d");
@@ -93,7 +93,7 @@ fn check_code(home: &Home, cwd: &Path, args: &[&str], code: i32) -> String {
 }
 
 #[test]
-fn exit_codes_are_those_documented() {
+fn exit_codes_match_the_documentation() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
     check_code(&home, &top, &["list"], 0);
@@ -114,7 +114,7 @@ fn exit_codes_are_those_documented() {
 }
 
 #[test]
-fn no_daemon_to_be_had_is_exit_code_3() {
+fn failed_daemon_start_exits_with_3() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
     // A file where the directory of the socket should be: no daemon can start.
@@ -125,7 +125,7 @@ fn no_daemon_to_be_had_is_exit_code_3() {
 }
 
 #[test]
-fn a_closed_pipe_is_no_error() {
+fn closed_stdout_exits_with_0() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
     let (reader, writer) = std::io::pipe().expect("a pipe");
@@ -136,7 +136,7 @@ fn a_closed_pipe_is_no_error() {
 }
 
 #[test]
-fn a_place_without_skills_says_where_it_looked() {
+fn empty_list_names_the_searched_directories() {
     let home = Home::new();
     let top = home.worktree("w", "");
     let output = run(&home, &top, &["list"]);
@@ -146,7 +146,7 @@ fn a_place_without_skills_says_where_it_looked() {
 }
 
 #[test]
-fn all_names_what_could_not_be_used() {
+fn list_all_names_unusable_entries_with_reasons() {
     let home = Home::new();
     let odd = "//- /.agents/skills/gone link=nowhere\n//- /.agents/skills/round link=round\n\
                //- /.agents/skills/small/skill.md\n---\nname: small\ndescription: d\n---\n";
@@ -165,7 +165,7 @@ fn all_names_what_could_not_be_used() {
 }
 
 #[test]
-fn dir_and_cwd_name_the_place() {
+fn dir_argument_and_cwd_flag_select_the_worktree() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
     let elsewhere = home.work();
@@ -183,7 +183,7 @@ fn dir_and_cwd_name_the_place() {
 }
 
 #[test]
-fn all_profiles_side_by_side() {
+fn explain_shows_all_profiles() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
     let output = run(&home, &top, &["explain", "c", "--profile", "all"]);
@@ -196,7 +196,7 @@ fn all_profiles_side_by_side() {
 }
 
 #[test]
-fn lists_of_several_profiles_are_a_matrix_with_a_daemon_and_without() {
+fn list_of_several_profiles_is_a_matrix_with_and_without_a_daemon() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
     for flag in [None, Some("--no-daemon")] {

@@ -118,7 +118,7 @@ impl Drop for Printing {
 }
 
 #[test]
-fn the_examples_in_rust_list_and_load() {
+fn rust_examples_list_and_load() {
     let scene = Scene::new();
     let listed = scene.run(env!("CARGO_BIN_EXE_example-list"), &[".", "claude-code"]);
     assert_eq!(listed, "fix: Fixes an issue.\n");
@@ -131,7 +131,7 @@ fn the_examples_in_rust_list_and_load() {
 }
 
 #[test]
-fn the_example_in_rust_follows_from_one_daemon_to_the_next() {
+fn rust_follow_example_survives_a_daemon_restart() {
     let scene = Scene::new();
     scene.add("old");
     let mut command = scene.command(env!("CARGO_BIN_EXE_example-follow"));
@@ -187,7 +187,7 @@ fn check_agent(scene: &Scene, command: impl Fn() -> Command) {
 }
 
 #[test]
-fn the_example_in_python_is_an_agent() {
+fn python_example_lists_loads_and_follows() {
     let Some(clients) = installed("the example in Python") else { return };
     let scene = Scene::new();
     check_agent(&scene, || {
@@ -199,7 +199,7 @@ fn the_example_in_python_is_an_agent() {
 }
 
 #[test]
-fn the_example_in_typescript_is_an_agent() {
+fn typescript_example_lists_loads_and_follows() {
     let Some(clients) = installed("the example in TypeScript") else { return };
     let scene = Scene::new();
     // Beside the modules, as it is in somebody's project.
@@ -226,7 +226,7 @@ fn the_example_in_typescript_is_an_agent() {
 }
 
 #[test]
-fn the_protocols_own_mcp_clients_are_served() {
+fn official_mcp_clients_are_served() {
     let Some(clients) = installed("the MCP clients") else { return };
     let scene = Scene::new();
     let worktree = scene.home.worktree("mcp", "//- /src dir\n");

@@ -23,7 +23,7 @@ fn logs(home: &Home) -> String {
 }
 
 #[test]
-fn an_edit_counts_for_the_next_command_with_a_daemon_and_without() {
+fn configuration_edit_applies_to_the_next_command() {
     let home = Home::new();
     let top = home.worktree("w", ONE_SKILL);
     let profile = |args: &[&str]| run_json(&home, &top, args)["profile"].clone();
@@ -39,7 +39,7 @@ fn an_edit_counts_for_the_next_command_with_a_daemon_and_without() {
 /// Edits of every kind, between so many calls that the daemon has long stopped looking at the files
 /// at each of them.
 #[test]
-fn an_edit_counts_for_the_next_call_however_many_there_were_before() {
+fn configuration_edit_applies_to_the_next_call_after_many_calls() {
     let home = Home::new();
     let top = home.worktree("w", ONE_SKILL);
     let daemon = Daemon::start(&home, exe());
@@ -80,7 +80,7 @@ fn an_edit_counts_for_the_next_call_however_many_there_were_before() {
 }
 
 #[test]
-fn a_profile_of_ones_own_counts_at_once_and_so_does_each_edit_of_it() {
+fn user_profile_and_its_edits_apply_at_once() {
     let home = Home::new();
     let top = home.worktree("w", ONE_SKILL);
     let names = |args: &[&str]| -> Vec<String> {
@@ -111,7 +111,7 @@ fn a_profile_of_ones_own_counts_at_once_and_so_does_each_edit_of_it() {
 }
 
 #[test]
-fn a_broken_edit_is_told_by_every_command_and_stops_none() {
+fn broken_configuration_is_reported_by_every_command() {
     let home = Home::new();
     let top = home.worktree("w", ONE_SKILL);
     configure(&home, "profile = \"claude-code\"\n");
@@ -129,7 +129,7 @@ fn a_broken_edit_is_told_by_every_command_and_stops_none() {
 }
 
 #[test]
-fn the_log_names_methods_and_durations_and_no_content() {
+fn log_names_methods_and_durations_but_no_content() {
     let home = Home::new();
     let top = home.worktree("w", ONE_SKILL);
     configure(&home, "log.level = \"debug\"\n");
@@ -156,7 +156,7 @@ fn the_log_names_methods_and_durations_and_no_content() {
 }
 
 #[test]
-fn a_repository_may_name_a_profile_of_the_users_own() {
+fn repository_may_select_a_user_profile() {
     let home = Home::new();
     let top = home.worktree("w", ONE_SKILL);
     std::fs::write(top.join(".skillsd.toml"), "profile = \"house\"\n").expect("it is written");

@@ -328,21 +328,21 @@ fn compare(live: &mut Live, disk: &mut Disk, mode: Mode, seed: usize) {
 }
 
 #[test]
-fn the_live_list_is_what_is_read_for_the_first_time() {
+fn live_list_equals_a_fresh_read() {
     converge(Mode::Plain);
 }
 
 #[test]
-fn the_live_list_is_right_when_the_queue_overflows() {
+fn live_list_equals_a_fresh_read_after_queue_overflows() {
     converge(Mode::Overflow);
 }
 
 #[test]
-fn the_live_list_is_right_with_few_watches() {
+fn live_list_equals_a_fresh_read_with_few_watches() {
     converge(Mode::FewWatches);
 }
 
 #[test]
-fn the_live_list_is_right_when_daemons_are_killed() {
+fn live_list_equals_a_fresh_read_after_daemon_kills() {
     converge(Mode::Killed);
 }

@@ -248,7 +248,7 @@ async fn second_half(agent: &Agent, skill: &Path) {
 }
 
 #[test]
-fn an_agent_lives_a_conversation_over_two_daemons() {
+fn session_continues_across_a_daemon_kill() {
     let home = Home::new();
     let top = home.worktree("w", SKILLS);
     let skill = top.join(".claude/skills/price");

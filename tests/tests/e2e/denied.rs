@@ -48,7 +48,7 @@ fn states(live: &mut Live, top: &Path, more: &Value) -> Vec<String> {
 }
 
 #[test]
-fn what_is_denied_is_listed_as_such_and_named_nowhere_else() {
+fn denied_skill_is_listed_as_denied_and_hidden_from_the_model() {
     let mut live = Live::start();
     let top = live.home.worktree("w", SKILLS);
     let at = |more: Value| {
@@ -104,7 +104,7 @@ fn what_is_denied_is_listed_as_such_and_named_nowhere_else() {
 }
 
 #[test]
-fn an_agent_inside_the_agent_has_its_own_rules() {
+fn subagent_permission_rules_apply() {
     let mut live = Live::start();
     let top = live.home.worktree("w", SKILLS);
     let all = ["deploy active", "internal-notes denied"];
@@ -125,7 +125,7 @@ fn an_agent_inside_the_agent_has_its_own_rules() {
 }
 
 #[test]
-fn the_users_rules_and_the_repositorys_count_in_every_profile_at_once() {
+fn permission_rules_of_user_and_repository_apply_to_every_profile() {
     let mut live = Live::start();
     let top = live.home.worktree("w", SKILLS);
     let state = |live: &mut Live, profile: &str| {

@@ -84,7 +84,7 @@ fn bind(socket: &Path) -> UnixListener {
 }
 
 #[test]
-fn where_all_is_well_nothing_is_found_and_nothing_started() {
+fn doctor_finds_nothing_and_starts_no_daemon_in_a_healthy_setup() {
     let patient = Patient::new();
     patient.check(&[]);
     assert_eq!(listener(&patient.home.socket()), None, "`doctor` starts no daemon");
@@ -95,7 +95,7 @@ fn where_all_is_well_nothing_is_found_and_nothing_started() {
 }
 
 #[test]
-fn a_directory_that_is_open_to_others() {
+fn doctor_fixes_a_world_writable_runtime_dir() {
     let patient = Patient::new();
     set_mode(&patient.make_directory(), 0o777);
     patient.check(&["directory-open"]);
@@ -103,14 +103,14 @@ fn a_directory_that_is_open_to_others() {
 }
 
 #[test]
-fn a_file_in_place_of_the_directory() {
+fn doctor_reports_a_file_at_the_runtime_dir() {
     let patient = Patient::new();
     fs::write(patient.directory(), "").expect("a file can be written");
     patient.check(&["directory-not-one"]);
 }
 
 #[test]
-fn a_directory_of_another_user() {
+fn doctor_reports_a_runtime_dir_of_another_user() {
     if !rustix::process::geteuid().is_root() {
         println!("left out: only root can give a directory away");
         return;
@@ -121,7 +121,7 @@ fn a_directory_of_another_user() {
 }
 
 #[test]
-fn a_socket_that_a_killed_daemon_left() {
+fn doctor_fixes_a_stale_socket() {
     let patient = Patient::new();
     patient.make_directory();
     drop(bind(&patient.home.socket()));
@@ -131,7 +131,7 @@ fn a_socket_that_a_killed_daemon_left() {
 }
 
 #[test]
-fn a_file_in_place_of_the_socket() {
+fn doctor_reports_and_keeps_a_file_at_the_socket_path() {
     let patient = Patient::new();
     patient.make_directory();
     fs::write(patient.home.socket(), "precious").expect("a file can be written");
@@ -141,7 +141,7 @@ fn a_file_in_place_of_the_socket() {
 }
 
 #[test]
-fn a_socket_that_is_open_to_others() {
+fn doctor_fixes_a_world_writable_socket() {
     let patient = Patient::new();
     let _daemon = Daemon::start(&patient.home, exe());
     set_mode(&patient.home.socket(), 0o666);
@@ -150,7 +150,7 @@ fn a_socket_that_is_open_to_others() {
 }
 
 #[test]
-fn a_daemon_that_does_not_answer() {
+fn doctor_reports_a_silent_daemon() {
     let patient = Patient::new();
     patient.make_directory();
     let _deaf = bind(&patient.home.socket());
@@ -192,7 +192,7 @@ fn introduce(stream: &UnixStream, version: &str, protocol: &str) -> std::io::Res
 }
 
 #[test]
-fn a_daemon_of_another_protocol_and_commands_say_so_too() {
+fn doctor_and_commands_report_another_protocol_version() {
     let patient = Patient::new();
     patient.make_directory();
     pretend(&patient.home.socket(), "9.0.0", "9.0");
@@ -203,7 +203,7 @@ fn a_daemon_of_another_protocol_and_commands_say_so_too() {
 }
 
 #[test]
-fn a_daemon_of_another_version() {
+fn doctor_reports_a_daemon_of_another_version() {
     let patient = Patient::new();
     patient.make_directory();
     pretend(&patient.home.socket(), "0.0.1", "1.0");
@@ -215,7 +215,7 @@ fn a_daemon_of_another_version() {
 }
 
 #[test]
-fn mistakes_in_the_users_configuration() {
+fn doctor_reports_mistakes_in_the_user_configuration() {
     let patient = Patient::new();
     let directory = patient.home.config_dir().join("skillsd");
     fs::create_dir(&directory).expect("a directory can be made");
@@ -229,7 +229,7 @@ fn mistakes_in_the_users_configuration() {
 }
 
 #[test]
-fn mistakes_in_a_repositorys_configuration() {
+fn doctor_reports_mistakes_in_the_repository_configuration() {
     let patient = Patient::new();
     fs::write(patient.top.join(".skillsd.toml"), "daemon.idle_exit = 1\n").expect("written");
     // What no call of a profile's name would read, a check of the place reads all the same.
@@ -237,7 +237,7 @@ fn mistakes_in_a_repositorys_configuration() {
 }
 
 #[test]
-fn a_root_that_cannot_be_read() {
+fn doctor_reports_an_unreadable_root() {
     let root = rustix::process::geteuid().is_root();
     let patient = Patient::of(if root { Home::of_user(65_534) } else { Home::new() });
     set_mode(&patient.top.join(".agents/skills"), if root { 0o700 } else { 0o000 });
@@ -249,7 +249,7 @@ fn a_root_that_cannot_be_read() {
 }
 
 #[test]
-fn two_daemons_for_one_socket() {
+fn doctor_reports_two_daemons_for_one_socket() {
     let patient = Patient::new();
     let first = Daemon::start(&patient.home, exe());
     let pid = i32::try_from(first.pid()).ok().and_then(Pid::from_raw).expect("a process");
@@ -268,7 +268,7 @@ fn two_daemons_for_one_socket() {
 }
 
 #[test]
-fn a_state_directory_that_others_may_read_or_nobody_may_write() {
+fn doctor_reports_an_open_or_unwritable_state_dir() {
     let patient = Patient::new();
     let directory = patient.home.state_dir().join("skillsd");
     fs::create_dir(&directory).expect("a directory can be made");
@@ -280,7 +280,7 @@ fn a_state_directory_that_others_may_read_or_nobody_may_write() {
 }
 
 #[test]
-fn what_was_damaged_and_set_aside() {
+fn doctor_reports_and_removes_a_damaged_store() {
     let patient = Patient::new();
     let directory = patient.home.state_dir().join("skillsd");
     let touch = ["touch", ".agents/skills/a/SKILL.md", "--session", "s"];
@@ -318,7 +318,7 @@ fn what_was_damaged_and_set_aside() {
 }
 
 #[test]
-fn a_socket_path_that_cannot_be() {
+fn doctor_reports_an_invalid_socket_path() {
     let patient = Patient::new();
     let mut command = skillsd(&patient.home, &["doctor", "--json"]);
     command.current_dir(&patient.top).env("SKILLSD_SOCKET", "relative.sock");

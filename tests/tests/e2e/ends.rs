@@ -16,7 +16,7 @@ use crate::support::{exe, run, run_json, stderr, stdout};
 const ONE_SKILL: &str = "//- /.agents/skills/a/SKILL.md\n---\nname: a\ndescription: d\n---\n";
 
 #[test]
-fn a_daemon_told_by_a_signal_answers_and_goes() {
+fn signalled_daemon_answers_and_removes_its_socket() {
     for signal in [Signal::TERM, Signal::INT] {
         let home = Home::new();
         let top = home.worktree("w", ONE_SKILL);
@@ -39,7 +39,7 @@ fn a_daemon_told_by_a_signal_answers_and_goes() {
 }
 
 #[test]
-fn a_daemon_that_nobody_needs_ends_unless_a_worktree_is_kept() {
+fn idle_daemon_exits_unless_a_worktree_is_open() {
     let home = Home::new();
     let top = home.worktree("w", ONE_SKILL);
     configure(&home, "daemon.idle_exit = 1\n");
@@ -62,7 +62,7 @@ fn a_daemon_that_nobody_needs_ends_unless_a_worktree_is_kept() {
 }
 
 #[test]
-fn a_daemon_in_the_foreground_stays() {
+fn foreground_daemon_stays_running() {
     let home = Home::new();
     let daemon = Daemon::start(&home, exe());
     assert_eq!(status(&home.socket())["config"]["state"], "absent");
@@ -70,7 +70,7 @@ fn a_daemon_in_the_foreground_stays() {
 }
 
 #[test]
-fn a_daemon_that_hangs_is_ended_all_the_same() {
+fn stop_kills_a_hung_daemon() {
     let home = Home::new();
     let daemon = Daemon::start(&home, exe());
     let pid = i32::try_from(daemon.pid()).ok().and_then(Pid::from_raw).expect("a process");
@@ -83,7 +83,7 @@ fn a_daemon_that_hangs_is_ended_all_the_same() {
 }
 
 #[test]
-fn a_full_daemon_can_be_asked_and_stopped() {
+fn daemon_at_its_connection_limit_answers_status_and_stop() {
     let home = Home::new();
     let top = home.worktree("w", ONE_SKILL);
     configure(&home, "limits.connections = 4\n");
@@ -133,7 +133,7 @@ fn ends_after(change: impl FnOnce(&Path)) {
 }
 
 #[test]
-fn a_daemon_whose_socket_or_directory_is_gone_ends() {
+fn daemon_exits_when_its_socket_or_directory_is_removed() {
     ends_after(|socket| fs::remove_file(socket).expect("it is there"));
     ends_after(|socket| {
         fs::remove_dir_all(socket.parent().expect("it has one")).expect("it is there");

@@ -216,7 +216,7 @@ fn codes() -> BTreeMap<String, i32> {
 }
 
 #[test]
-fn each_code_is_met_over_the_socket_and_says_what_to_do() {
+fn every_error_code_is_reachable_and_has_a_hint() {
     let mut scene = Scene::new();
     let commands = "---\nname: commands\ndescription: Has one.\n---\n!`true`\n";
     scene.live.home.lay_out(&format!("//- /home/.agents/skills/commands/SKILL.md\n{commands}"));
@@ -235,7 +235,7 @@ fn each_code_is_met_over_the_socket_and_says_what_to_do() {
 }
 
 #[test]
-fn what_no_program_can_be_given_is_named() {
+fn invalid_script_arguments_are_named() {
     let mut scene = Scene::new();
     let long = "x".repeat(200_000);
     for (args, expected) in [
@@ -258,7 +258,7 @@ fn what_no_program_can_be_given_is_named() {
 }
 
 #[test]
-fn who_wants_commands_run_is_told_where_a_format_has_none() {
+fn shell_execute_warns_when_the_format_has_no_commands() {
     let mut scene = Scene::new();
     for (format, is_told) in [("agentskills", true), ("opencode", true), ("claude", false)] {
         let params =
@@ -270,7 +270,7 @@ fn who_wants_commands_run_is_told_where_a_format_has_none() {
 }
 
 #[test]
-fn each_number_of_claude_code_is_met() {
+fn claude_code_error_numbers_are_reported() {
     let mut scene = Scene::new();
     for (name, number) in [
         ("/", json!(1)),
@@ -290,7 +290,7 @@ fn each_number_of_claude_code_is_met() {
 }
 
 #[test]
-fn a_load_waits_for_the_answer_where_it_is_told_to() {
+fn load_with_wait_waits_for_the_answer() {
     let mut scene = Scene::new();
     let args = ["load", "asks", "--profile", "claude-code", "--wait"];
     for (reply, exit) in [("once", 0), ("reject", 5)] {

@@ -38,7 +38,7 @@ fn add(top: &Path, name: &str, description: &str) {
 }
 
 #[test]
-fn a_subscribed_view_is_live_without_being_asked_for() {
+fn subscribed_view_updates_without_calls() {
     let mut live = Live::start();
     let top = live.home.worktree("w", "");
     add(&top, "a", "first");
@@ -65,7 +65,7 @@ fn a_subscribed_view_is_live_without_being_asked_for() {
 }
 
 #[test]
-fn a_followed_view_outlives_the_closing_of_its_worktree() {
+fn subscribed_view_survives_worktree_close() {
     let mut live = Live::start();
     let top = live.home.worktree("w", "");
     let (_, clock) = subscribe(&mut live.wire, &top, &[]);
@@ -78,7 +78,7 @@ fn a_followed_view_outlives_the_closing_of_its_worktree() {
 }
 
 #[test]
-fn only_what_was_subscribed_to_is_told() {
+fn only_subscribed_events_are_sent() {
     let mut live = Live::start();
     let (one, two) = (live.home.worktree("one", ""), live.home.worktree("two", ""));
     let (first, _) = subscribe(&mut live.wire, &one, &["skills/changed"]);
@@ -112,7 +112,7 @@ fn only_what_was_subscribed_to_is_told() {
 }
 
 #[test]
-fn what_is_unwell_is_told() {
+fn health_changes_are_sent_as_events() {
     let mut live = Live::start();
     let top = live.home.worktree("w", "");
     let cwd = top.join("sub");
@@ -128,7 +128,7 @@ fn what_is_unwell_is_told() {
 }
 
 #[test]
-fn subscriptions_are_limited_and_kinds_are_known() {
+fn subscriptions_are_limited_and_unknown_kinds_refused() {
     let mut live = Live::start();
     let top = live.home.worktree("w", "");
     let names: Vec<_> = (0..8).map(|_| subscribe(&mut live.wire, &top, &[]).0).collect();
@@ -147,7 +147,7 @@ fn subscriptions_are_limited_and_kinds_are_known() {
 }
 
 #[test]
-fn eight_who_do_not_read_cost_the_ninth_nothing() {
+fn eight_stalled_subscribers_do_not_delay_the_ninth() {
     const CHANGES: usize = 1500;
     let mut live = Live::start();
     let top = live.home.worktree("w", "");
@@ -191,7 +191,7 @@ fn eight_who_do_not_read_cost_the_ninth_nothing() {
 }
 
 #[test]
-fn whoever_has_said_all_is_still_told() {
+fn half_closed_connection_still_receives_events() {
     let mut live = Live::start();
     let top = live.home.worktree("w", "");
     let mut stream = UnixStream::connect(live.home.socket()).expect("it listens");

@@ -158,7 +158,7 @@ fn told(home: &Home, answer: &Value) -> String {
 }
 
 #[test]
-fn each_reason_names_agent_place_rule_and_next_step() {
+fn every_reason_names_agent_place_rule_and_next_step() {
     let home = Home::new();
     let shop = home.worktree("shop", "");
     home.lay_out(TREE);
@@ -307,7 +307,7 @@ fn each_reason_names_agent_place_rule_and_next_step() {
 }
 
 #[test]
-fn a_person_reads_the_reason_the_rule_and_what_to_do() {
+fn explain_text_shows_reason_rule_and_next_step() {
     let home = Home::new();
     let shop = home.worktree("shop", "");
     home.lay_out(TREE);

@@ -54,7 +54,7 @@ fn golden(profile: &str, file: &str) -> String {
 }
 
 #[test]
-fn opencode_is_rendered_to_the_byte() {
+fn opencode_output_matches_recordings_byte_for_byte() {
     let mut recorded = Recorded::new();
     let mut check = |method: &str, params: Value, part: &str, file: &str| {
         recorded.check(method, "opencode", params, part, file);
@@ -78,14 +78,14 @@ fn opencode_is_rendered_to_the_byte() {
 }
 
 #[test]
-fn codex_is_rendered_to_the_byte() {
+fn codex_output_matches_recordings_byte_for_byte() {
     let mut recorded = Recorded::new();
     recorded.check("catalog/render", "codex", json!({}), "text", "catalog.txt");
     recorded.check("skills/load", "codex", json!({"name": "deploy"}), "output", "mention.txt");
 }
 
 #[test]
-fn gemini_cli_is_rendered_to_the_byte() {
+fn gemini_cli_output_matches_recordings_byte_for_byte() {
     let mut recorded = Recorded::new();
     let mut check = |method: &str, params: Value, part: &str, file: &str| {
         recorded.check(method, "gemini-cli", params, part, file);
@@ -101,7 +101,7 @@ fn gemini_cli_is_rendered_to_the_byte() {
 }
 
 #[test]
-fn no_skills_are_told_as_the_agents_do() {
+fn empty_listing_matches_recordings() {
     let mut live = Live::start();
     let top = live.home.worktree("w", "");
     for profile in ["opencode", "codex", "gemini-cli"] {

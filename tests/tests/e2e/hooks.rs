@@ -97,7 +97,7 @@ fn is_end(line: &str) -> bool {
 }
 
 #[test]
-fn what_an_agents_tools_touch_is_touched_and_told_once() {
+fn tool_touches_activate_skills_and_report_them_once() {
     for agent in AGENTS {
         let home = Home::new();
         let top = lay_out_tree(&home);
@@ -134,7 +134,7 @@ fn what_an_agents_tools_touch_is_touched_and_told_once() {
 }
 
 #[test]
-fn whatever_a_command_reads_a_file_by_activates() {
+fn files_read_by_shell_commands_activate_skills() {
     for agent in AGENTS {
         let home = Home::new();
         lay_out_tree(&home);
@@ -155,7 +155,7 @@ fn whatever_a_command_reads_a_file_by_activates() {
 }
 
 #[test]
-fn after_a_compaction_the_skills_that_apply_are_told_again() {
+fn applicable_skills_are_reported_again_after_compaction() {
     let home = Home::new();
     let top = lay_out_tree(&home);
     for line in recorded("claude-code", &home).iter().filter(|line| !is_end(line)) {
@@ -172,7 +172,7 @@ fn after_a_compaction_the_skills_that_apply_are_told_again() {
 }
 
 #[test]
-fn a_session_stays_where_it_began() {
+fn hook_session_keeps_its_first_directory() {
     let home = Home::new();
     let top = lay_out_tree(&home);
     let event = |command: &str| {
@@ -197,7 +197,7 @@ fn check_harmless(home: &Home, agent: &str, input: &str, complaint: &str) {
 }
 
 #[test]
-fn whatever_goes_wrong_the_agent_works_on() {
+fn failing_hook_never_blocks_the_agent() {
     let home = Home::new();
     let top = lay_out_tree(&home);
     check_harmless(&home, "claude-code", "", "is no hook input of claude-code");
@@ -229,7 +229,7 @@ fn whatever_goes_wrong_the_agent_works_on() {
 }
 
 #[test]
-fn a_daemon_that_does_not_answer_is_not_waited_for() {
+fn hook_does_not_wait_for_a_silent_daemon() {
     let home = Home::new();
     let top = lay_out_tree(&home);
     let dir = home.runtime_dir().join("skillsd");

@@ -51,7 +51,7 @@ impl Drop for Hung {
 }
 
 #[test]
-fn a_command_says_whom_it_waits_for_and_gives_up() {
+fn command_names_the_hung_daemon_and_times_out() {
     let hung = Hung::new();
     hung.hang();
     let pid = hung.live.daemon.pid();
@@ -76,7 +76,7 @@ fn a_command_says_whom_it_waits_for_and_gives_up() {
 }
 
 #[test]
-fn an_editor_is_answered_though_the_daemon_hangs() {
+fn editor_is_answered_while_the_daemon_hangs() {
     let hung = Hung::new();
     let mut editor = Editor::start(hung.home(), &[], &[&hung.top], able());
     let doc = hung.top.join("CLAUDE.md");
@@ -97,7 +97,7 @@ fn an_editor_is_answered_though_the_daemon_hangs() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_agent_over_mcp_is_answered_though_the_daemon_hangs() {
+async fn mcp_agent_is_answered_while_the_daemon_hangs() {
     let hung = Hung::new();
     hung.hang();
     let agent = Agent::start(hung.home(), &hung.top, &[]).await;

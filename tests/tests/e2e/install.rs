@@ -117,7 +117,7 @@ fn gather(dir: &Path, all: &mut BTreeMap<PathBuf, Option<String>>) {
 }
 
 #[test]
-fn what_is_installed_is_removed_to_the_byte() {
+fn uninstall_restores_every_file_byte_for_byte() {
     for files in [FILES, "//- /home/.claude/CLAUDE.md\nMine.\n//- /home/.codex/AGENTS.md\nMine.\n"]
     {
         let place = Place::new(files).with_manager(1);
@@ -143,7 +143,7 @@ fn what_is_installed_is_removed_to_the_byte() {
 }
 
 #[test]
-fn each_agent_is_registered_beside_what_it_has() {
+fn install_registers_each_agent_and_keeps_its_settings() {
     let place = Place::new(FILES);
     let result = place.run(&["install", "--yes", "--json"], 0);
     let result: Value = serde_json::from_slice(&result.stdout).unwrap();
@@ -180,7 +180,7 @@ fn each_agent_is_registered_beside_what_it_has() {
 }
 
 #[test]
-fn what_a_user_has_changed_since_stays() {
+fn uninstall_keeps_entries_changed_by_the_user() {
     let place = Place::new(FILES).with_manager(1);
     place.run(&["install", "--yes"], 0);
     let edit = |path: &str, from: &str, to: &str| {
@@ -211,7 +211,7 @@ fn what_a_user_has_changed_since_stays() {
 }
 
 #[test]
-fn a_file_that_cannot_be_edited_is_named_and_stops_no_other() {
+fn install_names_an_uneditable_file_and_continues() {
     let place = Place::new(
         "//- /home/.gemini/settings.json\n{\n  \"a\": ]\n}\n//- /home/.codex/config.toml\nx = = 1\n//- /home/.claude/settings.json\n{\"hooks\": 1}\n",
     );
@@ -233,7 +233,7 @@ fn a_file_that_cannot_be_edited_is_named_and_stops_no_other() {
 }
 
 #[test]
-fn only_what_is_there_and_asked_for() {
+fn install_only_changes_present_agents_and_selected_parts() {
     let place = Place::new("//- /home/.codex/AGENTS.md\nMine.\n").with_manager(0);
     let shown = stdout(&place.run(&["install", "--dry-run", "--only", "mcp"], 0));
     assert!(shown.contains("codex MCP server"), "{shown}");
@@ -252,7 +252,7 @@ fn only_what_is_there_and_asked_for() {
 }
 
 #[test]
-fn parts_of_one_file_come_and_go_in_any_order() {
+fn parts_of_one_file_are_installed_and_removed_in_any_order() {
     let place = Place::new("//- /home/.gemini/GEMINI.md\nMine.\n");
     let before = place.all();
     for (first, second) in [("hooks", "mcp"), ("mcp", "hooks")] {
@@ -270,7 +270,7 @@ fn parts_of_one_file_come_and_go_in_any_order() {
 }
 
 #[test]
-fn the_manager_is_told_and_what_it_cannot_do_is_said() {
+fn install_calls_systemctl_and_reports_its_absence() {
     let place = Place::new("").with_manager(0);
     place.run(&["list"], 0);
     let daemon = skills_testkit::daemon::listener(&place.home.socket()).unwrap();
@@ -302,7 +302,7 @@ fn the_manager_is_told_and_what_it_cannot_do_is_said() {
 }
 
 #[test]
-fn nothing_is_changed_without_an_answer() {
+fn install_without_confirmation_changes_nothing() {
     let place = Place::new(FILES);
     let before = place.all();
     let output = place.run(&["install"], 2);
@@ -313,7 +313,7 @@ fn nothing_is_changed_without_an_answer() {
 }
 
 #[test]
-fn a_program_that_is_not_on_the_path_is_written_whole() {
+fn install_writes_the_full_path_of_a_program_off_path() {
     let place = Place::new("//- /home/.codex/AGENTS.md\nMine.\n");
     let odd = place.home.path().join("my programs/skillsd");
     fs::create_dir(odd.parent().unwrap()).unwrap();
@@ -338,7 +338,7 @@ fn a_program_that_is_not_on_the_path_is_written_whole() {
 }
 
 #[test]
-fn a_person_is_asked_and_the_answer_counts() {
+fn install_asks_on_a_terminal() {
     for (answer, is_written) in [("n\r", false), ("\r", false), ("y\r", true)] {
         let place = Place::new("//- /home/.codex/AGENTS.md\nMine.\n");
         let command = place.command(&["install", "--only", "hooks"]);

@@ -65,7 +65,7 @@ fn files(snapshot: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn a_snapshot_of_ten_thousand_skills_comes_in_pages() {
+fn snapshot_of_10000_skills_is_paged() {
     let mut live = Live::start();
     live.wire.set_patience(PATIENCE);
     let top = large(&live.home);
@@ -98,7 +98,7 @@ fn a_snapshot_of_ten_thousand_skills_comes_in_pages() {
 }
 
 #[test]
-fn pages_of_a_snapshot_are_as_long_as_wanted() {
+fn snapshot_pages_honour_the_limit() {
     let mut live = Live::start();
     let top = live.home.worktree("w", "");
     for name in ["a", "b", "c", "d"] {
@@ -145,7 +145,7 @@ fn wordy(home: &Home) -> PathBuf {
 }
 
 #[test]
-fn what_is_wrong_and_who_is_named_comes_in_pages() {
+fn findings_and_references_are_paged() {
     let mut live = Live::start();
     live.wire.set_patience(PATIENCE);
     let top = wordy(&live.home);
@@ -173,7 +173,7 @@ fn what_is_wrong_and_who_is_named_comes_in_pages() {
 }
 
 #[test]
-fn an_editor_sees_across_ten_thousand_skills() {
+fn editor_diagnoses_across_10000_skills() {
     let home = Home::new();
     let top = large(&home);
     let mut editor = Editor::start(&home, &[], &[&top], able());

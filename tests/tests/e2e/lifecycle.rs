@@ -17,7 +17,7 @@ use crate::support::{
 const ONE_SKILL: &str = "//- /.agents/skills/a/SKILL.md\n---\nname: a\ndescription: d\n---\n";
 
 #[test]
-fn clients_that_come_at_once_share_one_daemon() {
+fn concurrent_clients_share_one_daemon() {
     let home = Home::new();
     let top = home.worktree("w", ONE_SKILL);
     let start = || -> Child {
@@ -46,7 +46,7 @@ fn daemons_of(home: &Home) -> usize {
 }
 
 #[test]
-fn after_a_kill_the_next_client_gets_the_right_answer() {
+fn client_after_a_kill_gets_the_correct_list() {
     let home = Home::new();
     let top = home.worktree("w", ONE_SKILL);
     for round in 0..3 {
@@ -62,7 +62,7 @@ fn after_a_kill_the_next_client_gets_the_right_answer() {
 }
 
 #[test]
-fn a_stale_socket_is_taken_over() {
+fn daemon_takes_over_a_stale_socket() {
     let home = Home::new();
     let socket = home.socket();
     fs::create_dir(socket.parent().expect("it has one")).expect("a directory can be made");
@@ -75,7 +75,7 @@ fn a_stale_socket_is_taken_over() {
 }
 
 #[test]
-fn a_second_daemon_leaves_the_first_alone() {
+fn second_daemon_exits_and_names_the_first() {
     let live = Live::start();
     let output = run(&live.home, &live.home.work(), &["serve"]);
     assert_eq!(output.status.code(), Some(1), "{}", stdout(&output));
@@ -87,7 +87,7 @@ fn a_second_daemon_leaves_the_first_alone() {
 }
 
 #[test]
-fn the_socket_and_its_directory_are_private() {
+fn socket_and_runtime_dir_are_private() {
     let live = Live::start();
     let socket = live.home.socket();
     let mode = |path: &std::path::Path| {
@@ -98,7 +98,7 @@ fn the_socket_and_its_directory_are_private() {
 }
 
 #[test]
-fn a_runtime_directory_of_somebody_else_is_refused() {
+fn runtime_dir_of_another_user_is_refused() {
     if !rustix::process::geteuid().is_root() {
         println!("left out: only root can give a directory away");
         return;
@@ -119,7 +119,7 @@ fn a_runtime_directory_of_somebody_else_is_refused() {
 }
 
 #[test]
-fn a_runtime_directory_open_to_others_is_refused() {
+fn world_writable_runtime_dir_is_refused() {
     let home = Home::new();
     let dir = home.runtime_dir().join("skillsd");
     fs::create_dir(&dir).expect("a directory can be made");
@@ -130,7 +130,7 @@ fn a_runtime_directory_open_to_others_is_refused() {
 }
 
 #[test]
-fn stop_ends_it_and_says_so_when_there_was_none() {
+fn stop_ends_the_daemon_and_reports_when_none_runs() {
     let home = Home::new();
     let top = home.worktree("w", ONE_SKILL);
     run_json(&home, &top, &["list"]);
@@ -147,7 +147,7 @@ fn stop_ends_it_and_says_so_when_there_was_none() {
 }
 
 #[test]
-fn shutdown_answers_before_it_goes() {
+fn shutdown_answers_before_the_daemon_exits() {
     let live = Live::start();
     let mut wire = live.daemon.connect(Framing::Lines);
     wire.call("server/shutdown", &json!({}));
@@ -157,7 +157,7 @@ fn shutdown_answers_before_it_goes() {
 }
 
 #[test]
-fn an_idle_daemon_answers_status_about_itself() {
+fn status_reports_pid_and_worktrees() {
     let mut live = Live::start();
     let top = live.home.worktree("w", ONE_SKILL);
     live.list_all(&top, "agentskills");

@@ -22,7 +22,7 @@ Ann
 ";
 
 #[test]
-fn a_command_line_is_put_in() {
+fn load_substitutes_arguments() {
     let live = Live::start();
     let top = live.home.worktree("w", SKILLS);
     let args = ["load", "greet", "the whole world", "--by", "user", "--profile", "claude-code"];
@@ -39,7 +39,7 @@ fn a_command_line_is_put_in() {
 }
 
 #[test]
-fn results_of_commands_are_put_in_by_a_second_call() {
+fn second_load_call_inserts_shell_results() {
     let mut live = Live::start();
     let top = live.home.worktree("w", SKILLS);
     let mut params = json!({"cwd": top, "profile": "claude-code", "name": "/greet"});
@@ -57,7 +57,7 @@ fn results_of_commands_are_put_in_by_a_second_call() {
 }
 
 #[test]
-fn formats_and_catalogs_by_name() {
+fn load_and_catalog_accept_format_names() {
     let live = Live::start();
     let top = live.home.worktree("w", SKILLS);
     let output = run(&live.home, &top, &["catalog", "--profile", "claude-code"]);
@@ -74,7 +74,7 @@ fn formats_and_catalogs_by_name() {
 
 /// A skill whose frontmatter and body name the same version, written again and again.
 #[test]
-fn no_answer_is_of_two_versions() {
+fn load_never_mixes_two_versions_of_a_file() {
     let live = Live::start();
     let top = live.home.worktree("w", "");
     let dir = top.join(".claude/skills/v");
@@ -120,7 +120,7 @@ fn no_answer_is_of_two_versions() {
 }
 
 #[test]
-fn what_a_rule_denies_is_not_loaded_and_the_rule_is_named() {
+fn load_of_a_denied_skill_names_the_rule() {
     let mut live = Live::start();
     let top = live.home.worktree("w", SKILLS);
     let params = json!({"cwd": top, "profile": "claude-code", "name": "greet", "by": "user"});

@@ -35,7 +35,7 @@ fn plain(text: &str) -> String {
 }
 
 #[test]
-fn what_is_shown_fits_the_terminal() {
+fn output_fits_the_terminal_width() {
     let (home, top) = set();
     for args in [
         &["list"][..],
@@ -62,7 +62,7 @@ fn what_is_shown_fits_the_terminal() {
 }
 
 #[test]
-fn paths_open_what_they_name_where_the_terminal_takes_links() {
+fn paths_are_hyperlinks_when_the_terminal_supports_them() {
     let (home, top) = set();
     let file = format!("\u{1b}]8;;file://{}/.agents/skills/commit/SKILL.md\u{1b}\\", top.display());
     for args in [
@@ -87,7 +87,7 @@ fn paths_open_what_they_name_where_the_terminal_takes_links() {
 }
 
 #[test]
-fn what_takes_long_is_told_and_taken_back() {
+fn progress_is_shown_and_cleared() {
     let (home, top) = set();
     run(&home, &top, &["status"]);
     // A daemon that is stopped, and goes on after a while.

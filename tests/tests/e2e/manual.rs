@@ -11,7 +11,7 @@ use crate::support::{run, stderr, stdout};
 const COMMANDS: [&str; 6] = ["list", "explain", "doctor", "logs", "hook", "serve"];
 
 #[test]
-fn each_shell_gets_a_script_with_every_command() {
+fn completion_scripts_contain_every_command() {
     let home = Home::new();
     for shell in ["bash", "zsh", "fish"] {
         let output = run(&home, &home.work(), &["completions", shell]);
@@ -25,7 +25,7 @@ fn each_shell_gets_a_script_with_every_command() {
 }
 
 #[test]
-fn bash_takes_its_script_and_completes() {
+fn bash_completes_with_the_generated_script() {
     let home = Home::new();
     let script = stdout(&run(&home, &home.work(), &["completions", "bash"]));
     let path = home.work().join("skillsd.bash");
@@ -43,7 +43,7 @@ fn bash_takes_its_script_and_completes() {
 }
 
 #[test]
-fn the_manual_has_a_page_for_each_command() {
+fn manual_has_a_page_for_each_command() {
     let home = Home::new();
     let output = run(&home, &home.work(), &["man"]);
     assert!(stdout(&output).contains(".TH skillsd 1"), "{}", stdout(&output));

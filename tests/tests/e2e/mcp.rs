@@ -42,7 +42,7 @@ No description.
 const WAYS: [&[&str]; 2] = [&[], &["--no-daemon"]];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_model_sees_the_skills_and_loads_them() {
+async fn mcp_tools_list_search_read_and_load_skills() {
     for way in WAYS {
         let home = Home::new();
         let top = home.worktree("shop", SHOP);
@@ -98,7 +98,7 @@ async fn a_model_sees_the_skills_and_loads_them() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_given_is_said_with_what_to_do() {
+async fn mcp_tool_errors_say_what_to_do() {
     let home = Home::new();
     let top = home.worktree("shop", SHOP);
     let agent = Agent::start(&home, &top, &[]).await;
@@ -119,7 +119,7 @@ async fn what_cannot_be_given_is_said_with_what_to_do() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn skills_are_resources() {
+async fn mcp_resources_are_the_skill_files() {
     let home = Home::new();
     let top = home.worktree("shop", SHOP);
     let agent = Agent::start(&home, &top, &[]).await;
@@ -161,7 +161,7 @@ Now: !`touch ran; echo ran`
 ";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn skills_of_the_user_are_prompts_with_their_arguments() {
+async fn user_invocable_skills_are_mcp_prompts_with_arguments() {
     let home = Home::new();
     let top = home.worktree("shop", CLAUDE);
     let agent = Agent::start(&home, &top, &["--profile", "claude-code"]).await;
@@ -191,7 +191,7 @@ async fn skills_of_the_user_are_prompts_with_their_arguments() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn commands_in_skills_are_never_run() {
+async fn mcp_never_runs_commands_in_skills() {
     let home = Home::new();
     home.lay_out(&CLAUDE.replace("//- /", "//- /home/"));
     let top = home.worktree("shop", "//- /src dir\n");
@@ -214,7 +214,7 @@ async fn commands_in_skills_are_never_run() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn changes_are_told_and_are_in_the_next_list() {
+async fn mcp_list_changes_are_notified_and_listed() {
     for way in WAYS {
         let home = Home::new();
         let top = home.worktree("shop", SHOP);
@@ -231,7 +231,7 @@ async fn changes_are_told_and_are_in_the_next_list() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_client_of_the_present_revision_listens() {
+async fn mcp_2026_client_receives_list_changes() {
     let home = Home::new();
     let top = home.worktree("shop", SHOP);
     let agent = Agent::discover(&home, &top, &[]).await;
@@ -248,7 +248,7 @@ async fn a_client_of_the_present_revision_listens() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_daemon_that_is_killed_costs_the_client_nothing() {
+async fn mcp_client_survives_daemon_kills() {
     let home = Home::new();
     let top = home.worktree("shop", SHOP);
     let agent = Agent::start(&home, &top, &[]).await;
@@ -270,7 +270,7 @@ async fn a_daemon_that_is_killed_costs_the_client_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn within_the_process_there_is_no_daemon() {
+async fn mcp_without_a_daemon_leaves_no_files() {
     let home = Home::new();
     let top = home.worktree("shop", SHOP);
     let agent = Agent::start(&home, &top, &["--no-daemon"]).await;
@@ -284,7 +284,7 @@ async fn within_the_process_there_is_no_daemon() {
 }
 
 #[test]
-fn the_output_is_the_protocols_and_the_log_is_in_its_files() {
+fn mcp_stdout_carries_only_protocol_messages() {
     let home = Home::new();
     let top = home.worktree("shop", SHOP);
     let mut command = home.command(crate::support::exe());
@@ -313,7 +313,7 @@ fn the_output_is_the_protocols_and_the_log_is_in_its_files() {
 }
 
 #[test]
-fn what_is_no_client_is_refused() {
+fn mcp_without_a_client_or_with_all_profiles_exits() {
     let home = Home::new();
     let top = home.worktree("shop", SHOP);
     let mut command = home.command(crate::support::exe());

@@ -66,7 +66,7 @@ fn answer(wire: &Wire, id: &Value, reply: &str) -> Value {
 }
 
 #[test]
-fn an_ask_is_refused_at_once_and_the_answer_counts_for_the_next_call() {
+fn load_that_needs_approval_is_refused_until_answered() {
     let (mut live, top) = scene();
     let wire = &mut live.wire;
     wire.call("skills/load", &load(&top, "read"));
@@ -104,7 +104,7 @@ fn an_ask_is_refused_at_once_and_the_answer_counts_for_the_next_call() {
 }
 
 #[test]
-fn who_waits_is_answered_by_any_client_and_events_tell() {
+fn waiting_load_is_answered_by_any_client_with_events() {
     let (mut live, top) = scene();
     let mut user = live.daemon.connect(Framing::Lines);
     let kinds = json!(["permission/asked", "permission/replied"]);
@@ -141,7 +141,7 @@ fn who_waits_is_answered_by_any_client_and_events_tell() {
 }
 
 #[test]
-fn waiting_request_takes_no_place_and_another_connection_answers_it() {
+fn waiting_request_frees_its_slot_and_another_connection_answers_it() {
     let home = Home::new();
     configure(&home, "limits.requests_in_flight = 1\n");
     let top = home.worktree("w", SKILLS);
@@ -180,7 +180,7 @@ fn waiting_request_takes_no_place_and_another_connection_answers_it() {
 }
 
 #[test]
-fn a_timeout_is_a_no() {
+fn approval_timeout_denies() {
     let (mut live, top) = scene();
     configure(&live.home, "permission.timeout = 1\n");
     let params = json!({"cwd": top, "profile": "claude-code", "permission": "skill",
@@ -196,7 +196,7 @@ fn a_timeout_is_a_no() {
 }
 
 #[test]
-fn check_names_the_rule_and_asks_nobody() {
+fn permission_check_names_the_rule_without_asking() {
     let (mut live, top) = scene();
     let settings = "{\"permissions\": {\n\"deny\": [\"Skill(deploy-prod)\"],\n\"allow\": [\"Skill(deploy *)\"]}}";
     fs::write(top.join(".claude/settings.json"), settings).expect("written");
@@ -259,7 +259,7 @@ fn rules_of(profile: &str, top: &Path) -> PathBuf {
 }
 
 #[test]
-fn always_outlives_a_kill_and_is_what_the_agent_means_by_it() {
+fn always_grants_survive_a_kill_and_follow_agent_semantics() {
     let home = Home::new();
     let cases: Vec<Vec<&str>> = ALWAYS
         .lines()
@@ -319,7 +319,7 @@ fn always_outlives_a_kill_and_is_what_the_agent_means_by_it() {
 }
 
 #[test]
-fn the_command_line_tells_how_to_answer_and_answers() {
+fn cli_names_and_runs_the_reply_command() {
     let home = Home::new();
     let top = home.worktree("w", SKILLS);
     let load = ["load", "deploy", "--profile", "claude-code"];

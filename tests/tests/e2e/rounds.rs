@@ -12,7 +12,7 @@ use skills_testkit::fixture::{skill_text, write_skill};
 use crate::support::{Dice, Live, PROFILES, number};
 
 #[test]
-fn a_thousand_rounds_show_each_change_at_once() {
+fn every_change_shows_in_the_next_list() {
     let mut live = Live::start();
     let top = live.home.worktree("w", "//- /.gitignore\n/other/\n");
     let seed = number("SKILLSD_TEST_SEED").unwrap_or(0x5eed);

@@ -16,7 +16,7 @@ fn copy(home: &Home) -> std::path::PathBuf {
 }
 
 #[test]
-fn the_sample_lists_what_the_plain_reader_reads() {
+fn sample_lists_equal_the_plain_reader() {
     let home = Home::new();
     let top = copy(&home);
     for cwd in [top.clone(), top.join("packages/web"), top.join("packages/web/src/components")] {
@@ -30,7 +30,7 @@ fn the_sample_lists_what_the_plain_reader_reads() {
 }
 
 #[test]
-fn each_left_out_skill_says_why() {
+fn sample_skills_left_out_have_reasons() {
     let mut live = Live::start();
     let top = copy(&live.home);
     let all = live.list_all(&top, "agentskills");
@@ -52,7 +52,7 @@ fn each_left_out_skill_says_why() {
 }
 
 #[test]
-fn the_unquoted_colon_is_found_where_it_stands() {
+fn unquoted_colon_is_found_on_its_line() {
     let mut live = Live::start();
     let top = copy(&live.home);
     let got = live.wire.call("skills/get", &json!({"cwd": top, "name": "api-changes"}));
@@ -65,7 +65,7 @@ fn the_unquoted_colon_is_found_where_it_stands() {
 }
 
 #[test]
-fn explain_answers_why_a_skill_is_not_seen() {
+fn explain_says_why_a_skill_is_missing() {
     let home = Home::new();
     let top = copy(&home);
     let output = run(&home, &top, &["explain", "changelog"]);
@@ -76,7 +76,7 @@ fn explain_answers_why_a_skill_is_not_seen() {
 }
 
 #[test]
-fn search_finds_by_name_and_by_what_a_skill_says_it_does() {
+fn search_finds_skills_by_name_and_description() {
     let mut live = Live::start();
     let top = copy(&live.home);
     let mut names = |params: serde_json::Value| {
@@ -107,7 +107,7 @@ fn search_finds_by_name_and_by_what_a_skill_says_it_does() {
 }
 
 #[test]
-fn search_is_a_command() {
+fn search_command_prints_matches() {
     let home = Home::new();
     let top = copy(&home);
     let text = stdout(&run(&home, &top, &["search", "message", "for", "staged", "changes"]));

@@ -86,7 +86,7 @@ fn storm(socket: &Path, top: &Path, hand: usize, round: u64, answered: &AtomicU6
 }
 
 #[test]
-fn what_was_acknowledged_outlives_a_kill_at_any_moment() {
+fn acknowledged_touches_survive_a_kill_at_any_moment() {
     let home = Home::new();
     let top = monorepo(&home);
     let mut told = Told::new();
@@ -148,7 +148,7 @@ fn what_was_acknowledged_outlives_a_kill_at_any_moment() {
 }
 
 #[test]
-fn two_connections_have_one_session() {
+fn two_connections_share_one_session() {
     let home = Home::new();
     let top = monorepo(&home);
     let daemon = Daemon::start(&home, exe());
@@ -165,7 +165,7 @@ fn two_connections_have_one_session() {
 }
 
 #[test]
-fn a_thousand_sessions_share_what_they_see() {
+fn thousand_sessions_share_views() {
     let home = Home::new();
     let top = monorepo(&home);
     let daemon = Daemon::start(&home, exe());
@@ -182,7 +182,7 @@ fn a_thousand_sessions_share_what_they_see() {
 }
 
 #[test]
-fn a_damaged_store_is_set_aside_and_told() {
+fn damaged_store_is_set_aside_and_reported() {
     let home = Home::new();
     let top = monorepo(&home);
     let state = home.state_dir().join("skillsd");
@@ -217,7 +217,7 @@ fn a_damaged_store_is_set_aside_and_told() {
 }
 
 #[test]
-fn the_command_line_touches_and_tells() {
+fn touch_command_reports_and_activates_skills() {
     let home = Home::new();
     let top = monorepo(&home);
     let touch = ["touch", "packages/p1/src/../src/a.rs", "--session", "s"];

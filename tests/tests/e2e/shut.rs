@@ -32,7 +32,7 @@ fn described(answer: &Value) -> Vec<String> {
 }
 
 #[test]
-fn a_root_that_may_not_be_read_is_told() {
+fn unreadable_root_is_reported_in_health() {
     let is_root = rustix::process::geteuid().is_root();
     let home = if is_root { Home::of_user(NOBODY) } else { Home::new() };
     let program = home.work().join("skillsd");
@@ -63,7 +63,7 @@ fn a_root_that_may_not_be_read_is_told() {
 }
 
 #[test]
-fn a_skill_in_a_directory_that_may_not_be_read_is_a_finding() {
+fn unreadable_skill_directory_is_a_finding() {
     let is_root = rustix::process::geteuid().is_root();
     let home = if is_root { Home::of_user(NOBODY) } else { Home::new() };
     let program = home.work().join("skillsd");

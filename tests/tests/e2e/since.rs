@@ -139,7 +139,7 @@ fn change(top: &Path, dice: &mut Dice, round: usize) -> String {
 }
 
 #[test]
-fn a_list_kept_by_differences_is_the_list() {
+fn list_kept_by_differences_equals_the_whole_list() {
     let mut live = Live::start();
     let top = live.home.worktree("w", "");
     let mut dice = Dice::new(number("SKILLSD_TEST_SEED").unwrap_or(0x51ce));
@@ -165,7 +165,7 @@ fn a_list_kept_by_differences_is_the_list() {
 }
 
 #[test]
-fn a_clock_that_is_not_known_any_more_gives_the_whole_list() {
+fn unknown_clock_returns_the_whole_list() {
     let mut live = Live::start();
     let top = live.home.worktree("w", "");
     write_skill(&top.join(".agents/skills/a"), "a", "d");
@@ -211,7 +211,7 @@ fn a_clock_that_is_not_known_any_more_gives_the_whole_list() {
 }
 
 #[test]
-fn a_page_of_a_list_that_has_changed_is_refused() {
+fn cursor_of_a_changed_list_is_refused() {
     let mut live = Live::start();
     let top = live.home.worktree("w", "");
     for name in ["a", "b", "c"] {

@@ -34,7 +34,7 @@ fn shown(snapshot: &Value, nth: usize) -> Vec<String> {
 }
 
 #[test]
-fn a_snapshot_says_who_wins_and_nothing_where_nothing_has_changed() {
+fn snapshot_names_winners_and_is_empty_when_unchanged() {
     let mut live = Live::start();
     let top = live.home.worktree("w", TREE);
     let params = json!({"cwd": top, "profiles": ["agentskills", "opencode"]});
@@ -73,7 +73,7 @@ fn a_snapshot_says_who_wins_and_nothing_where_nothing_has_changed() {
 }
 
 #[test]
-fn patterns_match_as_a_gitignore_does() {
+fn path_patterns_match_like_gitignore() {
     let mut live = Live::start();
     let top = live.home.worktree("w", TREE);
     let params =
@@ -98,7 +98,7 @@ fn patterns_match_as_a_gitignore_does() {
 }
 
 #[test]
-fn references_are_found_where_agents_read_and_nowhere_else() {
+fn references_are_found_only_in_files_agents_read() {
     let mut live = Live::start();
     let top = live.home.worktree("w", TREE);
     let mut found = |params: &Value| -> Vec<String> {

@@ -20,7 +20,7 @@ fn set() -> (Home, PathBuf) {
 }
 
 #[test]
-fn what_happens_is_on_the_screen() {
+fn top_shows_touches_events_and_daemon_restarts() {
     let (home, top) = set();
     let mut screen = Screen::start(skillsd(&home, &["top"]).current_dir(&top), 40, 120);
     screen.wait_for("none is open; `skillsd list` opens one");
@@ -57,7 +57,7 @@ fn what_happens_is_on_the_screen() {
 }
 
 #[test]
-fn what_is_no_event_is_seen_as_well() {
+fn top_shows_a_worktree_opened_by_a_call() {
     let (home, top) = set();
     let mut screen = Screen::start(skillsd(&home, &["top"]).current_dir(&top), 40, 120);
     screen.wait_for("none is open; `skillsd list` opens one");
@@ -69,7 +69,7 @@ fn what_is_no_event_is_seen_as_well() {
 }
 
 #[test]
-fn it_works_without_colour_and_ends_as_it_should() {
+fn top_honours_color_and_quits() {
     let (home, top) = set();
     run(&home, &top, &["list"]);
     let command = |color| {
@@ -93,7 +93,7 @@ fn it_works_without_colour_and_ends_as_it_should() {
 }
 
 #[test]
-fn where_it_cannot_be_shown_it_says_what_can() {
+fn top_without_a_terminal_names_alternatives() {
     let (home, top) = set();
     for (args, hint) in [
         (&["top"][..], "skillsd watch"),

@@ -41,7 +41,7 @@ fn trust(top: &Path, trusted: Option<bool>) -> Value {
 }
 
 #[test]
-fn what_runs_waits_for_trust_which_is_the_users_and_outlives_a_kill() {
+fn scripts_need_trust_and_trust_survives_a_kill() {
     let home = Home::new();
     configure(&home, "run.scripts = true\n");
     let top = home.worktree("w", SKILLS);
@@ -83,7 +83,7 @@ fn what_runs_waits_for_trust_which_is_the_users_and_outlives_a_kill() {
 }
 
 #[test]
-fn an_edited_skill_is_listed_and_loaded_and_asks_before_it_runs() {
+fn edited_skill_loads_but_asks_before_it_runs() {
     let home = Home::new();
     configure(&home, "run.scripts = true\n");
     let top = home.worktree("w", SKILLS);
@@ -118,7 +118,7 @@ fn an_edited_skill_is_listed_and_loaded_and_asks_before_it_runs() {
 }
 
 #[test]
-fn an_agent_that_asks_for_trust_is_given_it_and_so_is_a_user_who_does() {
+fn profile_or_setting_that_requires_trust_leaves_skills_untrusted() {
     let mut live = Live::start();
     let top = live.home.worktree("w", SKILLS);
     let state = |live: &mut Live, profile: &str, name: &str| {
@@ -157,7 +157,7 @@ fn an_agent_that_asks_for_trust_is_given_it_and_so_is_a_user_who_does() {
 }
 
 #[test]
-fn who_follows_a_view_hears_of_trust_that_another_process_keeps() {
+fn trust_changed_by_another_process_notifies_subscribers() {
     let mut live = Live::start();
     let top = live.home.worktree("w", SKILLS);
     let mut asking = live.daemon.connect(Framing::Header);
@@ -177,7 +177,7 @@ fn who_follows_a_view_hears_of_trust_that_another_process_keeps() {
 }
 
 #[test]
-fn the_command_line_trusts_lists_and_takes_back() {
+fn trust_command_grants_lists_and_revokes() {
     let home = Home::new();
     let top = home.worktree("w", SKILLS);
     let sub = top.join("sub");
@@ -211,7 +211,7 @@ fn the_command_line_trusts_lists_and_takes_back() {
 }
 
 #[test]
-fn what_asks_for_trust_is_told_with_what_for() {
+fn doctor_and_trust_list_name_what_needs_trust() {
     let home = Home::new();
     let text = "---\nname: hooked\ndescription: Has hooks.\nhooks:\n  Stop:\n    - hooks:\n        - type: command\n          command: ./x\n---\nNow: !`date`\n";
     let top = home.worktree("w", &format!("{SKILLS}//- /.claude/skills/hooked/SKILL.md\n{text}"));

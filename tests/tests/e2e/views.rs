@@ -10,7 +10,7 @@ fn names(result: &Value) -> Vec<String> {
 }
 
 #[test]
-fn added_directories_count_and_are_part_of_the_view() {
+fn additional_dirs_are_part_of_the_view() {
     let mut live = Live::start();
     let top = live.home.worktree("w", "");
     let other = live.home.work().join("other");
@@ -41,7 +41,7 @@ fn added_directories_count_and_are_part_of_the_view() {
 }
 
 #[test]
-fn every_freshness_gives_the_list_when_nothing_changes() {
+fn every_freshness_returns_the_same_list_when_unchanged() {
     let mut live = Live::start();
     let top = live.home.worktree("w", "");
     write_skill(&top.join(".agents/skills/a"), "a", "d");
@@ -58,7 +58,7 @@ fn every_freshness_gives_the_list_when_nothing_changes() {
 }
 
 #[test]
-fn sync_makes_what_was_written_visible_to_cached_answers() {
+fn sync_makes_writes_visible_to_cached_calls() {
     let mut live = Live::start();
     let top = live.home.worktree("w", "");
     let cached = json!({"cwd": top, "freshness": "cached"});
@@ -72,7 +72,7 @@ fn sync_makes_what_was_written_visible_to_cached_answers() {
 }
 
 #[test]
-fn a_worktree_is_opened_listed_and_closed() {
+fn worktree_is_opened_listed_and_closed() {
     let mut live = Live::start();
     let top = live.home.worktree("w", "");
     write_skill(&top.join(".agents/skills/a"), "a", "d");
@@ -92,7 +92,7 @@ fn a_worktree_is_opened_listed_and_closed() {
 }
 
 #[test]
-fn a_profile_of_one_view_does_not_leak_into_another() {
+fn views_of_two_profiles_are_independent() {
     let mut live = Live::start();
     let top = live.home.worktree("w", "");
     write_skill(&top.join(".agents/skills/a"), "a", "d");

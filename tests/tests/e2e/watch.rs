@@ -68,7 +68,7 @@ impl Drop for Watch {
 }
 
 #[test]
-fn a_person_sees_each_change_and_the_next_daemon() {
+fn watch_prints_each_change_across_a_daemon_restart() {
     let home = Home::new();
     let top = home.worktree("w", "");
     let skill = |name: &str| top.join(".agents/skills").join(name);
@@ -95,7 +95,7 @@ fn a_person_sees_each_change_and_the_next_daemon() {
 }
 
 #[test]
-fn json_lines_are_the_list_and_then_its_differences() {
+fn watch_json_prints_the_list_then_differences() {
     let home = Home::new();
     let top = home.worktree("w", "");
     write_skill(&top.join(".agents/skills/a"), "a", "first");
@@ -113,7 +113,7 @@ fn json_lines_are_the_list_and_then_its_differences() {
 }
 
 #[test]
-fn without_a_daemon_there_is_nothing_to_watch() {
+fn watch_without_a_daemon_is_refused() {
     let home = Home::new();
     let top = home.worktree("w", "");
     let output = crate::support::run(&home, &top, &["watch", "--no-daemon"]);

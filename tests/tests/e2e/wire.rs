@@ -9,7 +9,7 @@ use skills_testkit::{Framing, Wire};
 use crate::support::{Live, entries};
 
 #[test]
-fn both_framings_give_the_same_answers() {
+fn both_framings_return_the_same_results() {
     let mut live = Live::start();
     let top = live.home.worktree("w", "");
     write_skill(&top.join(".agents/skills/a"), "a", "umlaut \u{e4} and \u{1f426}");
@@ -30,7 +30,7 @@ fn initialize_is_optional_and_states_the_limits() {
 }
 
 #[test]
-fn a_split_or_glued_message_is_read_whole() {
+fn split_and_joined_messages_are_read() {
     let live = Live::start();
     let text = r#"{"jsonrpc":"2.0","id":1,"method":"server/status"}"#;
     let second = text.replace("\"id\":1", "\"id\":2");
@@ -54,7 +54,7 @@ fn first_answer(live: &Live, framing: Framing, bytes: &[u8]) -> Option<Value> {
 }
 
 #[test]
-fn messages_that_no_client_should_send_are_answered_clearly() {
+fn malformed_messages_are_answered_with_an_error() {
     let mut live = Live::start();
     let framed = |text: &str| format!("Content-Length: {}\r\n\r\n{text}", text.len());
     for (text, code) in [
@@ -112,7 +112,7 @@ fn many_calls_at_once_are_all_answered() {
 }
 
 #[test]
-fn a_client_that_never_reads_blocks_nobody() {
+fn client_that_never_reads_does_not_block_others() {
     let mut live = Live::start();
     let top = live.home.worktree("w", "");
     for index in 0..200 {
@@ -130,7 +130,7 @@ fn a_client_that_never_reads_blocks_nobody() {
 }
 
 #[test]
-fn a_cancelled_call_is_answered_once() {
+fn cancelled_call_is_answered_once() {
     let mut live = Live::start();
     let top = live.home.worktree("w", "");
     let id = live.wire.start("skills/list", &json!({"cwd": top}));
@@ -143,7 +143,7 @@ fn a_cancelled_call_is_answered_once() {
 }
 
 #[test]
-fn files_of_a_skill_are_served_and_nothing_else() {
+fn only_files_of_the_skill_are_served() {
     let mut live = Live::start();
     let top = live.home.worktree(
         "w",
@@ -177,7 +177,7 @@ fn files_of_a_skill_are_served_and_nothing_else() {
 }
 
 #[test]
-fn an_unknown_skill_names_its_neighbours() {
+fn unknown_skill_error_names_similar_skills() {
     let mut live = Live::start();
     let top = live.home.worktree("w", "");
     write_skill(&top.join(".agents/skills/commit"), "commit", "d");
@@ -188,7 +188,7 @@ fn an_unknown_skill_names_its_neighbours() {
 }
 
 #[test]
-fn dirs_follow_the_list() {
+fn skill_dirs_are_in_list_order() {
     let mut live = Live::start();
     let top = live.home.worktree("w", "");
     for name in ["b", "a"] {
@@ -201,7 +201,7 @@ fn dirs_follow_the_list() {
 }
 
 #[test]
-fn the_view_is_keyed_by_the_environment_that_the_profile_reads() {
+fn view_depends_on_the_environment_of_the_profile() {
     let mut live = Live::start();
     let top = live.home.worktree("w", "");
     let other = live.home.work().join("elsewhere");
@@ -220,7 +220,7 @@ fn the_view_is_keyed_by_the_environment_that_the_profile_reads() {
 }
 
 #[test]
-fn since_answers_what_changed() {
+fn list_since_a_clock_returns_the_changes() {
     let mut live = Live::start();
     let top = live.home.worktree("w", "");
     write_skill(&top.join(".agents/skills/a"), "a", "d");

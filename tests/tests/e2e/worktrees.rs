@@ -36,7 +36,7 @@ fn source(home: &Home) -> PathBuf {
 }
 
 #[test]
-fn worktrees_of_a_bare_repository_stand_for_themselves() {
+fn worktrees_of_a_bare_repository_are_independent() {
     let home = Home::new();
     let source = source(&home);
     let proj = home.work().join("proj");
@@ -59,7 +59,7 @@ fn worktrees_of_a_bare_repository_stand_for_themselves() {
 }
 
 #[test]
-fn a_linked_worktree_is_told_and_a_copy_of_it_opens_nothing() {
+fn copied_git_file_gives_no_access_to_the_main_worktree() {
     let home = Home::new();
     let source = source(&home);
     home.git(&source, &["worktree", "add", "-q", "../linked"]);
@@ -90,7 +90,7 @@ fn a_linked_worktree_is_told_and_a_copy_of_it_opens_nothing() {
 }
 
 #[test]
-fn a_submodule_is_a_worktree_of_its_own() {
+fn submodule_is_its_own_worktree() {
     let home = Home::new();
     let source = source(&home);
     let top = home.worktree("super", "");
@@ -107,7 +107,7 @@ fn a_submodule_is_a_worktree_of_its_own() {
 }
 
 #[test]
-fn what_a_stranger_put_above_decides_nothing() {
+fn directory_of_another_user_above_the_cwd_is_ignored() {
     let home = Home::new();
     let above = home.work().join("above");
     let cwd = above.join("mine");
@@ -129,7 +129,7 @@ fn what_a_stranger_put_above_decides_nothing() {
 }
 
 #[test]
-fn a_closed_worktree_leaves_nothing_in_the_status() {
+fn closed_worktree_frees_its_watches() {
     let home = Home::new();
     let tops = ["one", "two"].map(|name| {
         let top = home.worktree(name, "");

@@ -22,7 +22,7 @@ const TREE: &str = "//- /.agents/skills/pdf/SKILL.md\n---\nname: pdf\ndescriptio
 const ACROSS: &[&str] = &["index/", "ref/", "paths/nothing", "body/broken"];
 
 #[test]
-fn unsaved_names_and_the_disk_are_seen_in_all_open_files() {
+fn shadowing_diagnostics_follow_buffers_and_disk() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
     let mut editor = Editor::start(&home, &[], &[&top], able());
@@ -57,7 +57,7 @@ fn unsaved_names_and_the_disk_are_seen_in_all_open_files() {
 }
 
 #[test]
-fn a_file_says_the_same_by_every_way_to_it() {
+fn diagnostics_are_the_same_on_every_path_to_a_file() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
     fs::remove_dir_all(top.join(".claude/skills/doc")).expect("it can be removed");
@@ -125,17 +125,17 @@ fn says_what_check_says(args: &[&str]) {
 }
 
 #[test]
-fn an_editor_says_what_check_says_and_follows_what_lies_beside() {
+fn editor_diagnostics_equal_check_and_follow_nearby_files() {
     says_what_check_says(&[]);
 }
 
 #[test]
-fn without_a_daemon_an_editor_says_the_same() {
+fn editor_diagnostics_equal_check_without_a_daemon() {
     says_what_check_says(&["--no-daemon"]);
 }
 
 #[test]
-fn names_lead_to_skills_and_back() {
+fn skill_names_resolve_in_symbols_definition_hover_references_and_completion() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
     let mut editor = Editor::start(&home, &[], &[&top], able());
@@ -226,7 +226,7 @@ fn names_lead_to_skills_and_back() {
 }
 
 #[test]
-fn opening_a_file_activates_skills_for_the_editor() {
+fn opening_a_file_activates_skills() {
     let home = Home::new();
     let tree = "//- /.claude/skills/rust/SKILL.md\n---\nname: rust\ndescription: Writes Rust. Use for it.\npaths: src/**\n---\nb\n\
          //- /CLAUDE.md\nUse /rust.\n//- /src/a.rs\nfn main() {}\n";
@@ -251,7 +251,7 @@ fn opening_a_file_activates_skills_for_the_editor() {
 }
 
 #[test]
-fn files_of_no_folder_and_of_two_are_served() {
+fn files_outside_folders_and_in_two_folders_are_served() {
     let home = Home::new();
     let one = home.worktree(
         "one",
@@ -281,7 +281,7 @@ fn files_of_no_folder_and_of_two_are_served() {
 }
 
 #[test]
-fn instructions_are_told_of_skills_that_there_are_not() {
+fn unknown_skills_in_instructions_are_diagnosed() {
     let home = Home::new();
     let tree = "//- /.claude/skills/release-notes/SKILL.md\n---\nname: release-notes\ndescription: Writes notes. Use when asked to.\n---\nb\n\
          //- /CLAUDE.md\nUse the `release-ntoes` skill, see [it](.claude/skills/release-ntoes/SKILL.md), in /etc.\n\
@@ -321,7 +321,7 @@ fn instructions_are_told_of_skills_that_there_are_not() {
 }
 
 #[test]
-fn linked_skills_and_those_of_plugins_are_served() {
+fn linked_and_plugin_skills_are_served() {
     let home = Home::new();
     let top = home.worktree("w", "//- /CLAUDE.md\nUse the `far` skill and /kit:near.\n");
     let skill = |name: &str| {

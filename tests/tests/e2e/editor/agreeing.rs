@@ -184,7 +184,7 @@ fn round(seed: usize) {
 }
 
 #[test]
-fn what_is_renamed_is_what_is_found_and_nothing_breaks() {
+fn rename_edits_equal_references_and_break_nothing() {
     for seed in 1..=12 {
         round(seed);
     }

@@ -15,7 +15,7 @@ fn skill(name: &str, body: &str) -> String {
 }
 
 #[test]
-fn what_is_open_of_another_repository_is_seen_there_alone() {
+fn buffers_of_another_repository_stay_separate() {
     let ours = format!(
         "//- /.claude/skills/beta/SKILL.md\n{}//- /.claude/skills/commit/SKILL.md\n{}",
         skill("beta", "b\n"),
@@ -58,7 +58,7 @@ fn what_is_open_of_another_repository_is_seen_there_alone() {
 }
 
 #[test]
-fn a_skill_that_is_a_repository_itself_is_the_folders() {
+fn skill_directory_that_is_a_repository_belongs_to_the_folder() {
     let home = Home::new();
     let tree = format!("//- /.claude/skills/notes/SKILL.md\n{}", skill("notes", "Use `/pdf`.\n"));
     let top = home.worktree("w", &tree);
@@ -74,7 +74,7 @@ fn a_skill_that_is_a_repository_itself_is_the_folders() {
 }
 
 #[test]
-fn a_text_that_is_not_on_the_disk_shadows_and_is_shadowed() {
+fn unsaved_new_file_takes_part_in_shadowing() {
     for args in [&[][..], &["--no-daemon"]] {
         let home = Home::new();
         let tree = format!("//- /.agents/skills/alpha/SKILL.md\n{}", skill("alpha", "b\n"));
@@ -105,7 +105,7 @@ fn a_text_that_is_not_on_the_disk_shadows_and_is_shadowed() {
 }
 
 #[test]
-fn a_skill_that_is_reached_in_two_ways_is_one_symbol() {
+fn skill_reached_by_two_paths_is_one_symbol() {
     let home = Home::new();
     let top = home.worktree("w", &format!("//- /alpha/SKILL.md\n{}", skill("alpha", "b\n")));
     fs::create_dir_all(top.join(".agents/skills")).expect("it can be made");

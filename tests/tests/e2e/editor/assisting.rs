@@ -30,7 +30,7 @@ fn completed(editor: &mut Editor, skill: &std::path::Path, text: &str) -> Value 
 }
 
 #[test]
-fn files_are_completed_at_the_first_time_of_asking() {
+fn first_path_completion_request_returns_files() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
     let mut editor = Editor::start(&home, &[], &[&top], able());
@@ -61,7 +61,7 @@ fn files_are_completed_at_the_first_time_of_asking() {
 }
 
 #[test]
-fn values_are_completed_in_each_of_their_lines() {
+fn values_are_completed_on_every_line_of_a_list() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
     let mut editor = Editor::start(&home, &[], &[&top], able());
@@ -95,7 +95,7 @@ fn values_are_completed_in_each_of_their_lines() {
 }
 
 #[test]
-fn arguments_are_explained_and_lead_to_where_they_are_named() {
+fn arguments_have_hover_definition_and_highlights() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
     let mut editor = Editor::start(&home, &[], &[&top], able());
@@ -123,7 +123,7 @@ fn arguments_are_explained_and_lead_to_where_they_are_named() {
 }
 
 #[test]
-fn hints_lenses_and_tokens_know_the_disk() {
+fn hints_lenses_and_tokens_include_disk_facts() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
     let mut able = able();

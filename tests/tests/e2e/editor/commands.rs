@@ -54,7 +54,7 @@ fn refactoring(editor: &mut Editor, path: &Path, line: usize, title: &str) -> Op
 }
 
 #[test]
-fn a_command_becomes_a_skill_with_all_that_speaks_of_it() {
+fn converting_a_command_to_a_skill_updates_references() {
     let home = Home::new();
     let mut able = able();
     let actions = &mut able["textDocument"]["codeAction"];
@@ -106,7 +106,7 @@ fn a_command_becomes_a_skill_with_all_that_speaks_of_it() {
 }
 
 #[test]
-fn who_shows_no_reasons_is_not_offered_what_cannot_be() {
+fn disabled_actions_are_omitted_without_client_support() {
     let home = Home::new();
     let (mut editor, top) = start(&home, able());
     assert_eq!(conversion(&mut editor, &top.join(".claude/commands/taken.md")), None);
@@ -117,7 +117,7 @@ fn who_shows_no_reasons_is_not_offered_what_cannot_be() {
 }
 
 #[test]
-fn a_command_is_renamed_with_all_that_speaks_of_it() {
+fn renaming_a_command_updates_references() {
     let home = Home::new();
     let (mut editor, top) = start(&home, able());
     let before = wrong(&home, &top);
@@ -160,7 +160,7 @@ fn a_command_is_renamed_with_all_that_speaks_of_it() {
 }
 
 #[test]
-fn what_an_editor_renames_of_commands_is_followed() {
+fn will_rename_of_a_command_updates_references() {
     let home = Home::new();
     let (mut editor, top) = start(&home, able());
     let before = wrong(&home, &top);
@@ -190,7 +190,7 @@ fn what_an_editor_renames_of_commands_is_followed() {
 }
 
 #[test]
-fn a_section_becomes_a_page_and_nothing_is_wrong_then() {
+fn extracting_a_section_keeps_links_valid() {
     const SAID: &str = "See [self](#after), [ref][r], note[^1], ![i](img.png) and [n](references/n.md).\nRun `scripts/x.sh`.\n\n";
     let text = format!(
         "//- /.claude/skills/long/SKILL.md\n---\nname: long\ndescription: Is long. Use when asked.\n---\n# Long\n\n## Big\n\n{SAID}{}\n## After\n\nBack to [it](#big).\n\n[r]: https://e.org \"t\"\n[^1]: foot\n\

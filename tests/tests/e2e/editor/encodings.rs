@@ -30,7 +30,7 @@ fn range(line: u64, from: u64, to: u64) -> Value {
 }
 
 #[test]
-fn every_answer_counts_as_agreed() {
+fn every_response_uses_the_negotiated_encoding() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
     for encoding in ["utf-8", "utf-16", "utf-32"] {

@@ -37,7 +37,7 @@ fn titled<'a>(actions: &'a [Value], title: &str) -> &'a Value {
 }
 
 #[test]
-fn a_script_is_made_executable_and_nothing_else_is() {
+fn make_executable_command_changes_only_the_skills_script() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
     let mut editor = Editor::start(&home, &[], &[&top], able());
@@ -66,7 +66,7 @@ fn a_script_is_made_executable_and_nothing_else_is() {
 }
 
 #[test]
-fn a_directory_takes_the_name_of_its_skill() {
+fn rename_directory_fix_updates_links_and_avoids_collisions() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
     let mut editor = Editor::start(&home, &[], &[&top], able());
@@ -100,7 +100,7 @@ fn a_directory_takes_the_name_of_its_skill() {
 }
 
 #[test]
-fn a_description_is_begun_and_never_by_itself() {
+fn add_description_fix_is_offered_but_not_applied_by_check_fix() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
     let mut editor = Editor::start(&home, &[], &[&top], able());

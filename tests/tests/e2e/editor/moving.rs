@@ -47,7 +47,7 @@ fn renames(editor: &mut Editor, top: &Path, files: &[(&str, &str)]) -> Vec<Strin
 }
 
 #[test]
-fn a_skill_is_renamed_in_the_paths_of_every_text() {
+fn renaming_a_skill_updates_paths_in_every_file() {
     let home = Home::new();
     let (mut editor, top) = start(&home);
     let pdf = top.join(".claude/skills/pdf/SKILL.md");
@@ -74,7 +74,7 @@ fn a_skill_is_renamed_in_the_paths_of_every_text() {
 }
 
 #[test]
-fn what_lies_in_a_skill_is_followed_where_it_goes() {
+fn moving_files_of_a_skill_updates_paths() {
     let home = Home::new();
     let (mut editor, top) = start(&home);
     let skill = ".claude/skills/pdf";
@@ -112,7 +112,7 @@ fn what_lies_in_a_skill_is_followed_where_it_goes() {
 }
 
 #[test]
-fn several_skills_and_their_directory_are_followed() {
+fn renaming_several_skills_or_their_root_updates_paths() {
     let home = Home::new();
     let (mut editor, top) = start(&home);
     let old = |it: &str| format!(".claude/skills/{it}");

@@ -37,7 +37,7 @@ fn range(line: u32, start: u32, end: u32) -> Value {
 }
 
 #[test]
-fn an_edit_is_of_the_buffer_with_its_version_and_columns() {
+fn rename_edits_use_buffer_version_and_utf16_columns() {
     let home = Home::new();
     let tree = format!(
         "//- /.claude/skills/pdf/SKILL.md\n{}//- /CLAUDE.md\nNothing.\n",
@@ -65,7 +65,7 @@ fn an_edit_is_of_the_buffer_with_its_version_and_columns() {
 }
 
 #[test]
-fn a_skill_that_two_directories_share_is_renamed_in_both_and_one_behind_a_link_is_not() {
+fn rename_follows_a_linked_root_and_refuses_a_linked_skill() {
     let home = Home::new();
     let speaker = "See .claude/skills/pdf/x.md and [y](.agents/skills/pdf/y.md).\n";
     let tree = format!(
@@ -102,7 +102,7 @@ fn a_skill_that_two_directories_share_is_renamed_in_both_and_one_behind_a_link_i
 }
 
 #[test]
-fn another_worktree_and_what_is_said_in_all_of_them_keep_their_names() {
+fn rename_leaves_other_worktrees_and_user_instructions_alone() {
     let home = Home::new();
     let tree = |name: &str| {
         let body = skill("deploy", "b\n");
@@ -130,7 +130,7 @@ fn another_worktree_and_what_is_said_in_all_of_them_keep_their_names() {
 }
 
 #[test]
-fn names_that_no_skill_should_have_are_found_and_mended() {
+fn invalid_skill_names_are_found_and_renamed() {
     for (dir, name, written) in [
         ("PDF Tools", "PDF Tools", "PDF%20Tools"),
         ("формы", "формы", "формы"),

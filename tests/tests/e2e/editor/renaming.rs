@@ -70,7 +70,7 @@ pub(super) fn read(top: &Path, file: &str) -> String {
 }
 
 #[test]
-fn a_skill_is_renamed_with_all_that_speak_of_it() {
+fn renaming_a_skill_updates_all_references() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
     let mut editor = Editor::start(&home, &[], &[&top], able());
@@ -117,7 +117,7 @@ fn a_skill_is_renamed_with_all_that_speak_of_it() {
 }
 
 #[test]
-fn what_an_editor_renames_by_itself_is_followed() {
+fn will_rename_files_updates_references() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
     let mut editor = Editor::start(&home, &[], &[&top], able());
@@ -136,7 +136,7 @@ fn what_an_editor_renames_by_itself_is_followed() {
 }
 
 #[test]
-fn an_editor_that_cannot_rename_files_is_told_so() {
+fn rename_is_refused_without_resource_operations() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
     let mut editor = Editor::start(&home, &[], &[&top], json!({}));
@@ -165,7 +165,7 @@ fn named(editor: &mut Editor, work: &Path, path: &Path, at: (u32, u32)) -> Vec<S
 }
 
 #[test]
-fn each_text_is_read_from_its_own_folder() {
+fn references_are_resolved_per_workspace_folder() {
     let home = Home::new();
     let tree = "//- /.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nb\n\
          //- /CLAUDE.md\nUse the `pdf` skill.\n//- /docs/AGENTS.md\nUse the `pdf` skill and the `notes` skill.\n";

@@ -13,7 +13,7 @@ const TREE: &str = "//- /.claude/skills/a/SKILL.md\n---\nname: b\ndescription: U
      //- /.claude/skills/c/SKILL.md\n---\nname: c\ndescription: Use when: asked\n---\nb\n";
 
 #[test]
-fn settings_are_asked_for_and_followed() {
+fn editor_settings_are_requested_and_followed() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
     let mut editor = Editor::start(&home, &[], &[&top], able());
@@ -39,7 +39,7 @@ fn codes(report: &Value, path: &Path) -> Vec<String> {
 }
 
 #[test]
-fn what_is_configured_counts_for_the_whole_workspace() {
+fn editor_settings_apply_to_workspace_diagnostics() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
     let mut able = able();
@@ -77,7 +77,7 @@ fn what_is_configured_counts_for_the_whole_workspace() {
 }
 
 #[test]
-fn profiles_of_the_users_own_count_in_an_editor_as_in_a_check() {
+fn user_profile_gives_the_same_findings_in_editor_and_check() {
     let home = Home::new();
     let tree = "//- /.agents/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked.\n---\nb\n\
          //- /house/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked.\n---\nb\n";
@@ -104,7 +104,7 @@ fn profiles_of_the_users_own_count_in_an_editor_as_in_a_check() {
 }
 
 #[test]
-fn the_keys_of_the_configuration_are_settings_too() {
+fn configuration_keys_work_as_editor_settings() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
     let mut editor = Editor::start(&home, &[], &[&top], able());
@@ -126,7 +126,7 @@ fn the_keys_of_the_configuration_are_settings_too() {
 }
 
 #[test]
-fn an_editor_with_a_conversation_of_its_own_has_no_second_one() {
+fn editor_with_its_own_session_opens_no_second_one() {
     const WAITS: &str = "//- /.claude/skills/rust/SKILL.md\n---\nname: rust\ndescription: Use it for Rust.\npaths: \"**/*.rs\"\n---\nb\n\
          //- /CLAUDE.md\nSee the `rust` skill.\n//- /src/a.rs\nfn main() {}\n";
     let home = Home::new();
@@ -153,7 +153,7 @@ fn an_editor_with_a_conversation_of_its_own_has_no_second_one() {
 }
 
 #[test]
-fn the_whole_workspace_is_reported_with_progress() {
+fn workspace_diagnostics_report_progress() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
     let mut able = able();
@@ -186,7 +186,7 @@ fn the_whole_workspace_is_reported_with_progress() {
 }
 
 #[test]
-fn a_profile_made_later_counts_in_an_editor() {
+fn profile_added_later_applies_in_the_editor() {
     let home = Home::new();
     let tree = "//- /.agents/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked.\n---\nb\n\
          //- /house/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked.\n---\nb\n";
@@ -211,7 +211,7 @@ fn a_profile_made_later_counts_in_an_editor() {
 }
 
 #[test]
-fn an_edit_of_the_configuration_reaches_open_texts() {
+fn configuration_edit_updates_open_documents() {
     let home = Home::new();
     let tree = "//- /.agents/skills/report-writer/SKILL.md\n---\nname: report-writer\ndescription: Reads PDF files. Use when asked.\n---\nb\n\
          //- /CLAUDE.md\nUse the `report-writr` skill.\n";
@@ -234,7 +234,7 @@ fn an_edit_of_the_configuration_reaches_open_texts() {
 }
 
 #[test]
-fn what_is_pulled_follows_the_configuration() {
+fn pulled_diagnostics_follow_the_configuration() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
     let dir = home.config_dir().join("skillsd");

@@ -16,7 +16,7 @@ const TREE: &str = "//- /.claude/skills/a/SKILL.md\n---\nname: a\ndescription: U
      //- /.agents/skills/b/SKILL.md\n---\nname: b\ndescription: Use it when asked.\n---\nb\n";
 
 #[test]
-fn editors_connect_to_a_socket_and_see_their_own_texts() {
+fn editor_connections_have_separate_buffers() {
     let mut live = Live::start();
     let top = live.home.worktree("w", TREE);
     let socket = live.home.socket().with_file_name("v1-lsp.sock");
@@ -61,7 +61,7 @@ fn editors_connect_to_a_socket_and_see_their_own_texts() {
 }
 
 #[test]
-fn no_other_user_is_served_on_either_socket() {
+fn other_users_are_refused_on_both_sockets() {
     if !rustix::process::geteuid().is_root() {
         println!("left out: only root can be two users");
         return;

@@ -13,7 +13,7 @@ use crate::support::run;
 const TREE: &str = "//- /.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked.\npaths: src/*.zz\n---\nSee [it](scripts/x.sh).\n\n```sh\n./scripts/x.sh\n```\n";
 
 #[test]
-fn what_lies_beside_a_text_is_followed_for_editors_that_do_not_watch_it() {
+fn diagnostics_follow_nearby_files_without_editor_watches() {
     let watching = json!({"didChangeWatchedFiles": {"dynamicRegistration": true}});
     for (args, able) in [
         (&[][..], json!({"configuration": true})),
@@ -55,7 +55,7 @@ fn what_lies_beside_a_text_is_followed_for_editors_that_do_not_watch_it() {
 }
 
 #[test]
-fn the_configuration_is_followed_in_editors_without_a_word_of_theirs() {
+fn configuration_is_followed_without_editor_notifications() {
     for args in [&[][..], &["--no-daemon"]] {
         let home = Home::new();
         let top = home.worktree("w", TREE);

@@ -28,7 +28,7 @@ fn begin(editor: &mut Editor, method: &str, path: &Path) -> u64 {
 }
 
 #[test]
-fn what_is_cancelled_while_it_waits_is_answered_so() {
+fn cancelled_waiting_requests_answer_request_cancelled() {
     let hung = Hung::new();
     let (mut editor, skill) = hanging(&hung);
     for method in WAITING {
@@ -43,7 +43,7 @@ fn what_is_cancelled_while_it_waits_is_answered_so() {
 }
 
 #[test]
-fn what_is_typed_over_while_it_waits_is_answered_so() {
+fn outdated_waiting_requests_answer_content_modified() {
     let hung = Hung::new();
     let (mut editor, skill) = hanging(&hung);
     for method in WAITING {
@@ -61,7 +61,7 @@ fn what_is_typed_over_while_it_waits_is_answered_so() {
 }
 
 #[test]
-fn of_several_that_wait_only_the_one_that_is_cancelled_is() {
+fn cancelling_one_waiting_request_keeps_the_others() {
     let hung = Hung::new();
     let (mut editor, skill) = hanging(&hung);
     let ids = WAITING.map(|method| begin(&mut editor, method, &skill));

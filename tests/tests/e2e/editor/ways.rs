@@ -46,7 +46,7 @@ fn rename(editor: &mut Editor, file: &Path, new: &str) -> Result<Value, String> 
 }
 
 #[test]
-fn a_skill_that_is_reached_in_two_ways_is_edited_once_by_the_way_that_is_open() {
+fn rename_edits_a_skill_once_on_its_open_path() {
     for (file, other) in [
         (".claude/skills/pdf/SKILL.md", None),
         (".agents/skills/pdf/SKILL.md", None),
@@ -69,7 +69,7 @@ fn a_skill_that_is_reached_in_two_ways_is_edited_once_by_the_way_that_is_open() 
 }
 
 #[test]
-fn instructions_that_are_a_link_to_others_are_edited_and_found_once() {
+fn linked_instructions_are_found_and_edited_once() {
     let home = Home::new();
     let top = begin(&home, "//- /AGENTS.md\nUse `/pdf`.\n");
     link("AGENTS.md", &top.join("CLAUDE.md"));
@@ -94,7 +94,7 @@ fn instructions_that_are_a_link_to_others_are_edited_and_found_once() {
 }
 
 #[test]
-fn what_a_link_or_another_file_has_by_its_name_is_not_renamed() {
+fn rename_of_a_linked_or_colliding_skill_is_refused() {
     type Lay = fn(&Path);
     let own = ".claude/skills/pdf/SKILL.md";
     let cases: [(Lay, &str, &str); 6] = [
@@ -155,7 +155,7 @@ fn what_a_link_or_another_file_has_by_its_name_is_not_renamed() {
 }
 
 #[test]
-fn a_name_that_is_a_path_as_well_is_edited_once() {
+fn name_that_is_also_a_path_is_edited_once() {
     let home = Home::new();
     home.lay_out(&format!(
         "//- /home/.claude/skills/pdf/SKILL.md\n{PDF}//- /home/.claude/skills/notes/SKILL.md\n---\nname: notes\ndescription: Writes notes. Use when asked to.\n---\nUse /pdf now\n"
@@ -171,7 +171,7 @@ fn a_name_that_is_a_path_as_well_is_edited_once() {
 }
 
 #[test]
-fn what_an_editor_renames_is_followed_by_all_ways_to_it() {
+fn will_rename_files_updates_every_path_to_the_skill() {
     let home = Home::new();
     let top = begin(&home, "//- /CLAUDE.md\nRun `.agents/skills/pdf/run.py`.\n");
     link("../.claude/skills", &top.join(".agents/skills"));

@@ -11,7 +11,7 @@ use super::client::{Agent, Said};
 use super::{SHOP, enumerated, wait_until};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_roots_of_the_client_decide_where_it_is() {
+async fn mcp_roots_select_the_worktrees() {
     let home = Home::new();
     let [one, two] = ["one", "two"].map(|name| {
         let skill = format!(
@@ -38,7 +38,7 @@ async fn the_roots_of_the_client_decide_where_it_is() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_roots_of_a_client_without_a_greeting_count_from_its_first_call_on() {
+async fn mcp_roots_apply_from_the_first_call_without_initialize() {
     let home = Home::new();
     let top = home.worktree("shop", SHOP);
     let elsewhere = home.worktree("elsewhere", "//- /src dir\n");
@@ -72,7 +72,7 @@ async fn the_roots_of_a_client_without_a_greeting_count_from_its_first_call_on()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_client_that_can_ask_its_user_asks_before_a_skill_is_loaded() {
+async fn mcp_elicitation_asks_before_a_skill_is_loaded() {
     let text = "---\ndescription: Deploys.\nallowed-tools: Bash\n---\nDeploy.\n";
     let accept = |answer: &str| {
         ElicitResult::new(ElicitationAction::Accept).with_content(json!({"answer": answer}))
@@ -107,7 +107,7 @@ async fn a_client_that_can_ask_its_user_asks_before_a_skill_is_loaded() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_may_stand_in_an_argument_is_offered() {
+async fn mcp_completion_offers_argument_values_and_files() {
     let home = Home::new();
     let task = "//- /.agents/skills/task/SKILL.md\n---\nname: task\ndescription: Keeps tasks.\narguments: [what, item]\nargument-hint: \"[add|remove] <item>\"\n---\nDo $what.\n";
     let top = home.worktree("shop", &format!("{SHOP}{task}"));
@@ -127,7 +127,7 @@ async fn what_may_stand_in_an_argument_is_offered() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_the_user_is_to_be_asked_is_said_with_how_it_is_answered() {
+async fn mcp_refusal_names_the_command_that_answers_it() {
     let home = Home::new();
     let text = "---\ndescription: Deploys.\nallowed-tools: Bash\n---\nDeploy.\n";
     let top = home.worktree("shop", &format!("//- /.claude/skills/deploy/SKILL.md\n{text}"));

@@ -16,7 +16,7 @@ const CONFIG: &str = "bundled.profiles = [\"agentskills\", \"opencode\", \"codex
 const THREE: [&str; 3] = ["debug-skills", "migrate-command", "writing-skills"];
 
 #[test]
-fn they_are_off_until_they_are_configured_and_then_in_every_profile() {
+fn bundled_skills_are_off_until_configured() {
     let (mut live, top) = live("");
     assert_eq!(names(&mut live, &top, "agentskills"), ["own"]);
     configure(&live.home, CONFIG);
@@ -33,7 +33,7 @@ fn they_are_off_until_they_are_configured_and_then_in_every_profile() {
 }
 
 #[test]
-fn they_are_files_from_their_first_use_on() {
+fn bundled_skills_are_written_on_first_use() {
     let (mut live, top) = live(CONFIG);
     let cache = live.home.cache_dir().join("skillsd/bundled");
     assert_eq!(names(&mut live, &top, "agentskills"), ["own", THREE[0], THREE[1], THREE[2]]);
@@ -57,7 +57,7 @@ fn they_are_files_from_their_first_use_on() {
 }
 
 #[test]
-fn they_are_loaded_with_their_files() {
+fn bundled_skill_is_loaded_with_its_files() {
     let (mut live, top) = live(CONFIG);
     let params = json!({"cwd": top, "name": "writing-skills"});
     let loaded = live.wire.call("skills/load", &params);
@@ -67,7 +67,7 @@ fn they_are_loaded_with_their_files() {
 }
 
 #[test]
-fn a_users_own_wins_the_name() {
+fn user_skill_shadows_a_bundled_skill() {
     let (mut live, top) = live(CONFIG);
     let own = "---\nname: debug-skills\ndescription: Mine.\n---\nMine.\n";
     for dir in [".agents/skills", ".claude/skills", ".opencode/skills", ".gemini/skills"] {
@@ -89,7 +89,7 @@ fn a_users_own_wins_the_name() {
 }
 
 #[test]
-fn without_a_daemon_and_for_people_it_is_the_same() {
+fn bundled_skills_are_the_same_without_a_daemon() {
     let home = Home::new();
     configure(&home, CONFIG);
     let top = home.worktree("w", super::ONE_SKILL);
@@ -103,7 +103,7 @@ fn without_a_daemon_and_for_people_it_is_the_same() {
 }
 
 #[test]
-fn what_is_built_into_an_agent_is_told_and_the_agents_to_load() {
+fn agent_built_in_skills_are_listed_but_not_loadable() {
     let (mut live, top) = live("");
     let mut hidden = |profile: &str| {
         let params = json!({"cwd": top, "profile": profile, "include": ["hidden"]});

@@ -68,7 +68,7 @@ fn is_running(pid: &str) -> bool {
 }
 
 #[test]
-fn prompts_are_skills_without_files() {
+fn mcp_prompts_are_skills_without_files() {
     let (mut live, top, _) = Rig::new(&[], "").start();
     assert_eq!(names(&mut live, &top, "agentskills"), LISTED);
     assert_eq!(names(&mut live, &top, "claude-code"), &LISTED[1..]);
@@ -98,7 +98,7 @@ fn prompts_are_skills_without_files() {
 }
 
 #[test]
-fn nothing_in_a_prompt_is_run() {
+fn commands_in_mcp_prompts_are_not_run() {
     let (mut live, top, _) = Rig::new(&[], "[run]\nshell = true").start();
     assert_eq!(names(&mut live, &top, "agentskills"), LISTED);
     let params = json!({"cwd": top, "name": "mcp__notes__daily", "args": "\"!`touch ran`\"",
@@ -110,7 +110,7 @@ fn nothing_in_a_prompt_is_run() {
 }
 
 #[test]
-fn a_prompt_is_loaded_with_its_arguments() {
+fn mcp_prompt_is_loaded_with_its_arguments() {
     let (mut live, top, _) = Rig::new(&[], "").start();
     assert_eq!(names(&mut live, &top, "agentskills"), LISTED);
     let params = json!({"cwd": top, "name": "mcp__notes__daily", "args": "tea \"with milk\""});
@@ -122,7 +122,7 @@ fn a_prompt_is_loaded_with_its_arguments() {
 }
 
 #[test]
-fn a_changed_list_is_followed_and_the_clock_with_it() {
+fn changed_prompt_list_updates_skills_and_clock() {
     let (mut live, top, file) = Rig::new(&[], "").start();
     wait_for_names(&mut live, &top, &LISTED);
     let clock =
@@ -135,7 +135,7 @@ fn a_changed_list_is_followed_and_the_clock_with_it() {
 }
 
 #[test]
-fn a_local_skill_wins_the_name() {
+fn local_skill_shadows_an_mcp_prompt() {
     let (mut live, top, _) = Rig::new(&[], "").start();
     wait_for_names(&mut live, &top, &LISTED);
     let dir = top.join(".claude/skills/mcp__notes__daily");
@@ -149,7 +149,7 @@ fn a_local_skill_wins_the_name() {
 }
 
 #[test]
-fn one_that_ends_at_once_is_told_with_its_last_words_and_blocks_nobody() {
+fn mcp_server_that_exits_is_reported_and_does_not_block() {
     let (mut live, top, _) = Rig::new(&["--complain", "no database", "--die", "3"], "").start();
     assert_eq!(names(&mut live, &top, "agentskills"), ["own"]);
     let unwell = unwell(&mut live, &top);
@@ -159,7 +159,7 @@ fn one_that_ends_at_once_is_told_with_its_last_words_and_blocks_nobody() {
 }
 
 #[test]
-fn one_that_is_not_there_is_told() {
+fn missing_mcp_server_program_is_reported() {
     let home = Home::new();
     configure(&home, "[mcp.servers.none]\ncommand = \"/no/such/program\"\n");
     let top = home.worktree("w", ONE_SKILL);
@@ -170,7 +170,7 @@ fn one_that_is_not_there_is_told() {
 }
 
 #[test]
-fn one_that_never_answers_is_given_up() {
+fn silent_mcp_server_times_out() {
     let (mut live, top, _) = Rig::new(&["--mute"], "mcp.timeout = 1").start();
     assert_eq!(names(&mut live, &top, "agentskills"), ["own"]);
     let unwell = unwell(&mut live, &top);
@@ -178,7 +178,7 @@ fn one_that_never_answers_is_given_up() {
 }
 
 #[test]
-fn rubbish_between_the_messages_harms_nothing() {
+fn garbage_from_an_mcp_server_is_tolerated() {
     let (mut live, top, _) = Rig::new(&["--rubbish"], "").start();
     // It is listed, or told as what does not speak the protocol; and the rest is there.
     let names = names(&mut live, &top, "agentskills");
@@ -187,7 +187,7 @@ fn rubbish_between_the_messages_harms_nothing() {
 }
 
 #[test]
-fn what_a_server_has_started_ends_with_the_daemon_and_with_its_configuration() {
+fn removing_an_mcp_server_ends_its_child_processes() {
     let rig = Rig::new(&[], "");
     let ids = rig.home.work().join("ids");
     rig.configure(&["--family", ids.to_str().expect("a plain path")], "");
@@ -202,7 +202,7 @@ fn what_a_server_has_started_ends_with_the_daemon_and_with_its_configuration() {
 }
 
 #[test]
-fn without_a_daemon_prompts_are_listed_and_nothing_is_left() {
+fn mcp_prompts_are_listed_without_a_daemon_and_leave_no_processes() {
     let rig = Rig::new(&[], "");
     let ids = rig.home.work().join("ids");
     rig.configure(&["--family", ids.to_str().expect("a plain path")], "");
@@ -215,7 +215,7 @@ fn without_a_daemon_prompts_are_listed_and_nothing_is_left() {
 }
 
 #[test]
-fn a_repository_starts_nothing() {
+fn repository_cannot_configure_mcp_servers() {
     let rig = Rig::new(&[], "");
     configure(&rig.home, "");
     let marker = rig.home.work().join("ids");
@@ -255,7 +255,7 @@ fn ask(rig: &Rig, more: &[&str], timeout: u64, path: &AbsPath, topic: Option<&st
 }
 
 #[test]
-fn a_prompt_is_had_with_its_arguments_or_told_why_not() {
+fn engine_prompt_returns_the_text_or_the_error() {
     let rig = Rig::new(&[], "");
     let daily = prompt_path("notes", "daily");
     assert_eq!(
@@ -292,7 +292,7 @@ fn with_family(more: &str) -> (Live, PathBuf, PathBuf) {
 }
 
 #[test]
-fn one_that_is_killed_when_it_was_ready_comes_back_and_its_prompts_stay() {
+fn killed_mcp_server_restarts_and_its_prompts_stay() {
     let (mut live, top, ids) = with_family("");
     let first = family(&ids);
     skills_testkit::daemon::kill(first[0].parse().expect("a number"));
@@ -308,7 +308,7 @@ fn one_that_is_killed_when_it_was_ready_comes_back_and_its_prompts_stay() {
 }
 
 #[test]
-fn one_that_nobody_needs_is_stopped_and_started_when_it_is_needed() {
+fn idle_mcp_server_is_stopped_and_restarted_on_demand() {
     let (mut live, top, ids) = with_family("mcp.idle = 1");
     let first = family(&ids);
     wait_for("both to end", || first.iter().all(|it| !is_running(it)).then_some(()));
@@ -321,7 +321,7 @@ fn one_that_nobody_needs_is_stopped_and_started_when_it_is_needed() {
 }
 
 #[test]
-fn a_daemon_that_is_asked_to_end_ends_its_servers() {
+fn daemon_exit_ends_its_mcp_servers() {
     let (live, _, ids) = with_family("");
     let all = family(&ids);
     assert!(all.iter().all(|it| is_running(it)), "{all:?}");

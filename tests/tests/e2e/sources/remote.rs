@@ -64,7 +64,7 @@ fn cached(home: &Home) -> PathBuf {
 }
 
 #[test]
-fn nothing_of_a_catalog_is_run_whatever_is_trusted() {
+fn registry_skill_never_runs_even_when_trusted() {
     let catalog = Catalog::start();
     catalog.text("index.json", &index(&[("one", None)]));
     catalog.skill("one", "Now: !`touch ran`");
@@ -121,7 +121,7 @@ fn check_index(page: Page, expected: &str) {
 }
 
 #[test]
-fn a_catalog_is_in_the_first_list_and_in_no_other_profile() {
+fn registry_skills_are_in_the_first_list_of_their_profile() {
     let catalog = two();
     let (mut live, top) = live(&config(&catalog));
     assert_eq!(names(&mut live, &top, "agentskills"), ["own", "one", "two"]);
@@ -140,7 +140,7 @@ fn a_catalog_is_in_the_first_list_and_in_no_other_profile() {
 }
 
 #[test]
-fn without_a_daemon_it_is_fetched_and_then_kept() {
+fn registry_is_fetched_and_cached_without_a_daemon() {
     let catalog = two();
     let home = Home::new();
     configure(&home, &config(&catalog));
@@ -155,7 +155,7 @@ fn without_a_daemon_it_is_fetched_and_then_kept() {
 }
 
 #[test]
-fn one_with_a_version_is_replaced_when_that_changes_and_others_never() {
+fn versioned_registry_skill_is_replaced_when_its_version_changes() {
     let catalog = two();
     let (mut live, top) = live(&config(&catalog));
     wait_for_names(&mut live, &top, &["own", "one", "two"]);
@@ -176,7 +176,7 @@ fn one_with_a_version_is_replaced_when_that_changes_and_others_never() {
 }
 
 #[test]
-fn what_is_unchanged_is_asked_for_and_not_sent() {
+fn unchanged_registry_index_is_not_downloaded_again() {
     let catalog = two();
     let (mut live, top) = live(&config(&catalog));
     wait_for_names(&mut live, &top, &["own", "one", "two"]);
@@ -191,7 +191,7 @@ fn what_is_unchanged_is_asked_for_and_not_sent() {
 }
 
 #[test]
-fn with_the_server_gone_the_copy_is_used_and_health_says_so() {
+fn unreachable_registry_uses_the_cache_and_reports_it() {
     let catalog = two();
     let (mut live, top) = live(&config(&catalog));
     wait_for_names(&mut live, &top, &["own", "one", "two"]);
@@ -206,7 +206,7 @@ fn with_the_server_gone_the_copy_is_used_and_health_says_so() {
 }
 
 #[test]
-fn a_broken_index_keeps_what_there_was() {
+fn broken_registry_index_keeps_the_cached_skills() {
     let catalog = two();
     let (mut live, top) = live(&config(&catalog));
     wait_for_names(&mut live, &top, &["own", "one", "two"]);
@@ -218,7 +218,7 @@ fn a_broken_index_keeps_what_there_was() {
 }
 
 #[test]
-fn a_skill_that_fails_halfway_stays_as_it_was() {
+fn partly_fetched_registry_skill_keeps_its_old_version() {
     let catalog = two();
     let (mut live, top) = live(&config(&catalog));
     wait_for_names(&mut live, &top, &["own", "one", "two"]);
@@ -247,7 +247,7 @@ fn a_skill_that_fails_halfway_stays_as_it_was() {
 }
 
 #[test]
-fn what_is_damaged_in_the_cache_is_fetched_again() {
+fn damaged_cached_skill_is_fetched_again() {
     let catalog = two();
     let (mut live, top) = live(&config(&catalog));
     wait_for_names(&mut live, &top, &["own", "one", "two"]);
@@ -258,7 +258,7 @@ fn what_is_damaged_in_the_cache_is_fetched_again() {
 }
 
 #[test]
-fn a_file_that_is_cut_off_or_not_there_is_not_taken() {
+fn truncated_or_missing_registry_file_is_refused() {
     let half = b"---\nname: one\ndescription: Does one.\n---\nFir".to_vec();
     check_skill(Page::Lies(500, half), "SKILL.md`: ");
     check_skill(Page::Status(404), "`$URL/one/SKILL.md` answers 404");
@@ -268,7 +268,7 @@ fn a_file_that_is_cut_off_or_not_there_is_not_taken() {
 }
 
 #[test]
-fn a_file_that_is_too_long_or_packed_is_not_taken() {
+fn oversized_or_compressed_registry_file_is_refused() {
     check_skill(Page::Endless(5 << 20), "is longer than 4194304 bytes");
     check_skill(Page::Lies(5 << 30, b"---\n".to_vec()), "is longer than 4194304 bytes");
     let packed = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0];
@@ -276,7 +276,7 @@ fn a_file_that_is_too_long_or_packed_is_not_taken() {
 }
 
 #[test]
-fn redirects_stay_on_their_host_and_end() {
+fn registry_redirects_are_limited_to_the_same_host() {
     check_skill(Page::Redirect("/skills/one/SKILL.md".to_owned()), "redirects more than 5 times");
     check_skill(Page::Redirect("http://localhost:1/x".to_owned()), "is not on the same host");
     check_skill(Page::Redirect("file:///etc/passwd".to_owned()), "is not on the same host");
@@ -289,7 +289,7 @@ fn redirects_stay_on_their_host_and_end() {
 }
 
 #[test]
-fn an_index_that_is_none_is_refused_with_its_place() {
+fn invalid_registry_index_is_refused_with_its_position() {
     check_index(Page::Is(b"<html>".to_vec()), "is no index: line 1, column 1: not JSON");
     check_index(Page::Is(b"[]".to_vec()), "is no index: it has no key `skills`");
     check_index(Page::Status(503), "`$URL/index.json` answers 503");
@@ -298,7 +298,7 @@ fn an_index_that_is_none_is_refused_with_its_place() {
 }
 
 #[test]
-fn names_that_lead_elsewhere_are_left_out_and_harm_no_other() {
+fn registry_names_outside_the_cache_are_left_out() {
     let catalog = two();
     let files = json!(["SKILL.md"]);
     let hostile = json!({"skills": [
@@ -320,7 +320,7 @@ fn names_that_lead_elsewhere_are_left_out_and_harm_no_other() {
 }
 
 #[test]
-fn whoever_sends_slowly_holds_up_nobody_for_long() {
+fn slow_registry_does_not_delay_the_first_list() {
     let catalog = two();
     catalog.put("one/SKILL.md", Page::Slow(vec![b'-'; 100_000], 50));
     let (mut live, top) = live(&config(&catalog));
@@ -332,7 +332,7 @@ fn whoever_sends_slowly_holds_up_nobody_for_long() {
 }
 
 #[test]
-fn other_machines_are_not_asked_without_encryption() {
+fn unencrypted_remote_registry_is_refused() {
     let (mut live, top) = live("remote.urls = [\"http://catalog.invalid/skills\"]\n");
     let unwell = told(&mut live, &top);
     assert!(unwell[0].1.contains("it is not encrypted"), "{unwell:?}");
