@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
-use skills_discovery::resolve::{Candidate, FileId};
+use skills_discovery::discover::{Candidate, FileId};
 use skills_engine::disk::content_hash_of;
 use skills_engine::store::Content;
 use skills_render::resources::Entries;

@@ -6,8 +6,8 @@
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
+use skills_discovery::discover::Candidate;
 use skills_discovery::permission::{self, Regime};
-use skills_discovery::resolve::Candidate;
 use skills_engine::View;
 use skills_engine::store::{Content, Grant};
 use skills_protocol::error::{PermissionRule, REQUEST_CANCELLED, RpcError};
@@ -162,7 +162,7 @@ impl Service {
 
     /// Whether the user has allowed it for good.
     async fn is_granted(&self, about: &About<'_>) -> bool {
-        let regime = Regime::of(&about.view.site.profile);
+        let regime = Regime::of(&about.view.ctx.profile);
         let worktree = &about.view.resolution.worktree;
         let granted = self.grants(worktree, about.session, about.permission).await;
         about.patterns.iter().all(|it| is_covered(regime, about.permission, &granted, it))
@@ -322,12 +322,12 @@ impl About<'_> {
                 session: session.map(str::to_owned),
                 agent: agent.map(str::to_owned),
                 worktree: view.resolution.worktree.clone(),
-                profile: view.site.profile.id.to_string(),
+                profile: view.ctx.profile.id.to_string(),
                 text: self.text,
                 contents: self.contents.clone(),
             },
-            regime: Regime::of(&view.site.profile),
-            cwd: view.site.cwd.clone(),
+            regime: Regime::of(&view.ctx.profile),
+            cwd: view.ctx.cwd.clone(),
             name: candidate.map(|it| it.name.clone()),
             always,
             suggestions: self.suggestions.clone(),

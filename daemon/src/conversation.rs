@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use skills_agents::profile::Nested;
-use skills_discovery::resolve::{Overlay, Resolution, State};
+use skills_discovery::discover::{Overlay, Resolution, State};
 use skills_engine::discover::{self, Found, Search};
 use skills_engine::session::{Matched, Opened, Opening, Session, TouchDelta};
 use skills_engine::{Freshness, Health, View};

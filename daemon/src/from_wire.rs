@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use skills_agents::profile::{self, Profile, Profiles};
-use skills_discovery::resolve::{Site, path_of};
+use skills_discovery::discover::{DiscoveryContext, path_of};
 use skills_engine::session::Session;
 use skills_engine::{Freshness, ViewKey};
 use skills_protocol::env::DISCOVERY;
@@ -84,8 +84,8 @@ pub(crate) fn asked(
 }
 
 /// Returns the place that a view of this key is resolved for.
-pub(crate) fn site(key: &ViewKey, profile: Arc<Profile>) -> Site {
-    Site {
+pub(crate) fn ctx(key: &ViewKey, profile: Arc<Profile>) -> DiscoveryContext {
+    DiscoveryContext {
         profile,
         cwd: key.cwd.clone(),
         additional: key.additional.clone(),

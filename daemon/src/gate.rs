@@ -9,8 +9,8 @@ pub(crate) mod run;
 
 use serde_json::json;
 use skills_agents::profile::Scope;
+use skills_discovery::discover::{Candidate, State};
 use skills_discovery::permission::{self, Action, Decision, Properties, Reason, Regime};
-use skills_discovery::resolve::{Candidate, State};
 use skills_engine::View;
 use skills_engine::disk::content_hash;
 use skills_engine::store::Content;
@@ -115,7 +115,7 @@ pub(crate) async fn load(service: &Service, asking: Asking<'_>) -> Result<Permit
 
 /// Whether only the user may start a skill.
 fn is_for_the_user(asking: Asking<'_>) -> bool {
-    let hides = asking.view.site.profile.hides_from_model;
+    let hides = asking.view.ctx.profile.hides_from_model;
     hides && asking.candidate.record().is_some_and(|it| it.disable_model_invocation)
 }
 
@@ -305,7 +305,7 @@ fn decide<'a>(
     let resolution = &view.resolution;
     let is_remote = resolution.roots[candidate.root].scope == Scope::Remote;
     let request = permission::Request { name: &candidate.name, agent, is_remote, properties };
-    permission::decide(Regime::of(&view.site.profile), &resolution.permissions, &request)
+    permission::decide(Regime::of(&view.ctx.profile), &resolution.permissions, &request)
 }
 
 /// Refuses what is denied, by the rule that denies it.

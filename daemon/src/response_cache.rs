@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use serde_json::value::{RawValue, to_raw_value};
-use skills_discovery::resolve::{Candidate, State};
+use skills_discovery::discover::{Candidate, State};
 use skills_engine::View;
 use skills_engine::search::{Document, SearchError, SearchIndex};
 use skills_syntax::path::AbsPath;

@@ -280,8 +280,8 @@ impl Service {
         {
             return Ok(view);
         }
-        let site = from_wire::site(key, Arc::clone(profile));
-        let view = self.engine.view(key.clone(), || site, *freshness).await;
+        let ctx = from_wire::ctx(key, Arc::clone(profile));
+        let view = self.engine.view(key.clone(), || ctx, *freshness).await;
         view.map_err(|error| self.engine_failed(&error))
     }
 

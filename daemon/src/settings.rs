@@ -17,8 +17,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use skills_config::{Config, Problem, Source};
+use skills_discovery::discover::{Policy, REPOSITORY_FILE};
 use skills_discovery::permission::Rule;
-use skills_discovery::resolve::{Policy, REPOSITORY_FILE};
 use skills_engine::disk::ReadError;
 use skills_engine::inspect::read_fenced;
 use skills_engine::stat_cache::{Generation, StatCache, Validity};

@@ -9,8 +9,8 @@ use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::sync::Arc;
 
+use skills_discovery::discover::Candidate;
 use skills_discovery::ranking::RankTable;
-use skills_discovery::resolve::Candidate;
 use skills_engine::View;
 
 /// What some views make of all files that one of them has met.
@@ -49,7 +49,7 @@ impl SnapshotIndex {
             numbers.insert(candidate(views, *file).path.as_os_str(), number);
         }
         let profile = |view: &Arc<View>| Profile {
-            standings: RankTable::of(&view.site, &view.resolution),
+            standings: RankTable::of(&view.ctx, &view.resolution),
             files: view
                 .resolution
                 .candidates

@@ -19,8 +19,8 @@ use skills_agents::listing::INJECTION;
 use skills_agents::profile::{self, NameSource, Profile, Provider};
 use skills_agents::skill::{Finding, SkillRecord};
 use skills_config::Config;
+use skills_discovery::discover::{Candidate, Reason, State, address_of};
 use skills_discovery::permission;
-use skills_discovery::resolve::{Candidate, Reason, State, address_of};
 use skills_engine::{Gone, Health, Phase, SourceStatus, View, WorktreeStatus};
 use skills_protocol::error::{PermissionRule, RuleSource};
 use skills_protocol::path::{PathEncoding, encode, encode_os, encoding_of};
@@ -37,7 +37,7 @@ pub(crate) use snapshot::{known_snapshot, references, snapshot};
 
 /// Returns a skill as a list shows it.
 pub(crate) fn entry(view: &View, candidate: &Candidate) -> wire::Entry {
-    let profile = &view.site.profile;
+    let profile = &view.ctx.profile;
     let root = &view.resolution.roots[candidate.root];
     let dir = candidate.dir();
     let encoding = encoding_of([&*candidate.path, &*dir, &*root.path]);

@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use skills_agents::references::Search;
-use skills_discovery::resolve::Entry;
+use skills_discovery::discover::Entry;
 use skills_lint::Facts;
 use skills_protocol::wire::{CheckResult, PathMatches, RuleLevel, SkillReference, SnapshotResult};
 use skills_syntax::path::AbsPath;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use skills_agents::references::{
     Bases, Link, Reference, has_names, has_paths, linked, links, links_at, steps,
 };
-use skills_discovery::resolve::FileId;
+use skills_discovery::discover::FileId;
 use skills_ide::rename::Kind;
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::Span;

@@ -2,7 +2,7 @@
 //!
 //! The only file that writes lines and columns. What the protocol cannot say is dropped here.
 
-use skills_discovery::resolve::address_of;
+use skills_discovery::discover::address_of;
 use skills_lint::{Finding, Fix, Related, Tag};
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::edit::Edit;

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use skills_agents::profile;
-use skills_discovery::resolve::{Candidate, Policy, Site, State, Trusts};
+use skills_discovery::discover::{Candidate, DiscoveryContext, Policy, State, Trusts};
 use skills_engine::{Engine, Freshness, Options, View, ViewKey};
 use skills_syntax::path::AbsPath;
 use skills_testkit::fixture::{lay_out, write_skill};
@@ -111,7 +111,7 @@ impl Tree {
             overlay: Arc::default(),
             agent: None,
         };
-        let site = Site {
+        let ctx = DiscoveryContext {
             profile: Arc::clone(profile),
             cwd,
             additional: Vec::new(),
@@ -125,7 +125,7 @@ impl Tree {
             engine.follow(Policy { trusts, ..Policy::default() });
         }
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("it builds");
-        let view = runtime.block_on(engine.view(key, || site, Freshness::Synced));
+        let view = runtime.block_on(engine.view(key, || ctx, Freshness::Synced));
         engine.stop();
         view.expect("the engine answers")
     }

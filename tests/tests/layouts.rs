@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use expect_test::{ExpectFile, expect_file};
 use skills_agents::profile;
-use skills_discovery::resolve::{Policy, Site, State, Trusts};
+use skills_discovery::discover::{DiscoveryContext, Policy, State, Trusts};
 use skills_engine::{Engine, Freshness, Options, View, ViewKey};
 use skills_syntax::path::AbsPath;
 use skills_testkit::Corpus;
@@ -37,13 +37,13 @@ fn view(profile: &str, cwd: &Path, home: &Path, trusted: Option<&Path>) -> Arc<V
     };
     let (additional, overlay, agent) = (Vec::new(), Arc::default(), None);
     let profile = Arc::clone(profile);
-    let site = Site { profile, cwd, additional, environment, overlay, agent };
+    let ctx = DiscoveryContext { profile, cwd, additional, environment, overlay, agent };
     let engine = Engine::start(Options::new("layouts".to_owned())).unwrap();
     // The agent itself obeys a repository's settings without being asked.
     let trusts = Trusts::new(trusted.map(|it| (AbsPath::new(it).unwrap(), true)));
     engine.follow(Policy { trusts, ..Policy::default() });
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let view = runtime.block_on(engine.view(key, || site, Freshness::Synced));
+    let view = runtime.block_on(engine.view(key, || ctx, Freshness::Synced));
     engine.stop();
     view.unwrap()
 }

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use skills_agents::profile::{self, Duplicates};
-use skills_discovery::resolve::{Policy, Site, State, Trusts};
+use skills_discovery::discover::{DiscoveryContext, Policy, State, Trusts};
 use skills_engine::{Engine, Freshness, Options, View, ViewKey};
 use skills_syntax::path::AbsPath;
 use skills_testkit::literal::{self, AGENTS, Listed, Stand};
@@ -245,8 +245,8 @@ impl Bench {
         };
         let (additional, overlay, agent) = (Vec::new(), Arc::default(), None);
         let profile = Arc::clone(profile);
-        let site = Site { profile, cwd, additional, environment, overlay, agent };
-        self.runtime.block_on(self.engine.view(key, || site, Freshness::Synced)).unwrap()
+        let ctx = DiscoveryContext { profile, cwd, additional, environment, overlay, agent };
+        self.runtime.block_on(self.engine.view(key, || ctx, Freshness::Synced)).unwrap()
     }
 
     /// Returns what is wrong with an agent's list of a tree.
@@ -263,7 +263,7 @@ impl Bench {
             active.map(|it| (it.name.clone(), fs::canonicalize(&*it.path).unwrap())).collect();
         let mut theirs = literal::listed(agent, &Stand { cwd, home });
         // Where the last wins, or all do, nothing is said of the order of what is left.
-        if view.site.profile.duplicates != Duplicates::FirstWins {
+        if view.ctx.profile.duplicates != Duplicates::FirstWins {
             ours.sort();
             theirs.sort();
         }

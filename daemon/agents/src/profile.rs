@@ -2,7 +2,7 @@
 //!
 //! A profile says where an agent looks, in what order, how deep, what it skips, how it reads a
 //! file and who wins a name. One table ([`builtin`]) drives discovery, `explain` and the
-//! compatibility documents; `skills_discovery::resolve` is the one reader of it. Nothing here decides:
+//! compatibility documents; `skills_discovery::discover` is the one reader of it. Nothing here decides:
 //! a row is a statement about an agent, with the version and the kind of evidence behind it.
 
 mod format;

@@ -3,7 +3,7 @@
 //! The record is what the index keeps for each file, so it holds no body: the fields that
 //! discovery needs, the text up to the body (for everything else the frontmatter says), and
 //! the findings with their places. It is our own per-key reading; whether an agent would read
-//! the file the same way is for `skills_discovery::resolve` to say.
+//! the file the same way is for `skills_discovery::discover` to say.
 
 mod uniform;
 

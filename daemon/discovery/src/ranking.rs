@@ -19,7 +19,9 @@ use skills_agents::profile::{Base, Profile};
 use skills_agents::skill::SkillRecord;
 use skills_syntax::path::AbsPath;
 
-use crate::resolve::{Candidate, Resolution, Root, RootOutcome, Site, State, claim_order};
+use crate::discover::{
+    Candidate, DiscoveryContext, Resolution, Root, RootOutcome, State, claim_order,
+};
 
 /// What one agent makes of the skills it finds.
 #[derive(Clone, Debug, PartialEq)]
@@ -92,9 +94,9 @@ pub struct Standing {
 
 impl RankTable {
     /// Returns what a resolution has settled.
-    pub fn of(site: &Site, resolution: &Resolution) -> Self {
+    pub fn of(ctx: &DiscoveryContext, resolution: &Resolution) -> Self {
         let candidates = &resolution.candidates;
-        let order = claim_order(site, resolution);
+        let order = claim_order(ctx, resolution);
         let mut turns = vec![0; candidates.len()];
         for (turn, index) in (0..).zip(order.iter().flatten()) {
             turns[*index] = turn;
@@ -102,7 +104,7 @@ impl RankTable {
         let of = candidates.iter().zip(turns);
         Self {
             unique: order.is_some(),
-            of: of.map(|(it, turn)| standing(site, candidates, it, turn)).collect(),
+            of: of.map(|(it, turn)| standing(ctx, candidates, it, turn)).collect(),
         }
     }
 }
@@ -126,14 +128,14 @@ impl Standing {
 
 impl Ranking {
     /// Returns what a resolution has settled.
-    pub fn of(site: &Site, resolution: &Resolution) -> Self {
-        let RankTable { unique, of } = RankTable::of(site, resolution);
+    pub fn of(ctx: &DiscoveryContext, resolution: &Resolution) -> Self {
+        let RankTable { unique, of } = RankTable::of(ctx, resolution);
         let skills = of.iter().zip(&resolution.candidates);
         Self {
-            profile: Arc::clone(&site.profile),
+            profile: Arc::clone(&ctx.profile),
             unique,
             skills: skills.map(|(standing, candidate)| standing.ranked(candidate)).collect(),
-            roots: roots(site, resolution),
+            roots: roots(ctx, resolution),
         }
     }
 
@@ -258,8 +260,8 @@ impl Ranked {
 }
 
 /// Returns the roots of the disk where a file that comes is met by the root's own rule.
-pub fn roots(site: &Site, resolution: &Resolution) -> Vec<RankedRoot> {
-    resolution.roots.iter().filter_map(|it| root(&site.profile, it)).collect()
+pub fn roots(ctx: &DiscoveryContext, resolution: &Resolution) -> Vec<RankedRoot> {
+    resolution.roots.iter().filter_map(|it| root(&ctx.profile, it)).collect()
 }
 
 fn root(profile: &Profile, root: &Root) -> Option<RankedRoot> {
@@ -273,9 +275,14 @@ fn root(profile: &Profile, root: &Root) -> Option<RankedRoot> {
     Some(RankedRoot { path, rule: root.rule, skills })
 }
 
-fn standing(site: &Site, candidates: &[Candidate], candidate: &Candidate, turn: u32) -> Standing {
+fn standing(
+    ctx: &DiscoveryContext,
+    candidates: &[Candidate],
+    candidate: &Candidate,
+    turn: u32,
+) -> Standing {
     let base =
-        candidate.record().map(|it| read_as(&site.profile, it, &directory(&candidate.path)).name);
+        candidate.record().map(|it| read_as(&ctx.profile, it, &directory(&candidate.path)).name);
     let prefix = base.and_then(|it| candidate.name.strip_suffix(&*it).map(str::len));
     let lost = candidate.reason.as_ref().filter(|_| candidate.state == State::Shadowed);
     let winner = lost.and_then(|it| it.winner);
@@ -308,8 +315,8 @@ mod tests {
     use skills_agents::skill::FileFacts;
 
     use super::*;
-    use crate::resolve::memory::MemoryTree;
-    use crate::resolve::resolve;
+    use crate::discover::discover;
+    use crate::discover::memory::MemoryTree;
 
     const WORLD: &str = "//- /w/.git dir\n//- /home/me dir\n\
         //- /w/.agents/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: One.\n---\nb\n\
@@ -323,7 +330,7 @@ mod tests {
     }
 
     fn ranking_of(profile: &str, world: &str) -> Ranking {
-        let site = Site {
+        let ctx = DiscoveryContext {
             profile: Arc::clone(profile::find(profile).unwrap()),
             cwd: AbsPath::new(Path::new("/w")).unwrap(),
             additional: Vec::new(),
@@ -331,7 +338,7 @@ mod tests {
             overlay: Arc::default(),
             agent: None,
         };
-        Ranking::of(&site, &resolve(&site, &MemoryTree::new(world)))
+        Ranking::of(&ctx, &discover(&ctx, &MemoryTree::new(world)))
     }
 
     fn shown(ranking: &Ranking) -> String {

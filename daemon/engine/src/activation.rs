@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use skills_discovery::activate::Matcher;
-use skills_discovery::resolve::{Candidate, Resolution, State};
+use skills_discovery::discover::{Candidate, Resolution, State};
 
 /// The conditional skills of a view.
 #[derive(Debug)]

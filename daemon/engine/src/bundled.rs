@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
 use skills_agents::skill::{FileFacts, SkillRecord};
-use skills_discovery::resolve::Ready;
+use skills_discovery::discover::Ready;
 use skills_syntax::path::AbsPath;
 
 /// A file of a skill: the skill's name, the path below its directory, and what it holds.

@@ -18,7 +18,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use skills_discovery::resolve::{
+use skills_discovery::discover::{
     Fault, FaultKind, FileId, ItemKind, Listing, Place, SkillFile, TextFile,
 };
 

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use skills_agents::profile::Budget;
-use skills_discovery::resolve::FileId;
+use skills_discovery::discover::FileId;
 
 /// How much of a SKILL.md is read, in bytes, unless the options say otherwise: 256 KiB.
 pub const DEFAULT_READ_LIMIT: u64 = 256 * 1024;

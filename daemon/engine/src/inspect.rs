@@ -20,9 +20,9 @@ use std::thread;
 use skills_agents::command;
 use skills_agents::references::is_instructions;
 use skills_agents::skill::{FileFacts, Origin, SkillRecord, parse};
+use skills_discovery::discover::{Fault, FaultKind, FileId};
 use skills_discovery::levels::Levels;
 use skills_discovery::ranking::Ranking;
-use skills_discovery::resolve::{Fault, FaultKind, FileId};
 use skills_lint::{Finding, Neighbour, Settings, SkillSet, Subject};
 use skills_syntax::edit::Edit;
 use skills_syntax::parse::Document;
@@ -164,9 +164,9 @@ pub fn inspect(task: &Task) -> Result<Vec<Checked>, InspectError> {
     let sources = in_parallel(&files, &task.cancel, read)?;
     let sources: Vec<Source> = sources.into_iter().flatten().collect();
     let worktree = Worktree::new(top.cloned());
-    let rankings = task.views.iter().map(|it| Ranking::of(&it.site, &it.resolution));
+    let rankings = task.views.iter().map(|it| Ranking::of(&it.ctx, &it.resolution));
     let company = SkillSet::new(neighbours(&sources, &task.views), rankings.collect());
-    let profiles = task.views.iter().map(|it| &*it.site.profile).collect();
+    let profiles = task.views.iter().map(|it| &*it.ctx.profile).collect();
     let settings = Settings { profiles, levels: task.levels.clone() };
     let found = in_parallel(&sources, &task.cancel, |source| {
         let beside = FsFacts::new(&source.path, &worktree, &company).fault(source.fault.as_ref());

@@ -10,7 +10,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use skills_agents::skill::Finding;
-use skills_discovery::resolve::{Candidate, Reason, Resolution, SkillFile, State};
+use skills_discovery::discover::{Candidate, Reason, Resolution, SkillFile, State};
 use skills_syntax::path::AbsPath;
 
 /// How many steps are kept at most.

@@ -95,7 +95,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use arc_swap::{ArcSwap, ArcSwapOption};
-use skills_discovery::resolve::{Policy, Site, prompt_of};
+use skills_discovery::discover::{DiscoveryContext, Policy, prompt_of};
 use skills_syntax::path::AbsPath;
 use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
@@ -341,14 +341,14 @@ impl Engine {
     pub async fn view(
         &self,
         key: ViewKey,
-        site: impl FnOnce() -> Site,
+        ctx: impl FnOnce() -> DiscoveryContext,
         freshness: Freshness,
     ) -> Result<Arc<View>, EngineError> {
         if let Some(view) = self.at_once(&key, freshness) {
             return Ok(view);
         }
-        let site = Arc::new(site());
-        self.ask(|reply| Event::View(Request { key: Arc::new(key), site, freshness, reply })).await
+        let ctx = Arc::new(ctx());
+        self.ask(|reply| Event::View(Request { key: Arc::new(key), ctx, freshness, reply })).await
     }
 
     /// Keeps a view live until the hold is dropped, whether or not anybody asks for it. Returns the
@@ -356,17 +356,21 @@ impl Engine {
     pub async fn hold(
         &self,
         key: ViewKey,
-        site: Site,
+        ctx: DiscoveryContext,
     ) -> Result<(Arc<View>, ViewLease), EngineError> {
         let hold = self.holds.take(Arc::new(key.clone()));
-        Ok((self.view(key, || site, Freshness::Synced).await?, hold))
+        Ok((self.view(key, || ctx, Freshness::Synced).await?, hold))
     }
 
     /// Opens the worktree of a view and keeps it until it is closed. Returns the view.
-    pub async fn open(&self, key: ViewKey, site: Site) -> Result<Arc<View>, EngineError> {
-        let (key, site) = (Arc::new(key), Arc::new(site));
+    pub async fn open(
+        &self,
+        key: ViewKey,
+        ctx: DiscoveryContext,
+    ) -> Result<Arc<View>, EngineError> {
+        let (key, ctx) = (Arc::new(key), Arc::new(ctx));
         let freshness = Freshness::Synced;
-        self.ask(|reply| Event::Pin(Request { key, site, freshness, reply })).await
+        self.ask(|reply| Event::Pin(Request { key, ctx, freshness, reply })).await
     }
 
     /// Closes a worktree that was opened. Returns whether it was open.

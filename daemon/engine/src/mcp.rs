@@ -19,7 +19,7 @@ use std::time::Instant;
 
 use skills_agents::listing::{is_forged, one_line};
 use skills_agents::profile::Provider;
-use skills_discovery::resolve::{Prompt, Provided, Ready, Stock, server_path};
+use skills_discovery::discover::{Prompt, Provided, Ready, Stock, server_path};
 use skills_syntax::unseen;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;

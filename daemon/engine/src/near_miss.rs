@@ -7,7 +7,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use skills_discovery::resolve::{Around, Ignored, Resolution, Stray, Thing};
+use skills_discovery::discover::{Around, Ignored, Resolution, Stray, Thing};
 use skills_syntax::path::AbsPath;
 
 use crate::ignored::Git;

@@ -18,8 +18,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use skills_agents::profile::Provider;
+use skills_discovery::discover::{Provided, Stock};
 use skills_discovery::remote::Address;
-use skills_discovery::resolve::{Provided, Stock};
 use skills_syntax::path::AbsPath;
 
 use crate::change_notifier::ChangeNotifier;

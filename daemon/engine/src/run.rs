@@ -21,7 +21,7 @@ use std::sync::mpsc::{Receiver, RecvError, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
-use skills_discovery::resolve::{Policy, Site};
+use skills_discovery::discover::{DiscoveryContext, Policy};
 use skills_syntax::path::AbsPath;
 use tokio::sync::oneshot;
 
@@ -119,7 +119,7 @@ impl Event {
 /// A view that somebody waits for.
 pub(crate) struct Request {
     pub(crate) key: Arc<ViewKey>,
-    pub(crate) site: Arc<Site>,
+    pub(crate) ctx: Arc<DiscoveryContext>,
     pub(crate) freshness: Freshness,
     pub(crate) reply: oneshot::Sender<Arc<View>>,
 }
@@ -418,14 +418,14 @@ impl EngineState {
                 .filter(|(key, held)| {
                     again.contains(*key) || changed.iter().any(|it| held.depends.contains(*it))
                 })
-                .map(|(key, it)| (Arc::clone(key), Arc::clone(&it.view.site)))
+                .map(|(key, it)| (Arc::clone(key), Arc::clone(&it.view.ctx)))
                 .collect();
             if stale.is_empty() && changed.is_empty() && !self.compare(waiters, &mut compared) {
                 break;
             }
-            for (key, site) in stale {
+            for (key, ctx) in stale {
                 self.rebuilds.changed += u64::from(!again.remove(&key));
-                self.resolve(key, site, patient);
+                self.resolve(key, ctx, patient);
             }
         }
     }
@@ -471,7 +471,7 @@ impl EngineState {
             Waiter::View { request, pin } => {
                 let Some(held) = self.views.get(&request.key) else {
                     self.rebuilds.opened += 1;
-                    self.resolve(Arc::clone(&request.key), Arc::clone(&request.site), false);
+                    self.resolve(Arc::clone(&request.key), Arc::clone(&request.ctx), false);
                     // What was asked anew may have been replaced since others asked.
                     self.settle(&[]);
                     return self.answer(Waiter::View { request, pin });

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use skills_discovery::resolve::FileId;
+use skills_discovery::discover::FileId;
 
 use self::read::{list_directory, missing_or, read_skill, read_text, see};
 use crate::counters::{Cause, Counters};

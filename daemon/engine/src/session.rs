@@ -13,7 +13,7 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 use skills_agents::hooks::Hook;
-use skills_discovery::resolve::Overlay;
+use skills_discovery::discover::Overlay;
 use skills_syntax::path::AbsPath;
 
 use crate::store::{ByAgent, Part};

@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use skills_agents::profile::Provider;
 use skills_config::McpServer;
+use skills_discovery::discover::{Provided, Ready, Stock};
 use skills_discovery::remote::Address;
-use skills_discovery::resolve::{Provided, Ready, Stock};
 use skills_syntax::path::AbsPath;
 
 use crate::bundled;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use skills_discovery::resolve::State;
+use skills_discovery::discover::State;
 use skills_syntax::path::AbsPath;
 
 use crate::counters::Counters;

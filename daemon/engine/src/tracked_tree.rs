@@ -5,11 +5,11 @@ use std::ffi::OsStr;
 use std::sync::Arc;
 
 use skills_agents::profile::Provider;
-use skills_discovery::permission::SkillRule;
-use skills_discovery::remote::Address;
-use skills_discovery::resolve::{
+use skills_discovery::discover::{
     Fault, ItemKind, Listing, Place, Policy, Provided, SkillFile, TextFile, Tree,
 };
+use skills_discovery::permission::SkillRule;
+use skills_discovery::remote::Address;
 use skills_syntax::path::AbsPath;
 
 use crate::dir_index::{DirIndex, Need, NodeId, parent};

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use skills_discovery::resolve::{Overlay, Resolution, Site, State};
+use skills_discovery::discover::{DiscoveryContext, Overlay, Resolution, State};
 use skills_syntax::path::AbsPath;
 
 use crate::activation::Activation;
@@ -49,7 +49,7 @@ pub struct View {
     /// What it is of.
     pub key: Arc<ViewKey>,
     /// The rules and the place it was resolved by.
-    pub site: Arc<Site>,
+    pub ctx: Arc<DiscoveryContext>,
     /// What the agent sees, and everything it does not.
     pub resolution: Arc<Resolution>,
     /// Identifies this state of this view; opaque to callers.
@@ -71,7 +71,7 @@ impl View {
     /// Returns a view as it is published at this tick.
     pub(crate) fn new(
         key: Arc<ViewKey>,
-        site: Arc<Site>,
+        ctx: Arc<DiscoveryContext>,
         resolution: Resolution,
         health: Vec<Health>,
         uses: Uses,
@@ -81,7 +81,7 @@ impl View {
         let resolution = Arc::new(resolution);
         Self {
             key,
-            site,
+            ctx,
             resolution,
             clock,
             health,
@@ -109,7 +109,7 @@ impl View {
             Some(_) | None => {
                 let view = Arc::new(Self {
                     key: Arc::clone(&self.key),
-                    site: Arc::clone(&self.site),
+                    ctx: Arc::clone(&self.ctx),
                     resolution: Arc::clone(&self.resolution),
                     clock: self.clock.clone(),
                     health: self.health.iter().chain(more).cloned().collect(),

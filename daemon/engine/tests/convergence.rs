@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use skills_agents::profile;
-use skills_discovery::resolve::{Resolution, Site};
+use skills_discovery::discover::{DiscoveryContext, Resolution};
 use skills_engine::disk::{Directory, Disk, File, ReadError, RealDisk, Stat};
 use skills_engine::hints::{ArmError, HintQueue, HintSource, QueueProbe, StartHints, WatchScope};
 use skills_engine::watch::{Notify, recommended};
@@ -51,8 +51,8 @@ impl World {
         Self { _dir: dir, top, home, cookies: root.join("cookies") }
     }
 
-    fn site(&self, profile: &str) -> Site {
-        Site {
+    fn ctx(&self, profile: &str) -> DiscoveryContext {
+        DiscoveryContext {
             profile: Arc::clone(profile::find(profile).unwrap()),
             cwd: AbsPath::new(&self.top.join("pkg/deep")).unwrap(),
             additional: Vec::new(),
@@ -63,7 +63,7 @@ impl World {
     }
 
     fn key(&self, profile: &str) -> ViewKey {
-        let Site { cwd, environment, .. } = self.site(profile);
+        let DiscoveryContext { cwd, environment, .. } = self.ctx(profile);
         ViewKey {
             cwd,
             profile: profile.into(),
@@ -304,12 +304,12 @@ fn configure(root: &Path, random: &mut Random, round: usize) -> String {
 }
 
 fn shown(resolution: &Resolution) -> Vec<String> {
-    let line = |it: &skills_discovery::resolve::Candidate| {
+    let line = |it: &skills_discovery::discover::Candidate| {
         let why = it.reason.as_ref().map(|it| it.message.clone()).unwrap_or_default();
         format!("{} {:?} {} {:?} {why}", it.path.display(), it.state, it.name, it.description)
     };
     let problems =
-        resolution.settings.iter().flat_map(skills_discovery::resolve::Consulted::problems);
+        resolution.settings.iter().flat_map(skills_discovery::discover::Consulted::problems);
     resolution.candidates.iter().map(line).chain(problems).collect()
 }
 
@@ -339,12 +339,10 @@ async fn converge(mode: Mode, seed: u64, rounds: usize) {
             _ => "agentskills",
         };
         let view =
-            live.view(world.key(profile), || world.site(profile), Freshness::Synced).await.unwrap();
+            live.view(world.key(profile), || world.ctx(profile), Freshness::Synced).await.unwrap();
         let fresh = engine(None, Arc::new(RealDisk));
-        let truth = fresh
-            .view(world.key(profile), || world.site(profile), Freshness::Synced)
-            .await
-            .unwrap();
+        let truth =
+            fresh.view(world.key(profile), || world.ctx(profile), Freshness::Synced).await.unwrap();
         fresh.stop();
         let last = history.len().saturating_sub(12);
         assert_eq!(
@@ -356,10 +354,10 @@ async fn converge(mode: Mode, seed: u64, rounds: usize) {
     }
     if mode == Mode::Remote {
         // The last change may have been the removal of every root.
-        let site = world.site("agentskills");
-        fs::create_dir_all(site.cwd.join(".agents/skills")).unwrap();
+        let ctx = world.ctx("agentskills");
+        fs::create_dir_all(ctx.cwd.join(".agents/skills")).unwrap();
         let key = world.key("agentskills");
-        let view = live.view(key, || site, Freshness::Synced).await.unwrap();
+        let view = live.view(key, || ctx, Freshness::Synced).await.unwrap();
         assert!(view.health.iter().any(|it| it.code == "file-system"), "{:?}", view.health);
     }
     let counters = live.status().await.unwrap().counters;
@@ -420,7 +418,7 @@ async fn another_read_limit_reads_again_what_it_makes_different() {
     let key = || world.key("agentskills");
     for (limit, truncated) in [(256 * 1024, false), (1024, true), (2048, true), (8192, false)] {
         live.set_read_limit(limit);
-        let view = live.view(key(), || world.site("agentskills"), Freshness::Synced).await;
+        let view = live.view(key(), || world.ctx("agentskills"), Freshness::Synced).await;
         let view = view.unwrap();
         let facts = view.resolution.candidates[0].record().unwrap().facts;
         assert_eq!(facts.truncated, truncated, "{limit}");

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use skills_agents::profile;
-use skills_discovery::resolve::Site;
+use skills_discovery::discover::DiscoveryContext;
 use skills_engine::session::{Invocation, Opening, Sessions, TouchDelta};
 use skills_engine::store::{Grant, Store};
 use skills_engine::watch::recommended;
@@ -202,7 +202,7 @@ async fn shown(engine: &Engine, top: &Path) -> Vec<String> {
 }
 
 async fn seen(engine: &Engine, top: &Path) -> Arc<View> {
-    let site = Site {
+    let ctx = DiscoveryContext {
         profile: Arc::clone(profile::find("agentskills").unwrap()),
         cwd: AbsPath::new(top).unwrap(),
         additional: Vec::new(),
@@ -211,14 +211,14 @@ async fn seen(engine: &Engine, top: &Path) -> Arc<View> {
         overlay: Arc::default(),
     };
     let key = ViewKey {
-        cwd: site.cwd.clone(),
+        cwd: ctx.cwd.clone(),
         profile: "agentskills".into(),
-        environment: site.environment.clone(),
+        environment: ctx.environment.clone(),
         additional: Vec::new(),
         agent: None,
         overlay: Arc::default(),
     };
-    engine.view(key, || site, Freshness::Synced).await.unwrap()
+    engine.view(key, || ctx, Freshness::Synced).await.unwrap()
 }
 
 #[tokio::test]

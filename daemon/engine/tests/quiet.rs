@@ -14,7 +14,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use skills_agents::profile;
-use skills_discovery::resolve::Site;
+use skills_discovery::discover::DiscoveryContext;
 use skills_engine::watch::recommended;
 use skills_engine::{Engine, Freshness, Options, ViewKey};
 use skills_syntax::path::AbsPath;
@@ -63,7 +63,7 @@ async fn described(engine: &Engine, top: &Path) -> Vec<String> {
 }
 
 async fn described_by(engine: &Engine, top: &Path, profile: &str) -> Vec<String> {
-    let site = Site {
+    let ctx = DiscoveryContext {
         profile: Arc::clone(profile::find(profile).unwrap()),
         cwd: AbsPath::new(top).unwrap(),
         additional: Vec::new(),
@@ -72,14 +72,14 @@ async fn described_by(engine: &Engine, top: &Path, profile: &str) -> Vec<String>
         overlay: Arc::default(),
     };
     let key = ViewKey {
-        cwd: site.cwd.clone(),
+        cwd: ctx.cwd.clone(),
         profile: profile.into(),
-        environment: site.environment.clone(),
+        environment: ctx.environment.clone(),
         additional: Vec::new(),
         agent: None,
         overlay: Arc::default(),
     };
-    let view = engine.view(key, || site, Freshness::Synced).await.unwrap();
+    let view = engine.view(key, || ctx, Freshness::Synced).await.unwrap();
     let candidates = view.resolution.candidates.iter();
     candidates.map(|it| it.description.as_deref().unwrap_or_default().to_owned()).collect()
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use std::{fs, io};
 
 use skills_agents::profile;
-use skills_discovery::resolve::Site;
+use skills_discovery::discover::DiscoveryContext;
 use skills_engine::disk::{Directory, Disk, File, ReadError, RealDisk, Stat};
 use skills_engine::session::{Opening, Sessions};
 use skills_engine::store::Store;
@@ -76,7 +76,7 @@ impl World {
     }
 
     /// Makes a worktree with twenty skills, and returns what names its view.
-    fn worktree(&self, name: &str, n_skills: usize) -> (ViewKey, Site) {
+    fn worktree(&self, name: &str, n_skills: usize) -> (ViewKey, DiscoveryContext) {
         let top = self.root.join(name);
         for n in 0..n_skills {
             let skill = top.join(format!(".agents/skills/s{n}"));
@@ -85,7 +85,7 @@ impl World {
             fs::write(skill.join("SKILL.md"), text).unwrap();
         }
         fs::create_dir_all(top.join(".git")).unwrap();
-        let site = Site {
+        let ctx = DiscoveryContext {
             profile: Arc::clone(profile::find("agentskills").unwrap()),
             cwd: AbsPath::new(&top).unwrap(),
             additional: Vec::new(),
@@ -94,14 +94,14 @@ impl World {
             overlay: Arc::default(),
         };
         let key = ViewKey {
-            cwd: site.cwd.clone(),
+            cwd: ctx.cwd.clone(),
             profile: "agentskills".into(),
-            environment: site.environment.clone(),
+            environment: ctx.environment.clone(),
             additional: Vec::new(),
             agent: None,
             overlay: Arc::default(),
         };
-        (key, site)
+        (key, ctx)
     }
 }
 
@@ -114,8 +114,8 @@ async fn closing_the_last_user_of_a_worktree_frees_its_watches() {
     let mut counts = Vec::new();
     let mut opened = Vec::new();
     for name in ["one", "two"] {
-        let (key, site) = world.worktree(name, 20);
-        opened.push(engine.open(key, site).await.unwrap().resolution.worktree.clone());
+        let (key, ctx) = world.worktree(name, 20);
+        opened.push(engine.open(key, ctx).await.unwrap().resolution.worktree.clone());
         counts.push(engine.status().await.unwrap().watches);
     }
     for top in opened {
@@ -135,11 +135,11 @@ async fn closing_the_last_user_of_a_worktree_frees_its_watches() {
 async fn a_worktree_that_nobody_uses_for_a_while_is_let_go_of() {
     let world = World::new();
     let engine = world.engine(Duration::from_millis(50));
-    let (key, site) = world.worktree("used", 20);
-    let (view, hold) = engine.hold(key, site).await.unwrap();
-    let (key, site) = world.worktree("left", 20);
+    let (key, ctx) = world.worktree("used", 20);
+    let (view, hold) = engine.hold(key, ctx).await.unwrap();
+    let (key, ctx) = world.worktree("left", 20);
     let (left, record) = {
-        let left = engine.view(key, || site, Freshness::Synced).await.unwrap();
+        let left = engine.view(key, || ctx, Freshness::Synced).await.unwrap();
         assert!(!engine.activation(&left).hits("a.left".as_ref()).is_empty());
         let file = left.resolution.candidates[0].file.as_ref().unwrap();
         (Arc::downgrade(&left), Arc::downgrade(&file.record))
@@ -172,12 +172,12 @@ async fn of_too_many_worktrees_that_are_opened_to_stay_the_oldest_is_closed() {
     let world = World::new();
     let engine = world.engine(LONG);
     for n in 0..257 {
-        let (key, site) = world.worktree(&format!("w{n}"), 1);
-        engine.open(key, site).await.unwrap();
+        let (key, ctx) = world.worktree(&format!("w{n}"), 1);
+        engine.open(key, ctx).await.unwrap();
         if n == 100 {
             // Opened once more, it is the newest.
-            let (key, site) = world.worktree("w0", 1);
-            engine.open(key, site).await.unwrap();
+            let (key, ctx) = world.worktree("w0", 1);
+            engine.open(key, ctx).await.unwrap();
         }
     }
     let status = engine.status().await.unwrap();
@@ -195,11 +195,11 @@ fn who_ends_waits_for_no_disk_that_does_not_answer() {
     let (server, answer) = mpsc::channel();
     let disk = Arc::new(Gone { asked: asked.into(), answer: answer.into() });
     let engine = Engine::start(Options { disk, ..Options::new("boot".into()) }).unwrap();
-    let (key, site) = world.worktree("gone", 1);
+    let (key, ctx) = world.worktree("gone", 1);
     let asking = engine.clone();
     let waiting = std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        runtime.block_on(asking.view(key, || site, Freshness::Synced)).is_ok()
+        runtime.block_on(asking.view(key, || ctx, Freshness::Synced)).is_ok()
     });
     is_asked.recv().unwrap();
     engine.stop();

@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 use skills_agents::profile;
-use skills_discovery::resolve::Site;
+use skills_discovery::discover::DiscoveryContext;
 use skills_engine::disk::{Directory, Disk, File, ReadError, RealDisk, Stat};
 use skills_engine::hints::{ArmError, HintQueue, HintSource, QueueProbe, StartHints, WatchScope};
 use skills_engine::watch::recommended;
@@ -136,7 +136,7 @@ impl World {
 
     /// Returns what a profile's agent is shown: path within the worktree, and description.
     async fn shown(&self, engine: &Engine, profile: &str, freshness: Freshness) -> Vec<String> {
-        let site = Site {
+        let ctx = DiscoveryContext {
             profile: Arc::clone(profile::find(profile).unwrap()),
             cwd: AbsPath::new(&self.top).unwrap(),
             additional: Vec::new(),
@@ -145,16 +145,16 @@ impl World {
             overlay: Arc::default(),
         };
         let key = ViewKey {
-            cwd: site.cwd.clone(),
+            cwd: ctx.cwd.clone(),
             profile: profile.into(),
-            environment: site.environment.clone(),
+            environment: ctx.environment.clone(),
             additional: Vec::new(),
             agent: None,
             overlay: Arc::default(),
         };
-        let view = engine.view(key, || site, freshness).await.unwrap();
+        let view = engine.view(key, || ctx, freshness).await.unwrap();
         let candidates = view.resolution.candidates.iter().filter(|it| !it.is_built_in());
-        let line = |it: &skills_discovery::resolve::Candidate| {
+        let line = |it: &skills_discovery::discover::Candidate| {
             let path = it.path.strip_prefix(&self.top).unwrap_or(&it.path).display();
             format!("{path}: {}", it.description.clone().unwrap_or_default())
         };

@@ -9,8 +9,8 @@ use std::sync::LazyLock;
 
 use skills_agents::command;
 use skills_agents::profile::Profile;
+use skills_discovery::discover::{FileId, State, is_built_in};
 use skills_discovery::ranking::{Ranked, Ranking};
-use skills_discovery::resolve::{FileId, State, is_built_in};
 use skills_syntax::path::AbsPath;
 
 /// How many of the skills that a finding has to do with are named, each by a finding of its own; the

@@ -7,8 +7,8 @@ use skills_agents::catalog::{
     Agent, CLAUDE_SKILLS, CODEX, GEMINI, GIT_IGNORE, OPENCODE, PLUGIN, SPECIFICATION, Source,
 };
 use skills_agents::profile::{Links, Profile};
+use skills_discovery::discover::{Fault, State, shown};
 use skills_discovery::ranking::Ranked;
-use skills_discovery::resolve::{Fault, State, shown};
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::Span;

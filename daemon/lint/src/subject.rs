@@ -10,7 +10,7 @@ use skills_agents::fields::{Fields, Item};
 use skills_agents::loaders::{Reading, Verdict, read_as};
 use skills_agents::profile::Profile;
 use skills_agents::skill::SkillRecord;
-use skills_discovery::resolve::FileId;
+use skills_discovery::discover::FileId;
 use skills_syntax::edit::Edit;
 use skills_syntax::markdown::Body;
 use skills_syntax::parse::{Document, Entry, Frontmatter};

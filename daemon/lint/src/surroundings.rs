@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use skills_discovery::resolve::Fault;
+use skills_discovery::discover::Fault;
 use skills_syntax::path::AbsPath;
 
 use super::company::SkillSet;

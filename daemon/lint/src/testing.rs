@@ -19,9 +19,9 @@ use skills_agents::profile;
 use skills_agents::references::is_instructions;
 use skills_agents::skill::{FileFacts, Origin, SkillRecord, parse};
 use skills_discovery::activate::Matcher;
+use skills_discovery::discover::memory::MemoryTree;
+use skills_discovery::discover::{DiscoveryContext, Fault, FaultKind, discover};
 use skills_discovery::ranking::Ranking;
-use skills_discovery::resolve::memory::MemoryTree;
-use skills_discovery::resolve::{Fault, FaultKind, Site, resolve};
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::decode;
 
@@ -134,7 +134,7 @@ impl World {
         let tree = MemoryTree::new(&format!("//- /w/.git dir\n//- /home/me dir\n{tree}"));
         let rankings = profile::DEFAULT_PROFILES.iter().map(|id| {
             let profile = profile::find(id).unwrap();
-            let site = Site {
+            let ctx = DiscoveryContext {
                 profile: profile.clone(),
                 cwd: AbsPath::new(Path::new("/w")).unwrap(),
                 additional: Vec::new(),
@@ -142,7 +142,7 @@ impl World {
                 overlay: std::sync::Arc::default(),
                 agent: None,
             };
-            Ranking::of(&site, &resolve(&site, &tree))
+            Ranking::of(&ctx, &discover(&ctx, &tree))
         });
         let rankings: Vec<Ranking> = rankings.collect();
         // Whatever an agent meets, as whoever reads the disk has it.

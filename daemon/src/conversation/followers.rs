@@ -49,7 +49,7 @@ impl Service {
                         is_done = false;
                         // It is held, and so it is there, unless the subscription is only being made.
                         let Some(before) = self.engine.cached(&before) else { return };
-                        let held = self.engine.hold((*now.key).clone(), (*now.site).clone()).await;
+                        let held = self.engine.hold((*now.key).clone(), (*now.ctx).clone()).await;
                         match held {
                             Ok((view, hold)) => {
                                 self.bus.turn(subscription, &view, hold, Some(&before));

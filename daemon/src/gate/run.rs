@@ -6,7 +6,7 @@
 use std::io;
 
 use skills_agents::profile::Scope;
-use skills_discovery::resolve::Candidate;
+use skills_discovery::discover::Candidate;
 use skills_engine::View;
 use skills_engine::disk::content_hash;
 use skills_engine::store::Content;

@@ -8,7 +8,7 @@ use serde_json::value::to_raw_value;
 use skills_agents::catalog::WHEN_TO_USE;
 use skills_agents::fields::Fields;
 use skills_agents::profile::Scope;
-use skills_discovery::resolve::{Candidate, Root};
+use skills_discovery::discover::{Candidate, Root};
 use skills_engine::View;
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::{CatalogParams, Contextual, ToolParams, ToolResult};
@@ -45,7 +45,7 @@ pub(crate) async fn render(
         None => None,
     };
     let view = service.view(&peer, context).await?;
-    let format = params.format.map_or(CatalogFormat::of(view.site.profile.output), format::catalog);
+    let format = params.format.map_or(CatalogFormat::of(view.ctx.profile.output), format::catalog);
     let room = format::room(params.context_tokens, params.budget_chars, params.empty_text);
     let query = params.query.as_deref().map(query).transpose()?;
     let skills = listed(&service, &view).await;
@@ -149,7 +149,7 @@ pub(crate) async fn tool(
     mut params: ToolParams,
 ) -> Outcome {
     let view = service.view(&peer, params.take_context()).await?;
-    let style = params.style.map_or(view.site.profile.output, format::load);
+    let style = params.style.map_or(view.ctx.profile.output, format::load);
     let room = format::room(params.context_tokens, params.budget_chars, None);
     let skills = listed(&service, &view).await;
     let tool = describe(style, &skills, &room);

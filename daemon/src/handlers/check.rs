@@ -41,7 +41,7 @@ pub(crate) async fn check(
     rows.extend(own);
     let first = Arc::clone(&views[0]);
     if paths.is_empty() {
-        paths.push(first.site.cwd.clone());
+        paths.push(first.ctx.cwd.clone());
     }
     let read_limit = service.settings.user().read_limit;
     let settles = params.fix_all;

@@ -48,7 +48,7 @@ pub(crate) async fn subscribe(
     };
     // First this, then the clock: what happens in between is told, if once too often.
     let subscription = service.bus.subscribe(kinds, interest, peer.mailbox());
-    let held = service.engine.hold((*view.key).clone(), (*view.site).clone()).await;
+    let held = service.engine.hold((*view.key).clone(), (*view.ctx).clone()).await;
     let (view, hold) = held.map_err(|error| service.engine_failed(&error))?;
     service.bus.turn(subscription.id(), &view, hold, None);
     if let Some(session) = &session {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use skills_discovery::resolve::{self, Around, Explanation, Query, Resolution, RootOutcome};
+use skills_discovery::discover::{self, Around, Explanation, Query, Resolution, RootOutcome};
 use skills_engine::{View, near_miss};
 use skills_protocol::error::RpcError;
 use skills_protocol::path::encoding_of;
@@ -27,7 +27,7 @@ pub(crate) async fn explain(
     }
     let target = target(params.name.as_deref(), params.path.as_deref(), params.path_encoding)?;
     let query = query(&target);
-    let explain = |around: &Around| resolve::explain(&view.site, &view.resolution, query, around);
+    let explain = |around: &Around| discover::explain(&view.ctx, &view.resolution, query, around);
     let mut explanation = explain(&Around::default());
     let found = explanation.candidate.map(|it| &view.resolution.candidates[it]);
     // What lies below a skill may belong to another one that discovery never met.
@@ -59,7 +59,7 @@ async fn look_around(view: &Arc<View>, target: &Target<'_>) -> Result<Around, Rp
         Target::Name(name) => {
             let (name, view) = ((*name).to_owned(), Arc::clone(view));
             let seek = move || {
-                let places = resolve::places(&view.site, &view.resolution);
+                let places = discover::places(&view.ctx, &view.resolution);
                 near_miss::called(&name, &places, &worktree)
             };
             spawn_blocking(seek).await
@@ -92,8 +92,8 @@ fn explain_skill(view: &View, target: &Target<'_>, explanation: &Explanation) ->
 
 fn explain_place(view: &View) -> ExplainResult {
     let resolution = &view.resolution;
-    let agent = &view.site.profile.agent;
-    let cwd = view.site.cwd.display();
+    let agent = &view.ctx.profile.agent;
+    let cwd = view.ctx.cwd.display();
     let n_listed = resolution.listed().count();
     let n_searched = resolution.roots.iter().filter(|it| it.outcome == RootOutcome::Walked).count();
     let skills = if n_listed == 1 { "skill" } else { "skills" };
@@ -123,7 +123,7 @@ fn about(view: &View) -> ExplainResult {
         name: None,
         path: None,
         path_encoding: None,
-        profile: view.site.profile.id.to_string(),
+        profile: view.ctx.profile.id.to_string(),
         verdict: Verdict { state: None, summary: String::new(), next: None },
         steps: Vec::new(),
     }

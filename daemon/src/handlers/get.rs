@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use skills_agents::profile::{Format, Scope};
-use skills_discovery::resolve::{Candidate, Resolution};
+use skills_discovery::discover::{Candidate, Resolution};
 use skills_engine::View;
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::{Contextual, GetParams, GetResult};
@@ -72,7 +72,7 @@ fn qualified(view: &View, name: &str) -> Option<usize> {
         let is_there = it.name == name && it.state.is_listed();
         is_there && (is_from(roots[it.root].label.as_deref()) || is_from(it.namespace.as_deref()))
     };
-    let takes_places = view.site.profile.output == Format::Plugin;
+    let takes_places = view.ctx.profile.output == Format::Plugin;
     candidates.iter().position(is_meant).filter(|_| takes_places)
 }
 
@@ -96,7 +96,7 @@ pub(crate) async fn files(
     target: &Target<'_>,
 ) -> Result<Files, RpcError> {
     let candidate = &view.resolution.candidates[find(view, target)?];
-    let (name, agent) = (&candidate.name, view.site.profile.subject());
+    let (name, agent) = (&candidate.name, view.ctx.profile.subject());
     if candidate.is_built_in() {
         let why = format!("`{name}` is built into {agent} and has no files");
         return Ok(Files::None { why, hint: "`skills/get` tells what the agent says about it." });

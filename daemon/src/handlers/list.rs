@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
-use skills_discovery::resolve::{Candidate, address_of};
+use skills_discovery::discover::{Candidate, address_of};
 use skills_engine::View;
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire::{

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use skills_agents::profile::{Format, Scope};
-use skills_discovery::resolve::Candidate;
+use skills_discovery::discover::Candidate;
 use skills_engine::View;
 use skills_engine::session::Invocation;
 use skills_protocol::error::RpcError;
@@ -63,7 +63,7 @@ pub(crate) async fn load(
     let (view, choice, material) = loop {
         tries += 1;
         let view = service.view(&peer, context.clone()).await?;
-        let format = params.format.map_or(view.site.profile.output, format::load);
+        let format = params.format.map_or(view.ctx.profile.output, format::load);
         let choice = choose(&view, &params, by)?;
         let candidate = &view.resolution.candidates[choice.candidate_idx];
         let (agent, session) = (agent.as_deref(), session.as_deref());
@@ -283,7 +283,7 @@ impl Asked<'_> {
             let job = Job {
                 program: BASH.into(),
                 args: vec!["-c".into(), OsString::from(&run.command)],
-                directory: self.view.site.cwd.to_path_buf(),
+                directory: self.view.ctx.cwd.to_path_buf(),
                 environment: vec![
                     ("CLAUDE_SKILL_DIR", run_dir.as_os_str().to_owned()),
                     (ORIGINAL, dir.as_os_str().to_owned()),

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde_json::Map;
 use skills_agents::profile::Scope;
+use skills_discovery::discover::Candidate;
 use skills_discovery::permission::{self, Action, Properties, Regime};
-use skills_discovery::resolve::Candidate;
 use skills_engine::View;
 use skills_engine::store::Grant;
 use skills_protocol::error::{PermissionRule, RpcError};
@@ -228,7 +228,7 @@ impl<'a> Wanted<'a> {
     }
 
     fn one(&self, kind: &str, pattern: &str, granted: &[String]) -> Found {
-        let regime = Regime::of(&self.view.site.profile);
+        let regime = Regime::of(&self.view.ctx.profile);
         let found =
             if kind == SKILL { self.skill(regime, pattern) } else { Found::unknown(pattern) };
         if found.action == Action::Ask && is_covered(regime, kind, granted, pattern) {

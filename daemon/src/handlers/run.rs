@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use skills_discovery::resolve::FileId;
+use skills_discovery::discover::FileId;
 use skills_engine::store::Content;
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::{Contextual, RunParams, RunResult};

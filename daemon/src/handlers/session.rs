@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use skills_agents::profile::Scope;
-use skills_discovery::resolve::State;
+use skills_discovery::discover::State;
 use skills_engine::View;
 use skills_engine::session::TouchDelta;
 use skills_protocol::error::RpcError;

@@ -22,20 +22,17 @@ pub(crate) async fn open(
     mut params: WorktreeOpenParams,
 ) -> Outcome {
     let asked = service.asked(&peer, params.take_context()).await?;
-    let site = from_wire::site(&asked.key, asked.profile);
+    let ctx = from_wire::ctx(&asked.key, asked.profile);
     // What is not there cannot be kept, and would be for ever.
-    let here = service.engine.view(asked.key.clone(), || site.clone(), asked.freshness).await;
+    let here = service.engine.view(asked.key.clone(), || ctx.clone(), asked.freshness).await;
     let here = here.map_err(|error| service.engine_failed(&error))?;
     if !here.resolution.cwd_exists {
         let message = format!("there is no directory `{}`", asked.key.cwd.display());
         return Err(RpcError::invalid_params(message)
             .with_hint("Open a worktree by a directory in it that exists."));
     }
-    let view = service
-        .engine
-        .open(asked.key, site)
-        .await
-        .map_err(|error| service.engine_failed(&error))?;
+    let view =
+        service.engine.open(asked.key, ctx).await.map_err(|error| service.engine_failed(&error))?;
     let top = &view.resolution.worktree;
     let status = service.engine.status().await.map_err(|error| service.engine_failed(&error))?;
     let worktree = status.worktrees.iter().find(|it| it.path == *top).map(to_wire::worktree);

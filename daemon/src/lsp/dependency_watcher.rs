@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::fs::inotify::{Event, WatchFlags};
-use skills_discovery::resolve::REPOSITORY_FILE;
+use skills_discovery::discover::REPOSITORY_FILE;
 use skills_engine::inspect;
 use skills_lsp::{OnChange, WatchTarget};
 use skills_syntax::path::AbsPath;

@@ -23,7 +23,7 @@ use skills_client::fallback::Fallback;
 use skills_client::pages::{Paged, Pages};
 use skills_client::spawn::StartOptions;
 use skills_client::subscription::{Heard, Subscription};
-use skills_discovery::resolve::Entry;
+use skills_discovery::discover::Entry;
 use skills_engine::inspect;
 use skills_lint::Facts;
 use skills_lsp::{Answer, Backend, DocumentLocation, OnChange, WalkOptions, WatchTarget};

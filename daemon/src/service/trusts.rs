@@ -6,7 +6,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use skills_discovery::resolve::{Policy, Trusts};
+use skills_discovery::discover::{Policy, Trusts};
 use skills_engine::stat_cache::Generation;
 use skills_syntax::path::AbsPath;
 

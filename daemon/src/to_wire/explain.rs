@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use skills_agents::profile::{self, Profile};
-use skills_discovery::resolve::{
+use skills_discovery::discover::{
     self, Candidate, Consultation, Consulted, Explanation, Resolution, RootOutcome, Skip,
     SkipReason, State, Step, StepKind,
 };
@@ -41,8 +41,8 @@ pub(crate) fn explanation(
 /// what lies there and was meant as a skill but could not be used.
 pub(crate) fn root_steps(view: &View) -> Vec<wire::Step> {
     let resolution = &view.resolution;
-    let first = resolve::worktree_step(&view.site, resolution).into_iter();
-    let first = first.chain(resolve::differences(&view.site)).chain(resolution.settings_steps());
+    let first = discover::worktree_step(&view.ctx, resolution).into_iter();
+    let first = first.chain(discover::differences(&view.ctx)).chain(resolution.settings_steps());
     let mut steps: Vec<_> = first.map(|it| step(view, &it, 0)).collect();
     for (root_idx, root) in resolution.roots.iter().enumerate() {
         steps.push(root_step(resolution, root_idx));
@@ -73,18 +73,18 @@ fn step(view: &View, step: &Step, root_idx: usize) -> wire::Step {
         StepKind::Root(index) => root_step(resolution, *index),
         StepKind::Candidate(index) => candidate_step(resolution, &resolution.candidates[*index]),
         StepKind::Skip { path, rule } => skip_step(view, path, rule, root_idx),
-        StepKind::Place { rule, decisive } => place_step(&view.site.profile, rule, *decisive, step),
+        StepKind::Place { rule, decisive } => place_step(&view.ctx.profile, rule, *decisive, step),
         StepKind::Rule { candidate, rule, decisive } => {
             let candidate = &resolution.candidates[*candidate];
-            rule_step(&view.site.profile, candidate, rule, *decisive, step)
+            rule_step(&view.ctx.profile, candidate, rule, *decisive, step)
         }
         StepKind::Other { candidate, profile, rule } => {
-            let other = profile::find(profile).unwrap_or(&view.site.profile);
+            let other = profile::find(profile).unwrap_or(&view.ctx.profile);
             rule_step(other, &resolution.candidates[*candidate], rule, false, step)
         }
         StepKind::Difference { candidate, rule } => {
             let candidate = candidate.map(|index| &resolution.candidates[index]);
-            difference_step(&view.site.profile, candidate, rule)
+            difference_step(&view.ctx.profile, candidate, rule)
         }
     };
     wire::Step { reason: step.reason.clone(), next: step.next.clone(), ..converted }
@@ -118,7 +118,7 @@ fn root_step(resolution: &Resolution, root_idx: usize) -> wire::Step {
 
 /// Returns a step about a configuration file: what it says at one place, or that it says nothing.
 fn settings_step(view: &View, file: &Consulted, step: &Step) -> wire::Step {
-    let profile = &view.site.profile;
+    let profile = &view.ctx.profile;
     let encoding = encoding_of([&*file.path]);
     let outcome = match &file.outcome {
         Consultation::Missing => wire::Outcome::Missing,
@@ -178,7 +178,7 @@ fn skip_step(view: &View, path: &Path, rule: &str, root_idx: usize) -> wire::Ste
         root: Some(super::path(&root.path, encoding)),
         path: Some(encode(path, encoding)),
         path_encoding: encoding,
-        ..by_rule(&view.site.profile, rule, wire::Step::new(wire::StepKind::Candidate, outcome))
+        ..by_rule(&view.ctx.profile, rule, wire::Step::new(wire::StepKind::Candidate, outcome))
     }
 }
 

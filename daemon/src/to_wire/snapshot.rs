@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use skills_agents::profile::Profiles;
 use skills_config::LevelRow;
+use skills_discovery::discover::Candidate;
 use skills_discovery::ranking::{self, Ranked, RankedRoot};
-use skills_discovery::resolve::Candidate;
 use skills_engine::View;
 use skills_engine::inspect::Spoken;
 use skills_protocol::path::{encode, encoding_of};
@@ -36,9 +36,9 @@ pub(crate) fn snapshot(
         let skills = page.take(candidates.len(), |it| {
             place(profile.standings.of[it].ranked(&candidates[it]), profile.files[it])
         });
-        let roots = is_first.then(|| ranking::roots(&view.site, &view.resolution));
+        let roots = is_first.then(|| ranking::roots(&view.ctx, &view.resolution));
         let roots = roots.iter().flatten().map(root).collect();
-        let name = view.site.profile.id.to_string();
+        let name = view.ctx.profile.id.to_string();
         wire::SnapshotProfile { profile: name, unique: profile.standings.unique, skills, roots }
     };
     let profiles = views.iter().zip(lineup.profiles()).map(&mut profile).collect();

@@ -2,7 +2,7 @@
 //!
 //! JSON with and without comments, TOML and YAML all become the same [`Node`]s, so that whoever
 //! reads a setting need not know how it was written. Nothing here knows a setting: what a key
-//! means is for `skills_agents::profile` and `skills_discovery::resolve`.
+//! means is for `skills_agents::profile` and `skills_discovery::discover`.
 
 mod json;
 mod toml;

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use skills_agents::command;
 use skills_agents::references::{Form, Reference, is_skill_file, may_be_name};
-use skills_discovery::resolve::Entry;
+use skills_discovery::discover::Entry;
 use skills_syntax::edit::Edit;
 use skills_syntax::parse::Document;
 use skills_syntax::path::AbsPath;
@@ -283,7 +283,7 @@ mod tests {
     use expect_test::{Expect, expect};
     use skills_agents::references::{Bases, references};
     use skills_agents::skill::parse;
-    use skills_discovery::resolve::FileId;
+    use skills_discovery::discover::FileId;
     use skills_syntax::edit::apply;
 
     use super::*;

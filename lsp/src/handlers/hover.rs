@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use skills_agents::catalog;
 use skills_agents::fields::Fields;
-use skills_discovery::resolve::State;
+use skills_discovery::discover::State;
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::Span;
 use tower_lsp::ls_types::{Hover, HoverContents, MarkupContent, MarkupKind, Position};

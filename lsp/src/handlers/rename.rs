@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use skills_agents::command;
-use skills_discovery::resolve::{Entry, is_built_in};
+use skills_discovery::discover::{Entry, is_built_in};
 use skills_ide::moves::Move;
 use skills_ide::rename::{Access, Kind, Renaming, bound, edits, problem};
 use skills_syntax::edit::Edit;

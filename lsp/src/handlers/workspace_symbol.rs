@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use skills_discovery::resolve::FileId;
+use skills_discovery::discover::FileId;
 use skills_syntax::path::AbsPath;
 use tower_lsp::ls_types::{Location, Range, SymbolInformation, SymbolKind};
 

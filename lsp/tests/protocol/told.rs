@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use skills_agents::references::Search;
-use skills_discovery::resolve::Entry;
+use skills_discovery::discover::Entry;
 use skills_lint::{Facts, Look};
 use skills_lsp::{Answer, Backend, DocumentLocation, Nothing, OnChange, WalkOptions, WatchTarget};
 use skills_protocol::wire::{CheckResult, PathMatches, RuleLevel, SkillReference, SnapshotResult};

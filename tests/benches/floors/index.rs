@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use ignore::{WalkBuilder, WalkState};
 use skills_agents::profile;
-use skills_discovery::resolve::Site;
+use skills_discovery::discover::DiscoveryContext;
 use skills_engine::watch;
 use skills_engine::{Engine, Freshness, Options, ViewKey};
 use skills_syntax::path::AbsPath;
@@ -88,7 +88,7 @@ pub(crate) async fn cold(top: &Path, home: &Path, cookies: Option<&Path>) -> Dur
         overlay: Arc::default(),
         agent: None,
     };
-    let site = Site {
+    let ctx = DiscoveryContext {
         profile: Arc::clone(profile),
         cwd: path(top),
         additional: Vec::new(),
@@ -102,7 +102,7 @@ pub(crate) async fn cold(top: &Path, home: &Path, cookies: Option<&Path>) -> Dur
     }
     let begin = Instant::now();
     let engine = Engine::start(options).expect("a thread can be started");
-    let view = engine.view(key, || site, Freshness::Synced).await.expect("the engine answers");
+    let view = engine.view(key, || ctx, Freshness::Synced).await.expect("the engine answers");
     let time = begin.elapsed();
     assert_eq!(view.resolution.listed().count(), SKILLS);
     engine.stop();

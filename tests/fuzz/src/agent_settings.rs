@@ -1,7 +1,7 @@
 //! The agents' settings in every syntax, of the user and of a repository.
 
 use skills_agents::profile;
-use skills_discovery::resolve::Resolution;
+use skills_discovery::discover::Resolution;
 use skills_syntax::document::{Node, Syntax, parse};
 use skills_syntax::text::decode;
 

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use skills_agents::profile;
 use skills_agents::skill::{FileFacts, SkillRecord};
-use skills_discovery::resolve::{
-    Fault, FaultKind, FileId, Item, ItemKind, Listing, Place, Resolution, Site, SkillFile,
-    TextFile, Tree, resolve,
+use skills_discovery::discover::{
+    DiscoveryContext, Fault, FaultKind, FileId, Item, ItemKind, Listing, Place, Resolution,
+    SkillFile, TextFile, Tree, discover,
 };
 use skills_syntax::path::AbsPath;
 
@@ -77,7 +77,7 @@ impl Disk {
     ///
     /// Panics if an invariant does not hold.
     pub fn resolve(&self, profile: &str, cwd: &str) -> Resolution {
-        let site = Site {
+        let ctx = DiscoveryContext {
             profile: Arc::clone(profile::find(profile).expect("a built-in profile")),
             cwd: AbsPath::new(cwd.as_ref()).expect("an absolute path"),
             additional: Vec::new(),
@@ -85,7 +85,7 @@ impl Disk {
             overlay: Arc::default(),
             agent: None,
         };
-        let resolution = resolve(&site, self);
+        let resolution = discover(&ctx, self);
         assert!(resolution.complete, "the disk answers everything");
         for root in &resolution.roots {
             assert!(is_plain(&root.path), "{root:?}");

@@ -1,6 +1,6 @@
 //! The files by which git links a worktree to its repository, all of which anybody may have written.
 
-use skills_discovery::resolve::Repository;
+use skills_discovery::discover::Repository;
 
 use super::disk::Disk;
 use super::{chosen, parts};

@@ -1,7 +1,7 @@
 //! The files that declare Claude Code's plugins, of the user and of a repository.
 
 use skills_agents::profile::Scope;
-use skills_discovery::resolve::Resolution;
+use skills_discovery::discover::Resolution;
 use skills_syntax::path::AbsPath;
 
 use super::disk::Disk;

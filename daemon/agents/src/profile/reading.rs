@@ -1,5 +1,5 @@
 //! How an agent reads a file and who wins a name: the values of a row's rules. Statements only;
-//! [`crate::loaders`] and `skills_discovery::resolve` act on them.
+//! [`crate::loaders`] and `skills_discovery::discover` act on them.
 
 use super::Text;
 

@@ -1,4 +1,4 @@
-//! Search roots of a profile, as data that `skills_discovery::resolve` acts on.
+//! Search roots of a profile, as data that `skills_discovery::discover` acts on.
 
 use super::{ExtensionRule, PluginRule, Seeks, Text};
 

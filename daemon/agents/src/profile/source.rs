@@ -1,5 +1,5 @@
 //! What else a profile reads besides directories of skills: configuration files, plugins,
-//! commands. Statements only; `skills_discovery::resolve` acts on them.
+//! commands. Statements only; `skills_discovery::discover` acts on them.
 
 use skills_syntax::document::Syntax;
 

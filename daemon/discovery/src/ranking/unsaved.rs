@@ -9,7 +9,7 @@ use skills_agents::profile::{RootRule, Seeks};
 use skills_syntax::path::AbsPath;
 
 use super::{Ranked, RankedRoot, Ranking};
-use crate::resolve::{State, refusal};
+use crate::discover::{State, refusal};
 
 const SKILL_FILE: &str = "SKILL.md";
 

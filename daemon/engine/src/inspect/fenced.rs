@@ -1,6 +1,6 @@
 //! Reading the texts of a worktree without following links that lead out of it.
 //!
-//! The rule is that of [`skills_discovery::resolve`] for links to files; here it is applied to the file
+//! The rule is that of [`skills_discovery::discover`] for links to files; here it is applied to the file
 //! that was opened, so that a link which is exchanged meanwhile leads nowhere else.
 
 use std::os::fd::AsRawFd as _;

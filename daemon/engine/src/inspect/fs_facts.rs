@@ -7,7 +7,7 @@ use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
-use skills_discovery::resolve::{Entry, Fault, FileId};
+use skills_discovery::discover::{Entry, Fault, FileId};
 use skills_lint::{ENOUGH, Facts, FsContext, Look, SkillSet};
 use skills_syntax::path::AbsPath;
 

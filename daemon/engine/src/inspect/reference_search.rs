@@ -77,7 +77,7 @@ pub fn spoken(
 
 /// Returns the user's home directory, where these views know it.
 pub fn home(views: &[Arc<View>]) -> Option<AbsPath> {
-    let home = views.first()?.site.environment.get("HOME")?;
+    let home = views.first()?.ctx.environment.get("HOME")?;
     AbsPath::new(Path::new(home)).ok()
 }
 

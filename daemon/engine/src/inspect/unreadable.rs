@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use skills_discovery::resolve::{Fault, FaultKind};
+use skills_discovery::discover::{Fault, FaultKind};
 use skills_syntax::path::AbsPath;
 
 use super::{SKILL_FILE, Task};

@@ -11,7 +11,7 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RunningService};
 use rmcp::{ClientHandler, RoleClient, ServiceError, ServiceExt};
 use skills_config::McpServer;
-use skills_discovery::resolve::{Prompt, PromptArgument};
+use skills_discovery::discover::{Prompt, PromptArgument};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
 use tokio::sync::{Notify, Semaphore};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::atomic::Ordering;
 
-use skills_discovery::resolve::{
+use skills_discovery::discover::{
     Fault, FaultKind, Resolution, Root, RootOutcome, SkipReason, State,
 };
 use skills_syntax::path::AbsPath;

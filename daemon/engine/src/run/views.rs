@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use skills_discovery::resolve::{Candidate, Resolution, Site, resolve};
+use skills_discovery::discover::{Candidate, DiscoveryContext, Resolution, discover};
 use skills_syntax::path::AbsPath;
 
 use super::{EngineState, SLICE, Waiter};
@@ -42,7 +42,7 @@ pub(crate) struct Held {
 /// A view that is being resolved.
 pub(crate) struct Scan {
     key: Arc<ViewKey>,
-    site: Arc<Site>,
+    ctx: Arc<DiscoveryContext>,
     patient: bool,
     /// The questions that are still open.
     needs: Vec<Need>,
@@ -84,23 +84,23 @@ impl EngineState {
     pub(super) fn provided_anew(&mut self, bears_on: impl Fn(&View) -> bool) {
         let views = self.views.iter().filter(|(_, it)| bears_on(&it.view));
         let stale: Vec<_> =
-            views.map(|(key, it)| (Arc::clone(key), Arc::clone(&it.view.site))).collect();
-        for (key, site) in stale {
+            views.map(|(key, it)| (Arc::clone(key), Arc::clone(&it.view.ctx))).collect();
+        for (key, ctx) in stale {
             self.rebuilds.changed += 1;
-            self.resolve(key, site, false);
+            self.resolve(key, ctx, false);
         }
     }
 
     /// Resolves a view, fetching what it asks for, and publishes it if it came out different; where
     /// that takes longer than a slice, the rest is done in later ones.
     /// `patient`: not yet while a file of it seems to be being written.
-    pub(super) fn resolve(&mut self, key: Arc<ViewKey>, site: Arc<Site>, patient: bool) {
+    pub(super) fn resolve(&mut self, key: Arc<ViewKey>, ctx: Arc<DiscoveryContext>, patient: bool) {
         if let Some(scan) = self.scan_of(&key) {
             scan.patient &= patient;
             return;
         }
         let (needs, waiters) = (Vec::new(), Vec::new());
-        let scan = Scan { key, site, patient, needs, rounds: 0, waiters };
+        let scan = Scan { key, ctx, patient, needs, rounds: 0, waiters };
         if Instant::now() < self.until {
             self.advance(scan);
         } else {
@@ -167,7 +167,7 @@ impl EngineState {
             }
             let recorder =
                 TrackedTree::new(&self.ground.forest, self.us, &self.providers, &self.policy);
-            let resolution = resolve(&scan.site, &recorder);
+            let resolution = discover(&scan.ctx, &recorder);
             let notes = recorder.into_notes();
             scan.rounds += 1;
             if notes.needs.is_empty() || scan.rounds >= MAX_ROUNDS {
@@ -175,21 +175,21 @@ impl EngineState {
             }
             scan.needs = notes.needs;
         };
-        let Scan { key, site, patient, waiters, .. } = scan;
+        let Scan { key, ctx, patient, waiters, .. } = scan;
         self.served.extend(waiters);
-        self.conclude(key, site, patient, (resolution, depends, uses));
+        self.conclude(key, ctx, patient, (resolution, depends, uses));
     }
 
     /// Publishes a view that was resolved, if it came out different.
     fn conclude(
         &mut self,
         key: Arc<ViewKey>,
-        site: Arc<Site>,
+        ctx: Arc<DiscoveryContext>,
         patient: bool,
         (resolution, depends, uses): (Resolution, Depends, Uses),
     ) {
         self.providers.want(&uses);
-        let mut health = self.health(&site.cwd, &resolution, &depends);
+        let mut health = self.health(&ctx.cwd, &resolution, &depends);
         health.extend(self.providers.health(&uses));
         let before = self.views.get(&key);
         if let Some(held) = before.filter(|_| patient)
@@ -220,7 +220,7 @@ impl EngineState {
                 Some(before) => Arc::clone(before.journal()),
             };
             let moment = ViewVersion { clock, tick, journal, asked: Arc::clone(&asked) };
-            Arc::new(View::new(Arc::clone(&key), site, resolution, health, uses, moment))
+            Arc::new(View::new(Arc::clone(&key), ctx, resolution, health, uses, moment))
         });
         self.views.insert(key, Held { view: Arc::clone(&view), depends, asked });
         if is_new {

@@ -13,7 +13,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
-use skills_discovery::resolve::FileId;
+use skills_discovery::discover::FileId;
 
 use super::Scanner;
 use super::read::{list_entries, read_skill, read_text, see};

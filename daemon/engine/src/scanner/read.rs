@@ -12,7 +12,9 @@ use std::time::SystemTime;
 
 use rustix::io::Errno;
 use skills_agents::skill::FileFacts;
-use skills_discovery::resolve::{Fault, FaultKind, Item, Listing, SkillFile, TEXT_LIMIT, TextFile};
+use skills_discovery::discover::{
+    Fault, FaultKind, Item, Listing, SkillFile, TEXT_LIMIT, TextFile,
+};
 
 use crate::dir_index::{FileState, Node, Probe, Seen};
 use crate::disk::{Disk, Kind, MOST_ENTRIES, ReadError, content_hash, is_skill_name};

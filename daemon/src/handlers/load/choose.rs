@@ -4,8 +4,8 @@
 
 use skills_agents::catalog::commands;
 use skills_agents::profile::Format;
+use skills_discovery::discover::{Candidate, State};
 use skills_discovery::permission::is_canonical;
-use skills_discovery::resolve::{Candidate, State};
 use skills_engine::View;
 use skills_protocol::error::{NOT_INVOCABLE, RpcError};
 use skills_protocol::wire::LoadParams;
@@ -38,7 +38,7 @@ pub(super) struct Choice {
 
 /// Finds the skill, or says why there is none for this caller.
 pub(super) fn choose(view: &View, params: &LoadParams, by: By) -> Result<Choice, RpcError> {
-    let agents = view.site.profile.output;
+    let agents = view.ctx.profile.output;
     let name = params.name.as_deref().map(|it| if agents.is_claude() { typed(it) } else { it });
     if agents.is_claude() && name == Some("") {
         return Err(RpcError::invalid_params("no skill is named")
@@ -78,7 +78,7 @@ fn may_have(view: &View, candidate: &Candidate) -> Result<(), RpcError> {
     if !candidate.is_built_in() {
         return Ok(());
     }
-    let (name, agent) = (&candidate.name, view.site.profile.subject());
+    let (name, agent) = (&candidate.name, view.ctx.profile.subject());
     let message = format!("`{name}` is built into {agent}, which alone has its text");
     let hint =
         format!("Load it in {agent} itself; a skill of your own called `{name}` wins over it.");
@@ -87,7 +87,7 @@ fn may_have(view: &View, candidate: &Candidate) -> Result<(), RpcError> {
 
 /// Who may start it. Only some agents have such rules.
 fn may_invoke(view: &View, candidate: &Candidate, by: By) -> Result<(), RpcError> {
-    let Some(record) = candidate.record().filter(|_| view.site.profile.hides_from_model) else {
+    let Some(record) = candidate.record().filter(|_| view.ctx.profile.hides_from_model) else {
         return Ok(());
     };
     let name = &candidate.name;
@@ -108,7 +108,7 @@ fn may_invoke(view: &View, candidate: &Candidate, by: By) -> Result<(), RpcError
 
 /// Claude Code does not know the name of a skill that waits for a file.
 fn waits(view: &View, candidate: &Candidate, target: &Target<'_>) -> Result<(), RpcError> {
-    if !view.site.profile.output.is_claude() || !matches!(target, Target::Name(_)) {
+    if !view.ctx.profile.output.is_claude() || !matches!(target, Target::Name(_)) {
         return Ok(());
     }
     let reason = candidate.reason.as_ref();
@@ -128,7 +128,7 @@ fn missing(view: &View, candidate: &Candidate, what: &str) -> RpcError {
 
 /// What has become of it, and why.
 fn said(view: &View, candidate: &Candidate, what: &str) -> String {
-    let (name, subject) = (&candidate.name, view.site.profile.subject());
+    let (name, subject) = (&candidate.name, view.ctx.profile.subject());
     let why = candidate.reason.as_ref().map(|it| format!(": {}", it.message));
     format!("the skill `{name}` {what} by {subject}{}", why.unwrap_or_default())
 }
@@ -141,7 +141,7 @@ fn next(candidate: &Candidate) -> String {
 /// There is none, in the agent's own words where they are known.
 fn unknown(view: &View, target: &Target<'_>, error: RpcError) -> RpcError {
     let mut error = error;
-    if let (true, Target::Name(name)) = (view.site.profile.output.is_claude(), target) {
+    if let (true, Target::Name(name)) = (view.ctx.profile.output.is_claude(), target) {
         if is_canonical(name) {
             return error.with_error_code(number::REMOTE_UNKNOWN);
         }
@@ -152,13 +152,13 @@ fn unknown(view: &View, target: &Target<'_>, error: RpcError) -> RpcError {
                 .with_error_code(number::NOT_A_PROMPT);
         }
     }
-    if view.site.profile.output.is_opencode() {
+    if view.ctx.profile.output.is_opencode() {
         let available = available(view);
         let available = if available.is_empty() { "none".to_owned() } else { available.join(", ") };
         let shown = target.shown();
         error.message = format!("Skill \"{shown}\" not found. Available skills: {available}");
     }
-    if view.site.profile.output == Format::Plugin {
+    if view.ctx.profile.output == Format::Plugin {
         let available = available(view);
         let names: Vec<_> = available.iter().map(String::as_str).collect();
         error.message = find::missing(&target.shown(), &names);
@@ -167,14 +167,14 @@ fn unknown(view: &View, target: &Target<'_>, error: RpcError) -> RpcError {
 }
 
 fn numbered(view: &View, number: i32, error: RpcError) -> RpcError {
-    if view.site.profile.output.is_claude() { error.with_error_code(number) } else { error }
+    if view.ctx.profile.output.is_claude() { error.with_error_code(number) } else { error }
 }
 
 /// Returns the names that may be told: what the model is shown, and for opencode, which loads
 /// what it does not show, that as well. opencode sorts them by their characters.
 fn available(view: &View) -> Vec<String> {
     let is_opencode =
-        matches!(view.site.profile.output, Format::Opencode | Format::OpencodeFounding);
+        matches!(view.ctx.profile.output, Format::Opencode | Format::OpencodeFounding);
     let is_told = |it: &&Candidate| match it.state {
         State::Active | State::Activated => true,
         State::Hidden => is_opencode,

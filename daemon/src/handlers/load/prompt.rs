@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use skills_agents::catalog::ARGUMENTS;
 use skills_agents::fields::Fields;
 use skills_agents::profile::Format;
-use skills_discovery::resolve::{Candidate, address_of};
+use skills_discovery::discover::{Candidate, address_of};
 use skills_engine::{PromptContent, PromptError, PromptMessage, View};
 use skills_protocol::error::RpcError;
 use skills_protocol::wire;
@@ -29,7 +29,7 @@ pub(super) async fn load(
     let arguments = arguments(candidate, params.args.as_deref().unwrap_or_default());
     let answer = service.engine.prompt(&candidate.path, arguments).await;
     let answer = answer.map_err(|error| failed(&error, candidate))?;
-    let format = params.format.map_or(view.site.profile.output, format::load);
+    let format = params.format.map_or(view.ctx.profile.output, format::load);
     let messages: Vec<_> = answer.messages.iter().map(message).collect();
     let texts: Vec<_> = messages.iter().map(|it| it.content.as_str()).collect();
     let dir = candidate.dir();

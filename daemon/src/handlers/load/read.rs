@@ -8,7 +8,7 @@ use skills_agents::catalog;
 use skills_agents::fields::Fields;
 use skills_agents::profile::{Format, Profile, Scope};
 use skills_agents::skill::FileFacts;
-use skills_discovery::resolve::{Candidate, Plugin};
+use skills_discovery::discover::{Candidate, Plugin};
 use skills_engine::disk::content_hash;
 use skills_engine::{View, unignored};
 use skills_protocol::error::RpcError;
@@ -66,8 +66,7 @@ pub(super) fn read(
     };
     let bytes = bytes.map_err(|error| refused(&error, SKILL_FILE))?;
     let directory = dir.file_name().unwrap_or(OsStr::new("/")).to_string_lossy();
-    let (body, is_as_listed) =
-        judged(&bytes, candidate, &view.site.profile, &directory, read_limit);
+    let (body, is_as_listed) = judged(&bytes, candidate, &view.ctx.profile, &directory, read_limit);
     let mut warnings = Vec::new();
     // What lies beside a command are other commands.
     let files = match root.scope {

@@ -3,7 +3,7 @@
 //! The hooks of a skill that may not run things are not even told: an agent would run them.
 
 use skills_agents::hooks::{Hook, registered};
-use skills_discovery::resolve::Candidate;
+use skills_discovery::discover::Candidate;
 use skills_engine::View;
 use skills_engine::session::HookOwner;
 use skills_protocol::error::RpcError;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use skills_agents::catalog;
 use skills_agents::fields::{Fields, Reading};
-use skills_discovery::resolve::{Candidate, State};
+use skills_discovery::discover::{Candidate, State};
 use skills_engine::View;
 use skills_engine::store::Content;
 use skills_protocol::error::RpcError;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use skills_config::McpServer;
-use skills_discovery::resolve::prompt_path;
+use skills_discovery::discover::prompt_path;
 use skills_engine::{Engine, McpOptions, Options, SourceConfig};
 use skills_syntax::path::AbsPath;
 use skills_testkit::{Home, wait_for};

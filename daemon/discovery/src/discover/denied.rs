@@ -1,0 +1,67 @@
+//! Denied: what a permission rule forbids is not shown, and its reason names the rule.
+//!
+//! Who wins a name is settled before, as if nothing were forbidden: a rule takes a skill away and
+//! lets no other one step into its name.
+
+use skills_agents::profile::Scope;
+
+use super::{Candidate, DiscoveryContext, Reason, Root, State};
+use crate::permission::{self, Action, Decision, Properties, Regime, Request, Rule};
+
+/// Marks what the rules of a view deny to the site's agent.
+pub(super) fn apply(
+    ctx: &DiscoveryContext,
+    rules: &[Rule],
+    roots: &[Root],
+    candidates: &mut [Candidate],
+) {
+    if !rules.iter().any(|it| it.action == Action::Deny) {
+        return;
+    }
+    let regime = Regime::of(&ctx.profile);
+    for candidate in candidates {
+        if candidate.state.is_out() || candidate.state == State::Shadowed {
+            continue;
+        }
+        let request = Request {
+            name: &candidate.name,
+            agent: ctx.agent.as_deref(),
+            is_remote: roots[candidate.root].scope == Scope::Remote,
+            // They decide whether somebody is asked, never whether a skill is denied.
+            properties: &Properties::Safe,
+        };
+        let decision = permission::decide(regime, rules, &request);
+        if decision.action == Action::Deny {
+            candidate.state = State::Denied;
+            candidate.reason = reason(regime, &decision).map(Box::new);
+        }
+    }
+}
+
+/// Returns why, naming the rule and its place; something is denied by a rule or not at all.
+fn reason(regime: Regime, decision: &Decision<'_>) -> Option<Reason> {
+    let rule = decision.rule()?;
+    let is_off = matches!(decision.reason, permission::Reason::ToolOff(_));
+    let (name, message, next) = if is_off {
+        let message = format!(
+            "the rule `{}` denies all skills, which switches the skill tool off, whatever is allowed beside it",
+            rule.pattern
+        );
+        let next = match regime {
+            Regime::LastMatch => "Put that rule before the others, so that it is not the last.",
+            Regime::DenyFirst => "Deny skills by their names, and not the tool as a whole.",
+        };
+        ("permission/tool-off", message, next)
+    } else {
+        let message = format!("the rule `{}` denies it", rule.pattern);
+        ("permission/denied", message, "Change the rule if the skill is to be used.")
+    };
+    Some(Reason {
+        rule: name,
+        message,
+        at: Some(rule.source.at),
+        file: Some(rule.source.file.clone()),
+        next: next.to_owned(),
+        winner: None,
+    })
+}

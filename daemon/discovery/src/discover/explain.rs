@@ -1,0 +1,273 @@
+//! Explaining: why a skill is there, or why it is not.
+//!
+//! A resolution keeps what was considered and why; this turns it round for one question, by
+//! name or by path. Steps come in the order in which discovery takes them: a root, the
+//! candidates below it that bear on the question, and the rules that decided about each.
+
+mod absent;
+mod around;
+mod difference;
+mod skip;
+mod steps;
+
+use skills_agents::profile::{Difference, Text};
+use skills_syntax::path::AbsPath;
+use skills_syntax::text::Spot;
+
+use super::walk::SKILL_FILE;
+use super::{Candidate, DiscoveryContext, Reason, Resolution, Skip, State};
+
+pub use around::{Around, Ignored, Stray, Thing, places};
+pub use steps::worktree_step;
+
+/// What somebody wants explained.
+#[derive(Clone, Copy, Debug)]
+pub enum Query<'a> {
+    /// Every candidate of that name; directory names count too.
+    Name(&'a str),
+    /// A SKILL.md, a skill's directory, or anything below or above one.
+    Path(&'a AbsPath),
+}
+
+/// The answer, and how it came about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explanation {
+    /// The answer in short.
+    pub verdict: Verdict,
+    /// The candidate it is about, as an index into [`Resolution::candidates`].
+    pub candidate: Option<usize>,
+    /// How it came about.
+    pub steps: Vec<Step>,
+}
+
+/// The answer in short.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict {
+    /// What became of the skill; none when there is no such skill.
+    pub state: Option<State>,
+    /// A sentence for a person.
+    pub summary: String,
+    /// What to do, as a sentence.
+    pub next: Option<String>,
+}
+
+/// One step of an explanation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// What it is about.
+    pub kind: StepKind,
+    /// What came of it, as a sentence fragment.
+    pub reason: Option<String>,
+    /// The place in the file, where there is one.
+    pub at: Option<Spot>,
+    /// The file, where it is not the candidate's.
+    pub file: Option<AbsPath>,
+    /// What to do, as a sentence.
+    pub next: Option<String>,
+}
+
+/// What a step is about.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StepKind {
+    /// A configuration file of the agent: its index in [`Resolution::settings`].
+    Settings(usize),
+    /// A root: its index in [`Resolution::roots`].
+    Root(usize),
+    /// A candidate: its index in [`Resolution::candidates`].
+    Candidate(usize),
+    /// Something passed over below a root.
+    Skip {
+        /// What was passed over.
+        path: AbsPath,
+        /// The rule's stable name.
+        rule: &'static str,
+    },
+    /// A rule that decided about the whole place, or about something that is in no root.
+    Place {
+        /// The rule's stable name.
+        rule: &'static str,
+        /// Whether it keeps what was asked about from being found.
+        decisive: bool,
+    },
+    /// A rule applied to a candidate.
+    Rule {
+        /// The candidate's index.
+        candidate: usize,
+        /// The rule's stable name.
+        rule: &'static str,
+        /// Whether the rule keeps the skill from the model.
+        decisive: bool,
+    },
+    /// A rule by which another agent drops the candidate.
+    Other {
+        /// The candidate's index.
+        candidate: usize,
+        /// The other agent's profile, a built-in one.
+        profile: Text,
+        /// The rule's stable name.
+        rule: &'static str,
+    },
+    /// A rule in which the profile differs from its base, with the candidate for which that
+    /// mattered; none where a whole place is explained.
+    Difference {
+        /// The candidate's index.
+        candidate: Option<usize>,
+        /// The rule's name in [`skills_agents::profile::RULES`].
+        rule: &'static str,
+    },
+}
+
+/// Returns a step for each rule in which the site's profile differs from its base.
+pub fn differences(ctx: &DiscoveryContext) -> Vec<Step> {
+    let all = ctx.profile.differences.iter();
+    all.map(|it| difference_step(ctx, None, it)).collect()
+}
+
+fn difference_step(ctx: &DiscoveryContext, candidate: Option<usize>, it: &Difference) -> Step {
+    Step {
+        kind: StepKind::Difference { candidate, rule: it.rule },
+        reason: Some(difference::sentence(&ctx.profile, it)),
+        at: None,
+        file: None,
+        next: None,
+    }
+}
+
+/// Explains one skill of a resolution. `around` is what was found on the disk of a thing that
+/// the resolution does not know; nothing where nobody looked.
+pub fn explain(
+    ctx: &DiscoveryContext,
+    resolution: &Resolution,
+    query: Query<'_>,
+    around: &Around,
+) -> Explanation {
+    let profile = &*ctx.profile.id;
+    let agent = ctx.profile.subject();
+    let inquiry = Inquiry { agent, profile, ctx, resolution, query, around };
+    let matched: Vec<usize> = inquiry.matched();
+    // The winner answers the question; without one the first candidate does.
+    let candidate = matched
+        .iter()
+        .copied()
+        .find(|it| resolution.candidates[*it].state.is_listed())
+        .or_else(|| matched.iter().copied().min_by_key(|it| rank(&resolution.candidates[*it])));
+    let (verdict, absence, skips) = match candidate {
+        Some(index) => {
+            (inquiry.about(&resolution.candidates[index]), None, inquiry.skips(&matched))
+        }
+        None => inquiry.absence(),
+    };
+    let steps = inquiry.steps(&matched, &skips, absence);
+    Explanation { verdict, candidate, steps }
+}
+
+fn rank(candidate: &Candidate) -> usize {
+    State::ALL.iter().position(|it| *it == candidate.state).unwrap_or(usize::MAX)
+}
+
+/// One question, with all that answers it.
+#[derive(Clone, Copy)]
+struct Inquiry<'a> {
+    agent: &'a str,
+    profile: &'a str,
+    ctx: &'a DiscoveryContext,
+    resolution: &'a Resolution,
+    query: Query<'a>,
+    around: &'a Around,
+}
+
+impl<'a> Inquiry<'a> {
+    fn matched(&self) -> Vec<usize> {
+        let candidates = self.resolution.candidates.iter().enumerate();
+        let matched = candidates.filter(|(_, it)| self.matches(it));
+        let Query::Path(path) = self.query else { return matched.map(|it| it.0).collect() };
+        // Of skills within skills a path belongs to the innermost, which may be found by nobody.
+        let around = self.around.met.iter().find(|it| it.path == *path);
+        let inner = around.and_then(|it| it.skill.as_ref());
+        let dirs = matched.map(|(index, it)| (index, it.dir()));
+        let is_hidden = |dir: &AbsPath| inner.is_some_and(|it| it != dir && it.starts_with(&**dir));
+        let dirs: Vec<_> = dirs.filter(|(_, dir)| !is_hidden(dir)).collect();
+        let depth = |dir: &AbsPath| dir.components().count();
+        let deepest = dirs.iter().map(|(_, dir)| depth(dir)).max();
+        let innermost = dirs.into_iter().filter(|(_, dir)| Some(depth(dir)) == deepest);
+        innermost.map(|(index, _)| index).collect()
+    }
+
+    fn matches(&self, candidate: &Candidate) -> bool {
+        match self.query {
+            Query::Name(name) => {
+                let field = candidate.record().and_then(|it| it.name.as_ref());
+                candidate.name == name
+                    || field.is_some_and(|it| &*it.text == name)
+                    || candidate.own_name().is_some_and(|it| it == name)
+            }
+            Query::Path(path) if candidate.is_command() => *path == candidate.path,
+            // Another SKILL.md is no file of this one.
+            Query::Path(path) if path.ends_with(SKILL_FILE) => *path == candidate.path,
+            Query::Path(path) => path.starts_with(&*candidate.dir()),
+        }
+    }
+
+    /// What was passed over and bears on the question, with its root's index.
+    fn skips(&self, matched: &[usize]) -> Vec<(usize, &'a Skip)> {
+        let roots = self.resolution.roots.iter().enumerate();
+        roots
+            .flat_map(|(index, root)| root.skips.iter().map(move |skip| (index, skip)))
+            .filter(|(index, skip)| match self.query {
+                Query::Name(name) => {
+                    let parent = skip.path.parent();
+                    let names =
+                        [skip.path.file_name(), parent.as_ref().and_then(|it| it.file_name())];
+                    names.into_iter().flatten().any(|it| it == name)
+                        || matched.is_empty() && skip.reason.is_over_budget()
+                }
+                Query::Path(path) => {
+                    path.starts_with(&*skip.path)
+                        || (matched.is_empty() && skip.path.starts_with(&**path))
+                        || (matched.is_empty()
+                            && skip.reason.is_over_budget()
+                            && path.starts_with(&*self.resolution.roots[*index].path))
+                }
+            })
+            .collect()
+    }
+
+    fn about(&self, candidate: &Candidate) -> Verdict {
+        let Candidate { name, state, .. } = candidate;
+        let agent = self.agent;
+        let why = candidate.reason.as_ref().map(|it| it.message.as_str()).unwrap_or_default();
+        let summary = match state {
+            State::Hidden if candidate.is_built_in() => {
+                format!("{agent} shows `{name}` to its model by itself: it is built into {agent}.")
+            }
+            State::Active => format!("{agent} shows `{name}` to its model."),
+            State::Activated => format!("{agent} shows `{name}` to its model: {why}."),
+            State::Conditional => format!("{agent} does not show `{name}` yet: it {why}."),
+            State::Shadowed => format!("{agent} does not use this `{name}`: {why}."),
+            State::Hidden => format!("{agent} does not show `{name}` to its model: {why}."),
+            State::Untrusted => format!("{agent} does not take `{name}` yet: {why}."),
+            State::Denied => {
+                format!(
+                    "{agent} may not use `{name}`: {why}{}.",
+                    place(candidate.reason.as_deref())
+                )
+            }
+            State::Ignored => format!("{agent} leaves `{name}` out: {why}."),
+            State::Invalid => format!("{agent} drops `{name}`: {why}."),
+            State::Refused => format!("skillsd does not read `{name}`: {why}."),
+        };
+        Verdict {
+            state: Some(*state),
+            summary,
+            next: candidate.reason.as_ref().map(|it| it.next.clone()),
+        }
+    }
+}
+
+/// Returns where a reason is written, for the end of a sentence.
+fn place(reason: Option<&Reason>) -> String {
+    match reason.and_then(|it| it.file.as_ref().zip(it.at)) {
+        Some((file, at)) => format!(" (`{}:{}:{}`)", file.display(), at.line, at.column),
+        None => String::new(),
+    }
+}

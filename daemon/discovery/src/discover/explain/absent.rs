@@ -1,0 +1,356 @@
+//! Why something is not found: what keeps an agent from ever meeting it.
+
+use std::ffi::OsStr;
+
+use skills_agents::profile::{LinkedWorktrees, Links, Nested, RootRule};
+use skills_syntax::path::AbsPath;
+use skills_syntax::text::Spot;
+
+use super::super::walk::SKILL_FILE;
+use super::super::{Root, RootOutcome, Skip};
+use super::around::{Ignored, Stray, Thing};
+use super::steps::OUT_OF_BOUNDS;
+use super::{Inquiry, Query, Verdict};
+
+/// Why a path is no skill of an agent's.
+#[derive(Clone, Debug)]
+pub(super) struct Absence {
+    /// The rule that decided, by its stable name.
+    pub(super) rule: &'static str,
+    /// Why, as a sentence fragment.
+    pub(super) why: String,
+    /// What to do, as a sentence.
+    pub(super) next: String,
+    /// The place that says so.
+    pub(super) place: Option<(AbsPath, Spot)>,
+}
+
+impl Absence {
+    fn new(rule: &'static str, why: String, next: impl Into<String>) -> Self {
+        Self { rule, why, next: next.into(), place: None }
+    }
+}
+
+impl<'a> Inquiry<'a> {
+    /// Says why nothing is found, and for which path: of a name that of the first that there is.
+    pub(super) fn absence(&self) -> (Verdict, Option<Absence>, Vec<(usize, &'a Skip)>) {
+        match self.query {
+            Query::Path(path) => {
+                let skips = self.skips(&[]);
+                let absence = self.why_not(path, self.around.met.first(), &skips);
+                let (agent, shown) = (self.agent, path.display());
+                let summary = format!("{agent} finds no skill at `{shown}`: {}.", absence.why);
+                (verdict(summary, &absence), Some(absence), skips)
+            }
+            Query::Name(name) => self.name_absence(name),
+        }
+    }
+
+    fn name_absence(&self, name: &str) -> (Verdict, Option<Absence>, Vec<(usize, &'a Skip)>) {
+        let agent = self.agent;
+        let skips = self.skips(&[]);
+        let is_named = |it: &Skip| !it.reason.is_of_the_root() && !it.reason.is_over_budget();
+        let passed = skips.iter().find(|(_, it)| is_named(it));
+        if let Some((root, skip)) = passed {
+            let absence = self.passed_over(*root, skip);
+            let shown = skip.path.display();
+            let summary = format!("{agent} passes over `{shown}`: {}.", absence.why);
+            return (verdict(summary, &absence), Some(absence), skips);
+        }
+        for stray in &self.around.met {
+            let of_path = Inquiry { query: Query::Path(&stray.path), ..*self };
+            // It has another name, and is found by that.
+            if !of_path.matched().is_empty() {
+                continue;
+            }
+            let skips = of_path.skips(&[]);
+            let absence = self.why_not(&stray.path, Some(stray), &skips);
+            let shown = stray.path.display();
+            let summary = format!(
+                "{agent} finds no skill called `{name}`. There is `{shown}`, but {}.",
+                absence.why
+            );
+            let skips = skips.iter().filter_map(|(root, skip)| {
+                let skips = &self.resolution.roots[*root].skips;
+                Some((*root, skips.iter().find(|it| it == skip)?))
+            });
+            return (verdict(summary, &absence), Some(absence), skips.collect());
+        }
+        let next = match self.resolution.nearest(name).first() {
+            Some(near) => format!("Did you mean `{near}`?"),
+            None => match self.own_place() {
+                Some(place) => format!(
+                    "Write it as `{}/{name}/{SKILL_FILE}`, or ask with the path where it lies.",
+                    place.display()
+                ),
+                None => "Ask with the path of its SKILL.md.".to_owned(),
+            },
+        };
+        let summary = format!("{agent} finds no skill called `{name}`.");
+        (Verdict { state: None, summary, next: Some(next) }, None, skips)
+    }
+
+    fn why_not(&self, path: &AbsPath, stray: Option<&Stray>, skips: &[(usize, &Skip)]) -> Absence {
+        if let Some((root, skip)) = skips.iter().find(|(_, it)| !it.reason.is_of_the_root()) {
+            return self.passed_over(*root, skip);
+        }
+        let thing = stray.map(|it| &it.thing);
+        if let Some(Thing::Nothing(alike)) = thing {
+            return nothing(path, alike.as_ref());
+        }
+        if let Some(absence) = self.within_skill(path, stray) {
+            return absence;
+        }
+        let covers = |it: &&Root| path.starts_with(&*it.path);
+        let covering = || self.resolution.roots.iter().filter(covers);
+        let off = covering().find_map(|it| match &it.outcome {
+            RootOutcome::NoBase(why) => Some((it, why)),
+            _ => None,
+        });
+        if let Some(root) =
+            covering().find(|it| matches!(it.outcome, RootOutcome::Walked | RootOutcome::Pending))
+        {
+            return not_a_skill(path, root, thing);
+        }
+        if let Some((root, why)) = covering().find_map(|it| match &it.outcome {
+            RootOutcome::OutOfBounds(why) => Some((it, why)),
+            _ => None,
+        }) {
+            let why = format!("`{}` is not searched: {why}", root.path.display());
+            return Absence::new("root/bounds", why, OUT_OF_BOUNDS);
+        }
+        if let Some((root, why)) = off {
+            return switched_off(root, why);
+        }
+        if let Some((root, fault)) = covering().find_map(|it| match &it.outcome {
+            RootOutcome::Fault(fault) => Some((it, fault)),
+            _ => None,
+        }) {
+            let why = format!("`{}` {fault}", root.path.display());
+            return Absence::new("root/readable", why, fault.next());
+        }
+        let found = self.nested(path, stray).or_else(|| self.of_another_worktree(path, stray));
+        found.unwrap_or_else(|| self.misplaced(path, thing))
+    }
+
+    /// Says that a skill lies within another one, at which the agent stops.
+    fn within_skill(&self, path: &AbsPath, stray: Option<&Stray>) -> Option<Absence> {
+        let inner = stray?.skill.as_ref().filter(|it| path.starts_with(&***it))?;
+        let outer = self.resolution.candidates.iter().find(|it| {
+            let (dir, root) = (it.dir(), &self.resolution.roots[it.root]);
+            let stops = self.rule(root).is_some_and(|it| !it.walk.into_skills);
+            stops && !it.is_command() && dir != *inner && inner.starts_with(&*dir)
+        })?;
+        let why =
+            format!("it lies within the skill `{}`, where no others are looked for", outer.name);
+        let name = inner.file_name().unwrap_or_default();
+        let target = self.resolution.roots[outer.root].path.child(name);
+        let next = format!("Move the directory to `{}`.", target.display());
+        Some(Absence::new("walk/within-skill", why, next))
+    }
+
+    fn passed_over(&self, root: usize, skip: &Skip) -> Absence {
+        let root = &self.resolution.roots[root];
+        Absence::new(skip.reason.rule(), skip.reason.message(), skip.next(root))
+    }
+
+    /// Says that a path belongs to another worktree than the one that is asked about.
+    fn of_another_worktree(&self, path: &AbsPath, stray: Option<&Stray>) -> Option<Absence> {
+        let (agent, here) = (self.agent, &self.resolution.worktree);
+        if let Some(main) = self.resolution.repository.main()
+            && path.starts_with(&**main)
+            && !path.starts_with(&**here)
+        {
+            let (main, here_shown) = (main.display(), here.display());
+            let but = match self.ctx.profile.linked_worktrees {
+                LinkedWorktrees::AloneAgainstWord => ", though its documents say otherwise",
+                LinkedWorktrees::Alone | LinkedWorktrees::WithMain => "",
+            };
+            let why = format!(
+                "it belongs to the main worktree `{main}`, and in the linked worktree `{here_shown}` {agent} reads that one alone{but}"
+            );
+            let next = format!(
+                "Commit it and merge it into the branch of `{here_shown}`, or copy its directory there."
+            );
+            return Some(Absence::new("worktree/linked", why, next));
+        }
+        let other = stray?.worktree.as_ref().filter(|it| *it != here)?;
+        // What is beneath may be a submodule, which is worth its own sentence as well; a home
+        // directory that is in git is not.
+        if path.starts_with(&**here) && !other.starts_with(&**here) {
+            return None;
+        }
+        if here.starts_with(&**other) {
+            return None;
+        }
+        let (other_shown, here) = (other.display(), here.display());
+        let why = format!(
+            "it belongs to the worktree `{other_shown}`, and {agent} reads that of the working directory, `{here}`"
+        );
+        let next =
+            format!("Work in `{other_shown}`, or copy the skill's directory to this worktree.");
+        Some(Absence::new("worktree/other", why, next))
+    }
+
+    /// Says when a path below the working directory is looked at that is in no root yet.
+    fn nested(&self, path: &AbsPath, stray: Option<&Stray>) -> Option<Absence> {
+        let Nested::OnTouch { relative, skip_git_ignored, .. } = &self.ctx.profile.nested else {
+            return None;
+        };
+        let cwd = &self.ctx.cwd;
+        let above = path.ancestors().take_while(|it| it != cwd && it.starts_with(&**cwd));
+        let dir = above
+            .filter(|dir| dir != path)
+            .find(|dir| relative.iter().any(|it| path.starts_with(dir.child(&**it))))?;
+        let agent = self.agent;
+        let ignored = stray.and_then(|it| it.ignored.as_ref()).filter(|_| *skip_git_ignored);
+        if let Some(Ignored { dir, file, line, pattern }) = ignored {
+            let why = format!(
+                "git ignores `{}` (`{}:{line}` says `{pattern}`), and {agent} passes over what git ignores below the working directory",
+                dir.display(),
+                file.display()
+            );
+            let next = format!("Take that line out, or work in `{}`.", dir.display());
+            let place = Some((file.clone(), Spot { line: *line, column: 1 }));
+            return Some(Absence { place, ..Absence::new("nested/ignored", why, next) });
+        }
+        let dir = dir.display();
+        Some(Absence::new(
+            "nested/touched",
+            format!(
+                "it is below the working directory, and {agent} looks there once a file near it is touched"
+            ),
+            format!("Let the agent read or edit a file in `{dir}`, or start it there."),
+        ))
+    }
+
+    fn misplaced(&self, path: &AbsPath, thing: Option<&Thing>) -> Absence {
+        let (rule, agent) = ("roots/searched", self.agent);
+        let nowhere = format!("in none of the directories that {agent} searches");
+        let why = format!("it is {nowhere}");
+        let is_skill_file = path.file_name() == Some(OsStr::new(SKILL_FILE));
+        // The skill's directory is what is to be moved. What is no skill stays where it is.
+        let dir = match thing {
+            Some(Thing::Directory(None)) => {
+                let why = format!("it is a directory without a {SKILL_FILE}, {nowhere}");
+                let next = format!(
+                    "Ask with a skill's name or the path of its {SKILL_FILE}, or run `skillsd explain --cwd {}` to see what {agent} finds for whoever works there.",
+                    path.display()
+                );
+                return Absence::new(rule, why, next);
+            }
+            Some(Thing::File) if !is_skill_file => {
+                let why = format!("it is a file that is no {SKILL_FILE}, {nowhere}");
+                let next = format!("Ask with a skill's name or the path of its {SKILL_FILE}.");
+                return Absence::new(rule, why, next);
+            }
+            Some(Thing::Directory(Some(_))) => Some(path.clone()),
+            _ if is_skill_file => path.parent(),
+            _ => None,
+        };
+        let name = dir.as_ref().and_then(|it| it.file_name()).unwrap_or(OsStr::new("<name>"));
+        let next = match self.own_place() {
+            Some(place) => {
+                let target = place.child(name);
+                let link = if self.follows_links(&place) { ", or link it there" } else { "" };
+                format!("Move the skill's directory to `{}`{link}.", target.display())
+            }
+            None => "Configure a root for this profile.".to_owned(),
+        };
+        Absence::new(rule, why, next)
+    }
+
+    /// Returns where a skill of this project belongs.
+    fn own_place(&self) -> Option<AbsPath> {
+        let roots = &self.resolution.roots;
+        let is_own = |it: &&Root| it.path.starts_with(&*self.resolution.worktree);
+        let of_skills = |it: &&Root| self.rule(it).is_some_and(RootRule::is_of_skills);
+        let found = roots.iter().filter(of_skills).find(is_own);
+        found.or_else(|| roots.iter().find(of_skills)).map(|it| it.path.clone())
+    }
+
+    fn follows_links(&self, place: &AbsPath) -> bool {
+        let root = self.resolution.roots.iter().find(|it| it.path == *place);
+        let rule = root.and_then(|it| self.rule(it));
+        rule.is_some_and(|it| it.walk.directory_links != Links::Never)
+    }
+
+    fn rule(&self, root: &Root) -> Option<&RootRule> {
+        self.ctx.profile.roots.get(root.rule)
+    }
+}
+
+fn verdict(summary: String, absence: &Absence) -> Verdict {
+    Verdict { state: None, summary, next: Some(absence.next.clone()) }
+}
+
+fn nothing(path: &AbsPath, alike: Option<&AbsPath>) -> Absence {
+    let Some(alike) = alike else {
+        let next = "Check the path; `skillsd list` shows what there is.";
+        return Absence::new("path/exists", "nothing is there".to_owned(), next);
+    };
+    let is_file = path.file_name().is_some_and(|it| it.eq_ignore_ascii_case(SKILL_FILE));
+    if is_file && alike.file_name().is_some_and(|it| it != SKILL_FILE) {
+        return wrong_case(alike);
+    }
+    let why = format!("nothing is there, but `{}` is", alike.display());
+    Absence::new("path/exists", why, format!("Did you mean `{}`?", alike.display()))
+}
+
+fn wrong_case(path: &AbsPath) -> Absence {
+    let why = format!("`{}` must be called `{SKILL_FILE}`, in capitals", path.display());
+    let next = format!("Rename the file to `{SKILL_FILE}`.");
+    Absence::new("file/name", why, next)
+}
+
+fn switched_off(root: &Root, why: &str) -> Absence {
+    if let Some(extension) = root.origin.strip_prefix("the extension ") {
+        let name = extension.trim_matches('`');
+        let next = format!("Mend it, or switch it on with `gemini extensions enable {name}`.");
+        return Absence::new(
+            "extension/enabled",
+            format!("its extension does not count: {why}"),
+            next,
+        );
+    }
+    let Some(plugin) = &root.plugin else {
+        let next = "Set the variable, or take the switch away, and start the agent again.";
+        let why = format!("`{}` is not searched: {why}", root.path.display());
+        return Absence::new("root/known", why, next);
+    };
+    let next = format!(
+        "Set `{}` to `true` in the `enabledPlugins` of a settings file of the agent.",
+        plugin.key
+    );
+    Absence::new("plugin/enabled", format!("its plugin is off: {why}"), next)
+}
+
+/// Says why something in a root that is searched is no skill.
+fn not_a_skill(path: &AbsPath, root: &Root, thing: Option<&Thing>) -> Absence {
+    let (rule, shown) = ("file/there", path.display());
+    match thing {
+        Some(Thing::File) => Absence::new(
+            rule,
+            format!(
+                "it is a file that belongs to no skill; a skill is a directory with a {SKILL_FILE}"
+            ),
+            match path.file_stem().filter(|_| path.extension() == Some(OsStr::new("md"))) {
+                Some(stem) => {
+                    format!("Move it to `{}/{SKILL_FILE}`.", root.path.child(stem).display())
+                }
+                None => format!("Put it beside a {SKILL_FILE}."),
+            },
+        ),
+        Some(Thing::Directory(Some(name))) if name != SKILL_FILE => wrong_case(&path.child(name)),
+        Some(Thing::Directory(_)) if *path != root.path => Absence::new(
+            rule,
+            format!("the directory has no {SKILL_FILE}, and none is below it"),
+            format!("Write `{shown}/{SKILL_FILE}`."),
+        ),
+        _ => Absence::new(
+            rule,
+            format!("`{}` is searched, and no {SKILL_FILE} is at this path", root.path.display()),
+            format!("Check the spelling: the file must be called `{SKILL_FILE}`."),
+        ),
+    }
+}

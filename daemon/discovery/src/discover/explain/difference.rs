@@ -1,0 +1,123 @@
+//! Which differences between a profile and its base mattered for a skill.
+//!
+//! A variant, or a profile of the user's own, is told apart from the agent's row where that
+//! changed something about the skill in question; for a whole place all differences are told.
+
+use skills_agents::loaders::{Reading, read_as};
+use skills_agents::profile::{Base, Difference, Profile};
+use skills_syntax::path::AbsPath;
+
+use super::super::roots::root_paths;
+use super::super::{DiscoveryContext, Resolution, State, Worktree};
+
+/// The rules by which a file is read. `description` and `name_…` are told apart by what changed.
+const READING: &[&str] = &[
+    "name_source",
+    "name_scalars",
+    "name_empty",
+    "name_form",
+    "name_check",
+    "description",
+    "one_line",
+    "requires",
+    "fence",
+    "yaml_library",
+    "repairs",
+    "unreadable_yaml",
+    "invalid_utf8",
+    "byte_order_mark",
+    "crlf",
+];
+
+/// The rules by which one of several files wins.
+const WINNING: &[&str] = &["roots", "duplicates", "warns_of_duplicates", "paths"];
+
+/// Returns the differences that mattered for a candidate.
+pub(super) fn mattering<'a>(
+    ctx: &'a DiscoveryContext,
+    resolution: &Resolution,
+    index: usize,
+) -> Vec<&'a Difference> {
+    let Some(base) = &ctx.profile.base else { return Vec::new() };
+    let candidate = &resolution.candidates[index];
+    let is_contested = candidate.state == State::Shadowed
+        || resolution
+            .candidates
+            .iter()
+            .any(|it| it.reason.as_ref().is_some_and(|it| it.winner == Some(index)));
+    let reading = candidate.record().map(|record| {
+        let dir = candidate.dir();
+        let directory = dir.file_name().unwrap_or_default().to_string_lossy();
+        (read_as(base, record, &directory), read_as(&ctx.profile, record, &directory))
+    });
+    let matters = |it: &&Difference| match it.rule {
+        rule if READING.contains(&rule) => {
+            reading.as_ref().is_some_and(|(was, is)| reads_otherwise(rule, was, is))
+        }
+        "roots" if !is_contested => {
+            let root = &resolution.roots[candidate.root];
+            // One that touching has found is in no row.
+            let rule = ctx.profile.roots.get(root.rule);
+            rule.is_some_and(|rule| match rule.base {
+                // What such a rule finds does not follow from the table alone.
+                Base::Settings
+                | Base::Plugins(_)
+                | Base::Extensions(_)
+                | Base::Provided(_)
+                | Base::BuiltIn(_) => !base.roots.iter().any(|it| it.base == rule.base),
+                _ => !searched_by(base, ctx, resolution).contains(&root.path),
+            })
+        }
+        rule if WINNING.contains(&rule) => is_contested,
+        "requires_trust" | "trust_variables" => {
+            resolution.roots[candidate.root].scope.is_of_a_worktree()
+        }
+        "linked_worktrees" => {
+            let main = resolution.repository.main();
+            main.is_some_and(|it| candidate.path.starts_with(&**it))
+        }
+        rule if rule.starts_with("plugin") => resolution.plugin_of(candidate).is_some(),
+        "conditional" => candidate.record().is_some_and(|it| !it.paths.is_empty()),
+        "hides_from_model" => candidate.record().is_some_and(|it| it.disable_model_invocation),
+        rule => {
+            rule.starts_with("nested")
+                && resolution.roots[candidate.root].scope == skills_agents::profile::Scope::Nested
+        }
+    };
+    ctx.profile.differences.iter().filter(matters).collect()
+}
+
+fn reads_otherwise(rule: &str, was: &Reading, is: &Reading) -> bool {
+    if was == is {
+        return false;
+    }
+    let blames = |it: &Reading, group: &str| {
+        let remarks = it.dropped.iter().chain(&it.unlisted).chain(&it.notes);
+        remarks.into_iter().any(|it| it.rule.starts_with(group))
+    };
+    match rule {
+        "description" => {
+            was.description != is.description
+                || blames(was, "description") != blames(is, "description")
+        }
+        rule if rule.starts_with("name_") => {
+            was.name != is.name || blames(was, "name") != blames(is, "name")
+        }
+        _ => true,
+    }
+}
+
+/// Returns the roots that another profile would search from the same place.
+fn searched_by(profile: &Profile, ctx: &DiscoveryContext, resolution: &Resolution) -> Vec<AbsPath> {
+    let worktree = Worktree::known(resolution);
+    let paths = profile.roots.iter().flat_map(|rule| root_paths(ctx, rule, &worktree, &[]));
+    paths.filter_map(Result::ok).collect()
+}
+
+/// Returns what a difference comes to, as a sentence fragment.
+pub(super) fn sentence(profile: &Profile, difference: &Difference) -> String {
+    let Difference { rule, base, here, source } = difference;
+    let other = profile.base.as_ref().map_or("", |it| &*it.id);
+    let source = source.trim_end_matches('.');
+    format!("`{rule}` differs from `{other}`: {here}, where that has {base} ({source})")
+}

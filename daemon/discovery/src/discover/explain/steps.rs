@@ -1,0 +1,251 @@
+//! The steps of an explanation: what was considered, in the order of discovery.
+
+use skills_agents::listing::INJECTION;
+use skills_agents::loaders::verdicts;
+use skills_agents::profile::LinkedWorktrees;
+use skills_syntax::text::Spot;
+
+use super::super::{
+    About, Candidate, Consultation, Consulted, DiscoveryContext, Note, Reason, Repository,
+    Resolution, Root, RootOutcome, Skip, State,
+};
+use super::absent::Absence;
+use super::{Inquiry, Query, Step, StepKind, difference, difference_step};
+use crate::permission;
+
+/// Says what to do about a root that leads to a directory that is never searched.
+pub(super) const OUT_OF_BOUNDS: &str = "Let it lead to a directory of skills.";
+
+impl Inquiry<'_> {
+    /// Returns the steps: what decides for the whole place first.
+    pub(super) fn steps(
+        &self,
+        matched: &[usize],
+        skips: &[(usize, &Skip)],
+        absence: Option<Absence>,
+    ) -> Vec<Step> {
+        let mut steps = Vec::new();
+        // What was passed over has a step of its own, below its root.
+        if let Some(it) =
+            absence.filter(|it| !skips.iter().any(|(_, skip)| skip.reason.rule() == it.rule))
+        {
+            let (file, at) = it.place.unzip();
+            let kind = StepKind::Place { rule: it.rule, decisive: true };
+            steps.push(Step { kind, reason: Some(it.why), at, file, next: Some(it.next) });
+        }
+        steps.extend(worktree_step(self.ctx, self.resolution));
+        for (index, file) in self.resolution.settings.iter().enumerate() {
+            settings_steps(index, file, &|it| self.bears(it, matched), &mut steps);
+        }
+        for (index, root) in self.resolution.roots.iter().enumerate() {
+            steps.push(root_step(index, root));
+            for (_, skip) in skips.iter().filter(|(it, _)| *it == index) {
+                steps.push(Step {
+                    kind: StepKind::Skip { path: skip.path.clone(), rule: skip.reason.rule() },
+                    reason: Some(skip.reason.message()),
+                    at: None,
+                    file: None,
+                    next: Some(skip.next(root)),
+                });
+            }
+            for candidate in matched.iter().filter(|it| root.candidates.contains(it)) {
+                self.candidate_steps(*candidate, &mut steps);
+            }
+        }
+        steps
+    }
+
+    /// Whether what a configuration file says bears on the question: what is wrong always does, and
+    /// where nothing is found all does that may be about it.
+    fn bears(&self, note: &Note, matched: &[usize]) -> bool {
+        let candidates = || matched.iter().map(|it| &self.resolution.candidates[*it]);
+        let is_unknown = matched.is_empty();
+        let is_named = |pattern: &str| match self.query {
+            Query::Name(name) if permission::may_mean(pattern, name) => true,
+            Query::Path(_) if is_unknown => true,
+            _ => candidates().any(|it| permission::may_mean(pattern, &it.name)),
+        };
+        let of_plugin = |it: &Candidate, key: &str| {
+            self.resolution.plugin_of(it).is_some_and(|it| it.key == key)
+        };
+        note.next.is_some()
+            || match &note.about {
+                About::Any => true,
+                About::Names(pattern) => is_named(pattern),
+                About::Path(path) => {
+                    is_unknown || candidates().any(|it| it.path.starts_with(&**path))
+                }
+                About::Plugin(key) => is_unknown || candidates().any(|it| of_plugin(it, key)),
+            }
+    }
+
+    fn candidate_steps(&self, index: usize, steps: &mut Vec<Step>) {
+        let candidate = &self.resolution.candidates[index];
+        steps.push(Step {
+            kind: StepKind::Candidate(index),
+            reason: None,
+            at: None,
+            file: None,
+            next: None,
+        });
+        // A field that is read well has no place in the record; here it is worth a parse.
+        let field = |rule: &str| match rule {
+            "paths" => Some("paths"),
+            "model-invocation" => Some("disable-model-invocation"),
+            _ => None,
+        };
+        let place = |reason: &Reason| candidate.record()?.place_of(field(reason.rule)?);
+        let rule = |decisive: bool, reason: &Reason| Step {
+            kind: StepKind::Rule { candidate: index, rule: reason.rule, decisive },
+            reason: Some(reason.message.clone()),
+            at: reason.at.or_else(|| place(reason)),
+            file: reason.file.clone(),
+            next: Some(reason.next.clone()),
+        };
+        steps.extend(candidate.notes.iter().map(|it| rule(false, it)));
+        steps.extend(candidate.reason.iter().map(|it| rule(true, it)));
+        let findings = candidate.record().into_iter().flat_map(|it| &it.findings);
+        let forged = findings.filter(|it| it.diagnostic.code == INJECTION);
+        steps.extend(forged.map(|it| Step {
+            kind: StepKind::Rule { candidate: index, rule: INJECTION, decisive: false },
+            reason: Some(it.diagnostic.message.clone()),
+            at: Some(it.start),
+            file: None,
+            next: it.diagnostic.help.clone(),
+        }));
+        let mattering = difference::mattering(self.ctx, self.resolution, index);
+        steps.extend(mattering.into_iter().map(|it| difference_step(self.ctx, Some(index), it)));
+        if candidate.state != State::Invalid && candidate.state != State::Refused {
+            self.others(index, steps);
+        }
+    }
+
+    /// Tells which other agents drop a file that this one takes: a skill that is there for one
+    /// and not for the next is what people ask about most.
+    fn others(&self, index: usize, steps: &mut Vec<Step>) {
+        let candidate = &self.resolution.candidates[index];
+        // No other agent looks for commands as if they were skills.
+        let Some(record) = candidate.record().filter(|_| !candidate.is_command()) else { return };
+        let dir = candidate.dir();
+        let directory = dir.file_name().unwrap_or_default().to_string_lossy();
+        for (profile, reading) in verdicts(record, &directory) {
+            let sentence = reading.sentence(profile.subject());
+            if let Some(fault) = reading.dropped.filter(|_| *profile.id != *self.profile) {
+                steps.push(Step {
+                    kind: StepKind::Other {
+                        candidate: index,
+                        profile: profile.id.clone(),
+                        rule: fault.rule,
+                    },
+                    reason: sentence.map(|it| it.trim_end_matches('.').to_owned()),
+                    at: fault.at,
+                    file: None,
+                    next: Some(fault.next),
+                });
+            }
+        }
+    }
+}
+
+impl Resolution {
+    /// Returns what each configuration file says: a step for each place in it that bears on
+    /// skills, one for a file that says nothing or is not there.
+    pub fn settings_steps(&self) -> Vec<Step> {
+        let mut steps = Vec::new();
+        for (index, file) in self.settings.iter().enumerate() {
+            settings_steps(index, file, &|_| true, &mut steps);
+        }
+        steps
+    }
+}
+
+/// Tells where the repository is of a worktree that is not a plain one.
+pub fn worktree_step(ctx: &DiscoveryContext, resolution: &Resolution) -> Option<Step> {
+    let (agent, top) = (ctx.profile.subject(), resolution.worktree.display());
+    let (rule, reason, next) = match &resolution.repository {
+        Repository::None | Repository::Own | Repository::Apart(_) => return None,
+        Repository::Linked { common, main } => {
+            let to = match main {
+                Some(main) => format!("`{}`", main.display()),
+                None => format!("the bare repository `{}`", common.display()),
+            };
+            let reads = match ctx.profile.linked_worktrees {
+                LinkedWorktrees::Alone => format!("{agent} reads it alone"),
+                LinkedWorktrees::AloneAgainstWord => {
+                    format!("{agent} reads it alone, though its documents say otherwise")
+                }
+                LinkedWorktrees::WithMain => {
+                    format!("{agent} reads it, and behind it the main worktree")
+                }
+            };
+            ("worktree/linked", format!("`{top}` is a worktree linked to {to}; {reads}"), None)
+        }
+        Repository::Unproven(why) => (
+            "worktree/proven",
+            format!("`{top}/.git` leads to no repository: {why}"),
+            Some(
+                "Run `git worktree repair` in the main worktree, if this is one of its.".to_owned(),
+            ),
+        ),
+    };
+    Some(Step {
+        kind: StepKind::Place { rule, decisive: false },
+        reason: Some(reason),
+        at: Some(Spot { line: 1, column: 1 }),
+        file: Some(resolution.worktree.child(".git")),
+        next,
+    })
+}
+
+/// Tells what a configuration file decides, as far as it bears on the question; of one that is not
+/// there only that.
+fn settings_steps(
+    index: usize,
+    file: &Consulted,
+    bears: &dyn Fn(&Note) -> bool,
+    steps: &mut Vec<Step>,
+) {
+    let step = |at, reason, next| Step {
+        kind: StepKind::Settings(index),
+        reason,
+        at,
+        file: Some(file.path.clone()),
+        next,
+    };
+    match &file.outcome {
+        Consultation::Missing => steps.push(step(None, Some("does not exist".to_owned()), None)),
+        Consultation::Pending => steps.push(step(None, Some("is not known yet".to_owned()), None)),
+        Consultation::Off(why) => steps.push(step(None, Some(format!("is not read: {why}")), None)),
+        Consultation::Fault(fault, _) => {
+            steps.push(step(None, Some(fault.to_string()), Some(fault.next().to_owned())));
+        }
+        Consultation::Broken(flaw, _) => {
+            let next = "Mend the file; what it says does not count until then.".to_owned();
+            steps.push(step(Some(flaw.at), Some(flaw.message.clone()), Some(next)));
+        }
+        Consultation::Read if file.notes.is_empty() => {
+            steps.push(step(None, Some("says nothing about skills".to_owned()), None));
+        }
+        Consultation::Read if !file.notes.iter().any(bears) => {
+            steps.push(step(None, Some("says nothing about this".to_owned()), None));
+        }
+        Consultation::Read => {
+            let note = |it: &Note| step(Some(it.at), Some(it.message.clone()), it.next.clone());
+            steps.extend(file.notes.iter().filter(|it| bears(it)).map(note));
+        }
+    }
+}
+
+fn root_step(index: usize, root: &Root) -> Step {
+    let (reason, next) = match &root.outcome {
+        RootOutcome::Missing => (Some("does not exist".to_owned()), None),
+        RootOutcome::Pending => (Some("is not known yet".to_owned()), None),
+        RootOutcome::Walked => {
+            ((!root.origin.is_empty()).then(|| format!("comes from {}", root.origin)), None)
+        }
+        RootOutcome::Fault(fault) => (Some(fault.to_string()), Some(fault.next().to_owned())),
+        RootOutcome::NoBase(why) => (Some(why.clone()), None),
+        RootOutcome::OutOfBounds(why) => (Some(why.clone()), Some(OUT_OF_BOUNDS.to_owned())),
+    };
+    Step { kind: StepKind::Root(index), reason, at: None, file: None, next }
+}

@@ -1,0 +1,134 @@
+//! Judging one file by a profile: would this agent load it, and as what?
+
+use std::ffi::OsStr;
+use std::sync::Arc;
+
+use skills_agents::loaders::{Reading, Remark, read_as};
+use skills_agents::profile::Profile;
+use skills_agents::skill::Field;
+use skills_syntax::path::AbsPath;
+use skills_syntax::text::Spot;
+
+use super::address::is_built_in;
+use super::tree::FaultKind;
+use super::walk::Met;
+use super::{Candidate, DiscoveryContext, Reason, SkillFile, State};
+
+/// Judges a file. Who wins its name is settled later, when all are known.
+pub(super) fn judge(ctx: &DiscoveryContext, met: Met) -> Candidate {
+    let profile = &*ctx.profile;
+    let Met { path, root, directory: dir_id, file, name: known, beside: _, command } = met;
+    let directory = command.map_or_else(|| directory_name(&path), |it| it.name);
+    let file_name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let blank = |name: String| Candidate {
+        name,
+        description: None,
+        path: path.clone(),
+        root,
+        directory: dir_id,
+        file: None,
+        state: State::Active,
+        reason: None,
+        notes: Vec::new(),
+        namespace: None,
+        name_only: false,
+    };
+    match file {
+        Err(fault) => {
+            let (state, rule, what) = match fault.kind {
+                FaultKind::Outside => (State::Refused, fault.rule(), &*file_name),
+                FaultKind::LinkWaits => (State::Untrusted, fault.rule(), "its directory"),
+                _ => (State::Invalid, fault.rule(), &*file_name),
+            };
+            let message = format!("{what} {fault}");
+            let reason = reason(rule, message, None, fault.next());
+            Candidate { state, reason: Some(Box::new(reason)), ..blank(directory) }
+        }
+        // A prompt's server decides what it is called, and no agent reads a file of it.
+        Ok(file) if let Some(name) = known => {
+            let own = is_built_in(&path).then(|| built_in(profile));
+            Candidate {
+                description: file.record.description.as_ref().map(|it| Arc::clone(&it.text)),
+                file: Some(file),
+                state: if own.is_some() { State::Hidden } else { State::Active },
+                reason: own.map(Box::new),
+                ..blank(name.into())
+            }
+        }
+        Ok(file) => {
+            let mut reading = read_as(profile, &file.record, &directory);
+            let is_activated = || ctx.overlay.activates(&path);
+            let (state, reason) = verdict(profile, &file, &mut reading, is_activated);
+            Candidate {
+                description: shared(reading.description, file.record.description.as_ref()),
+                notes: reading.notes.into_iter().map(reason_of).collect(),
+                state,
+                reason: reason.map(Box::new),
+                file: Some(file),
+                ..blank(reading.name)
+            }
+        }
+    }
+}
+
+/// Why what is part of the agent's program is in no list of ours.
+fn built_in(profile: &Profile) -> Reason {
+    let agent = profile.subject();
+    let message = format!("it is built into {agent}, which shows it and has its text by itself");
+    let next = "Nothing needs to be done. A skill of your own with that name wins over it.";
+    reason("agent/built-in", message, None, next)
+}
+
+/// Mostly an agent reads a description as it stands, and all who see the file share that.
+fn shared(read: Option<String>, field: Option<&Field>) -> Option<Arc<str>> {
+    let read = read?;
+    let as_it_stands = field.map(|it| &it.text).filter(|it| ***it == *read);
+    Some(as_it_stands.map_or_else(|| read.as_str().into(), Arc::clone))
+}
+
+fn directory_name(path: &AbsPath) -> String {
+    let dir = path.parent();
+    let name = dir.as_ref().and_then(|it| it.file_name()).unwrap_or(OsStr::new("/"));
+    name.to_string_lossy().into_owned()
+}
+
+fn verdict(
+    profile: &Profile,
+    file: &SkillFile,
+    reading: &mut Reading,
+    is_activated: impl FnOnce() -> bool,
+) -> (State, Option<Reason>) {
+    let record = &file.record;
+    if let Some(dropped) = reading.dropped.take() {
+        return (State::Invalid, Some(reason_of(dropped)));
+    }
+    if let Some(unlisted) = reading.unlisted.take() {
+        return (State::Hidden, Some(reason_of(unlisted)));
+    }
+    if profile.hides_from_model && record.disable_model_invocation {
+        let message = "`disable-model-invocation` keeps it from the model";
+        let next = "Remove `disable-model-invocation` to let the model use it.";
+        return (State::Hidden, Some(reason("model-invocation", message.into(), None, next)));
+    }
+    if profile.conditional && !record.paths.is_empty() {
+        let globs: Vec<_> = record.paths.iter().map(|it| format!("`{it}`")).collect();
+        if is_activated() {
+            let message = format!("a file was touched that matches {}", globs.join(", "));
+            let next = "Nothing needs to be done: it stays for the rest of the session.";
+            return (State::Activated, Some(reason("paths", message, None, next)));
+        }
+        let message = format!("waits until a file is touched that matches {}", globs.join(", "));
+        let next = "Touch a matching file, or remove `paths` to have it always.";
+        return (State::Conditional, Some(reason("paths", message, None, next)));
+    }
+    (State::Active, None)
+}
+
+fn reason_of(remark: Remark) -> Reason {
+    let Remark { rule, message, at, next } = remark;
+    Reason { rule, message, at, file: None, next, winner: None }
+}
+
+fn reason(rule: &'static str, message: String, at: Option<Spot>, next: &str) -> Reason {
+    Reason { rule, message, at, file: None, next: next.to_owned(), winner: None }
+}

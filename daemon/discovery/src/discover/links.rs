@@ -1,0 +1,211 @@
+//! The rule for symbolic links of a worktree: which of them lead to a skill, and which are refused.
+//!
+//! A repository must not turn another file of the user into a skill, a command or a settings file,
+//! whose text then reaches a model. A link to a file is followed only to a Markdown file in the
+//! worktree, in the skill's own directory or in one of the user's own skill directories; any other
+//! is refused, trusted or not. A link to a directory is followed into the worktree and into the
+//! user's own skill directories; to anywhere else it waits until the worktree is trusted. Links in
+//! the user's own skill directories are the user's choice and are followed. All targets are
+//! compared without links on the way, before the file is read.
+
+use std::cell::{Cell, OnceCell};
+use std::sync::Arc;
+
+use skills_agents::profile::{self, Base};
+use skills_syntax::path::AbsPath;
+
+use super::owner::Owners;
+use super::roots::bases;
+use super::tree::{Fault, FaultKind, Place, TextFile, Tree};
+use super::worktree::Worktree;
+use super::{DiscoveryContext, Policy};
+
+/// Decides about links as seen from one site.
+pub(super) struct LinkRule<'a> {
+    ctx: &'a DiscoveryContext,
+    worktree: &'a Worktree,
+    owners: &'a Owners<'a>,
+    tree: &'a dyn Tree,
+    policy: &'a Policy,
+    /// The skill directories in the home directory and in those that variables name.
+    usual: OnceCell<Vec<Usual<'a>>>,
+    /// Canonical paths of the ones that are the user's; looked up at the first link that leaves its
+    /// worktree.
+    users: OnceCell<Vec<AbsPath>>,
+    /// False once the tree did not know an answer.
+    pub(super) complete: Cell<bool>,
+}
+
+/// A skill directory by its usual path.
+struct Usual<'a> {
+    dir: AbsPath,
+    /// The directory that it is found from.
+    base: AbsPath,
+    rule: &'a Base,
+}
+
+/// Directories that the links below one root may lead into.
+#[derive(Clone, Debug)]
+pub(super) struct Fence {
+    /// Canonical directories.
+    within: Vec<AbsPath>,
+    /// True if linked directories elsewhere are followed as well.
+    is_trusted: bool,
+}
+
+impl<'a> LinkRule<'a> {
+    pub(super) fn new(
+        ctx: &'a DiscoveryContext,
+        worktree: &'a Worktree,
+        owners: &'a Owners<'a>,
+        tree: &'a dyn Tree,
+        policy: &'a Arc<Policy>,
+    ) -> Self {
+        let (usual, users) = (OnceCell::new(), OnceCell::new());
+        Self { ctx, worktree, owners, tree, policy, usual, users, complete: Cell::new(true) }
+    }
+
+    /// Returns where the links below a root may lead; none where they may lead anywhere, because
+    /// the root is the user's own. `base` is the directory that the root belongs to where it is
+    /// not in the worktree.
+    pub(super) fn fence(&self, root: &AbsPath, is_own: bool, base: &AbsPath) -> Option<Fence> {
+        let is_users = !is_own && self.is_users(root);
+        if is_own || is_users && !self.owners.is_inside(root) {
+            return None;
+        }
+        let tops = tops(self.worktree);
+        // The user's own directory may be a link into the worktree.
+        let is_inside = is_users || tops.iter().any(|it| root.starts_with(&***it));
+        let within = if is_inside {
+            tops.into_iter().map(|it| self.real(it)).collect()
+        } else {
+            vec![self.real(base)]
+        };
+        let place = match root.strip_prefix(&self.worktree.top) {
+            Ok(relative) => self.real(&self.worktree.top).child(relative),
+            Err(_) => self.real(root),
+        };
+        let is_trusted = self.policy.trusts.said(&place).is_some_and(|(_, it)| it);
+        Some(Fence { within, is_trusted })
+    }
+
+    /// Returns why a directory is not entered that a link leads to, or that is reached by links.
+    pub(super) fn directory(&self, fence: Option<&Fence>, path: &AbsPath) -> Option<Fault> {
+        let fence = fence.filter(|it| !it.is_trusted)?;
+        let target = self.real(path);
+        let kind = FaultKind::LinkWaits;
+        (!self.holds(fence, &target)).then(|| Fault { kind, detail: target.display().to_string() })
+    }
+
+    /// Returns why a file is not read that a link leads to.
+    pub(super) fn file(&self, fence: Option<&Fence>, path: &AbsPath) -> Option<Fault> {
+        let target = self.real(path);
+        let is_markdown = target.extension().is_some_and(|it| it.eq_ignore_ascii_case("md"));
+        let not_markdown = || outside(&target, "which is not a Markdown file");
+        let dir = path.parent().unwrap_or_else(|| path.clone());
+        self.leaves(fence, &dir, path)
+            .or_else(|| (fence.is_some() && !is_markdown).then(not_markdown))
+    }
+
+    /// Returns why a file of a skill is not read that leads out of the skill's directory `dir`.
+    pub(super) fn leaves(
+        &self,
+        fence: Option<&Fence>,
+        dir: &AbsPath,
+        path: &AbsPath,
+    ) -> Option<Fault> {
+        let (fence, target) = (fence?, self.real(path));
+        let is_outside = !target.starts_with(&*self.real(dir)) && !self.holds(fence, &target);
+        is_outside.then(|| outside(&target, "outside of the worktree and your skill directories"))
+    }
+
+    fn holds(&self, fence: &Fence, target: &AbsPath) -> bool {
+        let users = || self.users.get_or_init(|| self.find_users()).iter();
+        let is_in = |it: &AbsPath| target.starts_with(&**it);
+        fence.within.iter().any(is_in) || users().any(is_in)
+    }
+
+    /// Returns whether a root is one of the user's own by its path, though it was found on the way
+    /// up from the working directory.
+    fn is_users(&self, root: &AbsPath) -> bool {
+        self.usual().iter().any(|it| it.dir == *root && self.is_chosen(it))
+    }
+
+    /// Returns whether a directory is in one that is the user's by [`Owners`]: a client's variables
+    /// may name any directory, and make none the user's.
+    fn is_chosen(&self, usual: &Usual<'_>) -> bool {
+        self.owners.base_owner(usual.rule, &usual.base).is_own()
+    }
+
+    fn usual(&self) -> &[Usual<'a>] {
+        self.usual.get_or_init(|| {
+            let own = std::iter::once(&self.ctx.profile);
+            let rules = own.chain(profile::builtin()).flat_map(|it| &it.roots);
+            let mut found = Vec::new();
+            for rule in rules.filter(|it| matches!(it.base, Base::Home | Base::Variable { .. })) {
+                for base in bases(self.ctx, &rule.base, self.worktree).into_iter().flatten() {
+                    for relative in rule.relative.iter().filter(|it| !it.is_empty()) {
+                        let (dir, base) = (base.child(&**relative), base.clone());
+                        found.push(Usual { dir, base, rule: &rule.base });
+                    }
+                }
+            }
+            found
+        })
+    }
+
+    fn find_users(&self) -> Vec<AbsPath> {
+        let chosen = self.usual().iter().filter(|it| self.is_chosen(it));
+        let mut found: Vec<_> = chosen.map(|it| self.real(&it.dir)).collect();
+        found.sort();
+        found.dedup();
+        found
+    }
+
+    fn real(&self, path: &AbsPath) -> AbsPath {
+        real(self.tree, path).unwrap_or_else(|| {
+            self.complete.set(false);
+            path.clone()
+        })
+    }
+}
+
+/// Reads a settings file, unless it is a link that leads out of its worktree.
+pub(super) fn text(
+    tree: &dyn Tree,
+    tops: &[AbsPath],
+    path: &AbsPath,
+) -> Option<Result<Arc<TextFile>, Fault>> {
+    if tops.iter().any(|it| path.starts_with(&**it)) {
+        let target = real(tree, path)?;
+        let tops: Option<Vec<_>> = tops.iter().map(|it| real(tree, it)).collect();
+        if !tops?.iter().any(|it| target.starts_with(&**it)) {
+            return Some(Err(outside(&target, "outside of the worktree")));
+        }
+    }
+    tree.text(path)
+}
+
+/// Returns the tops of the worktrees whose settings files must not be links that lead out; none
+/// where the home directory is within, whose files are the user's.
+pub(super) fn settings_tops(owners: &Owners<'_>, worktree: &Worktree) -> Vec<AbsPath> {
+    let is_home = |top: &AbsPath| owners.holds_home(&owners.real(top));
+    tops(worktree).into_iter().filter(|it| !is_home(it)).cloned().collect()
+}
+
+/// Returns the tops of the worktree and of the main one that it is linked to.
+fn tops(worktree: &Worktree) -> Vec<&AbsPath> {
+    std::iter::once(&worktree.top).chain(worktree.repository.main()).collect()
+}
+
+/// Returns a path without links on the way; itself where nothing is there.
+fn real(tree: &dyn Tree, path: &AbsPath) -> Option<AbsPath> {
+    match tree.look(path)? {
+        Place::Missing | Place::Fault(_) => Some(path.clone()),
+        Place::Directory { .. } | Place::File | Place::Special(_) => tree.canonical(path),
+    }
+}
+
+fn outside(target: &AbsPath, why: &str) -> Fault {
+    Fault { kind: FaultKind::Outside, detail: format!("`{}`, {why}", target.display()) }
+}

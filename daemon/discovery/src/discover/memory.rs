@@ -1,0 +1,175 @@
+//! A disk written as text, as the tree that the resolver asks.
+
+#![expect(clippy::unwrap_used, clippy::missing_panics_doc, reason = "it is for tests alone")]
+
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use skills_agents::skill::{FileFacts, SkillRecord};
+use skills_syntax::document::{self, Node, Syntax};
+use skills_syntax::path::AbsPath;
+
+use crate::discover::{
+    Fault, FaultKind, FileId, Item, ItemKind, Listing, Place, Policy, SkillFile, TextFile, Tree,
+    Trusts,
+};
+use crate::permission::{Action, SkillRule};
+
+#[derive(Debug)]
+enum Thing {
+    Directory,
+    File(String),
+    Link(PathBuf),
+    Fifo,
+    Denied,
+}
+
+/// Everything on the disk, by path; a thing's number is its inode.
+pub struct MemoryTree {
+    things: BTreeMap<PathBuf, (u64, Thing)>,
+    policy: Arc<Policy>,
+}
+
+impl MemoryTree {
+    pub fn new(fixture: &str) -> Self {
+        let mut tree = Self { things: BTreeMap::new(), policy: Arc::default() };
+        let mut trusted = Vec::new();
+        tree.add(Path::new("/"), Thing::Directory);
+        for part in fixture.split("//- ").skip(1) {
+            let (head, text) = part.split_once('\n').unwrap_or((part, ""));
+            let mut words = head.split(' ');
+            let path = Path::new(words.next().unwrap());
+            let thing = match words.next() {
+                None => Thing::File(text.to_owned()),
+                Some("->") => Thing::Link(words.next().unwrap().into()),
+                Some("dir") => Thing::Directory,
+                Some("trusted") => {
+                    trusted.push((AbsPath::new(path).unwrap(), true));
+                    Thing::Directory
+                }
+                Some("fifo") => Thing::Fifo,
+                Some("denied") => Thing::Denied,
+                Some(other) => panic!("{other}"),
+            };
+            for dir in path.ancestors().skip(1) {
+                tree.add(dir, Thing::Directory);
+            }
+            tree.add(path, thing);
+        }
+        let trusts = Trusts::new(trusted);
+        tree.policy = Arc::new(Policy { trusts, ..Policy::default() });
+        tree
+    }
+
+    fn add(&mut self, path: &Path, thing: Thing) {
+        let inode = self.things.len() as u64;
+        self.things.entry(path.to_owned()).or_insert((inode, thing));
+    }
+
+    /// Returns the physical path, or what is in the way.
+    fn physical(&self, path: &Path) -> Result<PathBuf, Place> {
+        let mut at = PathBuf::from("/");
+        let mut todo: Vec<_> = path.iter().skip(1).map(PathBuf::from).collect();
+        todo.reverse();
+        let mut links = 0;
+        while let Some(name) = todo.pop() {
+            let next = at.join(&name);
+            match self.things.get(&next) {
+                None if links > 0 => {
+                    let detail = path.display().to_string();
+                    return Err(Place::Fault(Fault { kind: FaultKind::Dangling, detail }));
+                }
+                None => return Err(Place::Missing),
+                Some((_, Thing::Link(target))) => {
+                    links += 1;
+                    if links > 40 {
+                        let fault = Fault { kind: FaultKind::Loop, detail: String::new() };
+                        return Err(Place::Fault(fault));
+                    }
+                    at = PathBuf::from("/");
+                    let names = target.components().rev().filter(|it| *it != Component::RootDir);
+                    todo.extend(names.map(|it| PathBuf::from(it.as_os_str())));
+                }
+                Some(_) => at = next,
+            }
+        }
+        Ok(at)
+    }
+}
+
+impl Tree for MemoryTree {
+    fn look(&self, path: &AbsPath) -> Option<Place> {
+        let physical = match self.physical(path) {
+            Ok(physical) => physical,
+            Err(place) => return Some(place),
+        };
+        Some(match &self.things[&physical].1 {
+            Thing::Directory => Place::Directory { foreign: physical.ends_with("stranger") },
+            Thing::File(_) | Thing::Denied => Place::File,
+            Thing::Fifo => Place::Special("named pipe"),
+            Thing::Link(_) => unreachable!("a physical path ends in no link"),
+        })
+    }
+
+    fn list(&self, path: &AbsPath) -> Option<Result<Arc<Listing>, Fault>> {
+        let physical = self.physical(path).unwrap();
+        let children = self.things.iter().filter(|(it, _)| it.parent() == Some(&physical));
+        let mut items: Vec<_> = children
+            .map(|(path, (_, thing))| Item {
+                name: path.file_name().unwrap().to_owned(),
+                kind: match thing {
+                    Thing::Directory => ItemKind::Directory,
+                    Thing::File(_) | Thing::Denied => ItemKind::File,
+                    Thing::Link(_) => ItemKind::Link,
+                    Thing::Fifo => ItemKind::Special("named pipe"),
+                },
+            })
+            .collect();
+        items.sort_by(|a, b| a.name.cmp(&b.name));
+        let id = FileId { device: 1, inode: self.things[&physical].0 };
+        Some(Ok(Arc::new(Listing { id, entries: items.len(), items: items.into() })))
+    }
+
+    fn canonical(&self, path: &AbsPath) -> Option<AbsPath> {
+        Some(AbsPath::new(&self.physical(path).unwrap()).unwrap())
+    }
+
+    fn read(&self, path: &AbsPath) -> Option<Result<SkillFile, Fault>> {
+        let physical = self.physical(path).unwrap();
+        let (inode, thing) = &self.things[&physical];
+        let Thing::File(text) = thing else {
+            return Some(Err(Fault { kind: FaultKind::Denied, detail: String::new() }));
+        };
+        let facts = FileFacts { size: text.len() as u64, truncated: false, hash: [0; 32] };
+        let record = Arc::new(SkillRecord::read(text.as_bytes(), facts));
+        let id = FileId { device: 1, inode: *inode };
+        Some(Ok(SkillFile { id, directory: None, record, stale: None }))
+    }
+
+    fn policy(&self) -> Arc<Policy> {
+        Arc::clone(&self.policy)
+    }
+
+    fn text(&self, path: &AbsPath) -> Option<Result<Arc<TextFile>, Fault>> {
+        let physical = self.physical(path).unwrap();
+        Some(match &self.things[&physical].1 {
+            Thing::File(text) => Ok(Arc::new(TextFile::new(text.as_bytes()))),
+            Thing::Directory | Thing::Link(_) | Thing::Fifo | Thing::Denied => {
+                Err(Fault { kind: FaultKind::Denied, detail: String::new() })
+            }
+        })
+    }
+
+    fn skill_rules(&self, text: &str) -> Vec<SkillRule> {
+        let file = document::parse(text, Syntax::Toml).unwrap();
+        let table = file.at_path(&["permission", "skill"]);
+        let rules = table.into_iter().flat_map(Node::entries).map(|it| SkillRule {
+            pattern: it.key.to_string(),
+            action: Action::named(it.node.text().unwrap()).unwrap(),
+            at: it.at,
+        });
+        // A repository allows nothing.
+        rules.filter(|it| it.action != Action::Allow).collect()
+    }
+}

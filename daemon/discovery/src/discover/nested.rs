@@ -1,0 +1,80 @@
+//! Skill directories below the working directory: walked after all others, with their own rule
+//! for names that are taken.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use skills_agents::profile::{Nested, Scope, Taken};
+use skills_syntax::path::AbsPath;
+
+use super::walk::Walker;
+use super::{Candidate, DiscoveryContext, Owner, Root, State};
+
+/// The row of a root that is in none.
+pub(super) const NO_RULE: usize = usize::MAX;
+
+/// Walks the nested roots of the conversation.
+pub(super) fn walk(ctx: &DiscoveryContext, walker: &mut Walker<'_>, roots: &mut Vec<Root>) {
+    let Nested::OnTouch { walk, .. } = &ctx.profile.nested else { return };
+    if ctx.overlay.nested().is_empty() {
+        return;
+    }
+    for path in ctx.overlay.nested() {
+        let start = walker.candidates.len();
+        walker.fence_off(path, false, &holder(ctx, path));
+        let (outcome, skips) = walker.root(path, walk, roots.len());
+        let candidates = start..walker.candidates.len();
+        roots.push(Root {
+            path: path.clone(),
+            rule: NO_RULE,
+            scope: Scope::Nested,
+            owner: Owner::Repository,
+            label: None,
+            outcome,
+            candidates,
+            skips,
+            origin: String::new(),
+            place: None,
+            said: None,
+            plugin: None,
+        });
+    }
+}
+
+/// Returns whether nested skills win the names they share with others.
+pub(super) fn wins(ctx: &DiscoveryContext) -> bool {
+    matches!(ctx.profile.nested, Nested::OnTouch { taken: Taken::Wins, .. })
+}
+
+/// Gives nested skills whose names are taken a name of their own, where the agent does so.
+pub(super) fn prefix(ctx: &DiscoveryContext, roots: &[Root], candidates: &mut [Candidate]) {
+    let Nested::OnTouch { taken: Taken::Prefixed, .. } = &ctx.profile.nested else { return };
+    let claims = |it: &Candidate| !it.state.is_out() && it.state != State::Shadowed;
+    let is_nested = |it: &Candidate| roots[it.root].scope == Scope::Nested;
+    if !candidates.iter().any(is_nested) {
+        return;
+    }
+    let others = candidates.iter().filter(|it| !is_nested(it) && claims(it));
+    let mut taken: HashSet<String> = others.map(|it| it.name.clone()).collect();
+    for candidate in candidates.iter_mut().filter(|it| is_nested(it) && claims(it)) {
+        if !taken.insert(candidate.name.clone()) {
+            let dir = holder(ctx, &roots[candidate.root].path);
+            let dir = dir.strip_prefix(&ctx.cwd).unwrap_or(&dir).display();
+            candidate.name = format!("{dir}:{}", candidate.name);
+            taken.insert(candidate.name.clone());
+        }
+    }
+}
+
+/// Returns the directory that a nested root belongs to: `web` for `web/.claude/skills`.
+pub fn holder(ctx: &DiscoveryContext, root: &AbsPath) -> AbsPath {
+    let above = |relative: &str| {
+        let count = Path::new(relative).components().count();
+        root.ends_with(relative).then(|| root.ancestors().nth(count)).flatten()
+    };
+    let relative = match &ctx.profile.nested {
+        Nested::OnTouch { relative, .. } => relative.as_slice(),
+        Nested::Never => &[],
+    };
+    relative.iter().find_map(|it| above(it)).unwrap_or_else(|| root.clone())
+}

@@ -1,0 +1,162 @@
+//! Precedence: one file by two ways is one skill, and one of several claimants wins a name.
+
+use std::collections::HashMap;
+
+use skills_agents::profile::{Duplicates, Paths, Profile, Scope};
+use skills_syntax::path::AbsPath;
+
+use super::address::shown;
+use super::tree::FileId;
+use super::{Candidate, DiscoveryContext, Reason, Root, State, nested};
+
+/// Marks every candidate that loses as shadowed, with its winner.
+///
+/// A file the agent drops or is told to leave out claims nothing; one that is hidden or
+/// conditional does.
+pub(super) fn settle(ctx: &DiscoveryContext, roots: &[Root], candidates: &mut [Candidate]) {
+    let profile = &*ctx.profile;
+    let is_nested = |it: &Candidate| roots[it.root].scope == Scope::Nested;
+    same_file(profile, candidates);
+    nested::prefix(ctx, roots, candidates);
+    let Some(claimants) = order(ctx, roots, candidates) else { return };
+    let mut winners: HashMap<String, usize> = HashMap::new();
+    for index in claimants {
+        if !claims(&candidates[index]) {
+            continue;
+        }
+        match winners.get(&candidates[index].name) {
+            None => {
+                winners.insert(candidates[index].name.clone(), index);
+            }
+            Some(&winner) => {
+                let path = shown(&candidates[winner].path);
+                let order = match profile.duplicates {
+                    _ if is_nested(&candidates[winner]) => "nearer to a touched file",
+                    Duplicates::LastWins | Duplicates::LastWinsByRace => "later",
+                    Duplicates::FirstWins | Duplicates::KeepAll => "earlier",
+                };
+                if profile.tells_duplicates {
+                    tell(candidates, winner, index);
+                }
+                // What is built in is not read, and so is never the last.
+                let is_race = profile.duplicates == Duplicates::LastWinsByRace
+                    && !candidates[index].is_built_in();
+                let race = if is_race {
+                    format!(
+                        "; so {} means it, but it reads files at the same time and takes either",
+                        profile.subject()
+                    )
+                } else {
+                    String::new()
+                };
+                shadow(
+                    &mut candidates[index],
+                    "name/unique",
+                    winner,
+                    format!("`{path}` has the same name and is found {order}{race}"),
+                    "Rename one of the two, or remove the one you do not want.",
+                );
+            }
+        }
+    }
+}
+
+/// Returns all candidates in the order in which their claims to names are heard; none where the
+/// agent keeps several skills of a name.
+pub(super) fn order(
+    ctx: &DiscoveryContext,
+    roots: &[Root],
+    candidates: &[Candidate],
+) -> Option<Vec<usize>> {
+    let mut claimants: Vec<usize> = match ctx.profile.duplicates {
+        Duplicates::KeepAll => return None,
+        Duplicates::FirstWins => (0..candidates.len()).collect(),
+        Duplicates::LastWins | Duplicates::LastWinsByRace => (0..candidates.len()).rev().collect(),
+    };
+    if nested::wins(ctx) {
+        // Stable: among themselves the deepest stays first.
+        claimants.sort_by_key(|it| roots[candidates[*it].root].scope != Scope::Nested);
+    }
+    Some(claimants)
+}
+
+/// What two candidates share that are one file to the agent.
+#[derive(PartialEq, Eq, Hash)]
+enum Identity {
+    File(FileId),
+    Path(AbsPath),
+}
+
+/// The path by which a file is met first stands for it; last, where the last one wins a name.
+fn same_file(profile: &Profile, candidates: &mut [Candidate]) {
+    let mut met: HashMap<Identity, usize> = HashMap::new();
+    for turn in 0..candidates.len() {
+        let last_wins = profile.duplicates.last_wins();
+        let index = if last_wins { candidates.len() - 1 - turn } else { turn };
+        let candidate = &candidates[index];
+        let Some(id) = candidate.file.as_ref().map(|it| it.id) else { continue };
+        let identity = match profile.paths {
+            Paths::AsReached => Identity::File(id),
+            Paths::Canonical => Identity::Path(candidate.path.clone()),
+        };
+        match met.get(&identity) {
+            None => {
+                met.insert(identity, index);
+            }
+            Some(&winner) => {
+                let path = shown(&candidates[winner].path);
+                shadow(
+                    &mut candidates[index],
+                    "file/identity",
+                    winner,
+                    format!("it is the same file as `{path}`"),
+                    "Nothing needs to be done: the file is listed once.",
+                );
+            }
+        }
+    }
+}
+
+/// Notes at the winner of a name who lost it.
+fn tell(candidates: &mut [Candidate], winner: usize, loser: usize) {
+    let [won, lost] = [winner, loser].map(|it| shown(&candidates[it].path));
+    let name = &candidates[winner].name;
+    let message = format!("the name `{name}` is there twice: `{won}` takes it from `{lost}`");
+    let next = "Rename one of the two, or remove the one you do not want.".to_owned();
+    let rule = "name/duplicate";
+    candidates[winner].notes.push(Reason {
+        rule,
+        message,
+        at: None,
+        file: None,
+        next,
+        winner: None,
+    });
+}
+
+fn claims(candidate: &Candidate) -> bool {
+    // A linked directory that waits for trust is not read, so its name is not known.
+    let is_unread = candidate.state == State::Untrusted && candidate.file.is_none();
+    !candidate.state.is_out() && candidate.state != State::Shadowed && !is_unread
+}
+
+fn shadow(
+    candidate: &mut Candidate,
+    rule: &'static str,
+    winner: usize,
+    message: String,
+    next: &str,
+) {
+    if candidate.state.is_out() {
+        return;
+    }
+    candidate.state = State::Shadowed;
+    candidate.reason = Some(Box::new(Reason {
+        rule,
+        message,
+        at: None,
+        file: None,
+        next: next.to_owned(),
+        winner: Some(winner),
+    }));
+}

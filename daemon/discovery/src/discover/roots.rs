@@ -1,0 +1,346 @@
+//! The roots of a site: where the rows of a profile's table are on this machine, and the walk
+//! of each in the agent's order.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use skills_agents::profile::{
+    Base, BuiltIn, LinkedWorktrees, Profile, Provider, RootRule, Scope, Seeks, Stop, Switch,
+};
+use skills_syntax::path::AbsPath;
+
+use super::owner::Owners;
+use super::plugins::{self, Holding};
+use super::provided::{Provided, Stock};
+use super::settings::Settings;
+use super::tree::Tree;
+use super::walk::Walker;
+use super::{
+    DiscoveryContext, Named, Owner, Root, RootOutcome, Worktree, built_in, extensions, trust,
+};
+use crate::remote::Address;
+
+/// Where a root is; or a path to name it by, and why it is nowhere.
+pub(super) type RootPath = Result<AbsPath, (AbsPath, String)>;
+
+/// Walks the roots of a site's profile in scan order.
+pub(super) fn search(
+    ctx: &DiscoveryContext,
+    worktree: &Worktree,
+    owners: &Owners<'_>,
+    settings: &mut Settings,
+    walker: &mut Walker<'_>,
+    tree: &dyn Tree,
+) -> Vec<Root> {
+    let addresses = settings.addresses();
+    let mut search = Search { ctx, owners, settings, walker, tree, roots: Vec::new() };
+    let mut plugins: Option<Vec<Holding>> = None;
+    for (index, rule) in ctx.profile.roots.iter().enumerate() {
+        let mut places: Vec<Located> = match &rule.base {
+            Base::Provided(provider) => {
+                search.provided(*provider, index, &addresses);
+                continue;
+            }
+            Base::BuiltIn(skills) => {
+                search.built_in(skills, index);
+                continue;
+            }
+            Base::Plugins(of) => {
+                let find = || plugins::find(ctx, of, owners, tree, search.settings);
+                let all = plugins.get_or_insert_with(find).iter();
+                all.filter(|it| it.seeks == rule.seeks).map(Located::held).collect()
+            }
+            Base::Extensions(of) => {
+                extensions::find(ctx, of, &rule.relative, owners, tree, search.settings)
+            }
+            Base::Settings => {
+                let settings = &*search.settings;
+                let located = |it: &Named| {
+                    let declared = settings.owner_of(&it.source.file);
+                    let paths = root_paths(ctx, rule, worktree, std::slice::from_ref(it));
+                    paths.into_iter().map(move |path| {
+                        let owner = path.as_ref().ok().map(|it| owners.at(declared, it));
+                        Located::at(path, owner)
+                    })
+                };
+                settings.paths.iter().flat_map(located).collect()
+            }
+            _ => {
+                let paths = root_paths(ctx, rule, worktree, &[]);
+                paths.into_iter().map(|path| Located::at(path, None)).collect()
+            }
+        };
+        // Taken from the end, so that a plugin that is met comes right after where it lies.
+        places.reverse();
+        while let Some(place) = places.pop() {
+            search.walk(place, index);
+            places.extend(search.beside().into_iter().rev());
+        }
+    }
+    search.roots
+}
+
+struct Search<'a, 'b> {
+    ctx: &'a DiscoveryContext,
+    owners: &'a Owners<'a>,
+    settings: &'a mut Settings,
+    walker: &'a mut Walker<'b>,
+    tree: &'a dyn Tree,
+    roots: Vec<Root>,
+}
+
+impl Search<'_, '_> {
+    /// Takes up what a provider has for the row at `index`.
+    fn provided(&mut self, provider: Provider, index: usize, addresses: &[Address]) {
+        for provided in self.tree.provided(provider, &self.ctx.profile.id, addresses) {
+            self.take_up(provided, index);
+        }
+    }
+
+    /// Takes up what is part of the agent's program.
+    fn built_in(&mut self, skills: &[BuiltIn], index: usize) {
+        self.take_up(built_in::provided(&self.ctx.profile, skills), index);
+    }
+
+    fn take_up(&mut self, provided: Provided, index: usize) {
+        let rule = &self.ctx.profile.roots[index];
+        let off = self.settings.bundled_off.as_ref().filter(|_| rule.scope == Scope::Bundled);
+        let why = off.map(|it| format!("`{}:{}` switches it off", it.file.display(), it.at.line));
+        let provided = match why {
+            Some(why) => Provided { stock: Stock::Awaited(why), ..provided },
+            None => provided,
+        };
+        let root = self.walker.provided(provided, rule, self.roots.len());
+        self.roots.push(Root { rule: index, ..root });
+    }
+
+    /// Walks one place of the row at `index`.
+    fn walk(&mut self, Located { path, declared, held, origin }: Located, index: usize) {
+        let rule = &self.ctx.profile.roots[index];
+        let walker = &mut *self.walker;
+        let (start, root) = (walker.candidates.len(), self.roots.len());
+        let named = path.as_ref().unwrap_or_else(|it| &it.0);
+        let owner = match (&held, declared) {
+            (Some(held), _) => held.owner,
+            (None, Some(declared)) => declared,
+            // A root that is nowhere holds nothing to trust.
+            (None, None) if path.is_err() => Owner::Repository,
+            (None, None) => self.owners.base_owner(&rule.base, named),
+        };
+        let base = match &held {
+            Some(held) => held.plugin.root.clone(),
+            None => base_of(rule, named),
+        };
+        let (path, (outcome, skips)) = match path {
+            Err((path, why)) => (path, (RootOutcome::NoBase(why), Vec::new())),
+            Ok(path) => {
+                walker.fence_off(&path, owner.is_own(), &base);
+                let found = match (&held, rule.seeks) {
+                    (Some(held), _) => walker.plugin(&path, held.form, held.seeks, rule, root),
+                    (None, Seeks::Skills) => walker.root(&path, &rule.walk, root),
+                    (None, Seeks::Commands) => walker.commands(&path, &rule.walk, root),
+                };
+                (path, found)
+            }
+        };
+        let candidates = start..walker.candidates.len();
+        let scope = match &held {
+            Some(held) if held.seeks == Seeks::Commands => Scope::Command,
+            Some(_) => Scope::Plugin,
+            None => rule.scope,
+        };
+        self.roots.push(Root {
+            path,
+            rule: index,
+            scope,
+            owner,
+            label: rule.label.clone(),
+            place: held.as_ref().and_then(|it| it.place.clone()),
+            plugin: held.map(|it| it.plugin),
+            outcome,
+            candidates,
+            skips,
+            origin,
+            said: None,
+        });
+    }
+
+    /// Returns the plugins that were met in the root that was walked last.
+    fn beside(&mut self) -> Vec<Located> {
+        let dirs = self.walker.take_plugins();
+        let Some(rule) = self.ctx.profile.plugins_beside_skills() else { return Vec::new() };
+        let holder = self.roots.last().map_or(Owner::Repository, |it| it.owner);
+        let (ctx, owners, tree) = (self.ctx, self.owners, self.tree);
+        let mut found = Vec::new();
+        for dir in dirs {
+            let settings = &mut *self.settings;
+            found.extend(plugins::beside_skills(ctx, rule, &dir, holder, owners, tree, settings));
+        }
+        found.iter().map(Located::held).collect()
+    }
+}
+
+/// A root as it is found on a site.
+pub(super) struct Located {
+    pub(super) path: RootPath,
+    /// The owner by the file that declares the path; none where the row of the profile does.
+    pub(super) declared: Option<Owner>,
+    /// What it is, where it belongs to a plugin.
+    pub(super) held: Option<Holding>,
+    /// What else it belongs to; else empty.
+    pub(super) origin: String,
+}
+
+impl Located {
+    fn at(path: RootPath, declared: Option<Owner>) -> Self {
+        Self { path, declared, held: None, origin: String::new() }
+    }
+
+    fn held(held: &Holding) -> Self {
+        let path = match &held.off {
+            None => Ok(held.path.clone()),
+            Some(why) => Err((held.path.clone(), why.clone())),
+        };
+        Self { path, declared: None, held: Some(held.clone()), origin: String::new() }
+    }
+}
+
+/// Returns where a root of the table is on this site. `paths` are the directories that the
+/// agent's configuration files name.
+pub(super) fn root_paths(
+    ctx: &DiscoveryContext,
+    rule: &RootRule,
+    worktree: &Worktree,
+    paths: &[Named],
+) -> Vec<RootPath> {
+    let found = match &rule.base {
+        Base::Settings => paths.iter().map(|it| named(ctx, &it.text)).collect(),
+        other => {
+            let mut found = bases(ctx, other, worktree);
+            if let Base::Ancestors { .. } = other {
+                through_main(&ctx.profile, worktree, &mut found);
+            }
+            found
+        }
+    };
+    let off = |relative: &str| switched_off(ctx, &rule.switches, relative);
+    let below = |base: RootPath, relative: &str| match (base, off(relative)) {
+        (Ok(base), None) => Ok(base.child(relative)),
+        (Ok(base), Some(why)) => Err((base.child(relative), why)),
+        (Err((path, why)), _) => Err((path.child(relative), why)),
+    };
+    found
+        .into_iter()
+        .flat_map(|base| rule.relative.iter().map(move |it| below(base.clone(), it)))
+        .collect()
+}
+
+/// Adds to the directories of a linked worktree the same of the main one, where they count.
+fn through_main(profile: &Profile, worktree: &Worktree, found: &mut Vec<RootPath>) {
+    let Some(main) = worktree.repository.main() else { return };
+    if profile.linked_worktrees != LinkedWorktrees::WithMain {
+        return;
+    }
+    let within = |it: &AbsPath| it.strip_prefix(&worktree.top).ok().map(|it| main.child(it));
+    let others: Vec<_> = found.iter().flatten().filter_map(within).map(Ok).collect();
+    // What is nearer wins: it comes first, or last where the last wins.
+    let at = if profile.duplicates.last_wins() { 0 } else { found.len() };
+    found.splice(at..at, others);
+}
+
+/// Returns the directory that a root's relative path starts from.
+fn base_of(rule: &RootRule, path: &AbsPath) -> AbsPath {
+    let below = rule.relative.iter().find(|it| !it.is_empty() && path.ends_with(&***it));
+    let count = below.map_or(0, |it| Path::new(&**it).components().count());
+    path.ancestors().nth(count).unwrap_or_else(|| path.clone())
+}
+
+/// Returns where relative paths start; of what is found by other means nothing.
+pub(super) fn bases(ctx: &DiscoveryContext, base: &Base, worktree: &Worktree) -> Vec<RootPath> {
+    match base {
+        Base::Home => vec![variable(ctx, "HOME").map_err(|why| no_base("~", why))],
+        Base::Variable { name, below_home } => vec![
+            variable(ctx, name)
+                .or_else(|_| variable(ctx, "HOME").map(|home| home.child(below_home.as_ref())))
+                .map_err(|why| no_base("~", why)),
+        ],
+        Base::IfSet { name } => {
+            let named = ctx.environment.get(&**name).filter(|it| !it.is_empty());
+            named
+                .map(|_| variable(ctx, name).map_err(|why| no_base("~", why)))
+                .into_iter()
+                .collect()
+        }
+        Base::Absolute(path) => vec![
+            AbsPath::new(path.as_ref().as_ref()).map_err(|error| no_base(path, error.to_string())),
+        ],
+        Base::Additional => ctx.additional.iter().cloned().map(Ok).collect(),
+        Base::Ancestors { stop } => {
+            let found = ancestors(ctx, &worktree.top, worktree.in_git, *stop);
+            found.into_iter().map(Ok).collect()
+        }
+        Base::Settings
+        | Base::Plugins(_)
+        | Base::Extensions(_)
+        | Base::Provided(_)
+        | Base::BuiltIn(_) => Vec::new(),
+    }
+}
+
+/// Returns the directory that a setting names: `~/` is the home directory, anything else is as
+/// seen from the working directory.
+pub(super) fn named(ctx: &DiscoveryContext, text: &str) -> RootPath {
+    match text.strip_prefix("~/") {
+        Some(rest) => match variable(ctx, "HOME") {
+            Ok(home) => Ok(home.towards(rest)),
+            Err(why) => Err(no_base(text, why)),
+        },
+        None => Ok(ctx.cwd.towards(text)),
+    }
+}
+
+/// Returns why a path is not looked at, where a variable says so.
+pub(super) fn switched_off(
+    ctx: &DiscoveryContext,
+    switches: &[Switch],
+    relative: &str,
+) -> Option<String> {
+    let is_on = |it: &&Switch| trust::is_on(ctx, &it.variable);
+    let is_meant = |it: &&Switch| it.relative.as_ref().is_none_or(|it| it == relative);
+    let switch = switches.iter().filter(is_meant).find(is_on)?;
+    Some(format!("`{}` switches it off", switch.variable))
+}
+
+fn ancestors(ctx: &DiscoveryContext, worktree: &AbsPath, in_git: bool, stop: Stop) -> Vec<AbsPath> {
+    let cwd = &ctx.cwd;
+    let last = match stop {
+        Stop::Cwd => cwd.clone(),
+        Stop::Worktree => worktree.clone(),
+        Stop::WorktreeElseFilesystem if in_git => worktree.clone(),
+        Stop::Home => {
+            let home = variable(ctx, "HOME").ok();
+            return cwd.ancestors().take_while(|it| Some(it) != home.as_ref()).collect();
+        }
+        Stop::WorktreeElseFilesystem | Stop::Filesystem => {
+            cwd.ancestors().last().unwrap_or_else(|| cwd.clone())
+        }
+    };
+    cwd.ancestors().take_while(|it| it.starts_with(&last)).collect()
+}
+
+pub(super) fn variable(ctx: &DiscoveryContext, name: &str) -> Result<AbsPath, String> {
+    let value = ctx.environment.get(name).map_or(OsStr::new(""), OsString::as_os_str);
+    if value.is_empty() {
+        return Err(format!("`{name}` is not set"));
+    }
+    AbsPath::new(value.as_ref()).map_err(|error| format!("`{name}`: {error}"))
+}
+
+/// A stand-in path for a root whose base is not known, so that `explain` can still name it.
+fn no_base(shown: &str, why: String) -> (AbsPath, String) {
+    let path = PathBuf::from("/").join(shown);
+    let path = AbsPath::new(&path).unwrap_or_else(|_| {
+        AbsPath::new("/".as_ref()).expect("the root directory is an absolute path")
+    });
+    (path, why)
+}

@@ -1,0 +1,456 @@
+//! An agent's own configuration files: which were read, and what they decide about skills.
+//!
+//! [`read`] goes through a profile's [`SettingsRule`]s in their order and collects decisions,
+//! each with the file and the place it came from; the resolver acts on them. A file that is
+//! broken or says something that the agent cannot use is a finding, never an error: what the
+//! other files say still holds.
+
+mod bounds;
+mod merge;
+mod rules;
+mod standing;
+mod switch;
+mod trust;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use skills_agents::profile::{Base, Broken, Reads, SettingsRule};
+use skills_syntax::document::{Flaw, Node, Syntax};
+use skills_syntax::path::AbsPath;
+use skills_syntax::text::Spot;
+
+use super::links::{self, settings_tops};
+use super::owner::Owners;
+use super::plugins::{KEY, check_key};
+use super::roots::{bases, named, switched_off};
+use super::tree::{Fault, FaultKind, Place, TextFile, Tree};
+use super::{DiscoveryContext, Root, RootOutcome, Worktree};
+use crate::permission::{Rule, Source};
+use crate::remote::Address;
+use standing::Standing;
+use switch::Switched;
+
+pub(super) use standing::Enabled;
+pub(super) use switch::apply;
+
+/// One configuration file that was consulted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Consulted {
+    /// Where it is.
+    pub path: AbsPath,
+    /// What was found there.
+    pub outcome: Consultation,
+    /// What it decides, and what is wrong with it, in the order of the file.
+    pub notes: Vec<Note>,
+}
+
+/// What was found at a configuration file's place.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Consultation {
+    /// Nothing is there.
+    Missing,
+    /// It was read.
+    Read,
+    /// It is there and cannot be read as what it should be.
+    Broken(Flaw, Broken),
+    /// It is there and cannot be read at all.
+    Fault(Fault, Broken),
+    /// It is not looked at: why.
+    Off(String),
+    /// Not known yet.
+    Pending,
+}
+
+/// Something that a configuration file says about skills.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Note {
+    /// Where.
+    pub at: Spot,
+    /// What it decides or what is wrong, as a sentence fragment.
+    pub message: String,
+    /// What to do, as a sentence; only of something that is wrong.
+    pub next: Option<String>,
+    /// Which skills it is about.
+    pub about: About,
+}
+
+/// Which skills something in a configuration file is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum About {
+    /// No single ones.
+    Any,
+    /// Those of a name, or of names that a pattern matches.
+    Names(Box<str>),
+    /// The one at a path, or those below it.
+    Path(AbsPath),
+    /// Those of a plugin, by its key.
+    Plugin(Box<str>),
+}
+
+impl Consulted {
+    /// Returns what is wrong with the file, each a sentence fragment that names file, line and
+    /// column where there are any.
+    pub fn problems(&self) -> Vec<String> {
+        let path = self.path.display();
+        let shown = |at: Spot| format!("`{path}:{}:{}`", at.line, at.column);
+        let effect = |broken: Broken| match broken {
+            Broken::Refuses => "the agent does not start with it",
+            Broken::Ignores => "the agent goes on without it",
+        };
+        match &self.outcome {
+            Consultation::Broken(flaw, broken) => {
+                vec![format!("{} is {}; {}", shown(flaw.at), flaw.message, effect(*broken))]
+            }
+            Consultation::Fault(fault, _) if fault.kind == FaultKind::Outside => {
+                vec![format!("`{path}` {fault}; skillsd does not read it")]
+            }
+            Consultation::Fault(fault, broken) => {
+                vec![format!("`{path}` {fault}; {}", effect(*broken))]
+            }
+            Consultation::Missing
+            | Consultation::Read
+            | Consultation::Off(_)
+            | Consultation::Pending => {
+                let wrong = self.notes.iter().filter(|it| it.next.is_some());
+                wrong.map(|it| format!("{}: {}", shown(it.at), it.message)).collect()
+            }
+        }
+    }
+}
+
+/// Something that a configuration file names, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// What it names: a path as written, a URL, a plugin.
+    pub text: Box<str>,
+    /// Where.
+    pub source: Source,
+}
+
+/// What the configuration files decide.
+#[derive(Debug, Default)]
+pub(super) struct Settings {
+    pub(super) consulted: Vec<Consulted>,
+    /// The owners of the files that were read, and whether each file may loosen anything.
+    standings: Vec<Standing>,
+    pub(super) paths: Vec<Named>,
+    pub(super) urls: Vec<Named>,
+    pub(super) rules: Vec<Rule>,
+    switched: Vec<Switched>,
+    /// The plugins that are named, and whether they are on; the last word on each counts.
+    pub(super) plugins: Vec<(Named, bool)>,
+    /// What is set for plugins, by plugin and option; the last word on each counts.
+    pub(super) plugin_options: BTreeMap<String, BTreeMap<String, String>>,
+    /// Where the agent's own skills are switched off.
+    pub(super) bundled_off: Option<Source>,
+    /// Whether the working directory is trusted, where a file says so.
+    pub(super) trusted: Option<(bool, Source)>,
+    /// The file that says which directories are trusted, where the agent has one.
+    pub(super) trust_file: Option<AbsPath>,
+    /// A number for the text of the worktree's own file, where there is one.
+    pub(super) own_file: Option<u64>,
+    /// The worktrees whose files must not be links that lead out of them.
+    pub(super) tops: Vec<AbsPath>,
+    pub(super) complete: bool,
+}
+
+impl Settings {
+    /// Reads a file in the course of something else, and keeps it among those consulted.
+    pub(super) fn consult(
+        &mut self,
+        tree: &dyn Tree,
+        path: &AbsPath,
+        syntax: Syntax,
+        broken: Broken,
+    ) -> Option<Arc<TextFile>> {
+        let (outcome, text) = match tree.look(path) {
+            None => (Consultation::Pending, None),
+            // Nobody meant a configuration file by a directory.
+            Some(Place::Missing | Place::Directory { .. }) => (Consultation::Missing, None),
+            Some(Place::Fault(fault)) => (Consultation::Fault(fault, broken), None),
+            Some(Place::File | Place::Special(_)) => match links::text(tree, &self.tops, path) {
+                None => (Consultation::Pending, None),
+                Some(Err(fault)) => (Consultation::Fault(fault, broken), None),
+                Some(Ok(text)) => match text.document(syntax) {
+                    Err(flaw) => (Consultation::Broken(flaw.clone(), broken), None),
+                    Ok(_) => (Consultation::Read, Some(text)),
+                },
+            },
+        };
+        self.complete &= outcome != Consultation::Pending;
+        if !self.consulted.iter().any(|it| it.path == *path) {
+            self.consulted.push(Consulted { path: path.clone(), outcome, notes: Vec::new() });
+        }
+        text
+    }
+
+    /// Returns the registries that are named.
+    pub(super) fn addresses(&mut self) -> Vec<Address> {
+        let mut addresses = Vec::new();
+        for it in self.urls.clone() {
+            match Address::parse(&it.text) {
+                Ok(address) => addresses.push(address),
+                Err(error) => {
+                    let message =
+                        format!("`{}` is not the address of a catalog: it {error}", it.text);
+                    let next = "Write it as `https://host/path`.".to_owned();
+                    self.note(&it.source, message, Some(next));
+                }
+            }
+        }
+        addresses
+    }
+
+    /// Notes which of the directories that were named are not there.
+    pub(super) fn missing_paths(&mut self, ctx: &DiscoveryContext, roots: &[Root]) {
+        for it in self.paths.clone() {
+            let path = named(ctx, &it.text).unwrap_or_else(|(path, _)| path);
+            let missing = |root: &&Root| root.outcome == RootOutcome::Missing && root.path == path;
+            if roots.iter().any(|root| missing(&root)) {
+                let message =
+                    format!("`skills.paths` names `{}`, which is not there", path.display());
+                let next = "Create the directory, or remove the entry.".to_owned();
+                self.note(&it.source, message, Some(next));
+            }
+        }
+    }
+
+    /// Adds to what a file is said to decide, about no skill in particular.
+    pub(super) fn note(&mut self, source: &Source, message: String, next: Option<String>) {
+        let about = About::Any;
+        self.add(source, Note { at: source.at, message, next, about });
+    }
+
+    /// Adds to what a file is said to decide, unless the same is noted there already.
+    fn note_once(&mut self, source: &Source, message: &str) {
+        let file = self.consulted.iter().find(|it| it.path == source.file);
+        let is_same = |it: &Note| it.at == source.at && it.message == message;
+        if !file.is_some_and(|it| it.notes.iter().any(is_same)) {
+            self.note(source, message.to_owned(), None);
+        }
+    }
+
+    /// Adds to what a file is said to decide about some skills.
+    pub(super) fn note_about(&mut self, source: &Source, about: About, message: String) {
+        self.add(source, Note { at: source.at, message, next: None, about });
+    }
+
+    fn add(&mut self, source: &Source, note: Note) {
+        if let Some(file) = self.consulted.iter_mut().find(|it| it.path == source.file) {
+            file.notes.push(note);
+        }
+    }
+}
+
+/// Reads the configuration files of a site's agent.
+pub(super) fn read(
+    ctx: &DiscoveryContext,
+    worktree: &Worktree,
+    owners: &Owners<'_>,
+    tree: &dyn Tree,
+) -> Settings {
+    let tops = settings_tops(owners, worktree);
+    let settings = Settings { tops, complete: true, ..Settings::default() };
+    let mut reader = Reader { ctx, owners, tree, settings, merged: merge::Merged::default() };
+    for rule in &ctx.profile.settings {
+        reader.rule(rule, worktree);
+    }
+    reader.merged.finish(&mut reader.settings);
+    reader.settings
+}
+
+struct Reader<'a> {
+    ctx: &'a DiscoveryContext,
+    owners: &'a Owners<'a>,
+    tree: &'a dyn Tree,
+    settings: Settings,
+    merged: merge::Merged,
+}
+
+impl Reader<'_> {
+    fn rule(&mut self, rule: &SettingsRule, worktree: &Worktree) {
+        let mut found = bases(self.ctx, &rule.base, worktree);
+        if matches!(rule.base, Base::Ancestors { .. }) && !rule.nearest_first {
+            found.reverse();
+        }
+        let off = switched_off(self.ctx, &rule.switches, "");
+        let off = off.or_else(|| self.untrusted().filter(|_| rule.needs_trust));
+        for base in found {
+            for relative in &rule.relative {
+                let (path, off) = match &base {
+                    Ok(base) => (base.child(&**relative), off.clone()),
+                    Err((path, why)) => (path.child(&**relative), Some(why.clone())),
+                };
+                if rule.reads.contains(&Reads::TrustedFolders) {
+                    self.settings.trust_file = Some(path.clone());
+                }
+                match off {
+                    Some(why) => self.settings.consulted.push(Consulted {
+                        path,
+                        outcome: Consultation::Off(why),
+                        notes: Vec::new(),
+                    }),
+                    None => self.file(&path, rule),
+                }
+            }
+        }
+    }
+
+    fn untrusted(&self) -> Option<String> {
+        let (trusted, source) = self.settings.trusted.as_ref()?;
+        let file = source.file.display();
+        (!trusted).then(|| format!("`{file}` does not trust the working directory"))
+    }
+
+    fn file(&mut self, path: &AbsPath, rule: &SettingsRule) {
+        // A variable may name a file that is read anyway; the later reading counts.
+        self.settings.consulted.retain(|it| it.path != *path);
+        let text = self.settings.consult(self.tree, path, rule.syntax, rule.broken);
+        if let Some(Ok(document)) = text.as_ref().map(|it| it.document(rule.syntax)) {
+            self.settings.judge(path, &rule.base, self.ctx.profile.subject(), self.owners);
+            for reads in &rule.reads {
+                self.take(*reads, document, path);
+            }
+        }
+    }
+
+    fn take(&mut self, reads: Reads, document: &Node, file: &AbsPath) {
+        match reads {
+            Reads::SkillPaths => self.paths(document, file),
+            Reads::SkillUrls => self.urls(document, file),
+            Reads::PermissionMap => self.merged.take(document, file, &mut self.settings),
+            Reads::PermissionLists => rules::take(document, file, &mut self.settings),
+            Reads::SkillOverrides => switch::overrides(document, file, &mut self.settings),
+            Reads::DisabledSkills => switch::disabled(document, file, &mut self.settings),
+            Reads::SkillsConfig => {
+                let home = self.ctx.environment.get("HOME");
+                switch::config(document, file, home, self.tree, &mut self.settings);
+            }
+            Reads::BundledSwitch => {
+                if let Some(node) = document.get("disableBundledSkills") {
+                    let source = Source { file: file.clone(), at: node.at };
+                    let off = node.flag() == Some(true);
+                    let word = if off { "off" } else { "on" };
+                    let stays = self.settings.bundled_off.as_ref();
+                    let stays = stays.is_some_and(|it| self.settings.may_loosen(&it.file));
+                    let stays = stays && !self.settings.may_loosen(file);
+                    let until = self.settings.until_trusted(file).filter(|_| stays && !off);
+                    let until = until.unwrap_or_default();
+                    let message =
+                        format!("`disableBundledSkills`: the agent's own skills are {word}{until}");
+                    self.settings.note(&source, message, None);
+                    if !stays {
+                        self.settings.bundled_off = off.then_some(source);
+                    }
+                }
+            }
+            Reads::EnabledPlugins => self.plugins(document, file),
+            Reads::PluginConfigs => self.plugin_configs(document, file),
+            Reads::FolderTrust => trust::asked(document, file, &mut self.settings),
+            Reads::TrustedFolders => {
+                trust::folders(document, file, &self.ctx.cwd, self.tree, &mut self.settings);
+            }
+        }
+    }
+
+    /// Takes the last list of directories. A repository's list may name directories of the
+    /// worktree; directories elsewhere wait for trust.
+    fn paths(&mut self, document: &Node, file: &AbsPath) {
+        let Some(mut list) = self.texts(document, &["skills", "paths"], file) else { return };
+        let until = self.settings.until_trusted(file);
+        let n_named = list.len();
+        list.retain(|it| {
+            let path = named(self.ctx, &it.text).unwrap_or_else(|(path, _)| path);
+            let waits = until.as_ref().filter(|_| !self.owners.is_in_worktree(&path));
+            let waits_shown = waits.map_or("", String::as_str);
+            let message = format!("`skills.paths` names `{}`{waits_shown}", it.text);
+            let is_taken = waits.is_none();
+            self.settings.note_about(&it.source, About::Path(path), message);
+            is_taken
+        });
+        if n_named == 0 || !list.is_empty() {
+            self.settings.paths = list;
+        }
+    }
+
+    /// Takes the last list of registries. A repository's list counts only where the repository is
+    /// trusted.
+    fn urls(&mut self, document: &Node, file: &AbsPath) {
+        let Some(list) = self.texts(document, &["skills", "urls"], file) else { return };
+        let until = self.settings.until_trusted(file);
+        for it in &list {
+            let waits = until.as_deref().unwrap_or_default();
+            let message = format!("`skills.urls` names `{}`{waits}", it.text);
+            self.settings.note(&it.source, message, None);
+        }
+        if until.is_none() || list.is_empty() {
+            self.settings.urls = list;
+        }
+    }
+
+    /// Returns a list of texts, where there is one.
+    fn texts(&mut self, document: &Node, keys: &[&str], file: &AbsPath) -> Option<Vec<Named>> {
+        let node = document.at_path(keys)?;
+        let shown = keys.join(".");
+        let source = |at| Source { file: file.clone(), at };
+        let mut named = Vec::new();
+        if !matches!(node.value, skills_syntax::document::Value::List(_)) {
+            let message = format!("`{shown}` is a list of texts, not {}", node.kind());
+            let next = "Write it as `[\"…\"]`.".to_owned();
+            self.settings.note(&source(node.at), message, Some(next));
+            return None;
+        }
+        for item in node.items() {
+            if let Some(text) = item.text() {
+                named.push(Named { text: text.into(), source: source(item.at) });
+                continue;
+            }
+            let message = format!("`{shown}` is a list of texts, and this is {}", item.kind());
+            let next = "Put it into quotes, or remove it.".to_owned();
+            self.settings.note(&source(item.at), message, Some(next));
+        }
+        Some(named)
+    }
+
+    fn plugins(&mut self, document: &Node, file: &AbsPath) {
+        for entry in document.get("enabledPlugins").map(Node::entries).unwrap_or_default() {
+            let source = Source { file: file.clone(), at: entry.at };
+            // A list of versions is an enabled plugin as well.
+            let on = entry.node.flag().unwrap_or_else(|| !entry.node.items().is_empty());
+            if let Err(why) = check_key(&entry.key) {
+                self.settings.note(&source, why, Some(KEY.to_owned()));
+                continue;
+            }
+            let word = if on { "on" } else { "off" };
+            let about = About::Plugin(entry.key.clone());
+            let until = self.settings.until_trusted(file).filter(|_| on).unwrap_or_default();
+            let message = format!("plugin `{}` is {word}{until}", entry.key);
+            self.settings.note_about(&source, about, message);
+            self.settings.plugins.push((Named { text: entry.key.clone(), source }, on));
+        }
+    }
+
+    fn plugin_configs(&mut self, document: &Node, file: &AbsPath) {
+        for entry in document.get("pluginConfigs").map(Node::entries).unwrap_or_default() {
+            let options = entry.node.get("options").map(Node::entries).unwrap_or_default();
+            let names: Vec<_> = options.iter().map(|it| format!("`{}`", it.key)).collect();
+            if names.is_empty() {
+                continue;
+            }
+            // The values are the user's: who sets them is enough.
+            let source = Source { file: file.clone(), at: entry.at };
+            let until = self.settings.until_trusted(file);
+            let waits = until.as_deref().unwrap_or_default();
+            let message = format!("plugin `{}` is given {}{waits}", entry.key, names.join(", "));
+            self.settings.note(&source, message, None);
+            if until.is_some() {
+                continue;
+            }
+            let kept = self.settings.plugin_options.entry(entry.key.to_string()).or_default();
+            kept.extend(
+                options.iter().filter_map(|it| Some((it.key.to_string(), it.node.plain()?))),
+            );
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Limits of what configuration files may say: rules, the length of their patterns, notes.
+
+use std::collections::BTreeMap;
+
+use skills_syntax::path::AbsPath;
+
+use super::{Note, Settings};
+use crate::permission::{Action, Author, PATTERN_BYTES, RULES, Rule};
+
+/// Notes that are kept of one file.
+const NOTES: usize = 1000;
+
+impl Settings {
+    /// Brings rules and notes within their limits, once all files are read.
+    ///
+    /// A rule over a limit fails closed: one that allows matches nothing, one that asks or denies
+    /// matches every skill.
+    pub(in crate::discover) fn keep_limits(&mut self) {
+        self.shorten_patterns();
+        self.drop_rules();
+        for file in &mut self.consulted {
+            file.notes.sort_by_key(|it| it.at);
+            let more = file.notes.len().saturating_sub(NOTES);
+            file.notes.truncate(NOTES);
+            if more > 0
+                && let Some(last) = file.notes.last().cloned()
+            {
+                let message = format!("{more} more notes are not shown");
+                file.notes.push(Note { message, next: None, ..last });
+            }
+        }
+    }
+
+    fn shorten_patterns(&mut self) {
+        let is_long = |it: &Rule| it.pattern.len() > PATTERN_BYTES;
+        if !self.rules.iter().any(is_long) {
+            return;
+        }
+        let mut told = Vec::new();
+        self.rules.retain_mut(|rule| {
+            if !is_long(rule) {
+                return true;
+            }
+            let effect = match rule.action {
+                Action::Allow => "matches no skill",
+                Action::Ask | Action::Deny => "counts for every skill",
+            };
+            let message = format!(
+                "a pattern of `{}` has {} bytes, and {PATTERN_BYTES} are the most; it {effect}",
+                rule.action.name(),
+                rule.pattern.len()
+            );
+            told.push((rule.source.clone(), message));
+            rule.pattern = "*".into();
+            rule.action != Action::Allow
+        });
+        for (source, message) in told {
+            self.note(&source, message, Some("Shorten the pattern.".to_owned()));
+        }
+    }
+
+    /// Keeps the first rules of each file. The strictest of the others counts for every skill.
+    fn drop_rules(&mut self) {
+        if self.rules.len() <= RULES {
+            return;
+        }
+        let mut counts: BTreeMap<AbsPath, usize> = BTreeMap::new();
+        let mut dropped: BTreeMap<AbsPath, Rule> = BTreeMap::new();
+        self.rules.retain(|rule| {
+            let file = &rule.source.file;
+            let count = counts.entry(file.clone()).or_default();
+            *count += 1;
+            if *count <= RULES {
+                return true;
+            }
+            let strictest = dropped.entry(file.clone()).or_insert_with(|| rule.clone());
+            if rule.action > strictest.action {
+                *strictest = rule.clone();
+            }
+            false
+        });
+        for (file, rule) in dropped {
+            let message = format!(
+                "the file has {} rules about skills, and {RULES} are the most; `{}` counts for every skill",
+                counts.get(&file).copied().unwrap_or_default(),
+                rule.action.name()
+            );
+            self.note(&rule.source, message, Some("Use patterns with `*`.".to_owned()));
+            if rule.action != Action::Allow {
+                // A repository's rule makes stricter whatever the agent's rules say.
+                let author = Author::Repository;
+                self.rules.push(Rule { author, agent: None, pattern: "*".into(), ..rule });
+            }
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! Settings that switch single skills off, or change who may use them.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use skills_agents::profile::Scope;
+use skills_syntax::document::{Node, Value};
+use skills_syntax::path::AbsPath;
+
+use super::{About, Note, Settings};
+use crate::discover::tree::{Place, Tree};
+use crate::discover::{Candidate, Reason, Root, State};
+use crate::permission::Source;
+
+/// One statement about one or more skills; of several about the same skill the last counts.
+#[derive(Debug)]
+pub(super) struct Switched {
+    which: Which,
+    to: To,
+    source: Source,
+    /// The key that says so, for people.
+    key: &'static str,
+}
+
+/// Which skills a statement is about.
+#[derive(Debug)]
+enum Which {
+    /// Those of a name.
+    Name(Box<str>),
+    /// Those of a name, capitals or not.
+    AnyCase(String),
+    /// The one at a path.
+    Path(AbsPath),
+    /// All.
+    All,
+}
+
+/// The states that a statement can set, the mildest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum To {
+    On,
+    /// The model sees the name without a description.
+    NameOnly,
+    /// The user may invoke it, the model may not.
+    UserOnly,
+    Off,
+}
+
+/// Reads `skillOverrides`.
+pub(super) fn overrides(document: &Node, file: &AbsPath, settings: &mut Settings) {
+    let key = "skillOverrides";
+    for entry in document.get(key).map(Node::entries).unwrap_or_default() {
+        let to = match entry.node.text() {
+            Some("on") => To::On,
+            Some("name-only") => To::NameOnly,
+            Some("user-invocable-only") => To::UserOnly,
+            Some("off") => To::Off,
+            Some(_) | None => {
+                let source = Source { file: file.clone(), at: entry.node.at };
+                let message = format!("`{key}.{}` is not a state", entry.key);
+                let next = "Write `on`, `name-only`, `user-invocable-only` or `off`.".to_owned();
+                settings.note(&source, message, Some(next));
+                continue;
+            }
+        };
+        let source = Source { file: file.clone(), at: entry.at };
+        let said = entry.node.text().unwrap_or_default();
+        let is_stricter = |it: &&Switched| {
+            settings.may_loosen(&it.source.file)
+                && it.to > to
+                && matches!(&it.which, Which::Name(name) if *name == entry.key)
+        };
+        let loosens = to == To::On || settings.switched.iter().any(|it| is_stricter(&it));
+        let waits = settings.until_trusted(file).filter(|_| loosens).unwrap_or_default();
+        let message = format!("`{key}` says `{said}` for `{}`{waits}", entry.key);
+        settings.note_about(&source, About::Names(entry.key.clone()), message);
+        settings.switched.push(Switched { which: Which::Name(entry.key.clone()), to, source, key });
+    }
+}
+
+/// Reads `skills.disabled` and `skills.enabled`.
+pub(super) fn disabled(document: &Node, file: &AbsPath, settings: &mut Settings) {
+    if let Some(node) = document.at_path(&["skills", "enabled"])
+        && node.flag() == Some(false)
+    {
+        let source = Source { file: file.clone(), at: node.at };
+        let key = "skills.enabled";
+        settings.note(&source, format!("`{key}` switches all skills off"), None);
+        settings.switched.push(Switched { which: Which::All, to: To::Off, source, key });
+    }
+    let key = "skills.disabled";
+    for item in document.at_path(&["skills", "disabled"]).map(Node::items).unwrap_or_default() {
+        let source = Source { file: file.clone(), at: item.at };
+        let Some(name) = item.text() else {
+            let message = format!("`{key}` is a list of names, and this is {}", item.kind());
+            settings.note(&source, message, Some("Put it into quotes.".to_owned()));
+            continue;
+        };
+        let message = format!("`{key}` switches `{name}` off");
+        settings.note_about(&source, About::Names(name.into()), message);
+        let which = Which::AnyCase(name.to_lowercase());
+        settings.switched.push(Switched { which, to: To::Off, source, key });
+    }
+}
+
+/// Reads `[[skills.config]]`.
+pub(super) fn config(
+    document: &Node,
+    file: &AbsPath,
+    home: Option<&OsString>,
+    tree: &dyn Tree,
+    settings: &mut Settings,
+) {
+    let key = "skills.config";
+    for item in document.at_path(&["skills", "config"]).map(Node::items).unwrap_or_default() {
+        let source = Source { file: file.clone(), at: item.at };
+        let (path, name) = (item.get("path"), item.get("name"));
+        let wrong = |message: &str, next: &str| Note {
+            about: About::Any,
+            at: item.at,
+            message: format!("`[[{key}]]` {message}"),
+            next: Some(next.to_owned()),
+        };
+        let text = |it: Option<&Node>| it.and_then(Node::text).map(str::to_owned);
+        let which = match (text(path), text(name).map(|it| it.trim().to_owned())) {
+            (Some(_), Some(_)) => {
+                Err(wrong("has both `path` and `name`, and is passed over", "Remove one of them."))
+            }
+            (None, None) => {
+                Err(wrong("has neither `path` nor `name`, and is passed over", "Add one of them."))
+            }
+            (None, Some(name)) if name.is_empty() => {
+                Err(wrong("has an empty `name`, and is passed over", "Write the skill's name."))
+            }
+            (None, Some(name)) => Ok(Which::Name(name.into())),
+            (Some(path), None) => {
+                let below_home = path.strip_prefix("~/").zip(home);
+                let text = below_home
+                    .map_or(Path::new(&path).to_owned(), |(rest, home)| Path::new(home).join(rest));
+                let path = file.parent().unwrap_or_else(|| file.clone()).towards(text);
+                match tree.look(&path) {
+                    None => {
+                        settings.complete = false;
+                        continue;
+                    }
+                    Some(Place::Directory { .. }) => Err(wrong(
+                        "names a directory where the agent looks for a file",
+                        "Write the path of the SKILL.md in it.",
+                    )),
+                    Some(Place::File) => match tree.canonical(&path) {
+                        None => {
+                            settings.complete = false;
+                            continue;
+                        }
+                        Some(path) => Ok(Which::Path(path)),
+                    },
+                    Some(Place::Missing | Place::Special(_) | Place::Fault(_)) => Err(wrong(
+                        "names a file that is not there",
+                        "Mend the path, or remove the entry.",
+                    )),
+                }
+            }
+        };
+        // Without the key the agent refuses the whole table.
+        let on = match item.get("enabled").map(|it| (&it.value, it.at)) {
+            Some((Value::Flag(on), _)) => Some(*on),
+            Some(_) | None => None,
+        };
+        match (which, on) {
+            (Err(note), _) => settings.note(&source, note.message, note.next),
+            (Ok(_), None) => {
+                let note = wrong("needs `enabled`", "Add `enabled = false`.");
+                settings.note(&source, note.message, note.next);
+            }
+            (Ok(which), Some(on)) => {
+                let word = if on { "on" } else { "off" };
+                let shown = match &which {
+                    Which::Path(path) => path.display().to_string(),
+                    Which::Name(name) => name.to_string(),
+                    Which::AnyCase(name) => name.clone(),
+                    Which::All => "all".to_owned(),
+                };
+                let about = match &which {
+                    Which::Path(path) => About::Path(path.clone()),
+                    Which::Name(name) => About::Names(name.clone()),
+                    Which::AnyCase(name) => About::Names(name.as_str().into()),
+                    Which::All => About::Any,
+                };
+                let message = format!("`[[{key}]]` switches `{shown}` {word}");
+                settings.note_about(&source, about, message);
+                let to = if on { To::On } else { To::Off };
+                settings.switched.push(Switched { which, to, source, key });
+            }
+        }
+    }
+}
+
+/// Applies what the settings say to the skills that were found.
+///
+/// A skill of a plugin is switched with its plugin, not by its name.
+pub(in crate::discover) fn apply(
+    settings: &Settings,
+    roots: &[Root],
+    candidates: &mut [Candidate],
+) {
+    for candidate in candidates.iter_mut().filter(|it| !it.state.is_out()) {
+        let by_name = roots[candidate.root].scope != Scope::Plugin;
+        let said = settings.switched.iter().rev();
+        let mut said =
+            said.filter(|it| it.which.is(candidate) && (by_name || it.key != "skillOverrides"));
+        let Some(last) = said.next() else { continue };
+        // A repository that is not trusted only makes stricter.
+        let counts = |it: &&Switched| settings.may_loosen(&it.source.file);
+        let floor = if counts(&last) { None } else { said.find(counts) };
+        let Switched { to, source, key, .. } = floor.filter(|it| it.to > last.to).unwrap_or(last);
+        let reason = |rule, message: String, next: &str| Reason {
+            rule,
+            message,
+            at: Some(source.at),
+            file: Some(source.file.clone()),
+            next: next.to_owned(),
+            winner: None,
+        };
+        match to {
+            To::On => {}
+            To::NameOnly => {
+                candidate.name_only = true;
+                let message = format!("`{key}` shows its name without a description");
+                let next = "Set it to `on` to have the description listed.";
+                candidate.notes.push(reason("settings/name-only", message, next));
+            }
+            To::UserOnly => {
+                candidate.state = State::Hidden;
+                let message = format!("`{key}` leaves it to the user");
+                let next = "Set it to `on` to let the model use it.";
+                candidate.reason = Some(Box::new(reason("settings/user-only", message, next)));
+            }
+            To::Off => {
+                candidate.state = State::Ignored;
+                let message = format!("`{key}` switches it off");
+                let next = "Remove that entry to have the skill again.";
+                candidate.reason = Some(Box::new(reason("settings/off", message, next)));
+            }
+        }
+    }
+}
+
+impl Which {
+    fn is(&self, candidate: &Candidate) -> bool {
+        match self {
+            Self::Name(name) => **name == *candidate.name,
+            Self::AnyCase(name) => *name == candidate.name.to_lowercase(),
+            Self::Path(path) => *path == candidate.path,
+            Self::All => true,
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! Why a skill is there, or why it is not.
+
+use expect_test::expect;
+
+use super::check_explain;
+use crate::discover::memory::MemoryTree;
+use crate::discover::{Around, Query, Stray, Thing, discover, explain};
+
+const TREE: &str = "
+//- /w/.git dir
+//- /w/.claude/skills/good/SKILL.md
+---
+name: good
+description: Use when: asked
+---
+//- /home/u/.claude/skills/good/SKILL.md
+---
+name: good
+description: mine
+---
+//- /w/.claude/skills/group/deep/SKILL.md
+---
+description: too deep
+---
+//- /w/.claude/skills/lower/skill.md
+//- /w/docs/SKILL.md
+";
+
+#[test]
+fn by_name_the_winner_and_the_loser_are_told_apart() {
+    check_explain(
+        "claude-code",
+        "/w",
+        "good",
+        TREE,
+        &expect![[r#"
+            Claude Code shows `good` to its model.
+            root /home/u/.claude/skills
+              candidate /home/u/.claude/skills/good/SKILL.md
+                body/required as opencode-agent-skills at 1:1: opencode-agent-skills drops this file: the body is empty
+            root /w/.claude/skills
+              candidate /w/.claude/skills/good/SKILL.md
+                yaml/valid decisive=false at 3:22: the frontmatter is not valid YAML: `: ` inside a value without quotes; read with every special value in quotes
+                name/unique decisive=true: `/home/u/.claude/skills/good/SKILL.md` has the same name and is found earlier
+                yaml/valid as opencode-agent-skills at 3:22: opencode-agent-skills drops this file: the frontmatter is not valid YAML: `: ` inside a value without quotes
+        "#]],
+    );
+    check_explain(
+        "agentskills",
+        "/w",
+        "good",
+        TREE,
+        &expect![[r#"
+            An Agent Skills client shows `good` to its model.
+            root /w/.claude/skills
+              candidate /w/.claude/skills/good/SKILL.md
+                yaml/valid decisive=false at 3:22: the frontmatter is not valid YAML: `: ` inside a value without quotes; read with problematic values in quotes
+                yaml/valid as opencode-agent-skills at 3:22: opencode-agent-skills drops this file: the frontmatter is not valid YAML: `: ` inside a value without quotes
+            root /home/u/.claude/skills
+              candidate /home/u/.claude/skills/good/SKILL.md
+                name/unique decisive=true: `/w/.claude/skills/good/SKILL.md` has the same name and is found earlier
+                body/required as opencode-agent-skills at 1:1: opencode-agent-skills drops this file: the body is empty
+        "#]],
+    );
+}
+
+#[test]
+fn by_path_what_is_too_deep_misplaced_or_misspelt_is_told() {
+    check_explain(
+        "claude-code",
+        "/w",
+        "/w/.claude/skills/group/deep/SKILL.md",
+        TREE,
+        &expect![[r#"
+            Claude Code finds no skill at `/w/.claude/skills/group/deep/SKILL.md`: the agent looks 1 level below the root, and this is deeper.
+            next: Move the directory to `/w/.claude/skills/deep`.
+            root /home/u/.claude/skills
+            root /w/.claude/skills
+              passed over /w/.claude/skills/group/deep walk/depth: the agent looks 1 level below the root, and this is deeper
+        "#]],
+    );
+    check_explain(
+        "claude-code",
+        "/w",
+        "/w/.claude/skills/lower",
+        TREE,
+        &expect![[r#"
+            Claude Code finds no skill at `/w/.claude/skills/lower`: the file must be called `SKILL.md`, in capitals.
+            next: Rename the file to `SKILL.md`.
+            root /home/u/.claude/skills
+            root /w/.claude/skills
+              passed over /w/.claude/skills/lower/skill.md file/name: the file must be called `SKILL.md`, in capitals
+        "#]],
+    );
+    check_explain(
+        "claude-code",
+        "/w",
+        "/w/docs/SKILL.md",
+        TREE,
+        &expect![[r#"
+            Claude Code finds no skill at `/w/docs/SKILL.md`: it is in none of the directories that Claude Code searches.
+            next: Move the skill's directory to `/w/.claude/skills/docs`, or link it there.
+            roots/searched decisive=true: it is in none of the directories that Claude Code searches
+            root /home/u/.claude/skills
+            root /w/.claude/skills
+        "#]],
+    );
+    check_explain(
+        "claude-code",
+        "/w",
+        "/w/.claude/skills/none",
+        TREE,
+        &expect![[r#"
+            Claude Code finds no skill at `/w/.claude/skills/none`: `/w/.claude/skills` is searched, and no SKILL.md is at this path.
+            next: Check the spelling: the file must be called `SKILL.md`.
+            file/there decisive=true: `/w/.claude/skills` is searched, and no SKILL.md is at this path
+            root /home/u/.claude/skills
+            root /w/.claude/skills
+        "#]],
+    );
+}
+
+#[test]
+fn an_unknown_name_gets_the_nearest() {
+    check_explain(
+        "claude-code",
+        "/w",
+        "godo",
+        TREE,
+        &expect![[r#"
+        Claude Code finds no skill called `godo`.
+        next: Did you mean `good`?
+        root /home/u/.claude/skills
+        root /w/.claude/skills
+    "#]],
+    );
+    check_explain(
+        "claude-code",
+        "/w",
+        "zzz",
+        TREE,
+        &expect![[r#"
+            Claude Code finds no skill called `zzz`.
+            next: Write it as `/w/.claude/skills/zzz/SKILL.md`, or ask with the path where it lies.
+            root /home/u/.claude/skills
+            root /w/.claude/skills
+        "#]],
+    );
+}
+
+/// Skills within a skill, and what the disk has at a path below it.
+#[track_caller]
+fn check_within(profile: &str, at: &str, expected: &str) {
+    const TREE: &str = "
+//- /w/.git dir
+//- /w/.opencode/skills/x/SKILL.md
+---
+name: x
+description: Outer.
+---
+Read.
+//- /w/.opencode/skills/x/y/SKILL.md
+---
+name: y
+description: Inner.
+---
+Read.
+//- /w/.opencode/skills/x/y/run.sh
+";
+    let (ctx, path) = (super::ctx(profile, "/w"), super::path(at));
+    let resolution = discover(&ctx, &MemoryTree::new(TREE));
+    let inner = super::path("/w/.opencode/skills/x/y");
+    let skill = path.starts_with(&*inner).then_some(inner);
+    let (thing, worktree, ignored) = (Thing::File, None, None);
+    let stray = Stray { path: path.clone(), thing, skill, worktree, ignored };
+    let around = Around { met: vec![stray] };
+    let explanation = explain(&ctx, &resolution, Query::Path(&path), &around);
+    assert_eq!(explanation.verdict.summary, expected);
+}
+
+#[test]
+fn a_path_belongs_to_the_innermost_skill_and_to_no_other() {
+    for at in ["SKILL.md", "run.sh", ""] {
+        let at = format!("/w/.opencode/skills/x/y/{at}");
+        let at = at.trim_end_matches('/');
+        check_within("opencode", at, "opencode shows `y` to its model.");
+        let none = format!(
+            "An Agent Skills client finds no skill at `{at}`: it lies within the skill `x`, where no others are looked for."
+        );
+        check_within("agentskills", at, &none);
+    }
+    check_within("opencode", "/w/.opencode/skills/x/run.sh", "opencode shows `x` to its model.");
+}

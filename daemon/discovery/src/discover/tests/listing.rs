@@ -1,0 +1,286 @@
+//! Which skills are met, which are passed over, and who wins.
+
+use expect_test::expect;
+
+use super::check;
+
+#[test]
+fn project_wins_over_user_and_nearest_over_farther() {
+    check(
+        "agentskills",
+        "/w/pkg",
+        "
+//- /w/.git dir
+//- /w/pkg/.agents/skills/a/SKILL.md
+---
+name: a
+description: nearest
+---
+//- /w/.claude/skills/a/SKILL.md
+---
+name: a
+description: farther
+---
+//- /home/u/.agents/skills/a/SKILL.md
+---
+name: a
+description: home
+---
+//- /home/u/.config/opencode/skill/b/SKILL.md
+---
+name: b
+description: only here
+---
+",
+        &expect![[r#"
+            active      a          /w/pkg/.agents/skills/a/SKILL.md
+            shadowed    a          /w/.claude/skills/a/SKILL.md
+                name/unique: `/w/pkg/.agents/skills/a/SKILL.md` has the same name and is found earlier
+            shadowed    a          /home/u/.agents/skills/a/SKILL.md
+                name/unique: `/w/pkg/.agents/skills/a/SKILL.md` has the same name and is found earlier
+            active      b          /home/u/.config/opencode/skill/b/SKILL.md
+        "#]],
+    );
+}
+
+#[test]
+fn outside_git_only_the_working_directory_counts() {
+    check(
+        "agentskills",
+        "/w/pkg",
+        "
+//- /w/pkg dir
+//- /w/.agents/skills/a/SKILL.md
+---
+name: a
+description: above
+---
+",
+        &expect![[""]],
+    );
+}
+
+#[test]
+fn a_strangers_ancestor_ends_the_search_for_the_top() {
+    check(
+        "agentskills",
+        "/stranger/w",
+        "
+//- /stranger/.git dir
+//- /stranger/w dir
+//- /stranger/.agents/skills/a/SKILL.md
+---
+name: a
+description: planted
+---
+",
+        &expect![[""]],
+    );
+}
+
+#[test]
+fn what_is_passed_over_is_named() {
+    check(
+        "agentskills",
+        "/w",
+        "
+//- /w/.git dir
+//- /w/.agents/skills/SKILL.md
+---
+name: skills
+description: in the root itself
+---
+//- /w/.agents/skills/.hidden/SKILL.md
+//- /w/.agents/skills/node_modules/x/SKILL.md
+//- /w/.agents/skills/lower/skill.md
+//- /w/.agents/skills/1/2/3/4/5/6/SKILL.md
+---
+name: '6'
+description: as deep as it goes
+---
+//- /w/.agents/skills/1/2/3/4/5/x/7/SKILL.md
+//- /w/.agents/skills/outer/SKILL.md
+---
+name: outer
+description: holds another
+---
+//- /w/.agents/skills/outer/inner/SKILL.md
+---
+name: inner
+description: is never seen
+---
+",
+        &expect![[r#"
+            active      6          /w/.agents/skills/1/2/3/4/5/6/SKILL.md
+            active      outer      /w/.agents/skills/outer/SKILL.md
+            passed over /w/.agents/skills/SKILL.md: a SKILL.md directly in the root is not a skill; a skill is a directory of its own
+            passed over /w/.agents/skills/.hidden: directories whose names begin with a dot are not searched
+            passed over /w/.agents/skills/1/2/3/4/5/x/7: the agent looks 6 levels below the root, and this is deeper
+            passed over /w/.agents/skills/lower/skill.md: the file must be called `SKILL.md`, in capitals
+            passed over /w/.agents/skills/node_modules: directories of this name are never searched
+        "#]],
+    );
+}
+
+#[test]
+fn one_file_by_two_ways_is_one_skill_and_circles_end() {
+    check(
+        "agentskills",
+        "/w",
+        "
+//- /w/.git dir
+//- /w/.agents/skills/real/SKILL.md
+---
+name: real
+description: reached twice
+---
+//- /w/.agents/skills/again -> /w/.agents/skills/real
+//- /w/.agents/skills/round -> /w/.agents/skills
+//- /w/.agents/skills/nowhere -> /none
+//- /w/.claude/skills -> /w/.agents/skills
+",
+        &expect![[r#"
+            active      real       /w/.agents/skills/again/SKILL.md
+                name/standard: 2:7 the name `real` differs from its directory's name, which the standard does not allow
+            shadowed    real       /w/.claude/skills/again/SKILL.md
+                name/standard: 2:7 the name `real` differs from its directory's name, which the standard does not allow
+                file/identity: it is the same file as `/w/.agents/skills/again/SKILL.md`
+            passed over /w/.agents/skills/nowhere: it is a symbolic link to nothing: `/w/.agents/skills/nowhere`
+            passed over /w/.agents/skills/real: it is the same directory as `/w/.agents/skills/again`, which was searched already
+            passed over /w/.agents/skills/round: it is the same directory as `/w/.agents/skills`, which was searched already
+            passed over /w/.claude/skills/nowhere: it is a symbolic link to nothing: `/w/.claude/skills/nowhere`
+            passed over /w/.claude/skills/real: it is the same directory as `/w/.claude/skills/again`, which was searched already
+            passed over /w/.claude/skills/round: it is the same directory as `/w/.claude/skills`, which was searched already
+        "#]],
+    );
+}
+
+#[test]
+fn claude_code_takes_the_directorys_name_and_the_bodys_first_line() {
+    check(
+        "claude-code",
+        "/w",
+        "
+//- /w/.git dir
+//- /w/.claude/skills/plain/SKILL.md
+
+# Do the thing
+
+//- /w/.claude/skills/labelled/SKILL.md
+---
+name: another-name
+description: labelled
+---
+//- /w/.claude/skills/group/deep/SKILL.md
+---
+description: one level too deep
+---
+//- /w/.claude/skills/synced/SKILL.md
+//- /w/.claude/skills/hand/SKILL.md
+---
+description: by hand only
+disable-model-invocation: true
+---
+//- /w/.claude/skills/rust/SKILL.md
+---
+description: for Rust
+paths: '**/*.rs, Cargo.toml'
+---
+//- /etc/claude-code/.claude/skills/plain/SKILL.md
+---
+description: the administrator's
+---
+",
+        &expect![[r#"
+            active      plain      /etc/claude-code/.claude/skills/plain/SKILL.md
+            hidden      hand       /w/.claude/skills/hand/SKILL.md
+                model-invocation: `disable-model-invocation` keeps it from the model
+            active      labelled   /w/.claude/skills/labelled/SKILL.md
+            shadowed    plain      /w/.claude/skills/plain/SKILL.md
+                name/unique: `/etc/claude-code/.claude/skills/plain/SKILL.md` has the same name and is found earlier
+            conditional rust       /w/.claude/skills/rust/SKILL.md
+                paths: waits until a file is touched that matches `**/*.rs`, `Cargo.toml`
+            passed over /w/.claude/skills/group/deep: the agent looks 1 level below the root, and this is deeper
+            passed over /w/.claude/skills/synced: the agent keeps this directory name for itself
+        "#]],
+    );
+}
+
+#[test]
+fn broken_files_say_what_is_wrong_and_hide_nothing_else() {
+    check(
+        "agentskills",
+        "/w",
+        "
+//- /w/.git dir
+//- /w/.agents/skills/colon/SKILL.md
+---
+name: colon
+description: Use when: asked
+---
+//- /w/.agents/skills/nodesc/SKILL.md
+---
+name: nodesc
+---
+//- /w/.agents/skills/noname/SKILL.md
+---
+description: nameless
+---
+//- /w/.agents/skills/empty/SKILL.md
+//- /w/.agents/skills/dir/SKILL.md dir
+//- /w/.agents/skills/pipe/SKILL.md fifo
+//- /w/.agents/skills/secret/SKILL.md denied
+//- /w/.agents/skills/dangling/SKILL.md -> /none
+//- /w/.agents/skills/loop/SKILL.md -> /w/.agents/skills/loop/SKILL.md
+//- /w/.agents/skills/list/SKILL.md
+---
+name: list
+description: [a, b]
+---
+//- /w/.agents/skills/number/SKILL.md
+---
+name: 123
+description: 42
+---
+//- /w/.agents/skills/good/SKILL.md
+---
+name: good
+description: still here
+---
+",
+        &expect![[r#"
+            active      colon      /w/.agents/skills/colon/SKILL.md
+                yaml/valid: 3:22 the frontmatter is not valid YAML: `: ` inside a value without quotes; read with problematic values in quotes
+            invalid     dangling   /w/.agents/skills/dangling/SKILL.md
+                file/readable: SKILL.md is a symbolic link to nothing: `/w/.agents/skills/dangling/SKILL.md`
+            invalid     dir        /w/.agents/skills/dir/SKILL.md
+                file/readable: SKILL.md is a directory, not a file
+            invalid     empty      /w/.agents/skills/empty/SKILL.md
+                frontmatter/required: 1:1 the file has no frontmatter
+            active      good       /w/.agents/skills/good/SKILL.md
+            invalid     list       /w/.agents/skills/list/SKILL.md
+                description/required: 3:14 `description` is a list or a map, not text
+            invalid     loop       /w/.agents/skills/loop/SKILL.md
+                file/readable: SKILL.md is a symbolic link that leads round in a circle
+            invalid     nodesc     /w/.agents/skills/nodesc/SKILL.md
+                description/required: 1:1 the frontmatter has no `description`
+            invalid     noname     /w/.agents/skills/noname/SKILL.md
+                name/required: 1:1 the frontmatter has no `name`
+            active      123        /w/.agents/skills/number/SKILL.md
+                name/standard: 2:7 the name `123` differs from its directory's name, which the standard does not allow
+            invalid     pipe       /w/.agents/skills/pipe/SKILL.md
+                file/readable: SKILL.md is a named pipe, not a regular file
+            invalid     secret     /w/.agents/skills/secret/SKILL.md
+                file/readable: SKILL.md may not be read: permission denied
+        "#]],
+    );
+}
+
+#[test]
+fn a_working_directory_that_is_none_is_told() {
+    let tree = crate::discover::memory::MemoryTree::new("//- /w/.git dir\n//- /w/file\n");
+    let exists = |cwd| super::discover(&super::ctx("agentskills", cwd), &tree).cwd_exists;
+    assert!(exists("/w"));
+    assert!(!exists("/w/file"));
+    assert!(!exists("/w/gone"));
+}

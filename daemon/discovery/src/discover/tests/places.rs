@@ -1,0 +1,183 @@
+//! Odd places: tops of worktrees, ways to one file, and what is not a skill.
+
+use std::fmt::Write as _;
+
+use expect_test::expect;
+
+use super::{MemoryTree, check, check_explain, ctx, discover};
+use crate::discover::SkipReason;
+
+const WORKTREE: &str = "
+//- /main/.git dir
+//- /main/.claude/skills/there/SKILL.md
+---
+description: in the main checkout
+---
+//- /linked/.git
+gitdir: /main/.git/worktrees/linked
+//- /linked/.claude/skills/here/SKILL.md
+---
+description: in the linked worktree
+---
+//- /linked/sub/module/.git
+gitdir: /linked/.git/modules/module
+//- /linked/sub/module/.claude/skills/own/SKILL.md
+---
+description: in the submodule
+---
+";
+
+#[test]
+fn a_linked_worktree_is_its_own_and_so_is_a_submodule() {
+    check(
+        "claude-code",
+        "/linked",
+        WORKTREE,
+        &expect![[r#"
+            active      here       /linked/.claude/skills/here/SKILL.md
+        "#]],
+    );
+    check(
+        "claude-code",
+        "/linked/sub/module",
+        WORKTREE,
+        &expect![[r#"
+            active      own        /linked/sub/module/.claude/skills/own/SKILL.md
+        "#]],
+    );
+}
+
+#[test]
+fn roots_that_overlap_and_links_between_them_give_a_file_once() {
+    check(
+        "agentskills",
+        "/home/u",
+        "
+//- /home/u/.agents/skills/a/SKILL.md
+---
+name: a
+description: is here
+---
+//- /home/u/.claude/skills -> /home/u/.agents/skills
+//- /home/u/.codex/skills/b -> /home/u/.agents/skills/a
+",
+        &expect![[r#"
+            active      a          /home/u/.agents/skills/a/SKILL.md
+            shadowed    a          /home/u/.claude/skills/a/SKILL.md
+                file/identity: it is the same file as `/home/u/.agents/skills/a/SKILL.md`
+            shadowed    a          /home/u/.codex/skills/b/SKILL.md
+                name/standard: 2:7 the name `a` differs from its directory's name, which the standard does not allow
+                file/identity: it is the same file as `/home/u/.agents/skills/a/SKILL.md`
+            shadowed    a          /home/u/.agents/skills/a/SKILL.md
+                file/identity: it is the same file as `/home/u/.agents/skills/a/SKILL.md`
+            shadowed    a          /home/u/.claude/skills/a/SKILL.md
+                file/identity: it is the same file as `/home/u/.agents/skills/a/SKILL.md`
+            shadowed    a          /home/u/.codex/skills/b/SKILL.md
+                name/standard: 2:7 the name `a` differs from its directory's name, which the standard does not allow
+                file/identity: it is the same file as `/home/u/.agents/skills/a/SKILL.md`
+        "#]],
+    );
+}
+
+#[test]
+fn a_link_within_a_root_back_to_it_makes_a_skill_of_it() {
+    check(
+        "claude-code",
+        "/w",
+        "
+//- /w/.git dir
+//- /w/.claude/skills/SKILL.md
+---
+description: of the root itself
+---
+//- /w/.claude/skills/round -> /w/.claude/skills
+",
+        &expect![[r#"
+            active      round      /w/.claude/skills/round/SKILL.md
+            passed over /w/.claude/skills/SKILL.md: a SKILL.md directly in the root is not a skill; a skill is a directory of its own
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_below_the_working_directory_waits_for_a_touch() {
+    let fixture = "
+//- /w/.git dir
+//- /w/pkg/.claude/skills/a/SKILL.md
+---
+name: a
+description: nested
+---
+//- /w/docs/skills/b/SKILL.md
+---
+name: b
+description: misplaced
+---
+";
+    let nested = "/w/pkg/.claude/skills/a/SKILL.md";
+    check_explain(
+        "claude-code",
+        "/w",
+        nested,
+        fixture,
+        &expect![[r#"
+            Claude Code finds no skill at `/w/pkg/.claude/skills/a/SKILL.md`: it is below the working directory, and Claude Code looks there once a file near it is touched.
+            next: Let the agent read or edit a file in `/w/pkg`, or start it there.
+            nested/touched decisive=true: it is below the working directory, and Claude Code looks there once a file near it is touched
+        "#]],
+    );
+    check_explain(
+        "codex",
+        "/w",
+        nested,
+        fixture,
+        &expect![[r#"
+            Codex finds no skill at `/w/pkg/.claude/skills/a/SKILL.md`: it is in none of the directories that Codex searches.
+            next: Move the skill's directory to `/w/.codex/skills/a`, or link it there.
+            roots/searched decisive=true: it is in none of the directories that Codex searches
+        "#]],
+    );
+    let misplaced = "/w/docs/skills/b/SKILL.md";
+    check_explain(
+        "claude-code",
+        "/w",
+        misplaced,
+        fixture,
+        &expect![[r#"
+            Claude Code finds no skill at `/w/docs/skills/b/SKILL.md`: it is in none of the directories that Claude Code searches.
+            next: Move the skill's directory to `/w/.claude/skills/b`, or link it there.
+            roots/searched decisive=true: it is in none of the directories that Claude Code searches
+        "#]],
+    );
+}
+
+#[test]
+fn over_two_thousand_directories_codex_says_nothing_and_we_do() {
+    let mut fixture = String::from("//- /w/.git dir\n");
+    for number in 0..2001 {
+        // Writing to a text does not fail.
+        let _ = writeln!(fixture, "//- /w/.agents/skills/{number:04} dir");
+    }
+    fixture.push_str("//- /w/.agents/skills/z/SKILL.md\n---\nname: z\ndescription: d\n---\n");
+    let resolution = discover(&ctx("codex", "/w"), &MemoryTree::new(&fixture));
+    let told = resolution.roots.iter().flat_map(|it| &it.skips).map(|it| &it.reason);
+    assert_eq!(told.collect::<Vec<_>>(), [&SkipReason::TooManyDirectories(2000, 2003)]);
+    assert_eq!(resolution.listed().count(), 1);
+    let resolution = discover(&ctx("agentskills", "/w"), &MemoryTree::new(&fixture));
+    assert!(resolution.roots.iter().all(|it| it.skips.is_empty()));
+}
+
+#[test]
+fn over_twenty_thousand_entries_codex_says_nothing_and_we_do() {
+    let mut fixture = String::from("//- /w/.git dir\n");
+    fixture.push_str("//- /w/.agents/skills/z/SKILL.md\n---\nname: z\ndescription: d\n---\n");
+    for number in 0..19_999 {
+        // Writing to a text does not fail.
+        let _ = writeln!(fixture, "//- /w/.agents/skills/z/{number}.csv");
+    }
+    let tree = MemoryTree::new(&fixture);
+    let resolution = discover(&ctx("codex", "/w"), &tree);
+    let told = resolution.roots.iter().flat_map(|it| &it.skips).map(|it| &it.reason);
+    assert_eq!(told.collect::<Vec<_>>(), [&SkipReason::TooManyEntries(20_000, 20_001)]);
+    assert_eq!(resolution.listed().count(), 1);
+}

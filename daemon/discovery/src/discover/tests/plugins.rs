@@ -1,0 +1,355 @@
+//! Claude Code's plugins and commands.
+
+use expect_test::expect;
+
+use super::{check, check_explain, ctx};
+use crate::discover::discover;
+use crate::discover::memory::MemoryTree;
+
+const SKILL: &str = "---\nname: label\ndescription: d\n---\nbody\n";
+
+/// Writes a SKILL.md for each `//+ /path` line.
+fn with_skills(fixture: &str) -> String {
+    let line = |line: &str| match line.strip_prefix("//+ ") {
+        Some(path) => format!("//- {path}\n{SKILL}"),
+        None => format!("{line}\n"),
+    };
+    fixture.lines().map(line).collect()
+}
+
+const VERSION_2: &str = r#"
+//- /w/.git dir
+//- /home/u/.claude/settings.json
+{"enabledPlugins": {"tools@market": true, "off@market": false, "cached@market": true, "gone@market": true}}
+//- /home/u/.claude/plugins/installed_plugins.json
+{
+  "version": 2,
+  "plugins": {
+    "tools@market": [{"scope": "user", "installPath": "/home/u/.claude/plugins/cache/market/tools/1.0.0"}],
+    "off@market": [{"scope": "user", "installPath": "/home/u/.claude/plugins/cache/market/off/1.0.0"}],
+    "silent@market": [{"scope": "user", "installPath": "/home/u/.claude/plugins/cache/market/silent/1"}],
+    "other@market": [{"scope": "project", "projectPath": "/elsewhere", "installPath": "/x"}],
+    "lost@market": [{"scope": "user", "installPath": "/nowhere"}]
+  }
+}
+//- /home/u/.claude/plugins/cache/market/tools/1.0.0/.claude-plugin/plugin.json
+{"name": "tools", "skills": ["./more", "../out"], "commands": "./extra.md"}
+//+ /home/u/.claude/plugins/cache/market/tools/1.0.0/skills/a/SKILL.md
+//+ /home/u/.claude/plugins/cache/market/tools/1.0.0/skills/deep/er/SKILL.md
+//+ /home/u/.claude/plugins/cache/market/tools/1.0.0/more/b/SKILL.md
+//- /home/u/.claude/plugins/cache/market/tools/1.0.0/commands/git/push.md
+Push it.
+//- /home/u/.claude/plugins/cache/market/tools/1.0.0/extra.md
+Extra.
+//+ /home/u/.claude/plugins/cache/market/off/1.0.0/skills/o/SKILL.md
+//+ /home/u/.claude/plugins/cache/market/silent/1/skills/s/SKILL.md
+//+ /home/u/.claude/plugins/cache/market/cached/1.9.0/skills/old/SKILL.md
+//+ /home/u/.claude/plugins/cache/market/cached/1.10.0/skills/new/SKILL.md
+"#;
+
+#[test]
+fn enabled_plugins_of_version_two() {
+    check(
+        "claude-code",
+        "/w",
+        &with_skills(VERSION_2),
+        &expect![[r#"
+        `/home/u/.claude/settings.json:1:87`: `gone@market` is on, but not installed
+        `/home/u/.claude/plugins/installed_plugins.json:8:5`: `lost@market` is installed, but its directory is not there
+        `/home/u/.claude/plugins/cache/market/tools/1.0.0/.claude-plugin/plugin.json:1:19`: `skills` leads out of the plugin: `../out`
+        active      tools:a    /home/u/.claude/plugins/cache/market/tools/1.0.0/skills/a/SKILL.md
+        active      tools:b    /home/u/.claude/plugins/cache/market/tools/1.0.0/more/b/SKILL.md
+        active      cached:new /home/u/.claude/plugins/cache/market/cached/1.10.0/skills/new/SKILL.md
+        active      tools:git:push /home/u/.claude/plugins/cache/market/tools/1.0.0/commands/git/push.md
+        active      tools:extra /home/u/.claude/plugins/cache/market/tools/1.0.0/extra.md
+        passed over /home/u/.claude/plugins/cache/market/tools/1.0.0/skills/deep/er: the agent looks 1 level below the root, and this is deeper
+    "#]],
+    );
+}
+
+#[test]
+fn the_founding_variant_takes_other_keys_and_any_depth() {
+    let fixture = with_skills(VERSION_2)
+        .replace("\"skills\": [\"./more\"", "\"skillsPath\": \"./more\", \"x\": [\"y\"");
+    check(
+        "claude-code@founding",
+        "/w",
+        &fixture,
+        &expect![[r#"
+        `/home/u/.claude/settings.json:1:87`: `gone@market` is on, but not installed
+        `/home/u/.claude/plugins/installed_plugins.json:8:5`: `lost@market` is installed, but its directory is not there
+        active      tools:git:push /home/u/.claude/plugins/cache/market/tools/1.0.0/commands/git/push.md
+        active      tools:extra /home/u/.claude/plugins/cache/market/tools/1.0.0/extra.md
+        active      tools:a    /home/u/.claude/plugins/cache/market/tools/1.0.0/skills/a/SKILL.md
+        active      tools:deep:er /home/u/.claude/plugins/cache/market/tools/1.0.0/skills/deep/er/SKILL.md
+        active      tools:b    /home/u/.claude/plugins/cache/market/tools/1.0.0/more/b/SKILL.md
+        active      cached:new /home/u/.claude/plugins/cache/market/cached/1.10.0/skills/new/SKILL.md
+    "#]],
+    );
+}
+
+#[test]
+fn a_plugin_that_is_off_says_where() {
+    check_explain(
+        "claude-code",
+        "/w",
+        "/home/u/.claude/plugins/cache/market/off/1.0.0/skills/o/SKILL.md",
+        &with_skills(VERSION_2),
+        &expect![[r#"
+            Claude Code finds no skill at `/home/u/.claude/plugins/cache/market/off/1.0.0/skills/o/SKILL.md`: its plugin is off: `/home/u/.claude/settings.json:1:43` switches `off@market` off.
+            next: Set `off@market` to `true` in the `enabledPlugins` of a settings file of the agent.
+            plugin/enabled decisive=true: its plugin is off: `/home/u/.claude/settings.json:1:43` switches `off@market` off
+            settings /home/u/.claude/settings.json at 1:21: plugin `tools@market` is on
+            settings /home/u/.claude/settings.json at 1:43: plugin `off@market` is off
+            settings /home/u/.claude/settings.json at 1:64: plugin `cached@market` is on
+            settings /home/u/.claude/settings.json at 1:87: plugin `gone@market` is on
+            settings /home/u/.claude/settings.json at 1:87: `gone@market` is on, but not installed
+            settings /home/u/.claude/plugins/installed_plugins.json at 4:5: `tools@market` is at `/home/u/.claude/plugins/cache/market/tools/1.0.0`
+            settings /home/u/.claude/plugins/installed_plugins.json at 5:5: `off@market` is at `/home/u/.claude/plugins/cache/market/off/1.0.0`
+            settings /home/u/.claude/plugins/installed_plugins.json at 6:5: `silent@market` is at `/home/u/.claude/plugins/cache/market/silent/1`
+            settings /home/u/.claude/plugins/installed_plugins.json at 7:5: `other@market` is installed for `/elsewhere` only
+            settings /home/u/.claude/plugins/installed_plugins.json at 8:5: `lost@market` is installed, but its directory is not there
+            settings /home/u/.claude/plugins/cache/market/tools/1.0.0/.claude-plugin/plugin.json at 1:19: `skills` names `./more`
+            settings /home/u/.claude/plugins/cache/market/tools/1.0.0/.claude-plugin/plugin.json at 1:19: `skills` leads out of the plugin: `../out`
+            settings /home/u/.claude/plugins/cache/market/tools/1.0.0/.claude-plugin/plugin.json at 1:51: `commands` names `./extra.md`
+            root /home/u/.claude/plugins/cache/market/tools/1.0.0/skills
+            root /home/u/.claude/plugins/cache/market/tools/1.0.0/more
+            root /home/u/.claude/plugins/cache/market/off/1.0.0/skills: `/home/u/.claude/settings.json:1:43` switches `off@market` off
+            root /home/u/.claude/plugins/cache/market/silent/1/skills: no settings file has `silent@market` in its `enabledPlugins`
+            root /home/u/.claude/plugins/cache/market/cached/1.10.0/skills
+            root /home/u/.claude/plugins/cache/market/tools/1.0.0/commands
+            root /home/u/.claude/plugins/cache/market/tools/1.0.0/extra.md
+            root /home/u/.claude/plugins/cache/market/off/1.0.0/commands: `/home/u/.claude/settings.json:1:43` switches `off@market` off
+            root /home/u/.claude/plugins/cache/market/silent/1/commands: no settings file has `silent@market` in its `enabledPlugins`
+        "#]],
+    );
+}
+
+const VERSION_1: &str = r#"
+//- /w trusted
+//- /w/.git dir
+//- /w/.claude/settings.json
+{"enabledPlugins": {"docs@agent-skills": true}}
+//- /home/u/.claude/plugins/installed_plugins.json
+{"version": 1, "plugins": {"docs@agent-skills": {"version": "1", "installPath": "/nowhere"}}}
+//- /home/u/.claude/plugins/marketplaces/agent-skills/.claude-plugin/marketplace.json
+{"name": "agent-skills", "plugins": [
+  {"name": "docs", "source": "./", "strict": false, "skills": ["./docs/xlsx", "./docs/pdf"]},
+  {"name": "rest", "source": "./", "skills": ["./docs/rest"]}
+]}
+//- /home/u/.claude/plugins/marketplaces/agent-skills/docs/xlsx/SKILL.md
+---
+name: xlsx
+description: d
+---
+body
+//- /home/u/.claude/plugins/marketplaces/agent-skills/docs/pdf/SKILL.md
+---
+name: pdf
+description: d
+metadata:
+  namespace: office
+---
+body
+//- /home/u/.claude/plugins/marketplaces/agent-skills/docs/rest/SKILL.md
+---
+name: rest
+description: d
+---
+body
+"#;
+
+#[test]
+fn version_one_goes_by_the_marketplace() {
+    check(
+        "claude-code",
+        "/w",
+        VERSION_1,
+        &expect![[r#"
+        active      docs:xlsx  /home/u/.claude/plugins/marketplaces/agent-skills/docs/xlsx/SKILL.md
+        active      docs:pdf   /home/u/.claude/plugins/marketplaces/agent-skills/docs/pdf/SKILL.md
+    "#]],
+    );
+    check(
+        "opencode-agent-skills",
+        "/w",
+        VERSION_1,
+        &expect![[r#"
+        active      xlsx       /home/u/.claude/plugins/marketplaces/agent-skills/docs/xlsx/SKILL.md
+        active      pdf        /home/u/.claude/plugins/marketplaces/agent-skills/docs/pdf/SKILL.md
+    "#]],
+    );
+}
+
+#[test]
+fn opencodes_plugin_reads_the_cache_first_and_follows_no_links_there() {
+    let fixture = r#"
+//- /w/.git dir
+//- /home/u/.claude/plugins/cache/flat/skills/a/SKILL.md
+---
+name: a
+description: flat
+metadata: {namespace: ns}
+---
+body
+//- /home/u/.claude/plugins/cache/market/p/2.0/skills/b/SKILL.md
+---
+name: b
+description: nested
+---
+body
+//- /home/u/.claude/plugins/cache/market/p/2.0/skills/linked -> /elsewhere/c
+//- /elsewhere/c/SKILL.md
+---
+name: c
+description: by a link
+---
+body
+//- /home/u/.claude/plugins/installed_plugins.json
+{"version": 2, "plugins": {"q@market": [{"scope": "user", "installPath": "/opt/q"}]}}
+//- /opt/q/skills/b/SKILL.md
+---
+name: b
+description: installed
+---
+body
+//- /w/.claude/skills/d/SKILL.md
+---
+name: d
+description: project
+---
+body
+"#;
+    check(
+        "opencode-agent-skills",
+        "/w",
+        fixture,
+        &expect![[r#"
+        active      d          /w/.claude/skills/d/SKILL.md
+        active      a          /home/u/.claude/plugins/cache/flat/skills/a/SKILL.md
+        active      b          /home/u/.claude/plugins/cache/market/p/2.0/skills/b/SKILL.md
+        shadowed    b          /opt/q/skills/b/SKILL.md
+            name/unique: `/home/u/.claude/plugins/cache/market/p/2.0/skills/b/SKILL.md` has the same name and is found earlier
+        passed over /home/u/.claude/plugins/cache/market/p/2.0/skills/linked: the agent does not follow this symbolic link
+    "#]],
+    );
+    let resolution = discover(&ctx("opencode-agent-skills", "/w"), &MemoryTree::new(fixture));
+    let labels: Vec<_> = resolution
+        .listed()
+        .map(|it| {
+            let label = resolution.roots[it.root].label.as_deref().unwrap_or("-");
+            format!("{label} {} {:?}", it.name, it.namespace)
+        })
+        .collect();
+    expect![[r#"
+        claude-project d None
+        claude-plugins a Some("ns")
+        claude-plugins b None"#]]
+    .assert_eq(&labels.join("\n"));
+}
+
+#[test]
+fn a_directory_of_skills_may_hold_a_plugin() {
+    check(
+        "claude-code",
+        "/w",
+        &with_skills(
+            r#"
+//- /w/.git dir
+//- /home/u/.claude/settings.json
+{"enabledPlugins": {"quiet@skills-dir": false}}
+//- /w/.claude/skills/kit/.claude-plugin/plugin.json
+{"name": "kit"}
+//+ /w/.claude/skills/kit/skills/a/SKILL.md
+//- /w/.claude/skills/kit/commands/go.md
+Go.
+//- /home/u/.claude/skills/quiet/.claude-plugin/plugin.json
+{}
+//+ /home/u/.claude/skills/quiet/skills/q/SKILL.md
+//- /home/u/.claude/skills/broken/.claude-plugin/plugin.json
+{
+//+ /home/u/.claude/skills/broken/skills/x/SKILL.md
+"#,
+        ),
+        &expect![[r#"
+            `/home/u/.claude/skills/broken/.claude-plugin/plugin.json:1:1` is not JSON: unterminated object; the agent goes on without it
+            active      kit:a      /w/.claude/skills/kit/skills/a/SKILL.md
+            active      kit:go     /w/.claude/skills/kit/commands/go.md
+        "#]],
+    );
+}
+
+const COMMANDS: &str = r#"
+//- /w/.git dir
+//- /w/.claude/commands/review.md
+---
+description: Reviews
+---
+Review $ARGUMENTS.
+//- /w/.claude/commands/front/end/component.md
+Make a component.
+//- /w/.claude/commands/front/notes.txt
+not a command
+//- /w/.claude/commands/taken.md
+A skill has this name.
+//- /w/.claude/commands/whole/SKILL.md
+A directory as one command.
+//- /w/.claude/commands/whole/other.md
+part of it
+//- /w/.claude/commands/self -> /w/.claude/commands
+//- /w/.claude/commands/linked.md -> /w/elsewhere.md
+//- /w/elsewhere.md
+By a link.
+//- /home/u/.claude/commands/review.md
+The user's.
+//- /w/.claude/skills/taken/SKILL.md
+wins
+"#;
+
+#[test]
+fn commands_are_skills_and_lose_to_them() {
+    check(
+        "claude-code",
+        "/w",
+        COMMANDS,
+        &expect![[r#"
+        active      taken      /w/.claude/skills/taken/SKILL.md
+        active      review     /home/u/.claude/commands/review.md
+        active      front:end:component /w/.claude/commands/front/end/component.md
+        active      linked     /w/.claude/commands/linked.md
+        shadowed    review     /w/.claude/commands/review.md
+            name/unique: `/home/u/.claude/commands/review.md` has the same name and is found earlier
+        shadowed    taken      /w/.claude/commands/taken.md
+            name/unique: `/w/.claude/skills/taken/SKILL.md` has the same name and is found earlier
+        active      whole      /w/.claude/commands/whole/SKILL.md
+    "#]],
+    );
+    check_explain(
+        "claude-code",
+        "/w",
+        "/w/.claude/commands/taken.md",
+        COMMANDS,
+        &expect![[r#"
+            Claude Code does not use this `taken`: `/w/.claude/skills/taken/SKILL.md` has the same name and is found earlier.
+            next: Rename one of the two, or remove the one you do not want.
+            root /w/.claude/skills
+            root /home/u/.claude/commands
+            root /w/.claude/commands
+              candidate /w/.claude/commands/taken.md
+                name/unique decisive=true: `/w/.claude/skills/taken/SKILL.md` has the same name and is found earlier
+        "#]],
+    );
+    check_explain(
+        "claude-code",
+        "/w",
+        "component",
+        COMMANDS,
+        &expect![[r#"
+            Claude Code shows `front:end:component` to its model.
+            root /w/.claude/skills
+            root /home/u/.claude/commands
+            root /w/.claude/commands
+              candidate /w/.claude/commands/front/end/component.md
+        "#]],
+    );
+}

@@ -1,0 +1,413 @@
+//! What the agents' own configuration files decide.
+
+use expect_test::expect;
+
+use super::{check, check_explain, ctx, path};
+use crate::discover::memory::MemoryTree;
+use crate::discover::{Candidate, DiscoveryContext, State, discover};
+
+#[test]
+fn opencode_takes_the_last_list_of_paths() {
+    check(
+        "opencode",
+        "/w/pkg",
+        r#"
+//- /w trusted
+//- /w/.git dir
+//- /home/u/.config/opencode/opencode.json
+{"skills": {"paths": ["~/more"]}}
+//- /w/opencode.jsonc
+{
+  // the worktree's own
+  "skills": {"paths": ["../shared", "~/mine", "gone",]},
+}
+//- /home/u/more/a/SKILL.md
+---
+name: a
+description: of the list that is overridden
+---
+//- /home/u/mine/deep/er/b/SKILL.md
+---
+name: b
+description: below home
+---
+//- /w/shared/SKILL.md
+---
+name: c
+description: in the directory itself
+---
+//- /w/shared/.hidden/d/SKILL.md
+---
+name: d
+description: passed over
+---
+"#,
+        &expect![[r#"
+            `/w/opencode.jsonc:3:47`: `skills.paths` names `/w/pkg/gone`, which is not there
+            active      c          /w/shared/SKILL.md
+            active      b          /home/u/mine/deep/er/b/SKILL.md
+            passed over /w/shared/.hidden: directories whose names begin with a dot are not searched
+        "#]],
+    );
+}
+
+#[test]
+fn a_denied_skill_tool_is_named_with_its_line() {
+    let fixture = r#"
+//- /w trusted
+//- /w/.git dir
+//- /w/opencode.json
+{
+  "permission": {
+    "edit": "deny",
+    "skill": {
+      "internal-*": "allow",
+      "*": "deny"
+    }
+  },
+  "agent": {"plan": {"permission": {"skill": {"a": "sometimes", "b": "ask"}}}}
+}
+//- /home/u/.config/opencode/opencode.json
+{"permission": {"*": "ask", "skill": {"internal-*": "deny", "x": "allow"}}}
+//- /w/.opencode/skill/a/SKILL.md
+---
+name: a
+description: d
+---
+"#;
+    check_explain(
+        "opencode",
+        "/w",
+        "a",
+        fixture,
+        &expect![[r#"
+            opencode may not use `a`: the rule `*` denies all skills, which switches the skill tool off, whatever is allowed beside it (`/w/opencode.json:6:7`).
+            next: Put that rule before the others, so that it is not the last.
+            settings /home/u/.config/opencode/opencode.json at 1:17: `permission.*` says `ask` for `*`
+            settings /w/opencode.json at 6:7: `permission.skill` says `deny` for `*`
+            settings /w/opencode.json at 6:7: the last rule about skills denies `*`, which switches the whole skill tool off, whatever is allowed before it
+            settings /w/opencode.json at 9:52: `agent.plan.permission.skill` needs `allow`, `ask` or `deny` here
+            root /builtin:/opencode: comes from the program of opencode 1.18.33
+            root /w/.opencode/skill
+              candidate /w/.opencode/skill/a/SKILL.md
+                permission/tool-off decisive=true at 6:7: the rule `*` denies all skills, which switches the skill tool off, whatever is allowed beside it
+                body/required as opencode-agent-skills at 1:1: opencode-agent-skills drops this file: the body is empty
+        "#]],
+    );
+    let resolution = discover(&ctx("opencode", "/w"), &MemoryTree::new(fixture));
+    let rules: Vec<_> = resolution
+        .permissions
+        .iter()
+        .map(|it| {
+            let at = it.source.at;
+            let agent = it.agent.as_deref().unwrap_or("-");
+            format!("{agent} {} {} {:?}:{}", it.pattern, it.action.name(), it.source.file, at.line)
+        })
+        .collect();
+    expect![[r#"
+        - * ask /home/u/.config/opencode/opencode.json:1
+        - internal-* allow /w/opencode.json:5
+        - x allow /home/u/.config/opencode/opencode.json:1
+        - * deny /w/opencode.json:6
+        plan b ask /w/opencode.json:9"#]]
+    .assert_eq(&rules.join("\n"));
+}
+
+#[test]
+fn codex_switches_skills_by_path_and_by_name() {
+    check(
+        "codex",
+        "/w",
+        r#"
+//- /w/.git dir
+//- /home/u/.codex/config.toml
+model = "x"
+
+[[skills.config]]
+path = "/w/.codex/skills/a/SKILL.md"
+enabled = false
+
+[[skills.config]]
+name = "b"
+enabled = false
+
+[[skills.config]]
+name = "c"
+enabled = false
+
+[[skills.config]]
+path = "~/.agents/skills/c/SKILL.md"
+enabled = true
+
+[[skills.config]]
+path = "/w/.codex/skills/a"
+enabled = false
+
+[[skills.config]]
+enabled = false
+//- /w/.codex/skills/a/SKILL.md
+---
+name: a
+description: d
+---
+//- /home/u/.agents/skills/b/SKILL.md
+---
+name: b
+description: d
+---
+//- /home/u/.agents/skills/c/SKILL.md
+---
+name: c
+description: d
+---
+//- /home/u/.agents/skills/e/SKILL.md
+---
+name: e
+description: d
+---
+//- /home/u/.agents/skills/e/agents/openai.yaml
+interface:
+  display_name: E
+policy:
+  allow_implicit_invocation: false
+//- /home/u/.agents/skills/f/SKILL.md
+---
+name: f
+description: d
+---
+//- /home/u/.agents/skills/f/agents/openai.yaml
+policy: [
+"#,
+        &expect![[r#"
+            `/home/u/.codex/config.toml:19:1`: `[[skills.config]]` names a directory where the agent looks for a file
+            `/home/u/.codex/config.toml:23:1`: `[[skills.config]]` has neither `path` nor `name`, and is passed over
+            ignored     a          /w/.codex/skills/a/SKILL.md
+                settings/off: /home/u/.codex/config.toml:3:1 `skills.config` switches it off
+            ignored     b          /home/u/.agents/skills/b/SKILL.md
+                settings/off: /home/u/.codex/config.toml:7:1 `skills.config` switches it off
+            active      c          /home/u/.agents/skills/c/SKILL.md
+            hidden      e          /home/u/.agents/skills/e/SKILL.md
+                metadata/policy: /home/u/.agents/skills/e/agents/openai.yaml:4:30 `policy.allow_implicit_invocation` keeps it from the model
+            active      f          /home/u/.agents/skills/f/SKILL.md
+                metadata/policy: /home/u/.agents/skills/f/agents/openai.yaml:1:9 `agents/openai.yaml` does not count: not YAML: `[` is never closed
+        "#]],
+    );
+}
+
+#[test]
+fn gemini_switches_names_off_in_any_case_and_reads_the_worktree_only_when_it_is_trusted() {
+    let fixture = |trust: &str| {
+        format!(
+            r#"
+//- /home/u/.gemini/settings.json
+{{"skills": {{"disabled": ["ONE"]}} /* why */}}
+//- /home/u/.gemini/trustedFolders.json
+{{"/w": "{trust}", "/": "TRUST_FOLDER"}}
+//- /w/.gemini/settings.json
+{{"skills": {{"disabled": ["two"]}}}}
+//- /home/u/.gemini/skills/one/SKILL.md
+---
+name: One
+description: d
+---
+//- /home/u/.gemini/skills/two/SKILL.md
+---
+name: Two
+description: d
+---
+"#
+        )
+    };
+    check(
+        "gemini-cli",
+        "/w",
+        &fixture("TRUST_FOLDER"),
+        &expect![[r#"
+        ignored     One        /home/u/.gemini/skills/one/SKILL.md
+            settings/off: /home/u/.gemini/settings.json:1:26 `skills.disabled` switches it off
+        ignored     Two        /home/u/.gemini/skills/two/SKILL.md
+            settings/off: /w/.gemini/settings.json:1:26 `skills.disabled` switches it off
+    "#]],
+    );
+    check(
+        "gemini-cli",
+        "/w",
+        &fixture("DO_NOT_TRUST"),
+        &expect![[r#"
+        ignored     One        /home/u/.gemini/skills/one/SKILL.md
+            settings/off: /home/u/.gemini/settings.json:1:26 `skills.disabled` switches it off
+        active      Two        /home/u/.gemini/skills/two/SKILL.md
+    "#]],
+    );
+}
+
+#[test]
+fn claude_code_overrides_states_by_name() {
+    check(
+        "claude-code",
+        "/w",
+        r#"
+//- /w trusted
+//- /w/.git dir
+//- /home/u/.claude/settings.json
+{"skillOverrides": {"a": "off", "b": "name-only", "c": "user-invocable-only", "e": "never"}}
+//- /w/.claude/settings.json
+{"skillOverrides": {"a": "on", "d": "off"}, "permissions": {"deny": ["Skill(x", "Bash(ls)"]}}
+//- /w/.claude/skills/a/SKILL.md
+a
+//- /w/.claude/skills/b/SKILL.md
+b
+//- /w/.claude/skills/c/SKILL.md
+c
+//- /w/.claude/skills/d/SKILL.md
+the project's
+//- /home/u/.claude/skills/d/SKILL.md
+the user's: switched off as well, and so nobody wins
+"#,
+        &expect![[r#"
+            `/home/u/.claude/settings.json:1:84`: `skillOverrides.e` is not a state
+            `/w/.claude/settings.json:1:70`: `Skill(x` is not a rule: its parenthesis is not closed
+            ignored     d          /home/u/.claude/skills/d/SKILL.md
+                settings/off: /w/.claude/settings.json:1:32 `skillOverrides` switches it off
+            active      a          /w/.claude/skills/a/SKILL.md
+            active      b          /w/.claude/skills/b/SKILL.md
+                settings/name-only: /home/u/.claude/settings.json:1:33 `skillOverrides` shows its name without a description
+            hidden      c          /w/.claude/skills/c/SKILL.md
+                settings/user-only: /home/u/.claude/settings.json:1:51 `skillOverrides` leaves it to the user
+            ignored     d          /w/.claude/skills/d/SKILL.md
+                settings/off: /w/.claude/settings.json:1:32 `skillOverrides` switches it off
+        "#]],
+    );
+}
+
+#[test]
+fn a_broken_file_says_where_and_what_the_agent_does() {
+    check(
+        "opencode",
+        "/w",
+        "
+//- /w/.git dir
+//- /w/opencode.json
+{
+  \"skills\": {\"paths\": [\"a\" \"b\"]}
+}
+",
+        &expect![[r#"
+            `/w/opencode.json:2:27` is not JSON: expected comma; the agent does not start with it
+        "#]],
+    );
+    check(
+        "claude-code",
+        "/w",
+        "//- /w/.claude/settings.json\n{,}\n",
+        &expect![[r#"
+            `/w/.claude/settings.json:1:2` is not JSON: unexpected token in object; the agent goes on without it
+        "#]],
+    );
+}
+
+#[test]
+fn a_variable_names_a_file() {
+    let tree = MemoryTree::new(
+        "
+//- /w/.git dir
+//- /etc/own.json
+{\"skills\": {\"paths\": [\"x\"]}}
+//- /w/x/a/SKILL.md
+---
+name: a
+description: d
+---
+",
+    );
+    let mut ctx = ctx("opencode", "/w");
+    ctx.environment.insert("OPENCODE_CONFIG".to_owned(), "/etc/own.json".into());
+    let resolution = discover(&ctx, &tree);
+    assert_eq!(resolution.listed().last().map(|it| it.path.clone()), Some(path("/w/x/a/SKILL.md")));
+    ctx.environment.insert("OPENCODE_DISABLE_PROJECT_CONFIG".to_owned(), "1".into());
+    assert_eq!(discover(&ctx, &tree).listed().count(), 1, "the variable is the user's");
+}
+
+#[test]
+fn what_a_rule_denies_is_denied_with_its_place_and_keeps_its_name() {
+    let fixture = r#"
+//- /w/.git dir
+//- /w/opencode.json
+{"permission": {"skill": {"internal-*": "deny", "b": "ask"}},
+ "agent": {"plan": {"permission": {"skill": {"b": "deny"}}}}}
+//- /w/.opencode/skill/internal-a/SKILL.md
+---
+name: internal-a
+description: d
+---
+Body.
+//- /w/.claude/skills/internal-a/SKILL.md
+---
+name: internal-a
+description: the other one
+---
+Body.
+//- /w/.opencode/skill/b/SKILL.md
+---
+name: b
+description: d
+---
+Body.
+//- /w/.opencode/skill/internal-broken/SKILL.md
+---
+name: [
+---
+"#;
+    let shown = |agent: Option<&str>| -> Vec<String> {
+        let ctx = DiscoveryContext { agent: agent.map(Into::into), ..ctx("opencode", "/w") };
+        let resolution = discover(&ctx, &MemoryTree::new(fixture));
+        let line = |it: &Candidate| {
+            let reason = it.reason.as_ref();
+            let at = reason.and_then(|it| it.at).map(|at| format!(" {}:{}", at.line, at.column));
+            let why = reason.map(|it| format!(" {}{}", it.rule, at.unwrap_or_default()));
+            format!("{} {}{}", it.name, it.state.name(), why.unwrap_or_default())
+        };
+        resolution.candidates.iter().map(line).collect()
+    };
+    let all = shown(None);
+    assert!(all.contains(&"internal-a denied permission/denied 1:27".to_owned()), "{all:?}");
+    assert!(all.contains(&"internal-a shadowed name/unique".to_owned()), "{all:?}");
+    assert!(all.contains(&"b active".to_owned()), "{all:?}");
+    assert!(all.contains(&"[ invalid yaml/valid 2:7".to_owned()), "{all:?}");
+    let plan = shown(Some("plan"));
+    assert!(plan.contains(&"b denied permission/denied 2:46".to_owned()), "{plan:?}");
+    assert_eq!(shown(Some("build")), all, "an agent without rules of its own");
+}
+
+#[test]
+fn a_repository_may_only_be_stricter() {
+    let fixture = r#"
+//- /w/.git dir
+//- /w/.skillsd.toml
+[permission.skill]
+"a" = "deny"
+"b" = "allow"
+"c" = "ask"
+//- /w/.agents/skills/a/SKILL.md
+---
+name: a
+description: d
+---
+//- /w/.agents/skills/b/SKILL.md
+---
+name: b
+description: d
+---
+"#;
+    for profile in ["agentskills", "codex", "opencode"] {
+        let resolution = discover(&ctx(profile, "/w"), &MemoryTree::new(fixture));
+        let a = resolution.candidates.iter().find(|it| it.name == "a").unwrap();
+        assert_eq!(a.state, State::Denied, "{profile}");
+        let reason = a.reason.as_ref().unwrap();
+        assert_eq!(reason.file.as_ref().unwrap().to_str(), Some("/w/.skillsd.toml"));
+        assert_eq!(reason.at.unwrap().line, 2);
+        let rules: Vec<_> = resolution.permissions.iter().map(|it| &*it.pattern).collect();
+        assert_eq!(rules, ["a", "c"], "{profile}: nobody's repository allows anything");
+        assert!(!resolution.nearest("a").contains(&"a"), "what is denied is not named");
+    }
+}

@@ -1,0 +1,215 @@
+//! Linked worktrees: what of the main one counts, and what is said of what does not.
+
+use std::sync::Arc;
+
+use expect_test::expect;
+use skills_agents::profile::{LinkedWorktrees, Profile};
+
+use super::{
+    Around, MemoryTree, check, check_explain, check_explain_with, ctx, discover, path, render,
+};
+use crate::discover::{Ignored, Stray, Thing};
+
+const LINKED: &str = "
+//- /main/.git/worktrees/linked/gitdir
+/linked/.git
+//- /main/.git/worktrees/linked/commondir
+../..
+//- /main/.claude/skills/both/SKILL.md
+---
+name: both
+description: in the main worktree
+---
+//- /main/.claude/skills/there/SKILL.md
+---
+name: there
+description: in the main worktree
+---
+//- /main/pkg/.claude/skills/deep/SKILL.md
+---
+name: deep
+description: in a package of the main worktree
+---
+//- /linked/.git
+gitdir: /main/.git/worktrees/linked
+//- /linked/pkg dir
+//- /linked/.claude/skills/both/SKILL.md
+---
+name: both
+description: in the linked worktree
+---
+";
+
+fn stray(at: &str, thing: Thing) -> Stray {
+    Stray { path: path(at), thing, skill: None, worktree: None, ignored: None }
+}
+
+fn around(stray: Stray) -> Around {
+    Around { met: vec![stray] }
+}
+
+#[test]
+fn an_agent_reads_the_linked_worktree_alone_and_says_what_it_leaves_out() {
+    check(
+        "claude-code",
+        "/linked",
+        LINKED,
+        &expect![[r#"
+            active      both       /linked/.claude/skills/both/SKILL.md
+        "#]],
+    );
+    check_explain(
+        "claude-code",
+        "/linked",
+        "/main/.claude/skills/there/SKILL.md",
+        LINKED,
+        &expect![[r#"
+            Claude Code finds no skill at `/main/.claude/skills/there/SKILL.md`: it belongs to the main worktree `/main`, and in the linked worktree `/linked` Claude Code reads that one alone, though its documents say otherwise.
+            next: Commit it and merge it into the branch of `/linked`, or copy its directory there.
+            worktree/linked decisive=true: it belongs to the main worktree `/main`, and in the linked worktree `/linked` Claude Code reads that one alone, though its documents say otherwise
+            worktree/linked decisive=false at 1:1: `/linked` is a worktree linked to `/main`; Claude Code reads it alone, though its documents say otherwise
+            root /linked/.claude/skills
+        "#]],
+    );
+    let met =
+        around(stray("/main/.claude/skills/there", Thing::Directory(Some("SKILL.md".into()))));
+    check_explain_with(
+        "opencode",
+        "/linked",
+        "there",
+        LINKED,
+        &met,
+        &expect![[r#"
+            opencode finds no skill called `there`. There is `/main/.claude/skills/there`, but it belongs to the main worktree `/main`, and in the linked worktree `/linked` opencode reads that one alone.
+            next: Commit it and merge it into the branch of `/linked`, or copy its directory there.
+            worktree/linked decisive=true: it belongs to the main worktree `/main`, and in the linked worktree `/linked` opencode reads that one alone
+            worktree/linked decisive=false at 1:1: `/linked` is a worktree linked to `/main`; opencode reads it alone
+            root /builtin:/opencode: comes from the program of opencode 1.18.33
+            root /linked/.claude/skills
+        "#]],
+    );
+}
+
+#[test]
+fn a_copied_git_file_opens_no_other_worktree() {
+    let copied = format!("{LINKED}//- /copy/.git\ngitdir: /main/.git/worktrees/linked\n");
+    check_explain(
+        "claude-code",
+        "/copy",
+        "/main/.claude/skills/there/SKILL.md",
+        &copied,
+        &expect![[r#"
+            Claude Code finds no skill at `/main/.claude/skills/there/SKILL.md`: it is in none of the directories that Claude Code searches.
+            next: Move the skill's directory to `/copy/.claude/skills/there`, or link it there.
+            roots/searched decisive=true: it is in none of the directories that Claude Code searches
+            worktree/proven decisive=false at 1:1: `/copy/.git` leads to no repository: it names `/main/.git/worktrees/linked`, which does not name this worktree in turn
+        "#]],
+    );
+    let resolution = discover(&with_main("agentskills", "/copy"), &MemoryTree::new(&copied));
+    assert_eq!(resolution.candidates.len(), 0);
+}
+
+fn with_main(profile: &str, cwd: &str) -> crate::discover::DiscoveryContext {
+    let mut ctx = ctx(profile, cwd);
+    let profile = Profile { linked_worktrees: LinkedWorktrees::WithMain, ..(*ctx.profile).clone() };
+    ctx.profile = Arc::new(profile);
+    ctx
+}
+
+#[test]
+fn behind_a_linked_worktree_the_main_one_may_count_too() {
+    let tree = MemoryTree::new(LINKED);
+    let shown = |profile: &str| render(&discover(&with_main(profile, "/linked/pkg"), &tree));
+    expect![[r#"
+        active      both       /linked/.claude/skills/both/SKILL.md
+        active      deep       /main/pkg/.claude/skills/deep/SKILL.md
+        shadowed    both       /main/.claude/skills/both/SKILL.md
+            name/unique: `/linked/.claude/skills/both/SKILL.md` has the same name and is found earlier
+        active      there      /main/.claude/skills/there/SKILL.md
+    "#]].assert_eq(&shown("claude-code"));
+    let ctx = with_main("opencode", "/linked/pkg");
+    assert!(ctx.profile.duplicates.last_wins());
+    expect![[r#"
+        active      deep       /main/pkg/.claude/skills/deep/SKILL.md
+        shadowed    both       /main/.claude/skills/both/SKILL.md
+            name/unique: `/linked/.claude/skills/both/SKILL.md` has the same name and is found later; so opencode means it, but it reads files at the same time and takes either
+        active      there      /main/.claude/skills/there/SKILL.md
+        active      both       /linked/.claude/skills/both/SKILL.md
+    "#]]
+    .assert_eq(&render(&discover(&ctx, &tree)));
+}
+
+#[test]
+fn what_the_disk_has_besides_is_told() {
+    const TREE: &str = "
+//- /w/.git dir
+//- /w/.claude/skills dir
+";
+    let skill = || Thing::Directory(Some("SKILL.md".into()));
+    let mut found = Vec::new();
+    let mut tell = |profile: &str, query: &str, stray: Stray| {
+        let ctx = ctx(profile, "/w");
+        let resolution = discover(&ctx, &MemoryTree::new(TREE));
+        let asked = path(query);
+        let query = super::Query::Path(&asked);
+        let verdict = super::explain(&ctx, &resolution, query, &around(stray)).verdict;
+        found.push(format!("{}\n    {}\n", verdict.summary, verdict.next.unwrap_or_default()));
+    };
+    let wrong = Thing::Nothing(Some(path("/w/.claude/skills/a/skill.md")));
+    let at = "/w/.claude/skills/a/SKILL.md";
+    tell("claude-code", at, stray(at, wrong));
+    let at = "/w/.claude/skills/b";
+    tell("claude-code", at, stray(at, Thing::Directory(None)));
+    tell("claude-code", at, stray(at, Thing::Nothing(Some(path("/w/.claude/skills/B")))));
+    tell("claude-code", at, stray(at, Thing::Nothing(None)));
+    let at = "/w/.claude/skills/flat.md";
+    tell("claude-code", at, stray(at, Thing::File));
+    let at = "/w/gen/.claude/skills/g";
+    let ignored = Ignored {
+        dir: path("/w/gen"),
+        file: path("/w/.gitignore"),
+        line: 3,
+        pattern: "gen/".to_owned(),
+    };
+    tell("claude-code", at, Stray { ignored: Some(ignored.clone()), ..stray(at, skill()) });
+    tell("opencode", at, Stray { ignored: Some(ignored), ..stray(at, skill()) });
+    let at = "/other/.claude/skills/o";
+    tell("codex", at, Stray { worktree: Some(path("/other")), ..stray(at, skill()) });
+    let at = "/w/sub/.claude/skills/s";
+    tell("codex", at, Stray { worktree: Some(path("/w/sub")), ..stray(at, skill()) });
+    let at = "/w/docs/skills/d/SKILL.md";
+    tell("codex", at, stray(at, Thing::File));
+    tell("opencode-agent-skills", at, stray(at, Thing::File));
+    // What is no skill anywhere is not to be moved.
+    tell("codex", "/etc", stray("/etc", Thing::Directory(None)));
+    let at = "/w/src/main.rs";
+    tell("codex", at, stray(at, Thing::File));
+    expect![[r#"
+        Claude Code finds no skill at `/w/.claude/skills/a/SKILL.md`: `/w/.claude/skills/a/skill.md` must be called `SKILL.md`, in capitals.
+            Rename the file to `SKILL.md`.
+        Claude Code finds no skill at `/w/.claude/skills/b`: the directory has no SKILL.md, and none is below it.
+            Write `/w/.claude/skills/b/SKILL.md`.
+        Claude Code finds no skill at `/w/.claude/skills/b`: nothing is there, but `/w/.claude/skills/B` is.
+            Did you mean `/w/.claude/skills/B`?
+        Claude Code finds no skill at `/w/.claude/skills/b`: nothing is there.
+            Check the path; `skillsd list` shows what there is.
+        Claude Code finds no skill at `/w/.claude/skills/flat.md`: it is a file that belongs to no skill; a skill is a directory with a SKILL.md.
+            Move it to `/w/.claude/skills/flat/SKILL.md`.
+        Claude Code finds no skill at `/w/gen/.claude/skills/g`: git ignores `/w/gen` (`/w/.gitignore:3` says `gen/`), and Claude Code passes over what git ignores below the working directory.
+            Take that line out, or work in `/w/gen`.
+        opencode finds no skill at `/w/gen/.claude/skills/g`: it is in none of the directories that opencode searches.
+            Move the skill's directory to `/w/.claude/skills/g`, or link it there.
+        Codex finds no skill at `/other/.claude/skills/o`: it belongs to the worktree `/other`, and Codex reads that of the working directory, `/w`.
+            Work in `/other`, or copy the skill's directory to this worktree.
+        Codex finds no skill at `/w/sub/.claude/skills/s`: it belongs to the worktree `/w/sub`, and Codex reads that of the working directory, `/w`.
+            Work in `/w/sub`, or copy the skill's directory to this worktree.
+        Codex finds no skill at `/w/docs/skills/d/SKILL.md`: it is in none of the directories that Codex searches.
+            Move the skill's directory to `/w/.codex/skills/d`, or link it there.
+        opencode-agent-skills finds no skill at `/w/docs/skills/d/SKILL.md`: it is in none of the directories that opencode-agent-skills searches.
+            Move the skill's directory to `/w/.opencode/skills/d`, or link it there.
+        Codex finds no skill at `/etc`: it is a directory without a SKILL.md, in none of the directories that Codex searches.
+            Ask with a skill's name or the path of its SKILL.md, or run `skillsd explain --cwd /etc` to see what Codex finds for whoever works there.
+        Codex finds no skill at `/w/src/main.rs`: it is a file that is no SKILL.md, in none of the directories that Codex searches.
+            Ask with a skill's name or the path of its SKILL.md.
+    "#]].assert_eq(&found.concat());
+}

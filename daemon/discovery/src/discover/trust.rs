@@ -1,0 +1,133 @@
+//! Trust: what the user has said about directories, and what waits until it is given.
+//!
+//! What comes with a worktree is trusted where the user has said so of it or of a directory above
+//! it. An agent that asks for trust, or a configuration that does, takes nothing from a project
+//! before; for all others trust is a flag, which running things asks for.
+//!
+//! Who wins a name is settled before, as if the project were trusted: its skills are named for
+//! what they would be, and nothing moves up into a name that trust would take away again.
+
+use std::collections::BTreeMap;
+
+use skills_agents::profile::Trust;
+use skills_syntax::path::AbsPath;
+
+use super::owner::Owners;
+use super::settings::Settings;
+use super::{Candidate, DiscoveryContext, Policy, Reason, Root, RootOutcome, State};
+
+/// What the user has said about directories, by their canonical paths.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trusts(BTreeMap<AbsPath, bool>);
+
+impl Trusts {
+    /// Returns what was said about these directories.
+    pub fn new(said: impl IntoIterator<Item = (AbsPath, bool)>) -> Self {
+        Self(said.into_iter().collect())
+    }
+
+    /// Returns what holds for a path, and the directory of which it was said: the nearest one above
+    /// it. None where nothing was said.
+    pub fn said(&self, path: &AbsPath) -> Option<(&AbsPath, bool)> {
+        path.ancestors().find_map(|it| self.0.get_key_value(&it)).map(|(dir, it)| (dir, *it))
+    }
+
+    /// Returns all that was said, by path.
+    pub fn iter(&self) -> impl Iterator<Item = (&AbsPath, bool)> {
+        self.0.iter().map(|(dir, it)| (dir, *it))
+    }
+}
+
+/// Marks the roots that need trust with the place that it is given to and what the user has said of
+/// that place.
+pub(super) fn mark(owners: &Owners<'_>, roots: &mut [Root]) {
+    for root in roots.iter_mut().filter(|it| !it.is_own() && it.outcome == RootOutcome::Walked) {
+        let place = root.place.take().unwrap_or_else(|| owners.place(&root.path));
+        root.said = owners.said(&place);
+        root.place = Some(place);
+    }
+}
+
+/// Holds back what comes with a worktree that is not trusted, where the agent or the user asks for
+/// trust. `settings` is what the agent's own files say.
+pub(super) fn hold_back(
+    ctx: &DiscoveryContext,
+    policy: &Policy,
+    settings: &Settings,
+    roots: &[Root],
+    candidates: &mut [Candidate],
+) {
+    let (agent, said) = (ctx.profile.subject(), settings.trusted.as_ref());
+    let (by_agent, is_given, variable) = match &ctx.profile.trust {
+        Trust::Needed { variables } => {
+            let is_given =
+                variables.iter().any(|it| is_on(ctx, it)) || matches!(said, Some((true, _)));
+            (true, is_given, variables.first())
+        }
+        Trust::NotAsked => (false, false, None),
+    };
+    if !(by_agent || policy.requires_trust) {
+        return;
+    }
+    let refused = said.filter(|_| by_agent).map(|(_, source)| source);
+    let command = "run `skillsd trust` in it";
+    let next = match variable {
+        Some(variable) => {
+            format!("Trust the folder in {agent}, set `{variable}` to `true`, or {command}.")
+        }
+        None if by_agent => format!("To trust the project, {command}."),
+        None => format!("To trust the worktree, {command}."),
+    };
+    for candidate in candidates {
+        let root = &roots[candidate.root];
+        let waits = candidate.state.is_listed() || candidate.state == State::Conditional;
+        if !waits || root.is_own() || root.said.unwrap_or(is_given) {
+            continue;
+        }
+        let message = match root.said {
+            Some(_) => "the user has said not to trust where it lies".to_owned(),
+            None if by_agent => {
+                let says = match (refused, &settings.trust_file) {
+                    (None, Some(file)) => format!(", and `{}` does not name it", file.display()),
+                    _ => String::new(),
+                };
+                format!("{agent} takes a project's skills only where its folder is trusted{says}")
+            }
+            None => "`require_trust` takes a project's skills only where it is trusted".to_owned(),
+        };
+        candidate.state = State::Untrusted;
+        candidate.reason = Some(Box::new(Reason {
+            rule: "project/trusted",
+            message,
+            at: refused.map(|it| it.at),
+            file: refused.map(|it| it.file.clone()),
+            next: next.clone(),
+            winner: None,
+        }));
+    }
+}
+
+/// Returns whether a variable says yes.
+pub(super) fn is_on(ctx: &DiscoveryContext, variable: &str) -> bool {
+    let value = ctx.environment.get(variable);
+    value.is_some_and(|it| it == "1" || it.eq_ignore_ascii_case("true"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(text: &str) -> AbsPath {
+        AbsPath::new(text.as_ref()).unwrap()
+    }
+
+    #[test]
+    fn the_nearest_directory_counts() {
+        let trusts = Trusts::new([(path("/w"), true), (path("/w/vendor"), false)]);
+        let said = |text: &str| trusts.said(&path(text)).map(|it| it.1);
+        assert_eq!(said("/w/.claude/skills"), Some(true));
+        assert_eq!(said("/w/vendor/x"), Some(false));
+        assert_eq!(said("/worktree"), None, "a name is not a path");
+        assert_eq!(said("/"), None);
+    }
+}

@@ -1,0 +1,666 @@
+//! The walk below one root: which SKILL.md files are met, and what is passed over.
+//!
+//! Depth-first, entries in the order of their names' bytes, a directory's own SKILL.md before
+//! those below it: the same tree always gives the same order, whatever the file system's is.
+
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+use skills_agents::profile::{Links, Paths, Profile, RootRule, Scope, Seeks, Text, Walk};
+use skills_syntax::path::AbsPath;
+
+use super::links::{Fence, LinkRule};
+use super::plugins::Form;
+use super::provided::{Provided, Stock};
+use super::survey::{Bounds, Passage, Survey, leads};
+use super::tree::{Fault, FaultKind, FileId, Item, ItemKind, Listing, Place, SkillFile, Tree};
+use super::{Bound, DiscoveryContext, Owner, Root, RootOutcome, Skip, SkipReason, Worktree};
+
+/// The one file name that makes a directory a skill.
+pub(super) const SKILL_FILE: &str = "SKILL.md";
+
+/// The directory that makes one a plugin, if there is a manifest in it.
+pub(super) const PLUGIN: &str = ".claude-plugin";
+
+/// What the name of a command file ends in.
+pub(super) const COMMAND: &[u8] = b".md";
+
+/// The most repeated walks of directories that links lead to. Beyond that each directory is walked
+/// once, at its path nearest to the root.
+const REPEATED: usize = 1_000;
+
+/// The most directories of one root that may be reached again before the same holds.
+const KNOTS: usize = 100;
+
+/// A SKILL.md as it was met, before it is judged.
+pub(super) struct Met {
+    pub(super) path: AbsPath,
+    pub(super) root: usize,
+    /// The directory that it is in.
+    pub(super) directory: Option<FileId>,
+    pub(super) file: Result<SkillFile, Fault>,
+    /// Its name, where that is not for the agent's rules to decide.
+    pub(super) name: Option<Box<str>>,
+    /// Whether there is a directory beside it that may hold the file of [`Profile::sidecar`].
+    ///
+    /// [`Profile::sidecar`]: skills_agents::profile::Profile::sidecar
+    pub(super) beside: bool,
+    /// What it is called, where it is a command.
+    pub(super) command: Option<Command>,
+}
+
+/// What a command is called.
+pub(super) struct Command {
+    /// The file's name without what it ends in.
+    pub(super) name: String,
+    /// The directories below the root that it is in.
+    pub(super) within: Vec<String>,
+}
+
+/// Walks roots one after the other, collecting what it meets.
+pub(super) struct Walker<'a> {
+    pub(super) tree: &'a dyn Tree,
+    pub(super) profile: &'a Profile,
+    pub(super) bounds: Bounds,
+    pub(super) links: &'a LinkRule<'a>,
+    /// Limits of the links below the root being walked; none for the user's own roots.
+    pub(super) fence: Option<Fence>,
+    pub(super) candidates: Vec<Met>,
+    /// Directories met that say they are plugins.
+    plugins: Vec<AbsPath>,
+    pub(super) complete: bool,
+}
+
+/// The walk of one root.
+struct Descent<'a> {
+    walk: &'a Walk,
+    root: usize,
+    skips: Vec<Skip>,
+    /// Directories already walked below this root, with the depth and path they were met at.
+    /// One is walked again only from a place nearer to the root, so that links can neither
+    /// hide what lies within the depth limit nor make the walk endless.
+    walked: HashMap<FileId, (u16, AbsPath)>,
+    /// How many entries those have.
+    entries: usize,
+    /// Which directories the budget holds.
+    survey: &'a Survey,
+    /// The number of directories that were entered.
+    visits: usize,
+    /// The number of those at the level at which the budget ends.
+    at_last: usize,
+    /// True where each directory is walked only at its path nearest to the root.
+    nearest_only: bool,
+    /// True once something was over the budget.
+    is_over: bool,
+}
+
+impl<'a> Walker<'a> {
+    pub(super) fn new(
+        tree: &'a dyn Tree,
+        ctx: &'a DiscoveryContext,
+        worktree: &Worktree,
+        links: &'a LinkRule<'a>,
+    ) -> Self {
+        let mut complete = true;
+        let mut real = |path: &AbsPath| match tree.look(path) {
+            Some(Place::Directory { .. }) => {
+                let real = tree.canonical(path);
+                complete &= real.is_some();
+                real
+            }
+            Some(_) => None,
+            None => {
+                complete = false;
+                None
+            }
+        };
+        let home = ctx.environment.get("HOME").and_then(|it| AbsPath::new(it.as_ref()).ok());
+        let bounds = Bounds { home: home.and_then(|it| real(&it)), top: real(&worktree.top) };
+        let (profile, candidates, plugins) = (&*ctx.profile, Vec::new(), Vec::new());
+        Self { tree, profile, bounds, links, fence: None, candidates, plugins, complete }
+    }
+
+    /// Sets where the links of the root may lead that is walked next; see [`LinkRule::fence`].
+    pub(super) fn fence_off(&mut self, root: &AbsPath, is_own: bool, base: &AbsPath) {
+        self.fence = self.links.fence(root, is_own, base);
+    }
+
+    pub(super) fn root(
+        &mut self,
+        path: &AbsPath,
+        walk: &Walk,
+        root: usize,
+    ) -> (RootOutcome, Vec<Skip>) {
+        if let Some(outcome) = self.refuses(path) {
+            return (outcome, Vec::new());
+        }
+        let survey = self.survey(path, walk, Seeks::Skills);
+        if !survey.known {
+            self.complete = false;
+            return (RootOutcome::Walked, Vec::new());
+        }
+        let start = (self.candidates.len(), self.plugins.len());
+        let mut descent = Descent::new(walk, root, &survey);
+        let mut walked = self.directory(&mut descent, path, 0);
+        if descent.is_astray() {
+            self.candidates.truncate(start.0);
+            self.plugins.truncate(start.1);
+            descent = Descent { nearest_only: true, ..Descent::new(walk, root, &survey) };
+            walked = self.directory(&mut descent, path, 0);
+        }
+        let outcome = match walked {
+            Ok(()) => RootOutcome::Walked,
+            Err(fault) => RootOutcome::Fault(fault),
+        };
+        let (directories, entries) = (descent.walked.len(), descent.entries);
+        if let Some(max) = walk.most_directories.filter(|max| directories > *max) {
+            descent.skip(path.clone(), SkipReason::TooManyDirectories(max, directories));
+        }
+        if let Some(max) = walk.most_entries.filter(|max| entries > *max) {
+            descent.skip(path.clone(), SkipReason::TooManyEntries(max, entries));
+        }
+        descent.skips.extend_from_slice(&survey.skips);
+        (outcome, descent.skips)
+    }
+
+    /// Returns what there is to say of a root that is no directory, or one that is not searched.
+    fn refuses(&mut self, path: &AbsPath) -> Option<RootOutcome> {
+        match self.tree.look(path) {
+            None => {
+                self.complete = false;
+                Some(RootOutcome::Pending)
+            }
+            Some(Place::Missing) => Some(RootOutcome::Missing),
+            Some(Place::Directory { .. }) => {
+                let beyond = self.out_of_bounds(path).map(RootOutcome::OutOfBounds);
+                beyond.or_else(|| {
+                    let fault = self.links.directory(self.fence.as_ref(), path)?;
+                    Some(RootOutcome::NoBase(format!("it {fault}")))
+                })
+            }
+            Some(Place::File) => Some(not_directory("")),
+            Some(Place::Special(word)) => Some(not_directory(word)),
+            Some(Place::Fault(fault)) => Some(RootOutcome::Fault(fault)),
+        }
+    }
+
+    /// Walks a path of a plugin.
+    pub(super) fn plugin(
+        &mut self,
+        path: &AbsPath,
+        form: Form,
+        seeks: Seeks,
+        rule: &RootRule,
+        root: usize,
+    ) -> (RootOutcome, Vec<Skip>) {
+        let walk = match form {
+            Form::Holder => Walk { root_skill: false, ..rule.walk.clone() },
+            Form::Named => Walk { root_skill: true, ..rule.walk.clone() },
+            Form::Skill => Walk { root_skill: true, max_depth: Some(0), ..rule.walk.clone() },
+        };
+        match seeks {
+            Seeks::Skills => self.root(path, &walk, root),
+            Seeks::Commands => self.commands(path, &rule.walk, root),
+        }
+    }
+
+    /// Returns the directories met that say they are plugins.
+    pub(super) fn take_plugins(&mut self) -> Vec<AbsPath> {
+        std::mem::take(&mut self.plugins)
+    }
+
+    /// Takes up every command below a root, which may be a command itself.
+    pub(super) fn commands(
+        &mut self,
+        path: &AbsPath,
+        walk: &Walk,
+        root: usize,
+    ) -> (RootOutcome, Vec<Skip>) {
+        if path.as_os_str().as_bytes().ends_with(COMMAND)
+            && matches!(self.tree.look(path), Some(Place::File))
+        {
+            self.command((path.clone(), None), ItemKind::Link, root, &[]);
+            return (RootOutcome::Walked, Vec::new());
+        }
+        if let Some(outcome) = self.refuses(path) {
+            return (outcome, Vec::new());
+        }
+        // Commands are looked for everywhere.
+        let walk = Walk { hidden: true, budget: walk.budget, ..Walk::plain() };
+        let survey = self.survey(path, &walk, Seeks::Commands);
+        if !survey.known {
+            self.complete = false;
+            return (RootOutcome::Walked, Vec::new());
+        }
+        let mut descent = Descent::new(&walk, root, &survey);
+        let outcome = match self.command_directory(&mut descent, path, &[]) {
+            Ok(()) => RootOutcome::Walked,
+            Err(fault) => RootOutcome::Fault(fault),
+        };
+        descent.skips.extend_from_slice(&survey.skips);
+        (outcome, descent.skips)
+    }
+
+    fn command_directory(
+        &mut self,
+        descent: &mut Descent,
+        path: &AbsPath,
+        within: &[String],
+    ) -> Result<(), Fault> {
+        let Some(listing) = self.tree.list(path) else {
+            self.complete = false;
+            return Ok(());
+        };
+        let listing = listing?;
+        // Within the budget the depth is a small number.
+        let depth = within.len() as u16;
+        // A link may lead round in a circle.
+        if descent.refuses(&listing)
+            || descent.walked.insert(listing.id, (depth, path.clone())).is_some()
+        {
+            return Ok(());
+        }
+        let root = descent.root;
+        let is_skill = |it: &&Item| it.name == SKILL_FILE && it.kind != ItemKind::Directory;
+        if let (Some((name, above)), Some(skill)) =
+            (within.split_last(), listing.items.iter().find(is_skill))
+        {
+            // A directory with a SKILL.md is one command.
+            let path = path.child(SKILL_FILE);
+            let at = (path, Some(listing.id));
+            self.command_named(at, skill.kind, root, name.clone(), above);
+            return Ok(());
+        }
+        for item in &listing.items {
+            if let Some(child) = self.enter(descent, path, depth, item, &listing) {
+                let name = item.name.to_string_lossy().into_owned();
+                let within: Vec<_> = within.iter().cloned().chain([name]).collect();
+                if let Err(fault) = self.command_directory(descent, &child, &within) {
+                    descent.skip(child, SkipReason::Fault(fault));
+                }
+            } else if item.name.as_bytes().ends_with(COMMAND) && descent.follows(item, &listing) {
+                let child = path.child(&item.name);
+                let place = match item.kind {
+                    ItemKind::File => Some(Place::File),
+                    ItemKind::Link => self.tree.look(&child),
+                    ItemKind::Directory | ItemKind::Special(_) => continue,
+                };
+                match place {
+                    None => self.complete = false,
+                    Some(Place::File) => {
+                        let at = (child, Some(listing.id));
+                        self.command(at, item.kind, root, within);
+                    }
+                    Some(_) => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn command(
+        &mut self,
+        at: (AbsPath, Option<FileId>),
+        kind: ItemKind,
+        root: usize,
+        within: &[String],
+    ) {
+        let name = at.0.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        self.command_named(at, kind, root, name, within);
+    }
+
+    fn command_named(
+        &mut self,
+        (path, directory): (AbsPath, Option<FileId>),
+        kind: ItemKind,
+        root: usize,
+        name: String,
+        within: &[String],
+    ) {
+        let Some(file) = self.read(&path, kind) else {
+            self.complete = false;
+            return;
+        };
+        let directory = directory.map(|it| directory_of(&file, kind, it));
+        let command = Some(Command { name, within: within.to_vec() });
+        self.candidates.push(Met {
+            path,
+            root,
+            directory,
+            file,
+            name: None,
+            beside: false,
+            command,
+        });
+    }
+
+    /// Takes up a root that is provided.
+    pub(super) fn provided(&mut self, provided: Provided, rule: &RootRule, root: usize) -> Root {
+        let Provided { path, origin, stock } = provided;
+        self.fence = None;
+        let start = self.candidates.len();
+        let (outcome, skips) = match stock {
+            Stock::Directory => self.root(&path, &rule.walk, root),
+            Stock::Awaited(why) => (RootOutcome::NoBase(why), Vec::new()),
+            Stock::Failed(why) => (RootOutcome::Fault(Stock::fault(&why)), Vec::new()),
+            Stock::Ready(skills) => {
+                let met = skills.iter().map(|it| Met {
+                    path: it.path.clone(),
+                    root,
+                    directory: None,
+                    file: Ok(it.file()),
+                    name: it.name.clone(),
+                    beside: false,
+                    command: None,
+                });
+                self.candidates.extend(met);
+                (RootOutcome::Walked, Vec::new())
+            }
+        };
+        let candidates = start..self.candidates.len();
+        let scope = rule.scope;
+        // A catalog is somebody else's; what is ours or was set up is the user's choice.
+        let owner = if scope == Scope::Remote { Owner::Registry } else { Owner::User };
+        Root {
+            path,
+            rule: 0,
+            scope,
+            owner,
+            label: None,
+            plugin: None,
+            outcome,
+            candidates,
+            skips,
+            origin,
+            place: None,
+            said: None,
+        }
+    }
+
+    fn directory(
+        &mut self,
+        descent: &mut Descent,
+        path: &AbsPath,
+        depth: u16,
+    ) -> Result<(), Fault> {
+        let Some(listing) = self.tree.list(path) else {
+            self.complete = false;
+            return Ok(());
+        };
+        let listing = listing?;
+        descent.visits += 1;
+        if descent.is_astray() || descent.refuses(&listing) {
+            return Ok(());
+        }
+        if descent.nearest_only
+            && let Some((nearest, first)) = descent.survey.nearest.get(&listing.id)
+            && *nearest < depth
+        {
+            descent.skip(path.clone(), SkipReason::SameDirectory(first.clone()));
+            return Ok(());
+        }
+        match descent.walked.get(&listing.id) {
+            Some((earlier, first)) if *earlier <= depth && !descent.walk.repeats => {
+                let reason = SkipReason::SameDirectory(first.clone());
+                // As the root it is no skill; by a link from within it is one.
+                let was_root = *earlier == 0 && depth > 0 && !descent.walk.root_skill;
+                if was_root && self.skill_files(descent, path, depth, &listing) {
+                    return Ok(());
+                }
+                descent.skip(path.clone(), reason);
+                return Ok(());
+            }
+            _ => descent.walked.insert(listing.id, (depth, path.clone())),
+        };
+        descent.entries += listing.entries;
+        let is_skill = self.skill_files(descent, path, depth, &listing);
+        if depth == 1
+            && self.profile.plugins_beside_skills().is_some()
+            && listing.items.iter().any(|it| it.name == PLUGIN)
+        {
+            self.plugins.push(path.clone());
+            return Ok(());
+        }
+        if is_skill && depth > 0 && !descent.walk.into_skills {
+            return Ok(());
+        }
+        let late = |it: &&Item| descent.walk.links_last && it.kind == ItemKind::Link;
+        let (last, first): (Vec<_>, Vec<_>) = listing.items.iter().partition(late);
+        for item in first.into_iter().chain(last) {
+            if is_skill_name(&item.name) && item.kind != ItemKind::Directory {
+                continue;
+            }
+            if let Some(child) = self.enter(descent, path, depth, item, &listing)
+                && let Err(fault) = self.directory(descent, &child, depth + 1)
+            {
+                descent.skip(child, SkipReason::Fault(fault));
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes up the directory's SKILL.md. Returns whether there is one.
+    fn skill_files(
+        &mut self,
+        descent: &mut Descent,
+        dir: &AbsPath,
+        depth: u16,
+        listing: &Listing,
+    ) -> bool {
+        let mut found = false;
+        for item in listing.items.iter().filter(|it| is_skill_name(&it.name)) {
+            let path = dir.child(&item.name);
+            if item.name != SKILL_FILE {
+                if item.kind != ItemKind::Directory {
+                    descent.skip(path, SkipReason::WrongCase);
+                }
+            } else if depth == 0 && !descent.walk.root_skill {
+                descent.skip(path, SkipReason::RootSkill);
+            } else if item.kind == ItemKind::Link && !descent.walk.file_links {
+                descent.skip(path, SkipReason::Link);
+            } else if let Some(file) = self.read(&path, item.kind) {
+                // A directory of that name is a mistake to report, and may hold skills itself.
+                found |= item.kind != ItemKind::Directory;
+                let Some(path) = self.known_as(path, file.is_ok()) else { continue };
+                let beside = self.beside(listing);
+                let root = descent.root;
+                let directory = Some(directory_of(&file, item.kind, listing.id));
+                let command = None;
+                self.candidates.push(Met {
+                    path,
+                    root,
+                    directory,
+                    file,
+                    name: None,
+                    beside,
+                    command,
+                });
+            } else {
+                found = true;
+                self.complete = false;
+            }
+        }
+        found
+    }
+
+    /// Returns whether a directory is listed in which the agent looks for a skill's other file.
+    fn beside(&self, listing: &Listing) -> bool {
+        let Some(sidecar) = &self.profile.sidecar else { return false };
+        let first = sidecar.split('/').next().unwrap_or_default();
+        listing.items.iter().any(|it| it.name == first)
+    }
+
+    /// Returns the path by which the agent knows a file that was read or not.
+    fn known_as(&mut self, path: AbsPath, read: bool) -> Option<AbsPath> {
+        if self.profile.paths == Paths::AsReached || !read {
+            return Some(path);
+        }
+        let known = self.tree.canonical(&path);
+        self.complete &= known.is_some();
+        known
+    }
+
+    fn read(&self, path: &AbsPath, kind: ItemKind) -> Option<Result<SkillFile, Fault>> {
+        let place = match kind {
+            ItemKind::Directory => Place::Directory { foreign: false },
+            ItemKind::File => Place::File,
+            ItemKind::Special(word) => Place::Special(word),
+            ItemKind::Link => self.tree.look(path)?,
+        };
+        let fault = |kind, detail: &str| Some(Err(Fault { kind, detail: detail.to_owned() }));
+        match place {
+            Place::File if kind == ItemKind::Link => {
+                match self.links.file(self.fence.as_ref(), path) {
+                    Some(refused) => Some(Err(refused)),
+                    None => self.tree.read(path),
+                }
+            }
+            Place::File => self.tree.read(path),
+            Place::Directory { .. } => fault(FaultKind::IsDirectory, ""),
+            Place::Special(word) => fault(FaultKind::Special, word),
+            Place::Missing => fault(FaultKind::Vanished, ""),
+            Place::Fault(found) => Some(Err(found)),
+        }
+    }
+
+    /// Returns the path of a sub-directory that is to be walked.
+    fn enter(
+        &mut self,
+        descent: &mut Descent,
+        dir: &AbsPath,
+        depth: u16,
+        item: &Item,
+        listing: &Listing,
+    ) -> Option<AbsPath> {
+        if !descent.follows(item, listing) {
+            return None;
+        }
+        match self.passage(descent.walk, dir, depth, item) {
+            Passage::Open(path) => descent.admits(depth + 1).then_some(path),
+            Passage::Shut(SkipReason::Fault(fault)) if fault.kind == FaultKind::LinkWaits => {
+                self.linked(descent, dir.child(&item.name), fault);
+                None
+            }
+            Passage::Shut(reason) => {
+                descent.skip(dir.child(&item.name), reason);
+                None
+            }
+            Passage::None => None,
+            Passage::Unknown => {
+                self.complete = false;
+                None
+            }
+        }
+    }
+
+    /// Takes up a linked directory that waits for trust: as a skill where there is a SKILL.md,
+    /// which is not read.
+    fn linked(&mut self, descent: &mut Descent<'_>, dir: AbsPath, fault: Fault) {
+        let path = dir.child(SKILL_FILE);
+        match self.tree.look(&path) {
+            None => self.complete = false,
+            Some(Place::File) => self.candidates.push(Met {
+                path,
+                root: descent.root,
+                directory: None,
+                file: Err(fault),
+                name: None,
+                beside: false,
+                command: None,
+            }),
+            Some(_) => descent.skip(dir, SkipReason::Fault(fault)),
+        }
+    }
+}
+
+impl<'a> Descent<'a> {
+    fn new(walk: &'a Walk, root: usize, survey: &'a Survey) -> Self {
+        Self {
+            walk,
+            root,
+            skips: Vec::new(),
+            walked: HashMap::new(),
+            entries: 0,
+            survey,
+            visits: 0,
+            at_last: 0,
+            nearest_only: survey.repeated > KNOTS,
+            is_over: false,
+        }
+    }
+
+    /// Returns whether links lead to the same directories again and again.
+    fn is_astray(&self) -> bool {
+        !self.nearest_only && self.visits > self.survey.directories + REPEATED
+    }
+
+    /// Returns whether a directory has more in it than the budget holds.
+    fn refuses(&self, listing: &Listing) -> bool {
+        self.survey.refused.contains(&listing.id)
+    }
+
+    /// Returns whether an entry is no link, or one that is followed.
+    fn follows(&self, item: &Item, listing: &Listing) -> bool {
+        !leads(item) || !self.survey.unlinked.contains(&listing.id)
+    }
+
+    /// Returns whether one more directory at this level is within the budget.
+    fn admits(&mut self, depth: u16) -> bool {
+        let Some((last, room)) = self.survey.last else { return true };
+        self.at_last += usize::from(depth == last);
+        depth < last || depth == last && self.at_last <= room
+    }
+
+    fn skip(&mut self, path: AbsPath, reason: SkipReason) {
+        // One is enough to know, and there may be very many.
+        if reason.is_over_budget() && std::mem::replace(&mut self.is_over, true) {
+            return;
+        }
+        self.skips.push(Skip { path, reason });
+    }
+}
+
+/// Returns why the directory `name`, found `depth` directories below the root, is not
+/// entered; none when it is.
+pub(crate) fn refusal(walk: &Walk, name: &OsStr, depth: u16, link: bool) -> Option<SkipReason> {
+    let is = |it: &Text| name == it.as_ref();
+    if !walk.hidden && name.as_bytes().starts_with(b".") {
+        return Some(SkipReason::Hidden);
+    }
+    if walk.skipped.iter().any(is) {
+        return Some(SkipReason::SkippedName);
+    }
+    if depth == 0 && walk.reserved.iter().any(is) {
+        return Some(SkipReason::ReservedName);
+    }
+    if let Some(max) = walk.max_depth
+        && depth >= max
+    {
+        return Some(SkipReason::TooDeep(max));
+    }
+    if depth >= walk.budget.depth {
+        return Some(SkipReason::OverBudget(Bound::Depth, walk.budget.depth.into()));
+    }
+    match walk.directory_links {
+        Links::Always => None,
+        Links::FirstLevel if depth == 0 || !link => None,
+        Links::Never if !link => None,
+        Links::FirstLevel | Links::Never => Some(SkipReason::Link),
+    }
+}
+
+/// Returns the directory of a file: the one it was read in, or the listed one for a link, whose
+/// target lies elsewhere.
+fn directory_of(file: &Result<SkillFile, Fault>, kind: ItemKind, listed: FileId) -> FileId {
+    let read = file.as_ref().ok().and_then(|it| it.directory);
+    read.filter(|_| kind == ItemKind::File).unwrap_or(listed)
+}
+
+fn is_skill_name(name: &OsStr) -> bool {
+    name.eq_ignore_ascii_case(SKILL_FILE)
+}
+
+fn not_directory(word: &str) -> RootOutcome {
+    RootOutcome::Fault(Fault { kind: FaultKind::NotDirectory, detail: word.to_owned() })
+}
