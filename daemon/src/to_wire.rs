@@ -28,7 +28,7 @@ use skills_protocol::wire;
 use skills_syntax::diagnostic::{Diagnostic, Severity};
 use skills_syntax::parse::{Entry as YamlEntry, Frontmatter};
 use skills_syntax::path::AbsPath;
-use skills_syntax::text::{LineIndex, Span, Spot};
+use skills_syntax::text::{LineColumn, LineIndex, Span};
 
 pub(crate) use check::{checked_file, rule};
 pub(crate) use explain::{explanation, root_steps};
@@ -106,7 +106,7 @@ fn label(profile: &Profile, candidate: &Candidate, record: &SkillRecord) -> Opti
 
 fn reason_text(reason: &Reason, candidate: &Candidate) -> String {
     let mut text = reason.message.clone();
-    if let Some(Spot { line, column }) = reason.at {
+    if let Some(LineColumn { line, column }) = reason.at {
         let file = match &reason.file {
             Some(file) => file.to_string_lossy(),
             None => candidate.path.file_name().unwrap_or_default().to_string_lossy(),
@@ -310,7 +310,7 @@ fn bytes_before_head(record: &SkillRecord) -> u64 {
 pub(crate) fn diagnostics(candidate: &Candidate) -> Vec<wire::Diagnostic> {
     let Some(record) = candidate.record() else { return Vec::new() };
     let before = bytes_before_head(record);
-    let position = |spot: Spot, offset: usize| wire::Position {
+    let position = |spot: LineColumn, offset: usize| wire::Position {
         line: spot.line,
         column: spot.column,
         offset: before + offset as u64,

@@ -10,7 +10,7 @@ use skills_agents::references::{
     Bases, Link, Reference, has_names, has_paths, linked, links, links_at, steps,
 };
 use skills_discovery::discover::FileId;
-use skills_ide::rename::Kind;
+use skills_ide::rename::RenameKind;
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::Span;
 use tower_lsp::ls_types::{Location, Range, Uri};
@@ -157,9 +157,9 @@ impl Texts<'_> {
                 }
             }
         }
-        let place = |it: &AbsPath| match Kind::of(it) {
-            Kind::Skill => it.parent(),
-            Kind::Command | Kind::Conversion => Some(it.clone()),
+        let place = |it: &AbsPath| match RenameKind::of(it) {
+            RenameKind::Skill => it.parent(),
+            RenameKind::Command | RenameKind::Conversion => Some(it.clone()),
         };
         Meant { places: ways.iter().filter_map(place).collect(), skill, overlaid, ways }
     }
@@ -235,7 +235,7 @@ impl Texts<'_> {
     async fn closed_users(self, meant: &Meant) -> Option<Arc<[Arc<Document>]>> {
         let skill = &meant.skill;
         let mut names = vec![Some(skill.name.clone())];
-        let is_skill = Kind::of(&skill.path) == Kind::Skill;
+        let is_skill = RenameKind::of(&skill.path) == RenameKind::Skill;
         let own = skill.path.parent_name().filter(|it| is_skill && *it != skill.name);
         names.extend(own.map(|it| Some(it.to_owned())));
         let paths = self.naming(meant, &names).await?;
@@ -325,7 +325,7 @@ fn linked_at<'a>(
 ) -> Option<(Span, &'a Skill)> {
     let bases = overlaid.bases(document.path()?);
     let meant = |link: &Link, base: &AbsPath| {
-        let target = base.towards(&link.path);
+        let target = base.join_lexically(&link.path);
         let passed = steps(link, document.text(), base);
         let named = passed.iter().rev().find_map(|it| {
             let skill = overlaid.at(&it.reached.child("SKILL.md"))?;
@@ -336,7 +336,7 @@ fn linked_at<'a>(
         let own = || {
             let skill = overlaid.at(&target)?;
             // Its own file is named without its directory; a command by its file.
-            let is_command = Kind::of(&target) == Kind::Command;
+            let is_command = RenameKind::of(&target) == RenameKind::Command;
             let name = passed.last().filter(|_| is_command);
             Some((name.map_or(link.span, |it| it.span), skill))
         };

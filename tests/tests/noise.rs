@@ -13,7 +13,7 @@ use std::{env, fs};
 
 use skills_agents::catalog::{self, Standing};
 use skills_agents::skill::{FileFacts, Origin, SkillRecord, parse};
-use skills_ide::{Written, complete};
+use skills_ide::{FileKind, complete};
 use skills_lint::{Finding, NoFs, Settings, Subject, settle};
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::edit::apply;
@@ -71,7 +71,7 @@ fn real_skills_are_typed_from_nothing() {
             });
             let syntax: Vec<_> = syntax.map(|it| it.diagnostic.message).collect();
             assert!(syntax.len() <= 1, "{}: {text:?}: {syntax:?}", path.display());
-            if let Some(found) = complete(text, end, Written::Skill(None)) {
+            if let Some(found) = complete(text, end, FileKind::Skill(None)) {
                 assert!(found.span.end == end && !found.items.is_empty(), "{text:?}");
                 n_offered += 1;
             }
@@ -81,7 +81,7 @@ fn real_skills_are_typed_from_nothing() {
             let is_begun = text.matches("---\n").count() == 1 && line.len() < key.len();
             let is_read = catalog::find(key).is_some_and(|it| it.standing == Standing::Read);
             if is_begun && !line.is_empty() && is_read {
-                let found = complete(text, end, Written::Skill(None));
+                let found = complete(text, end, FileKind::Skill(None));
                 let found = found.unwrap_or_else(|| panic!("nothing is offered: {text:?}"));
                 assert!(found.items.iter().any(|it| it.label == key), "{key}: {text:?}");
             }

@@ -10,7 +10,7 @@
 
 use skills_syntax::parse::invariants::{document, located};
 use skills_syntax::parse::{Document, Entry, Frontmatter, Opening};
-use skills_syntax::text::{LineIndex, Spot, decode};
+use skills_syntax::text::{LineColumn, LineIndex, decode};
 
 use crate::catalog;
 use crate::fields::{Fields, Group, Outcome, Reading, Setting, json};
@@ -131,7 +131,7 @@ fn entries(document: &Document) -> &[Entry] {
 
 /// Asserts that a place for people is one of the text.
 #[track_caller]
-fn spot(text: &str, spot: Spot) {
+fn spot(text: &str, spot: LineColumn) {
     let index = LineIndex::new(text);
     assert!(spot.line >= 1 && spot.column >= 1, "{spot:?} in {text:?}");
     let line = index.line(spot.line - 1).map(|it| it.slice(text).chars().count());

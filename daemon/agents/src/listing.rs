@@ -7,8 +7,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 use skills_syntax::diagnostic::{Diagnostic, Severity};
+use skills_syntax::invisible_chars;
 use skills_syntax::text::Span;
-use skills_syntax::unseen;
 
 use crate::catalog::{DESCRIPTION, Field, NAME, WHEN_TO_USE};
 use crate::fields::Fields;
@@ -61,7 +61,7 @@ fn forged(text: &str) -> Option<String> {
     }
     let mut seen = String::with_capacity(text.len());
     let mut at = 0;
-    for run in unseen::runs(text) {
+    for run in invisible_chars::runs(text) {
         seen.push_str(&text[at..run.bytes.start]);
         at = run.bytes.end;
     }

@@ -13,7 +13,7 @@ use skills_syntax::diagnostic::{Diagnostic, Severity};
 use skills_syntax::parse::{
     Closing, Document, Frontmatter, Keys, Opening, ScalarStyle, ValueKind, parse_with,
 };
-use skills_syntax::text::{Decoded, LineIndex, Span, Spot, decode};
+use skills_syntax::text::{Decoded, LineColumn, LineIndex, Span, decode};
 
 use crate::fields::{Fields, Reading};
 use crate::{catalog, fence, listing};
@@ -35,9 +35,9 @@ pub struct Finding {
     /// What was found.
     pub diagnostic: Diagnostic,
     /// Where it begins.
-    pub start: Spot,
+    pub start: LineColumn,
     /// Where it ends.
-    pub end: Spot,
+    pub end: LineColumn,
 }
 
 /// A field's text and where it stands.
@@ -46,7 +46,7 @@ pub struct Field {
     /// The value as text; empty for a null. Whoever reads it as it stands shares it.
     pub text: Arc<str>,
     /// Where the value begins; for a missing value, where its key ends.
-    pub at: Spot,
+    pub at: LineColumn,
     /// Whether the value is a list or a map, which no agent reads as text.
     pub structured: bool,
     /// How the text is written; none for a null, a list or a map. Libraries differ in what they
@@ -65,7 +65,7 @@ pub enum Yaml {
         /// What is missing or in the way.
         message: &'static str,
         /// Where.
-        at: Spot,
+        at: LineColumn,
     },
     /// The whole block is valid YAML.
     Strict,
@@ -74,7 +74,7 @@ pub enum Yaml {
         /// What the YAML parser said first.
         message: Box<str>,
         /// Where.
-        at: Spot,
+        at: LineColumn,
     },
 }
 
@@ -129,7 +129,7 @@ pub struct SkillRecord {
     /// Whether the text up to the body holds CRLF line ends.
     pub crlf: bool,
     /// Where the first bytes stand that are not UTF-8.
-    pub invalid_utf8: Option<Spot>,
+    pub invalid_utf8: Option<LineColumn>,
     /// What was found wrong or doubtful, in the order of the text.
     pub findings: Box<[Finding]>,
 }
@@ -191,7 +191,7 @@ impl SkillRecord {
     }
 
     /// Returns where a key of the frontmatter is written.
-    pub fn place_of(&self, key: &str) -> Option<Spot> {
+    pub fn place_of(&self, key: &str) -> Option<LineColumn> {
         let document = self.document();
         let entry = document.frontmatter?.entries.into_iter().find(|it| it.key.text == key)?;
         let index = LineIndex::new(&self.head);
@@ -206,9 +206,9 @@ struct Spots<'a> {
 }
 
 impl Spots<'_> {
-    fn spot(&self, offset: usize) -> Spot {
+    fn spot(&self, offset: usize) -> LineColumn {
         let (line, column) = self.index.display(self.text, offset);
-        Spot { line, column }
+        LineColumn { line, column }
     }
 
     fn finding(&self, diagnostic: Diagnostic) -> Finding {
@@ -323,7 +323,7 @@ mod tests {
             read("---\nname: a\ndescription: é b\npaths: src/*.{rs,toml}, docs/\n---\n\n# T\n");
         let description = record.description.unwrap();
         assert_eq!(&*description.text, "é b");
-        assert_eq!(description.at, Spot { line: 3, column: 14 });
+        assert_eq!(description.at, LineColumn { line: 3, column: 14 });
         assert_eq!(record.paths.len(), 2);
         assert_eq!(record.first_body_line.as_deref(), Some("# T"));
         assert_eq!(record.yaml, Yaml::Strict);
@@ -342,7 +342,7 @@ mod tests {
         let bytes = b"---\nname: a\ndescription: caf\xe9\n---\n";
         let facts = FileFacts { size: bytes.len() as u64, truncated: false, hash: [0; 32] };
         let record = SkillRecord::read(bytes, facts);
-        assert_eq!(record.invalid_utf8, Some(Spot { line: 3, column: 17 }));
+        assert_eq!(record.invalid_utf8, Some(LineColumn { line: 3, column: 17 }));
         assert!(record.findings.iter().any(|it| it.diagnostic.code == "yaml/not-utf8"));
     }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use skills_discovery::permission::{Action, SkillRule};
-use skills_syntax::text::Spot;
+use skills_syntax::text::LineColumn;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -40,7 +40,7 @@ pub(super) fn read(
             Ok(action) => {
                 let (line, column) = reader.place(key.span().start);
                 let pattern = key.get_ref().to_string();
-                rules.push(SkillRule { pattern, action, at: Spot { line, column } });
+                rules.push(SkillRule { pattern, action, at: LineColumn { line, column } });
             }
             Err(misfit) => misfits.push((value.span().start, misfit)),
         }

@@ -39,7 +39,7 @@ use skills_agents::profile::{Profile, Scope, Text};
 use skills_agents::skill::SkillRecord;
 use skills_syntax::path::AbsPath;
 use skills_syntax::suggest;
-use skills_syntax::text::Spot;
+use skills_syntax::text::LineColumn;
 
 use crate::permission::{Rule, Source};
 use owner::Owners;
@@ -380,7 +380,7 @@ pub struct Reason {
     /// What happened, as a sentence fragment.
     pub message: String,
     /// The place in the file, where there is one.
-    pub at: Option<Spot>,
+    pub at: Option<LineColumn>,
     /// The file that the place is in, where that is not the skill's own.
     pub file: Option<AbsPath>,
     /// What a person can do, as a sentence.

@@ -15,7 +15,7 @@ pub(crate) mod wildcard;
 
 use skills_agents::profile::{Profile, Reads};
 use skills_syntax::path::AbsPath;
-use skills_syntax::text::Spot;
+use skills_syntax::text::LineColumn;
 
 pub use claude_code::is_canonical;
 pub use properties::Properties;
@@ -88,7 +88,7 @@ pub struct Source {
     /// The file.
     pub file: AbsPath,
     /// Where in it.
-    pub at: Spot,
+    pub at: LineColumn,
 }
 
 /// A rule about skills as it is written.
@@ -99,7 +99,7 @@ pub struct SkillRule {
     /// The action for these names.
     pub action: Action,
     /// Its place in the file.
-    pub at: Spot,
+    pub at: LineColumn,
 }
 
 /// Which of several rules counts.

@@ -20,7 +20,7 @@ use std::time::Instant;
 use skills_agents::listing::{is_forged, one_line};
 use skills_agents::profile::Provider;
 use skills_discovery::discover::{Prompt, Provided, Ready, Stock, server_path};
-use skills_syntax::unseen;
+use skills_syntax::invisible_chars;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
@@ -325,7 +325,7 @@ fn doubt(prompts: &[Prompt]) -> Option<String> {
         let arguments = it.arguments.iter();
         let arguments = arguments.flat_map(|it| [Some(&it.name), it.description.as_ref()]);
         let mut texts = [Some(&it.name), it.description.as_ref()].into_iter().chain(arguments);
-        texts.any(|it| it.is_some_and(|it| !unseen::runs(it).is_empty() || is_forged(it)))
+        texts.any(|it| it.is_some_and(|it| !invisible_chars::runs(it).is_empty() || is_forged(it)))
     };
     let doubtful: Vec<_> = prompts.iter().filter(is_doubtful).collect();
     let name: String = one_line(&doubtful.first()?.name).chars().take(64).collect();

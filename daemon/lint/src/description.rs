@@ -247,7 +247,11 @@ fn not_text(cx: &Cx<'_>, entry: &Entry, what: Kind) -> Finding {
     let finding = found("description/type", span, message).severity(severity).about(&dropped);
     match what {
         Kind::List | Kind::Map | Kind::Alias => finding,
-        _ => finding.fix("Quote the description", span, quote::double(span.slice(cx.text))),
+        _ => finding.fix(
+            "Quote the description",
+            span,
+            quote::double_quote_scalar(span.slice(cx.text)),
+        ),
     }
 }
 

@@ -240,7 +240,7 @@ fn under_metadata(cx: &Cx<'_>, entry: &Entry) -> Option<Vec<Edit>> {
     // `metadata` holds texts: what a reader takes for something else is quoted.
     let plain_text = *style != ScalarStyle::Plain
         || text.starts_with(char::is_alphabetic) && text.contains(char::is_whitespace);
-    let value = if plain_text { written.to_owned() } else { quote::double(text) };
+    let value = if plain_text { written.to_owned() } else { quote::double_quote_scalar(text) };
     let key = entry.key.span.slice(cx.text);
     let lines = cx.lines_of(entry);
     let end = cx.line_break();
@@ -261,7 +261,8 @@ fn under_metadata(cx: &Cx<'_>, entry: &Entry) -> Option<Vec<Edit>> {
             // In braces commas and brackets are no letters.
             let is_cut = |it: &str| it.contains(['[', ']', '{', '}', ',']);
             let is_plain = *style == ScalarStyle::Plain && plain_text;
-            let value = if is_plain && is_cut(&value) { quote::double(text) } else { value };
+            let value =
+                if is_plain && is_cut(&value) { quote::double_quote_scalar(text) } else { value };
             let field = format!("{key}: {value}");
             match entries.last() {
                 _ if is_cut(key) => None,
@@ -419,7 +420,7 @@ fn types(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<Findin
         let quotable = matches!(fault.found, Kind::Boolean | Kind::Number | Kind::Date)
             && matches!(fault.expected, "a text" | "a string");
         out.push(if quotable {
-            finding.fix("Quote the value", place, quote::double(place.slice(cx.text)))
+            finding.fix("Quote the value", place, quote::double_quote_scalar(place.slice(cx.text)))
         } else {
             finding
         });

@@ -197,7 +197,7 @@ fn not_text(cx: &Cx<'_>, entry: &Entry, what: Kind) -> Finding {
     let finding = found("name/type", span, message).severity(severity).about(&dropped);
     match what {
         Kind::List | Kind::Map | Kind::Alias => finding,
-        _ => finding.fix("Quote the name", span, quote::double(span.slice(cx.text))),
+        _ => finding.fix("Quote the name", span, quote::double_quote_scalar(span.slice(cx.text))),
     }
 }
 

@@ -6,9 +6,9 @@ use regex::Regex;
 use skills_agents::catalog::{AUTHORING, CLAUDE_HOOKS, CLAUDE_SKILLS, UNICODE};
 use skills_agents::listing::INJECTION;
 use skills_syntax::diagnostic::{Diagnostic, Severity};
+use skills_syntax::invisible_chars::{self, Run};
 use skills_syntax::parse::Value;
 use skills_syntax::text::Span;
-use skills_syntax::unseen::{self, Run};
 
 use super::body::commands;
 use super::rule::Rule;
@@ -90,7 +90,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
 }
 
 fn hidden(cx: &Cx<'_>, out: &mut Vec<Finding>) {
-    for run in unseen::runs(cx.text) {
+    for run in invisible_chars::runs(cx.text) {
         // The mark before a text has a rule of its own.
         if run.bytes.start == 0 && run.first == '\u{FEFF}' && run.count == 1 {
             continue;
@@ -107,8 +107,8 @@ fn hidden(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         let Some(text) = value.as_str().filter(|_| value.span.slice(cx.text).contains('\\')) else {
             continue;
         };
-        if let Some(run) = unseen::runs(text).first()
-            && unseen::runs(value.span.slice(cx.text)).is_empty()
+        if let Some(run) = invisible_chars::runs(text).first()
+            && invisible_chars::runs(value.span.slice(cx.text)).is_empty()
         {
             let finding = hidden_run(run, cx.line(value.span.start).within(value.span));
             out.push(finding.help("Remove the escape."));

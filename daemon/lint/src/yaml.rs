@@ -432,7 +432,7 @@ fn flow_value(cx: &Cx<'_>, entry: &Entry, out: &mut Vec<Finding>) {
     }
     let message = format!("`{written}` without quotes is {what} to YAML");
     let finding = Finding::new(rule, span, message);
-    out.push(finding.fix("Quote the value", span, quote::quoted(written)));
+    out.push(finding.fix("Quote the value", span, quote::quote_scalar(written)));
 }
 
 /// Looks at plain values that libraries read differently. Fields with a type of their own are for
@@ -454,7 +454,11 @@ fn ambiguous(cx: &Cx<'_>, entry: &Entry, out: &mut Vec<Finding>) {
                     let message =
                         format!("`{text}` is {what} to some readers and a text to others");
                     let finding = Finding::new(rule, value.span, message);
-                    out.push(finding.fix("Quote the value", value.span, quote::double(text)));
+                    out.push(finding.fix(
+                        "Quote the value",
+                        value.span,
+                        quote::double_quote_scalar(text),
+                    ));
                 }
             }
             ValueKind::Sequence { items, .. } => values.extend(items),

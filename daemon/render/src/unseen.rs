@@ -1,6 +1,6 @@
 //! Warnings of characters that a person does not see and a model reads.
 
-use skills_syntax::unseen::runs;
+use skills_syntax::invisible_chars::runs;
 
 /// Returns what a text holds of them, as a sentence; nothing for most texts.
 pub(super) fn warning(text: &str) -> Option<String> {

@@ -171,8 +171,8 @@ mod tests {
             fs::create_dir(top.join(made)).unwrap();
         }
         let nearby = [
-            WatchTarget::File(top.towards("a/scripts/x.py")),
-            WatchTarget::Configuration(top.towards("a")),
+            WatchTarget::File(top.join_lexically("a/scripts/x.py")),
+            WatchTarget::Configuration(top.join_lexically("a")),
             WatchTarget::Glob { place: top.clone(), below: "src".to_owned(), is_deep: true },
         ];
         let armed = || Vicinity::arm(&nearby, None).unwrap();

@@ -3,15 +3,15 @@
 //! Not a Markdown parser: it finds fences, inline code, links, HTML comments and the blocks of HTML
 //! that hold text as it is written (`<pre>` and its like) as CommonMark does in the texts that people
 //! write, in one pass over the lines, and never fails. What opens and is not closed costs no second
-//! look: what closes is looked for once ([`Ahead`]).
+//! look: what closes is looked for once ([`ByteFinder`]).
 
-mod ahead;
+mod lookahead;
 mod target;
 
 use crate::text::{Span, after_line_end, line_end};
-use ahead::{Ahead, Runs};
+use lookahead::{BacktickRuns, ByteFinder};
 
-pub use target::{decoded, path_of};
+pub use target::{link_path, percent_decode};
 
 /// How many parentheses may be open in the target of a link; CommonMark wants three at least.
 const MAX_DEPTH: usize = 32;
@@ -57,10 +57,10 @@ impl Body {
         let mut fence: Option<Fence> = None;
         // Whether the open one is closed below, once that was asked.
         let mut is_closed = None;
-        let mut items = Items::default();
+        let mut items = ListStack::default();
         let mut paragraph: Option<Span> = None;
         let mut in_list = false;
-        let mut raw = Raw::default();
+        let mut raw = HtmlBlocks::default();
         let mut at = span.start;
         while at < span.end {
             let end = line_end(text, at).unwrap_or(span.end).min(span.end);
@@ -128,7 +128,7 @@ impl Body {
         let bytes = text.as_bytes();
         let start = self.definitions(text, paragraph);
         let (mut at, mut prose) = (start, start);
-        let mut ends = Ends::default();
+        let mut ends = Closers::default();
         // Brackets that a link could close.
         let mut n_open = 0_usize;
         // All that begins something is one byte, so that the others need no look.
@@ -171,10 +171,10 @@ impl Body {
 
     /// Takes a span of code at `at` and returns its length; of backticks without partners, these
     /// alone.
-    fn code(&mut self, text: &str, paragraph: Span, at: usize, ends: &mut Ends) -> usize {
+    fn code(&mut self, text: &str, paragraph: Span, at: usize, ends: &mut Closers) -> usize {
         let rest = &text[at..paragraph.end];
         let ticks = rest.bytes().take_while(|it| *it == b'`').count();
-        let runs = ends.runs.get_or_insert_with(|| Runs::new(rest.as_bytes(), at));
+        let runs = ends.runs.get_or_insert_with(|| BacktickRuns::new(rest.as_bytes(), at));
         let Some(close) = runs.next(ticks, at + ticks) else { return ticks };
         self.codes.push(Span::new(at + ticks, close));
         close + ticks - at
@@ -194,7 +194,13 @@ impl Body {
     }
 
     /// Takes the target of a link whose `](` is at `at`, and returns how far it goes.
-    fn link(&mut self, text: &str, paragraph: Span, at: usize, ends: &mut Ends) -> Option<usize> {
+    fn link(
+        &mut self,
+        text: &str,
+        paragraph: Span,
+        at: usize,
+        ends: &mut Closers,
+    ) -> Option<usize> {
         let bytes = &text.as_bytes()[..paragraph.end];
         let blanks = bytes[at + 2..].iter().take_while(|it| matches!(it, b' ' | b'\t')).count();
         let start = at + 2 + blanks;
@@ -212,10 +218,10 @@ impl Body {
 
 /// What closes something in a paragraph, looked for when something first opens.
 #[derive(Debug, Default)]
-struct Ends {
-    runs: Option<Runs>,
-    pointed: Ahead,
-    parentheses: Ahead,
+struct Closers {
+    runs: Option<BacktickRuns>,
+    pointed: ByteFinder,
+    parentheses: ByteFinder,
 }
 
 /// Returns the length of a target that nothing is written around: up to a blank, or to the
@@ -283,9 +289,9 @@ fn begins_item(line: &str) -> bool {
 
 /// The items of lists that a line lies in, each by the column at which its text begins.
 #[derive(Default)]
-struct Items(Vec<usize>);
+struct ListStack(Vec<usize>);
 
-impl Items {
+impl ListStack {
     /// Whether the innermost item is over at a line: it is less indented than the item's text.
     fn ends_before(&self, text: &str, line: Span) -> bool {
         let written = line.slice(text);
@@ -330,7 +336,7 @@ impl Items {
 /// Blocks of HTML of several lines in which nothing is Markdown: comments, and elements whose text
 /// stands as it is written. What nothing closes is none of them: then the text would be nobody's.
 #[derive(Default)]
-struct Raw {
+struct HtmlBlocks {
     /// Where the last one ends.
     end: usize,
     /// What of it is a comment.
@@ -343,7 +349,7 @@ struct Raw {
 /// The elements whose text stands as it is written.
 const VERBATIM: [&str; 4] = ["pre", "script", "style", "textarea"];
 
-impl Raw {
+impl HtmlBlocks {
     /// Takes the block that begins in a line, up to the end of the line that closes it. Returns
     /// whether there is one.
     fn begins(&mut self, text: &str, line: Span, end: usize) -> bool {

@@ -6,45 +6,45 @@
 //! are text with their places; nothing is coerced and no agent's rules are known here. Every
 //! span is on a character boundary and slices to what it names.
 
-mod absent;
+mod alias_expansion;
+mod annotations;
 mod builder;
 mod check;
-mod cut;
+mod delimiters;
 mod error;
 mod events;
-mod expansion;
-mod fence;
 #[cfg(any(test, feature = "invariants"))]
 pub mod invariants;
 mod keys;
 mod line;
-#[cfg(test)]
-mod models;
-mod notes;
+mod missing_frontmatter;
 mod piece;
-mod problem;
+mod plain_text;
 mod recover;
+mod segment;
 #[cfg(test)]
-mod render;
-mod salvage;
+mod test_keys;
 #[cfg(test)]
-mod sample;
+mod test_models;
+#[cfg(test)]
+mod test_render;
 mod tree;
+mod yaml_diagnostics;
 
 use crate::diagnostic::Diagnostic;
 use crate::text::Span;
 
 pub use builder::MAX_DEPTH;
-pub use cut::rest_of;
+pub use delimiters::{Closing, Opening};
 pub use error::{YamlError, YamlErrorKind};
-pub use fence::{Closing, Opening};
 pub use keys::Keys;
 pub use line::{KeyHead, Line, lines, split_key};
-pub use salvage::block_header;
+pub use plain_text::block_header;
+pub use segment::rest_of;
 pub use tree::{Anchor, Entry, Key, ScalarStyle, Value, ValueKind, find};
 
 #[cfg(test)]
-pub(crate) use sample::parse;
+pub(crate) use test_keys::parse;
 
 /// How many bytes of a frontmatter are read. The longest of 126,617 real ones has a tenth.
 pub const MAX_FRONTMATTER: usize = 256 * 1024;
@@ -90,7 +90,7 @@ pub struct Frontmatter {
     /// The aliases that refer to one of them; none is expanded.
     pub aliases: Vec<Span>,
     /// Whether the aliases stand for more than anybody wants to read: then none is followed.
-    pub is_overgrown: bool,
+    pub exceeds_alias_limit: bool,
     /// Whether the content is one YAML document, and if not, the first thing that is in the way.
     pub strict: Result<(), YamlError>,
 }
@@ -109,7 +109,7 @@ impl Frontmatter {
         let mut value = value;
         for _ in 0..MAX_ALIASES_FOLLOWED {
             let ValueKind::Alias { target: Some(target) } = &value.kind else { break };
-            let anchor = self.anchor_at(*target).filter(|_| !self.is_overgrown);
+            let anchor = self.anchor_at(*target).filter(|_| !self.exceeds_alias_limit);
             let Some(found) = anchor.and_then(|anchor| self.value_at(anchor.value)) else { break };
             value = found;
         }
@@ -156,12 +156,12 @@ fn covering<T>(all: &[T], span: Span, place: impl Fn(&T) -> Span) -> Option<&T> 
 pub fn parse_with(text: &str, keys: Keys) -> Document {
     let start = if text.starts_with('\u{FEFF}') { '\u{FEFF}'.len_utf8() } else { 0 };
     let mut diagnostics = Vec::new();
-    let Some(fence) = fence::find(text, start, keys) else {
-        diagnostics.push(absent::diagnose(text, start));
+    let Some(fence) = delimiters::find(text, start, keys) else {
+        diagnostics.push(missing_frontmatter::diagnose(text, start));
         let body = Span::new(start, text.len());
         return Document { frontmatter: None, body, diagnostics, n_left_out: 0 };
     };
-    fence::diagnose(text, &fence, &mut diagnostics);
+    delimiters::diagnose(text, &fence, &mut diagnostics);
     let frontmatter = read(text, &fence, keys, &mut diagnostics);
     diagnostics.sort_by_key(|diagnostic| diagnostic.span);
     let n_left_out = bound(&mut diagnostics);
@@ -170,21 +170,22 @@ pub fn parse_with(text: &str, keys: Keys) -> Document {
 
 fn read(
     text: &str,
-    fence: &fence::Fence,
+    fence: &delimiters::Delimiters,
     keys: Keys,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Frontmatter {
     let content = bounded(text, fence.content, diagnostics);
-    let content = fence::without_end_mark(text, content);
-    let mut notes = notes::Notes::default();
+    let content = delimiters::without_end_mark(text, content);
+    let mut notes = annotations::Annotations::default();
     let (mut entries, strict) = match events::read(text, content, &mut notes) {
         Ok(root) => entries_of(root, diagnostics),
         Err(error) => {
             let before = diagnostics.len();
             let entries = recover::recover(text, content, keys, &mut notes, diagnostics);
             if diagnostics.len() == before && notes.unknown_aliases.is_empty() {
-                let uneven = cut::indented_first(text, content).map(problem::indented_first);
-                diagnostics.push(uneven.unwrap_or_else(|| problem::refused(&error)));
+                let uneven =
+                    segment::indented_first(text, content).map(yaml_diagnostics::indented_first);
+                diagnostics.push(uneven.unwrap_or_else(|| yaml_diagnostics::refused(&error)));
             }
             (entries, Err(error))
         }
@@ -194,13 +195,16 @@ fn read(
         unknown.map_or(Ok(()), |span| Err(YamlError::new(YamlErrorKind::UnknownAlias, *span))),
     );
     let aliases = notes.unknown_aliases.iter();
-    diagnostics
-        .extend(aliases.map(|it| problem::unquoted_start(Span::new(it.start, it.start + 1), "*")));
-    diagnostics.extend(notes.recursive_aliases.iter().map(|span| problem::recursive_alias(*span)));
+    diagnostics.extend(
+        aliases.map(|it| yaml_diagnostics::unquoted_start(Span::new(it.start, it.start + 1), "*")),
+    );
+    diagnostics.extend(
+        notes.recursive_aliases.iter().map(|span| yaml_diagnostics::recursive_alias(*span)),
+    );
     // An anchor of a list stands before those in it; pieces are read in their order.
     notes.anchors.sort_by_key(|it| it.span);
-    let overgrown = expansion::overgrown(&entries, &notes.anchors);
-    diagnostics.extend(overgrown.map(problem::overgrown));
+    let first_alias_over_limit = alias_expansion::first_alias_over_limit(&entries, &notes.anchors);
+    diagnostics.extend(first_alias_over_limit.map(yaml_diagnostics::first_alias_over_limit));
     check::duplicates(&mut entries, diagnostics);
     check::plain_values(text, &entries, keys, diagnostics);
     check::unused_anchors(text, &notes.anchors, &notes.aliases, diagnostics);
@@ -214,7 +218,7 @@ fn read(
         comments: notes.comments,
         anchors: notes.anchors,
         aliases: notes.aliases,
-        is_overgrown: overgrown.is_some(),
+        exceeds_alias_limit: first_alias_over_limit.is_some(),
         strict,
     }
 }
@@ -226,7 +230,7 @@ fn entries_of(
     match root {
         Some(Value { kind: ValueKind::Mapping { entries, .. }, .. }) => (entries, Ok(())),
         Some(value) => {
-            diagnostics.push(problem::not_a_mapping(value.span));
+            diagnostics.push(yaml_diagnostics::not_a_mapping(value.span));
             (Vec::new(), Ok(()))
         }
         None => (Vec::new(), Ok(())),
@@ -242,7 +246,7 @@ fn bounded(text: &str, content: Span, diagnostics: &mut Vec<Diagnostic>) -> Span
     let kept = &text[content.start..limit];
     let end = kept.rfind('\n').map_or(limit, |at| content.start + at + 1);
     let rest = Span::new(end, content.end);
-    diagnostics.push(problem::too_large(
+    diagnostics.push(yaml_diagnostics::too_large(
         Span::new(end, end + first_line(rest.slice(text))),
         MAX_FRONTMATTER,
     ));
@@ -257,7 +261,7 @@ fn bound(diagnostics: &mut Vec<Diagnostic>) -> usize {
     }
     diagnostics.truncate(MAX_DIAGNOSTICS - 1);
     let at = diagnostics.last().map_or(Span::default(), |last| last.span);
-    diagnostics.push(problem::too_many(at, more));
+    diagnostics.push(yaml_diagnostics::too_many(at, more));
     more
 }
 

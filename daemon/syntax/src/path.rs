@@ -74,7 +74,7 @@ impl AbsPath {
     /// Returns the path that `text` names as seen from here: `.` and `..` are taken as text, as
     /// most languages' path libraries do, and links on the way are not looked at.
     #[must_use]
-    pub fn towards(&self, text: impl AsRef<Path>) -> Self {
+    pub fn join_lexically(&self, text: impl AsRef<Path>) -> Self {
         let mut path = self.0.clone();
         for component in text.as_ref().components() {
             match component {
@@ -173,8 +173,8 @@ mod tests {
     #[test]
     fn a_way_may_climb_and_begin_anew() {
         let path = AbsPath::new(Path::new("/a/b")).unwrap();
-        assert_eq!(&*path.towards("../c/./d"), Path::new("/a/c/d"));
-        assert_eq!(&*path.towards("/x/../../y"), Path::new("/y"));
+        assert_eq!(&*path.join_lexically("../c/./d"), Path::new("/a/c/d"));
+        assert_eq!(&*path.join_lexically("/x/../../y"), Path::new("/y"));
         assert_eq!(&*path.child(""), Path::new("/a/b"));
     }
 

@@ -3,16 +3,16 @@
 use std::fmt::Write as _;
 
 /// Returns the text in single quotes where that is the most readable, else in double ones.
-pub fn quoted(text: &str) -> String {
+pub fn quote_scalar(text: &str) -> String {
     let plain = !text.contains(['\\', '"']) && !text.chars().any(char::is_control);
     if plain || text.contains('\'') || text.chars().any(char::is_control) {
-        return double(text);
+        return double_quote_scalar(text);
     }
     format!("'{text}'")
 }
 
 /// Returns the text in double quotes.
-pub fn double(text: &str) -> String {
+pub fn double_quote_scalar(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
     for letter in text.chars() {
@@ -40,10 +40,10 @@ mod tests {
 
     #[test]
     fn quotes_are_chosen_so_that_little_is_escaped() {
-        assert_eq!(quoted("a: b"), "\"a: b\"");
-        assert_eq!(quoted("say \"x\""), "'say \"x\"'");
-        assert_eq!(quoted("it's \"x\""), "\"it's \\\"x\\\"\"");
-        assert_eq!(quoted("a\\b"), "'a\\b'");
-        assert_eq!(double("a\nb\u{1}"), "\"a\\nb\\u0001\"");
+        assert_eq!(quote_scalar("a: b"), "\"a: b\"");
+        assert_eq!(quote_scalar("say \"x\""), "'say \"x\"'");
+        assert_eq!(quote_scalar("it's \"x\""), "\"it's \\\"x\\\"\"");
+        assert_eq!(quote_scalar("a\\b"), "'a\\b'");
+        assert_eq!(double_quote_scalar("a\nb\u{1}"), "\"a\\nb\\u0001\"");
     }
 }

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 /// A place in a text as a person counts: both numbers start at 1, columns count characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Spot {
+pub struct LineColumn {
     /// The line, from 1.
     pub line: u32,
     /// The character in the line, from 1.
@@ -106,7 +106,7 @@ struct Line {
     span: Span,
     /// Of a long line what was counted after each [`STRIDE`] bytes, so that of many places on it
     /// none is counted from its start.
-    marks: Box<[Mark]>,
+    marks: Box<[ColumnCounts]>,
 }
 
 /// How many bytes lie between two marks of a line.
@@ -114,7 +114,7 @@ const STRIDE: usize = 1024;
 
 /// What lies on a line before a place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-struct Mark {
+struct ColumnCounts {
     bytes: usize,
     units: u32,
     characters: u32,
@@ -123,7 +123,7 @@ struct Mark {
 impl Line {
     fn new(text: &str, span: Span) -> Self {
         let written = span.slice(text);
-        let mut mark = Mark::default();
+        let mut mark = ColumnCounts::default();
         let marks = (1..=written.len() / STRIDE).map(|index| {
             let end = written.floor_char_boundary(index * STRIDE);
             mark = mark.to(&written[mark.bytes..end]);
@@ -133,17 +133,17 @@ impl Line {
     }
 
     /// Returns what lies before an offset.
-    fn before(&self, text: &str, offset: usize) -> Mark {
+    fn before(&self, text: &str, offset: usize) -> ColumnCounts {
         let end = text.floor_char_boundary(offset.min(self.span.end)).max(self.span.start);
         let mark = match (end - self.span.start) / STRIDE {
-            0 => Mark::default(),
+            0 => ColumnCounts::default(),
             index => self.marks.get(index - 1).copied().unwrap_or_default(),
         };
         mark.to(Span::new(self.span.start + mark.bytes, end).slice(text))
     }
 }
 
-impl Mark {
+impl ColumnCounts {
     /// Returns what lies before the end of the text that begins here.
     fn to(self, text: &str) -> Self {
         Self {

@@ -14,10 +14,10 @@ use std::{env, fs};
 
 use skills_agents::references::{Bases, linked, links, references};
 use skills_agents::skill::{FileFacts, Origin, SkillRecord, parse};
-use skills_ide::mention::typed;
+use skills_ide::mention::name_at;
 use skills_ide::moves::{Move, Moves};
 use skills_ide::{
-    Written, complete, complete_paths, format, hints, hover, lenses, refactorings, selection,
+    FileKind, complete, complete_paths, format, hints, hover, lenses, refactorings, selection,
     tokens,
 };
 use skills_lint::{
@@ -27,7 +27,7 @@ use skills_syntax::parse::Document;
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::{LineIndex, Span};
 
-#[path = "../src/tests/hurting/texts.rs"]
+#[path = "../src/tests/pathological/texts.rs"]
 mod texts;
 
 /// How long the shorter texts are; a frontmatter is read up to sixteen times as much.
@@ -121,9 +121,9 @@ const QUESTIONS: [Question; 12] = [
     ("fix", |it| settle(&it.text, found(it, &it.text), |text| found(it, text)).n_made),
     ("complete", |it| {
         let complete = |at: &usize| {
-            typed(&it.text, &it.document, *at);
+            name_at(&it.text, &it.document, *at);
             complete_paths(&it.text, &it.document, *at, &it.bare);
-            complete(&it.text, *at, Written::Skill(None)).map_or(0, |it| it.items.len())
+            complete(&it.text, *at, FileKind::Skill(None)).map_or(0, |it| it.items.len())
         };
         it.places.iter().map(complete).sum()
     }),

@@ -13,7 +13,7 @@ use skills_syntax::markdown::Body;
 use skills_syntax::parse::Document;
 use skills_syntax::text::Span;
 
-use super::complete::{Item, Kind};
+use super::complete::{Suggestion, SuggestionKind};
 
 /// How many names are heeded. Nobody types as many words.
 const MOST: usize = 100;
@@ -112,11 +112,11 @@ pub(super) fn told(text: &str, document: &Document, offset: usize) -> Option<(Sp
 }
 
 /// Returns the placeholders that may be written for the arguments: their names, and their numbers.
-pub(super) fn items(text: &str, document: &Document) -> Vec<Item> {
+pub(super) fn items(text: &str, document: &Document) -> Vec<Suggestion> {
     let arguments = Arguments::new(text, document);
-    let item = |text: String, detail: String| Item {
+    let item = |text: String, detail: String| Suggestion {
         label: text.clone(),
-        kind: Kind::Variable,
+        kind: SuggestionKind::Variable,
         detail,
         text,
         snippet: None,

@@ -10,9 +10,9 @@ use skills_syntax::text::Span;
 
 use super::keys::{KeyForm, escape, keys};
 use super::patterns::{Pattern, pattern, patterns};
-use super::written::{fitted, gap, others};
+use super::quote_value::{fitted, gap, others};
 use super::{arguments, describe};
-use crate::place::{Place, Style, place};
+use crate::cursor_context::{CursorContext, InsertStyle, context_at};
 
 /// What may be written at a place.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -20,16 +20,16 @@ pub struct Completion {
     /// What an item is put in the place of: the word under the cursor.
     pub span: Span,
     /// The items, the likeliest first.
-    pub items: Vec<Item>,
+    pub items: Vec<Suggestion>,
 }
 
 /// One thing that may be written.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Item {
+pub struct Suggestion {
     /// What it is called in the list.
     pub label: String,
     /// What sort of thing it is.
-    pub kind: Kind,
+    pub kind: SuggestionKind,
     /// A few words beside the label; may be empty.
     pub detail: String,
     /// What is written, as plain text.
@@ -40,7 +40,7 @@ pub struct Item {
 
 /// What sort of thing an item is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum SuggestionKind {
     /// The key of a field.
     Field,
     /// A value of a field.
@@ -61,7 +61,7 @@ pub enum Kind {
 
 /// What a text is that is being written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Written<'a> {
+pub enum FileKind<'a> {
     /// A skill, in a directory of that name, where it is known.
     Skill(Option<&'a str>),
     /// A command: its file is its name.
@@ -69,23 +69,23 @@ pub enum Written<'a> {
 }
 
 /// Returns what may be written at `offset`; nothing where there is nothing to say.
-pub fn complete(text: &str, offset: usize, written: Written<'_>) -> Option<Completion> {
+pub fn complete(text: &str, offset: usize, written: FileKind<'_>) -> Option<Completion> {
     let offset = text.floor_char_boundary(offset);
     let directory = match written {
-        Written::Skill(directory) => directory,
-        Written::Command => None,
+        FileKind::Skill(directory) => directory,
+        FileKind::Command => None,
     };
     let document = parse(text);
-    let (span, items) = match place(text, &document, offset) {
-        Place::Empty => {
+    let (span, items) = match context_at(text, &document, offset) {
+        CursorContext::Empty => {
             let start = if text.starts_with('\u{FEFF}') { '\u{FEFF}'.len_utf8() } else { 0 };
             let whole = match written {
-                Written::Skill(directory) => skill(directory),
-                Written::Command => command(),
+                FileKind::Skill(directory) => skill(directory),
+                FileKind::Command => command(),
             };
             (Span::new(start, text.len()), vec![whole])
         }
-        Place::Key { path, word, has_colon, in_flow } => {
+        CursorContext::Key { path, word, has_colon, in_flow } => {
             let form = KeyForm { has_colon, in_flow };
             let written = |key: &str| {
                 let entries = siblings(&document, &path).iter();
@@ -95,17 +95,17 @@ pub fn complete(text: &str, offset: usize, written: Written<'_>) -> Option<Compl
             let gap = gap(text, word);
             (word, keys.into_iter().map(|it| it.behind(gap)).collect())
         }
-        Place::Value { path, word, style, is_alone } => {
+        CursorContext::Value { path, word, style, is_alone } => {
             let others = others(text, &document, &path, word);
             if let Some(Pattern { tool, inner, is_closed }) = pattern(text, &path, word, offset) {
                 let close = if is_closed { "" } else { ")" };
-                let item = |(pattern, detail): &(String, &str)| Item {
+                let item = |(pattern, detail): &(String, &str)| Suggestion {
                     text: format!("{pattern}{close}"),
                     ..value(pattern, detail)
                 };
                 let mut patterns = patterns(tool, text, &document);
                 patterns.retain(|(it, _)| !others.contains(&format!("{tool}({it})")));
-                let is_writable = style != Style::Beside;
+                let is_writable = style != InsertStyle::Outside;
                 (inner, patterns.iter().filter(|_| is_writable).map(item).collect())
             } else {
                 let mut values = values(&path, word.slice(text), is_alone, directory);
@@ -113,8 +113,8 @@ pub fn complete(text: &str, offset: usize, written: Written<'_>) -> Option<Compl
                 (word, fitted(values, text, word, style))
             }
         }
-        Place::Variable { word } => (word, variables(arguments::items(text, &document))),
-        Place::Elsewhere => return None,
+        CursorContext::Variable { word } => (word, variables(arguments::items(text, &document))),
+        CursorContext::Other => return None,
     };
     (!items.is_empty()).then_some(Completion { span, items })
 }
@@ -130,23 +130,23 @@ fn siblings<'d>(document: &'d Document, path: &[&str]) -> &'d [Entry] {
 }
 
 /// Returns what is to be said of an item, as Markdown; for clients that ask when it is looked at.
-pub fn documentation(kind: Kind, label: &str) -> Option<String> {
+pub fn documentation(kind: SuggestionKind, label: &str) -> Option<String> {
     match kind {
-        Kind::Field => catalog::find(label).map(describe::field),
-        Kind::Tool => {
+        SuggestionKind::Field => catalog::find(label).map(describe::field),
+        SuggestionKind::Tool => {
             let mut told: Vec<_> =
                 tools().iter().filter(|it| it.name == label).map(describe::tool).collect();
             told.dedup();
             (!told.is_empty()).then(|| told.join("\n\n"))
         }
-        Kind::Event => find_event(label).map(describe::event),
-        Kind::Key => [&GROUP[..], &COMMON[..]].concat_find(label).map(describe::key),
-        Kind::Variable => {
+        SuggestionKind::Event => find_event(label).map(describe::event),
+        SuggestionKind::Key => [&GROUP[..], &COMMON[..]].concat_find(label).map(describe::key),
+        SuggestionKind::Variable => {
             let known = find_variable(label.trim_matches(['$', '{', '}'])).map(describe::variable);
             known.or_else(|| arguments::described(label))
         }
-        Kind::Value => find_kind(label).map(describe::kind),
-        Kind::File | Kind::Path => None,
+        SuggestionKind::Value => find_kind(label).map(describe::kind),
+        SuggestionKind::File | SuggestionKind::Path => None,
     }
 }
 
@@ -161,13 +161,13 @@ impl ConcatFind for [&'static [Key]; 2] {
     }
 }
 
-fn command() -> Item {
+fn command() -> Suggestion {
     let whole = |description: &str, hint: &str, body: &str| {
         format!("---\ndescription: {description}\nargument-hint: \"{hint}\"\n---\n\n{body}\n")
     };
-    Item {
+    Suggestion {
         label: "command".to_owned(),
-        kind: Kind::File,
+        kind: SuggestionKind::File,
         detail: "A new command".to_owned(),
         text: whole("What it does.", "[file]", "What to do with $ARGUMENTS, step by step."),
         snippet: Some(whole(
@@ -178,14 +178,14 @@ fn command() -> Item {
     }
 }
 
-fn skill(directory: Option<&str>) -> Item {
+fn skill(directory: Option<&str>) -> Suggestion {
     let name = directory.unwrap_or("my-skill");
     let whole = |name: &str, description: &str, body: &str| {
         format!("---\nname: {name}\ndescription: {description}\n---\n\n{body}\n")
     };
-    Item {
+    Suggestion {
         label: "SKILL.md".to_owned(),
-        kind: Kind::File,
+        kind: SuggestionKind::File,
         detail: "A new skill".to_owned(),
         text: whole(name, "What it does. Use it when …", "What to do, step by step."),
         snippet: Some(whole(
@@ -196,7 +196,7 @@ fn skill(directory: Option<&str>) -> Item {
     }
 }
 
-fn values(path: &[&str], word: &str, is_alone: bool, directory: Option<&str>) -> Vec<Item> {
+fn values(path: &[&str], word: &str, is_alone: bool, directory: Option<&str>) -> Vec<Suggestion> {
     let is_tools = |key: &str| [ALLOWED_TOOLS.key, DISALLOWED_TOOLS.key].contains(&key);
     match path {
         // One word is all there can be.
@@ -228,10 +228,10 @@ fn values(path: &[&str], word: &str, is_alone: bool, directory: Option<&str>) ->
     }
 }
 
-fn value(text: &str, detail: &str) -> Item {
-    Item {
+fn value(text: &str, detail: &str) -> Suggestion {
+    Suggestion {
         label: text.to_owned(),
-        kind: Kind::Value,
+        kind: SuggestionKind::Value,
         detail: detail.to_owned(),
         text: text.to_owned(),
         snippet: None,
@@ -239,9 +239,9 @@ fn value(text: &str, detail: &str) -> Item {
 }
 
 /// Returns the tools of the agents that read the field, those of today, each name once.
-fn tool_items(field: &Field) -> Vec<Item> {
+fn tool_items(field: &Field) -> Vec<Suggestion> {
     let reads = |agent: Agent| field.reader(agent).is_some();
-    let mut items: Vec<Item> = Vec::new();
+    let mut items: Vec<Suggestion> = Vec::new();
     for tool in tools().iter().filter(|it| it.now.is_none() && reads(it.agent)) {
         if items.iter().any(|it| it.label == tool.name) {
             continue;
@@ -251,10 +251,10 @@ fn tool_items(field: &Field) -> Vec<Item> {
     items
 }
 
-fn tool_item(tool: &Tool) -> Item {
-    Item {
+fn tool_item(tool: &Tool) -> Suggestion {
+    Suggestion {
         label: tool.name.to_owned(),
-        kind: Kind::Tool,
+        kind: SuggestionKind::Tool,
         detail: tool.agent.name().to_owned(),
         text: tool.name.to_owned(),
         snippet: None,
@@ -262,11 +262,17 @@ fn tool_item(tool: &Tool) -> Item {
 }
 
 /// Returns the variables: all that was typed, the words of it, and what else there is.
-fn variables(arguments: Vec<Item>) -> Vec<Item> {
+fn variables(arguments: Vec<Suggestion>) -> Vec<Suggestion> {
     let item = |it: &Variable| {
         let text = describe::spelled(it);
         let detail = it.summary.to_owned();
-        Item { label: text.clone(), kind: Kind::Variable, detail, text, snippet: None }
+        Suggestion {
+            label: text.clone(),
+            kind: SuggestionKind::Variable,
+            detail,
+            text,
+            snippet: None,
+        }
     };
     let (all, others): (Vec<_>, Vec<_>) = VARIABLES.iter().partition(|it| !it.braces);
     let all = all.into_iter().map(item);

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use skills_agents::command;
 use skills_lint::Subject;
 use skills_syntax::edit::Edit;
-use skills_syntax::quote::quoted;
+use skills_syntax::quote::quote_scalar;
 use skills_syntax::text::Span;
 
 /// The longest name, and the longest description, that the standard allows.
@@ -44,7 +44,7 @@ pub fn conversion(subject: &Subject<'_>) -> Option<Conversion> {
     }
     if frontmatter.is_none_or(|it| it.get("description").is_none()) {
         // What the agent takes where there is none.
-        let _ = write!(head, "description: {}{line}", quoted(&first_line(subject)));
+        let _ = write!(head, "description: {}{line}", quote_scalar(&first_line(subject)));
     }
     match frontmatter {
         Some(_) if head.is_empty() => {}

@@ -10,7 +10,7 @@ use skills_agents::command;
 use skills_agents::references::Bases;
 use skills_lint::{FsContext, Look, Subject, unnamed};
 use skills_syntax::edit::{Edit, apply};
-use skills_syntax::markdown::{Body, decoded, path_of};
+use skills_syntax::markdown::{Body, link_path, percent_decode};
 use skills_syntax::parse::Document;
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::{Span, after_line_end};
@@ -231,11 +231,11 @@ impl Split<'_> {
         let target = link.slice(self.text);
         let (path, fragment) = target.split_once('#')?;
         let own = self.path.file_name()?.to_str()?;
-        let is_own = path.is_empty() || path_of(path).is_some_and(|it| self.is_own(&it));
+        let is_own = path.is_empty() || link_path(path).is_some_and(|it| self.is_own(&it));
         if !is_own || fragment.is_empty() {
             return None;
         }
-        let Anchor { on_page, in_text } = self.anchors.get(&decoded(fragment))?;
+        let Anchor { on_page, in_text } = self.anchors.get(&percent_decode(fragment))?;
         let text = match side {
             Side::Page => match (on_page, in_text) {
                 (Some(name), _) => format!("#{name}"),
@@ -250,7 +250,7 @@ impl Split<'_> {
     }
 
     fn is_own(&self, path: &str) -> bool {
-        self.path.parent().is_some_and(|it| it.towards(path) == *self.path)
+        self.path.parent().is_some_and(|it| it.join_lexically(path) == *self.path)
     }
 
     /// Returns the edits of the paths, were they in the page. What a block of code or a command runs it
@@ -278,7 +278,7 @@ impl Split<'_> {
         found.extend(known);
         // A word alone is as often a placeholder as a file.
         for link in &self.body.links {
-            let path = path_of(link.slice(self.text)).filter(|it| !it.contains(['/', '.']));
+            let path = link_path(link.slice(self.text)).filter(|it| !it.contains(['/', '.']));
             if path.is_some_and(|it| is_known(&dir.child(it))) {
                 found.push(Edit { span: Span::empty(link.start), text: "../".to_owned() });
             }
@@ -606,7 +606,7 @@ mod tests {
                 "" => names(text).contains(fragment),
                 it if it.contains("://") => true,
                 it => {
-                    let path = at(dir).towards(it);
+                    let path = at(dir).join_lexically(it);
                     let is_file = [at("/s/references/x.md"), at("/s/scripts/y.sh")].contains(&path);
                     let is_skill = path == at("/s/SKILL.md");
                     let is_own = is_skill == (dir == "/s");

@@ -14,7 +14,7 @@ use skills_syntax::parse::Document;
 use skills_syntax::text::Span;
 
 use super::{arguments, describe};
-use crate::place::{Place, place};
+use crate::cursor_context::{CursorContext, context_at};
 
 /// What is to be said about a place.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -35,20 +35,20 @@ pub fn hover(text: &str, offset: usize) -> Option<Hover> {
     if let Some((span, text)) = arguments::told(text, &document, offset) {
         return Some(Hover { span, text });
     }
-    let (span, said) = match place(text, &document, offset) {
-        Place::Key { path, word, .. } => (word, key(&path, word.slice(text))?),
-        Place::Value { path, word, .. } => {
+    let (span, said) = match context_at(text, &document, offset) {
+        CursorContext::Key { path, word, .. } => (word, key(&path, word.slice(text))?),
+        CursorContext::Value { path, word, .. } => {
             let whole = match path[..] {
                 [key] => whole_value(text, &document, key),
                 _ => None,
             };
             whole.or_else(|| Some((word, value(&path, word.slice(text))?)))?
         }
-        Place::Variable { word } => {
+        CursorContext::Variable { word } => {
             let name = word.slice(text).trim_matches(['$', '{', '}']);
             (word, describe::variable(find_variable(name)?))
         }
-        Place::Empty | Place::Elsewhere => return None,
+        CursorContext::Empty | CursorContext::Other => return None,
     };
     Some(Hover { span, text: said })
 }

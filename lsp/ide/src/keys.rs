@@ -3,7 +3,7 @@
 use skills_agents::catalog::hooks::{COMMON, EVENTS, Event, GROUP, KINDS, Key};
 use skills_agents::catalog::{self, Absent, Field, Shape, Standing};
 
-use super::complete::{Item, Kind};
+use super::complete::{Suggestion, SuggestionKind};
 use super::describe;
 
 /// How a key is written at a place.
@@ -21,7 +21,7 @@ pub(super) fn keys(
     written: &dyn Fn(&str) -> bool,
     form: KeyForm,
     directory: Option<&str>,
-) -> Vec<Item> {
+) -> Vec<Suggestion> {
     match path {
         [] => {
             let fields = catalog::fields().iter().copied();
@@ -39,7 +39,7 @@ pub(super) fn keys(
             let own = KINDS.iter().flat_map(|it| it.keys.iter());
             let mut known: Vec<&Key> = COMMON.iter().chain(own).collect();
             known.sort_by_key(|it| !it.required);
-            let mut items: Vec<Item> = known.into_iter().map(|it| nested(it, form)).collect();
+            let mut items: Vec<Suggestion> = known.into_iter().map(|it| nested(it, form)).collect();
             let mut seen = Vec::new();
             items.retain(|it| {
                 let is_new = !seen.contains(&it.label);
@@ -52,9 +52,9 @@ pub(super) fn keys(
             let keys = catalog::find(key).map_or(&[][..], |it| it.keys);
             keys.iter()
                 .filter(|it| !written(it.name))
-                .map(|it| Item {
+                .map(|it| Suggestion {
                     label: it.name.to_owned(),
-                    kind: Kind::Key,
+                    kind: SuggestionKind::Key,
                     detail: it.summary.to_owned(),
                     text: with_colon(it.name, form, " "),
                     snippet: None,
@@ -73,7 +73,7 @@ fn with_colon(key: &str, form: KeyForm, behind: &str) -> String {
     if form.has_colon { key.to_owned() } else { format!("{key}:{behind}") }
 }
 
-fn event(event: &Event, form: KeyForm) -> Item {
+fn event(event: &Event, form: KeyForm) -> Suggestion {
     let snippet = || {
         let matcher = escape(event.matchers.first().copied().unwrap_or(""));
         let name = event.name;
@@ -86,16 +86,16 @@ fn event(event: &Event, form: KeyForm) -> Item {
             "{name}:\n    - matcher: \"${{1:{matcher}}}\"\n      hooks:\n        - type: command\n          command: $0"
         )
     };
-    Item {
+    Suggestion {
         label: event.name.to_owned(),
-        kind: Kind::Event,
+        kind: SuggestionKind::Event,
         detail: event.summary.to_owned(),
         text: with_colon(event.name, form, if form.in_flow { " " } else { "" }),
         snippet: (!form.has_colon).then(snippet),
     }
 }
 
-fn field(field: &'static Field, form: KeyForm, directory: Option<&str>) -> Item {
+fn field(field: &'static Field, form: KeyForm, directory: Option<&str>) -> Suggestion {
     let value = match field.shape {
         Shape::Switch => match field.default {
             Some("true") => "${1|false,true|}".to_owned(),
@@ -115,19 +115,19 @@ fn field(field: &'static Field, form: KeyForm, directory: Option<&str>) -> Item 
         Shape::TextMap | Shape::Hooks => format!("{}:\n  $1", field.key),
         _ => format!("{}: {value}", field.key),
     };
-    Item {
+    Suggestion {
         label: field.key.to_owned(),
-        kind: Kind::Field,
+        kind: SuggestionKind::Field,
         detail: describe::readers(field),
         text: with_colon(field.key, form, " "),
         snippet: (!form.has_colon).then_some(snippet),
     }
 }
 
-fn nested(key: &Key, form: KeyForm) -> Item {
-    Item {
+fn nested(key: &Key, form: KeyForm) -> Suggestion {
+    Suggestion {
         label: key.name.to_owned(),
-        kind: Kind::Key,
+        kind: SuggestionKind::Key,
         detail: key.summary.to_owned(),
         text: with_colon(key.name, form, " "),
         snippet: None,

@@ -16,18 +16,18 @@ pub struct Lens {
     /// The words.
     pub title: String,
     /// Where they lead.
-    pub target: Target,
+    pub target: LensTarget,
 }
 
 /// Where a lens leads.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Target {
+pub enum LensTarget {
     /// To the places that name the skill.
     Users,
     /// To a file.
     File(AbsPath),
     /// Nowhere: it is there to be read.
-    NoFs,
+    None,
 }
 
 /// Returns what stands above a skill.
@@ -44,14 +44,14 @@ pub fn lenses(
     let mut lenses = Vec::new();
     if let Some(count) = n_users.filter(|it| *it > 0) {
         let title = format!("used by {count}");
-        lenses.push(Lens { span: at("name"), title, target: Target::Users });
+        lenses.push(Lens { span: at("name"), title, target: LensTarget::Users });
     }
     for finding in findings.iter().filter(|it| it.rule.id == "index/shadowed") {
         for related in &finding.related {
             lenses.push(Lens {
                 span: at("name"),
                 title: format!("shadowed by {}", shown(&related.path)),
-                target: Target::File(related.path.clone()),
+                target: LensTarget::File(related.path.clone()),
             });
         }
     }
@@ -59,7 +59,7 @@ pub fn lenses(
     lenses.extend(activation(subject, surroundings).map(|title| Lens {
         span: at(PATHS.key),
         title,
-        target: Target::NoFs,
+        target: LensTarget::None,
     }));
     lenses
 }

@@ -8,9 +8,10 @@
 
 mod anchors;
 mod arguments;
-mod beside;
 mod complete;
+mod complete_paths;
 mod convert;
+mod cursor_context;
 mod describe;
 mod extract;
 mod format;
@@ -22,7 +23,7 @@ mod lens;
 pub mod mention;
 pub mod moves;
 mod patterns;
-mod place;
+mod quote_value;
 mod refactor;
 pub mod rename;
 mod sections;
@@ -30,16 +31,15 @@ mod selection;
 #[cfg(test)]
 mod tests;
 mod tokens;
-mod written;
 
 pub use arguments::{Argument, argument};
-pub use beside::complete_paths;
-pub use complete::{Completion, Item, Kind, Written, complete, documentation};
+pub use complete::{Completion, FileKind, Suggestion, SuggestionKind, complete, documentation};
+pub use complete_paths::complete_paths;
 pub use convert::{Conversion, conversion};
 pub use format::format;
 pub use hints::{Hint, hints};
 pub use hover::{Hover, hover};
-pub use lens::{Lens, Target, lenses};
+pub use lens::{Lens, LensTarget, lenses};
 pub use refactor::{RefactorKind, Refactoring, refactorings};
 pub use selection::selection;
 pub use tokens::{Token, TokenKind, tokens};

@@ -4,11 +4,11 @@ use skills_agents::references::is_letter;
 use skills_syntax::parse::Document;
 use skills_syntax::text::Span;
 
-use crate::place::{Place, Style, place};
+use crate::cursor_context::{CursorContext, InsertStyle, context_at};
 
 /// Returns the beginning of a name that is being typed where a skill may be named: behind `/` or
 /// `$`, or as an item of `skills:`.
-pub fn typed(text: &str, document: &Document, offset: usize) -> Option<Span> {
+pub fn name_at(text: &str, document: &Document, offset: usize) -> Option<Span> {
     let offset = text.floor_char_boundary(offset);
     let is_name = |it: char| is_letter(it) || it == ':';
     let start = text[..offset].trim_end_matches(is_name).len();
@@ -20,8 +20,10 @@ pub fn typed(text: &str, document: &Document, offset: usize) -> Option<Span> {
         .as_ref()
         .is_none_or(|it| it.close.map_or(it.content.end < start, |close| close.end <= start));
     if !is_body {
-        return match place(text, document, offset) {
-            Place::Value { path, style, .. } if path == ["skills"] && style != Style::Beside => {
+        return match context_at(text, document, offset) {
+            CursorContext::Value { path, style, .. }
+                if path == ["skills"] && style != InsertStyle::Outside =>
+            {
                 Some(word)
             }
             _ => None,
@@ -43,7 +45,7 @@ mod tests {
     fn check_typed(text: &str, expected: Option<&str>) {
         let offset = text.find("<CURSOR>").unwrap();
         let text = text.replace("<CURSOR>", "");
-        let word = typed(&text, &parse(&text), offset).map(|it| it.slice(&text).to_owned());
+        let word = name_at(&text, &parse(&text), offset).map(|it| it.slice(&text).to_owned());
         assert_eq!(word.as_deref(), expected, "{text:?}");
     }
 

@@ -9,7 +9,7 @@ use std::path::{Component, Path};
 
 use skills_agents::references::{Bases, Link, Start, Step, Way, links, steps};
 use skills_syntax::edit::{Edit, apply};
-use skills_syntax::markdown::decoded;
+use skills_syntax::markdown::percent_decode;
 use skills_syntax::parse::Document;
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::Span;
@@ -42,7 +42,7 @@ impl Moves {
     }
 
     /// Returns where a path leads when all has moved; none where it does not move.
-    pub fn moved(&self, path: &AbsPath) -> Option<AbsPath> {
+    pub fn new_path(&self, path: &AbsPath) -> Option<AbsPath> {
         let moved = self.0.iter().find(|it| path.starts_with(&*it.old))?;
         Some(moved.new.child(path.strip_prefix(&*moved.old).ok()?))
     }
@@ -60,15 +60,15 @@ impl Moves {
         if self.0.is_empty() {
             return Vec::new();
         }
-        let after = self.moved(path).map_or_else(
+        let after = self.new_path(path).map_or_else(
             || bases.clone(),
             |it| Bases::of(&it, bases.top.as_ref(), bases.home.as_ref()),
         );
-        let skill = bases.skill.as_ref().map(|it| self.moved(it).unwrap_or_else(|| it.clone()));
+        let skill = bases.skill.as_ref().map(|it| self.new_path(it).unwrap_or_else(|| it.clone()));
         let after = after.of_skill(skill);
         let is_skill = |it: &AbsPath| it.ends_with("SKILL.md");
-        let becomes_skill = !is_skill(path) && self.moved(path).is_some_and(|it| is_skill(&it));
-        let written = Written { text, bases, after, becomes_skill, moves: self };
+        let becomes_skill = !is_skill(path) && self.new_path(path).is_some_and(|it| is_skill(&it));
+        let written = PathRewriter { text, bases, after, becomes_skill, moves: self };
         let mut edits: Vec<Edit> = Vec::new();
         for link in links(text, document) {
             let end = edits.last().map_or(0, |it| it.span.end);
@@ -81,7 +81,7 @@ impl Moves {
 }
 
 /// A text whose paths are looked at.
-struct Written<'a> {
+struct PathRewriter<'a> {
     text: &'a str,
     bases: &'a Bases,
     /// Where its paths start when all has moved.
@@ -91,31 +91,31 @@ struct Written<'a> {
     moves: &'a Moves,
 }
 
-impl Written<'_> {
+impl PathRewriter<'_> {
     fn of(&self, link: &Link, is_there: impl Fn(&AbsPath) -> bool) -> Vec<Edit> {
         let starts = self.bases.starts(link.start);
         for base in &starts {
             let steps = steps(link, self.text, base);
             let Some(first) = steps.iter().find(|it| self.is_old(&it.reached)) else { continue };
-            let target = base.towards(&link.path);
+            let target = base.join_lexically(&link.path);
             if link.is_loose(first) && !is_there(&target) {
                 continue;
             }
             let named = self.named(link, &steps);
             let written = replaced(self.text, link.names, &named);
-            let then = self.moves.moved(&target).unwrap_or_else(|| target.clone());
+            let then = self.moves.new_path(&target).unwrap_or_else(|| target.clone());
             let base = self.then(link, base);
-            if base.towards(decoded(&written)) == then {
+            if base.join_lexically(percent_decode(&written)) == then {
                 return named;
             }
             return self.anew(link, &base, &then).into_iter().collect();
         }
         // Nothing that moves is named; but what starts at the text's directory goes with it.
         for base in starts.iter().filter(|it| self.then(link, it) != **it) {
-            let target = base.towards(&link.path);
-            let then = self.moves.moved(&target).unwrap_or_else(|| target.clone());
+            let target = base.join_lexically(&link.path);
+            let then = self.moves.new_path(&target).unwrap_or_else(|| target.clone());
             let base = self.then(link, base);
-            if base.towards(&link.path) != then && is_there(&target) {
+            if base.join_lexically(&link.path) != then && is_there(&target) {
                 return self.anew(link, &base, &then).into_iter().collect();
             }
         }
@@ -245,11 +245,11 @@ mod tests {
         let is_there = |it: &AbsPath| it.to_str().unwrap().matches("/.claude").count() == 1;
         let edits = moves.edits(&at(path), &bases, text, &parse(text), is_there);
         assert_eq!(apply(text, &edits), expected);
-        if moves.all().iter().any(|it| moves.moved(&it.new).is_some()) {
+        if moves.all().iter().any(|it| moves.new_path(&it.new).is_some()) {
             return;
         }
         // What has moved already is not moved once more.
-        let then = moves.moved(&at(path)).unwrap_or_else(|| at(path));
+        let then = moves.new_path(&at(path)).unwrap_or_else(|| at(path));
         let bases = Bases::of(&then, Some(&at("/w")), Some(&at("/home/me")));
         let again = moves.edits(&then, &bases, expected, &parse(expected), is_there);
         assert_eq!(again, [], "{expected}");

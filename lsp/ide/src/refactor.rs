@@ -7,7 +7,7 @@ use skills_lint::{FsContext, Subject};
 use skills_syntax::edit::Edit;
 use skills_syntax::parse::{ScalarStyle, ValueKind};
 use skills_syntax::path::AbsPath;
-use skills_syntax::quote::quoted;
+use skills_syntax::quote::quote_scalar;
 use skills_syntax::text::Span;
 
 use super::extract::extraction;
@@ -99,7 +99,7 @@ fn item(text: &str) -> String {
     if starts_well && text.chars().all(plain) && text.trim() == text {
         text.to_owned()
     } else {
-        quoted(text)
+        quote_scalar(text)
     }
 }
 

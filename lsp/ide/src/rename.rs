@@ -27,12 +27,12 @@ pub struct Renaming<'a> {
     /// What it is called then.
     pub new: &'a str,
     /// What it is, and will be.
-    pub kind: Kind,
+    pub kind: RenameKind,
 }
 
 /// What is given another name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum RenameKind {
     /// A skill: its directory has its name.
     Skill,
     /// A command: its file has its name, and the directories below `commands` what stands before.
@@ -41,7 +41,7 @@ pub enum Kind {
     Conversion,
 }
 
-impl Kind {
+impl RenameKind {
     /// Returns what the file at a path is.
     pub fn of(path: &Path) -> Self {
         if is_skill_file(path) { Self::Skill } else { Self::Command }
@@ -51,22 +51,22 @@ impl Kind {
 impl<'a> Renaming<'a> {
     /// Gives the skill or the command at a path another name.
     pub fn new(path: &'a AbsPath, new: &'a str) -> Self {
-        Self { path, new, kind: Kind::of(path) }
+        Self { path, new, kind: RenameKind::of(path) }
     }
 
     /// Makes a skill of the command at a path.
-    pub fn converting(path: &'a AbsPath, new: &'a str) -> Self {
-        Self { path, new, kind: Kind::Conversion }
+    pub fn to_skill(path: &'a AbsPath, new: &'a str) -> Self {
+        Self { path, new, kind: RenameKind::Conversion }
     }
 
     /// Returns what moves with it; the directory, or the command's file, may be reached by several
     /// ways.
     pub fn moves(&self, places: &[AbsPath]) -> Moves {
-        let own = self.moved();
+        let own = self.file_move();
         let moved = |old: &AbsPath| {
             let Move { old: from, new } = own.as_ref()?;
             let way = relative(&from.parent()?, new)?;
-            let new = if old == from { new.clone() } else { old.parent()?.towards(way) };
+            let new = if old == from { new.clone() } else { old.parent()?.join_lexically(way) };
             Some(Move { old: old.clone(), new })
         };
         Moves::new(places.iter().filter_map(moved))
@@ -74,44 +74,46 @@ impl<'a> Renaming<'a> {
 
     /// Returns what gets another place: a skill's directory, a command's file. Nothing for a command
     /// of which it is not known where its directories begin.
-    pub fn moved(&self) -> Option<Move> {
+    pub fn file_move(&self) -> Option<Move> {
         let old = match self.kind {
-            Kind::Skill => self.path.parent()?,
-            Kind::Command | Kind::Conversion => self.path.clone(),
+            RenameKind::Skill => self.path.parent()?,
+            RenameKind::Command | RenameKind::Conversion => self.path.clone(),
         };
         let new = match self.kind {
-            Kind::Skill | Kind::Conversion => self.target()?,
-            Kind::Command => command::beside(self.path, self.new)?,
+            RenameKind::Skill | RenameKind::Conversion => self.target()?,
+            RenameKind::Command => command::beside(self.path, self.new)?,
         };
-        let new = if self.kind == Kind::Conversion { new.child("SKILL.md") } else { new };
+        let new = if self.kind == RenameKind::Conversion { new.child("SKILL.md") } else { new };
         Some(Move { old, new })
     }
 
     /// Returns where nothing may be yet: the new directory, or a command's new file.
     pub fn target(&self) -> Option<AbsPath> {
         match self.kind {
-            Kind::Skill => Some(self.path.parent()?.parent()?.child(self.new)),
-            Kind::Command => command::beside(self.path, self.new),
-            Kind::Conversion => Some(command::home(self.path)?.child("skills").child(self.new)),
+            RenameKind::Skill => Some(self.path.parent()?.parent()?.child(self.new)),
+            RenameKind::Command => command::beside(self.path, self.new),
+            RenameKind::Conversion => {
+                Some(command::home(self.path)?.child("skills").child(self.new))
+            }
         }
     }
 
     /// Whether it gets another place at all.
     pub fn is_moved(&self) -> bool {
-        self.moved().is_some_and(|it| it.old != it.new)
+        self.file_move().is_some_and(|it| it.old != it.new)
     }
 }
 
 /// Returns the name that the skill or command at `old` is called by when it lies at `new`, and what
 /// becomes of it; nothing where that is no other name.
-pub fn renamed_by(Move { old, new }: &Move) -> Option<(String, Kind)> {
+pub fn renamed_by_move(Move { old, new }: &Move) -> Option<(String, RenameKind)> {
     let directory = |it: &AbsPath| it.parent_name().map(str::to_owned);
     let (before, after, kind) = match (is_skill_file(old), is_skill_file(new)) {
-        (true, true) => (directory(old)?, directory(new)?, Kind::Skill),
+        (true, true) => (directory(old)?, directory(new)?, RenameKind::Skill),
         (true, false) => return None,
-        (false, true) => (command::name(old)?, directory(new)?, Kind::Conversion),
+        (false, true) => (command::name(old)?, directory(new)?, RenameKind::Conversion),
         (false, false) => match (command::name(old), command::name(new)) {
-            (Some(before), Some(after)) => (before, after, Kind::Command),
+            (Some(before), Some(after)) => (before, after, RenameKind::Command),
             _ => return None,
         },
     };
@@ -120,7 +122,7 @@ pub fn renamed_by(Move { old, new }: &Move) -> Option<(String, Kind)> {
 
 /// One of the ways to a skill's file, as the disk has it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Access {
+pub struct AccessPath {
     /// The SKILL.md, or the command's file, by this way.
     pub path: AbsPath,
     /// What the file itself is; none where there is none.
@@ -134,20 +136,24 @@ pub struct Access {
 ///
 /// `ways` are all that lead to its file, its own among them; `target` is what is there already
 /// where it would be.
-pub fn bound(renaming: &Renaming<'_>, ways: &[Access], target: Option<Entry>) -> Option<String> {
-    let (old, new) = (renaming.moved()?.old, renaming.target()?);
+pub fn move_obstacle(
+    renaming: &Renaming<'_>,
+    ways: &[AccessPath],
+    target: Option<Entry>,
+) -> Option<String> {
+    let (old, new) = (renaming.file_move()?.old, renaming.target()?);
     let (what, of) = match renaming.kind {
-        Kind::Skill => ("skill", "its directory would keep the old name"),
-        Kind::Command | Kind::Conversion => ("command", "it would keep the old name"),
+        RenameKind::Skill => ("skill", "its directory would keep the old name"),
+        RenameKind::Command | RenameKind::Conversion => ("command", "it would keep the old name"),
     };
-    let is_skill = renaming.kind == Kind::Skill;
+    let is_skill = renaming.kind == RenameKind::Skill;
     let own = ways.iter().find(|it| it.path == *renaming.path);
     let own_directory = own.and_then(|it| it.directory);
     let own = if is_skill { own_directory } else { own.and_then(|it| it.file) };
     let (Some(own_directory), Some(own)) = (own_directory, own) else {
         return Some(format!("`{}` is not on the disk; save the {what} first", old.display()));
     };
-    for Access { path, file, directory } in ways {
+    for AccessPath { path, file, directory } in ways {
         let dir = path.parent()?;
         let Some(directory) = directory else { continue };
         if is_skill && directory.is_link {
@@ -177,17 +183,17 @@ pub fn bound(renaming: &Renaming<'_>, ways: &[Access], target: Option<Entry>) ->
 /// Returns why a skill cannot be called that: a sentence for a person.
 ///
 /// `others` are the names and directories of the skills that are seen together with it.
-pub fn problem<'a>(
+pub fn name_obstacle<'a>(
     renaming: &Renaming<'_>,
     others: impl IntoIterator<Item = (&'a str, &'a AbsPath)>,
 ) -> Option<String> {
     let Renaming { path, new, kind } = renaming;
-    if let Some(why) = malformed(new, *kind) {
+    if let Some(why) = name_syntax_error(new, *kind) {
         return Some(why);
     }
-    let (old, target) = (renaming.moved()?.old, renaming.target()?);
+    let (old, target) = (renaming.file_move()?.old, renaming.target()?);
     let is_root = old.file_name().is_some_and(|it| it == "skills" || it == "skill");
-    if *kind == Kind::Skill && is_root {
+    if *kind == RenameKind::Skill && is_root {
         return Some(format!("`{}` is a directory of skills, not of one alone", old.display()));
     }
     for (name, other) in others {
@@ -212,8 +218,8 @@ pub fn problem<'a>(
 }
 
 /// Returns why a name is none.
-fn malformed(new: &str, kind: Kind) -> Option<String> {
-    if kind == Kind::Command {
+fn name_syntax_error(new: &str, kind: RenameKind) -> Option<String> {
+    if kind == RenameKind::Command {
         let is_name = may_be_name(new, Form::Called);
         return (!is_name).then(|| {
             format!(
@@ -248,7 +254,7 @@ pub fn edits(
     let mut edits = Vec::new();
     let called = command::name(renaming.path);
     // What a command says of itself is not its name.
-    if renaming.kind == Kind::Skill
+    if renaming.kind == RenameKind::Skill
         && path == renaming.path
         && let Some(entry) = document.frontmatter.as_ref().and_then(|it| it.get("name"))
         && !entry.value.span.is_empty()
@@ -350,7 +356,7 @@ mod tests {
         let others =
             [("pdf", path("/w/skills/pdf/SKILL.md")), ("doc", path("/w/skills/text/SKILL.md"))];
         let found =
-            problem(&Renaming::new(&skill, new), others.iter().map(|(name, it)| (*name, it)));
+            name_obstacle(&Renaming::new(&skill, new), others.iter().map(|(name, it)| (*name, it)));
         assert_eq!(found.as_deref(), expected);
     }
 
@@ -378,16 +384,16 @@ mod tests {
         let entry = |inode| Entry { id: Some(FileId { device: 1, inode }), is_link: false };
         let link = |inode| Entry { is_link: true, ..entry(inode) };
         let skill = path("/w/a/pdf/SKILL.md");
-        let way = |at: &str, file: Entry, directory: Entry| Access {
+        let way = |at: &str, file: Entry, directory: Entry| AccessPath {
             path: path(at),
             file: Some(file),
             directory: Some(directory),
         };
         let own = way("/w/a/pdf/SKILL.md", entry(1), entry(2));
-        let found = |ways: &[Access], target| {
-            bound(&Renaming::new(&skill, "paper"), ways, target).unwrap_or_default()
+        let found = |ways: &[AccessPath], target| {
+            move_obstacle(&Renaming::new(&skill, "paper"), ways, target).unwrap_or_default()
         };
-        let with = |other: Access| found(&[own.clone(), other], None);
+        let with = |other: AccessPath| found(&[own.clone(), other], None);
 
         assert_eq!(found(slice::from_ref(&own), None), "");
         assert_eq!(with(way("/w/b/pdf/SKILL.md", entry(1), entry(2))), "", "its parent is a link");
@@ -408,7 +414,7 @@ mod tests {
             "",
             "itself, where case does not count"
         );
-        let gone = Access { file: None, directory: None, ..own.clone() };
+        let gone = AccessPath { file: None, directory: None, ..own.clone() };
         assert!(found(&[gone], None).contains("save the skill first"));
     }
 }

@@ -6,7 +6,7 @@ use skills_syntax::parse::{Document, Entry, Value, ValueKind};
 use skills_syntax::text::Span;
 
 use super::sections::sections;
-use crate::place::{Place, place};
+use crate::cursor_context::{CursorContext, context_at};
 
 /// Returns what the place at `offset` lies in, the smallest first; each holds the one before it
 /// and is larger.
@@ -19,7 +19,7 @@ pub fn selection(text: &str, document: &Document, offset: usize) -> Vec<Span> {
             around.push(Span::new(frontmatter.open.start, end));
             around.push(frontmatter.content);
             in_entries(&frontmatter.entries, &mut around);
-            if let Place::Value { word, .. } = place(text, document, offset) {
+            if let CursorContext::Value { word, .. } = context_at(text, document, offset) {
                 around.push(word);
             }
             for entry in &frontmatter.entries {

@@ -1,8 +1,8 @@
 //! Completion and hover on texts with a `|` where the cursor stands.
 
-mod arguing;
-mod hurting;
-mod spanning;
+mod arguments;
+mod multiline;
+mod pathological;
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -14,7 +14,7 @@ use skills_lint::testing::{SKILLS, SPANNING, record};
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::Span;
 
-use super::{Kind, Written, complete, documentation, hover};
+use super::{FileKind, SuggestionKind, complete, documentation, hover};
 
 /// Calls `with` on a text as the skill at `/w/.claude/skills/deploy`.
 pub(super) fn with_subject<R>(text: &str, with: impl FnOnce(&Subject<'_>) -> R) -> R {
@@ -43,7 +43,7 @@ fn marked(text: &str) -> (String, usize) {
 #[track_caller]
 fn check(marked_text: &str, expected: &Expect) {
     let (text, offset) = marked(marked_text);
-    let Some(found) = complete(&text, offset, Written::Skill(Some("deploy"))) else {
+    let Some(found) = complete(&text, offset, FileKind::Skill(Some("deploy"))) else {
         return expected.assert_eq("nothing\n");
     };
     let mut shown = String::new();
@@ -87,7 +87,7 @@ fn an_empty_file_offers_a_whole_one() {
 
 #[test]
 fn an_empty_command_is_offered_whole_and_without_a_name() {
-    let found = complete("", 0, Written::Command).unwrap();
+    let found = complete("", 0, FileKind::Command).unwrap();
     let [item] = &found.items[..] else { panic!("{found:?}") };
     assert_eq!(
         item.text,
@@ -290,7 +290,7 @@ fn tools_are_offered_in_every_form_of_a_list() {
 #[track_caller]
 fn check_with(marked_text: &str, label: &str, expected: &str) {
     let (text, offset) = marked(marked_text);
-    let found = complete(&text, offset, Written::Skill(Some("deploy")));
+    let found = complete(&text, offset, FileKind::Skill(Some("deploy")));
     let shown = found.and_then(|found| {
         let item = found.items.iter().find(|it| it.label == label)?;
         let mut after = text.clone();
@@ -509,11 +509,11 @@ fn every_item_has_something_to_say() {
         "---\nname: a\n---\n$|",
     ] {
         let (text, offset) = marked(text);
-        for item in complete(&text, offset, Written::Skill(None)).expect("items").items {
+        for item in complete(&text, offset, FileKind::Skill(None)).expect("items").items {
             assert!(documentation(item.kind, &item.label).is_some(), "{item:?}");
         }
     }
-    assert_eq!(documentation(Kind::Field, "nothing"), None);
+    assert_eq!(documentation(SuggestionKind::Field, "nothing"), None);
 }
 
 #[test]
@@ -526,7 +526,8 @@ fn no_place_in_no_text_is_a_trap() {
     ];
     for text in texts {
         for offset in 0..=text.len() + 1 {
-            if let Some(found) = complete(text, offset.min(text.len()), Written::Skill(Some("x"))) {
+            if let Some(found) = complete(text, offset.min(text.len()), FileKind::Skill(Some("x")))
+            {
                 let Span { start, end } = found.span;
                 assert!(text.get(start..end).is_some(), "{text:?} at {offset}: {:?}", found.span);
             }
@@ -565,7 +566,7 @@ fn at_each_keystroke_completion_knows_the_word() {
         let ends = skill.char_indices().map(|(at, letter)| at + letter.len_utf8());
         for end in std::iter::once(0).chain(ends) {
             let text = &skill[..end];
-            let found = complete(text, end, Written::Skill(Some("deploy")));
+            let found = complete(text, end, FileKind::Skill(Some("deploy")));
             if let Some(found) = &found {
                 assert!(found.span.end == end && !found.items.is_empty(), "{text:?}");
             }

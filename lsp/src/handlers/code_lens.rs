@@ -1,6 +1,6 @@
 //! `textDocument/codeLens`: who uses a skill, what hides it, how many files bring it up.
 
-use skills_ide::Target;
+use skills_ide::LensTarget;
 use tower_lsp::ls_types::{CodeLens, Command, Location, Range, Uri};
 
 use crate::analysis::AnalysisContext;
@@ -31,12 +31,12 @@ pub(crate) fn code_lens(
     let shown = lenses.into_iter().map(|lens| {
         let range = to_proto::range(document, lens.span, settings.encoding);
         let places = match &lens.target {
-            Target::Users => users.unwrap_or_default().to_vec(),
-            Target::File(path) => {
+            LensTarget::Users => users.unwrap_or_default().to_vec(),
+            LensTarget::File(path) => {
                 let uri = Uri::from_file_path(&**path);
                 uri.map(|it| Location::new(it, Range::default())).into_iter().collect()
             }
-            Target::NoFs => Vec::new(),
+            LensTarget::None => Vec::new(),
         };
         let command = command(lens.title, document, range, &places, settings);
         CodeLens { range, command: Some(command), data: None }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::json;
-use skills_ide::{Completion, Item, Kind, Written};
+use skills_ide::{Completion, FileKind, Suggestion, SuggestionKind};
 use skills_syntax::path::AbsPath;
 use tower_lsp::ls_types::{
     CompletionItem, CompletionItemKind, CompletionResponse, CompletionTextEdit, Documentation,
@@ -45,7 +45,7 @@ fn skills(
     scene: &AnalysisContext,
     settings: Settings,
 ) -> Vec<CompletionItem> {
-    let word = skills_ide::mention::typed(document.text(), document.parsed(), offset);
+    let word = skills_ide::mention::name_at(document.text(), document.parsed(), offset);
     let Some(word) = word else { return Vec::new() };
     let range = to_proto::range(document, word, settings.encoding);
     let others = scene.overlaid.skills.iter().filter(|it| document.path() != Some(&it.path));
@@ -66,9 +66,9 @@ fn skills(
 fn offered(document: &Document, offset: usize, settings: Settings) -> Option<Vec<CompletionItem>> {
     let directory = from_proto::directory(document.uri());
     let written = if from_proto::is_command(document.uri()) {
-        Written::Command
+        FileKind::Command
     } else {
-        Written::Skill(directory.as_deref())
+        FileKind::Skill(directory.as_deref())
     };
     let found = skills_ide::complete(document.text(), offset, written)?;
     Some(items(document, &found, settings))
@@ -91,7 +91,7 @@ fn items(document: &Document, found: &Completion, settings: Settings) -> Vec<Com
     items.map(|(rank, it)| item(it, rank, range, settings)).collect()
 }
 
-fn item(item: &Item, rank: usize, range: Range, settings: Settings) -> CompletionItem {
+fn item(item: &Suggestion, rank: usize, range: Range, settings: Settings) -> CompletionItem {
     let (text, format) = match &item.snippet {
         Some(snippet) if settings.snippets => (snippet, InsertTextFormat::SNIPPET),
         Some(_) | None => (&item.text, InsertTextFormat::PLAIN_TEXT),
@@ -135,44 +135,44 @@ pub(crate) fn resolve(
     CompletionItem { documentation: documentation.or(item.documentation), ..item }
 }
 
-fn kind(kind: Kind) -> CompletionItemKind {
+fn kind(kind: SuggestionKind) -> CompletionItemKind {
     match kind {
-        Kind::Field | Kind::Key => CompletionItemKind::PROPERTY,
-        Kind::Value => CompletionItemKind::VALUE,
-        Kind::Tool => CompletionItemKind::FUNCTION,
-        Kind::Event => CompletionItemKind::EVENT,
-        Kind::Variable => CompletionItemKind::VARIABLE,
-        Kind::File => CompletionItemKind::SNIPPET,
-        Kind::Path => CompletionItemKind::FILE,
+        SuggestionKind::Field | SuggestionKind::Key => CompletionItemKind::PROPERTY,
+        SuggestionKind::Value => CompletionItemKind::VALUE,
+        SuggestionKind::Tool => CompletionItemKind::FUNCTION,
+        SuggestionKind::Event => CompletionItemKind::EVENT,
+        SuggestionKind::Variable => CompletionItemKind::VARIABLE,
+        SuggestionKind::File => CompletionItemKind::SNIPPET,
+        SuggestionKind::Path => CompletionItemKind::FILE,
     }
 }
 
-const KINDS: [Kind; 8] = [
-    Kind::Field,
-    Kind::Key,
-    Kind::Value,
-    Kind::Tool,
-    Kind::Event,
-    Kind::Variable,
-    Kind::File,
-    Kind::Path,
+const KINDS: [SuggestionKind; 8] = [
+    SuggestionKind::Field,
+    SuggestionKind::Key,
+    SuggestionKind::Value,
+    SuggestionKind::Tool,
+    SuggestionKind::Event,
+    SuggestionKind::Variable,
+    SuggestionKind::File,
+    SuggestionKind::Path,
 ];
 
 /// Returns how a kind is told to the client, which hands it back.
-fn word(kind: Kind) -> &'static str {
+fn word(kind: SuggestionKind) -> &'static str {
     match kind {
-        Kind::Field => "field",
-        Kind::Key => "key",
-        Kind::Value => "value",
-        Kind::Tool => "tool",
-        Kind::Event => "event",
-        Kind::Variable => "variable",
-        Kind::File => "file",
-        Kind::Path => "path",
+        SuggestionKind::Field => "field",
+        SuggestionKind::Key => "key",
+        SuggestionKind::Value => "value",
+        SuggestionKind::Tool => "tool",
+        SuggestionKind::Event => "event",
+        SuggestionKind::Variable => "variable",
+        SuggestionKind::File => "file",
+        SuggestionKind::Path => "path",
     }
 }
 
-fn unword(text: &str) -> Option<Kind> {
+fn unword(text: &str) -> Option<SuggestionKind> {
     KINDS.into_iter().find(|it| word(*it) == text)
 }
 

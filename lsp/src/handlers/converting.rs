@@ -26,7 +26,7 @@ pub(crate) async fn action(
         kind: Some(CodeActionKind::REFACTOR_REWRITE),
         ..CodeAction::default()
     };
-    let renaming = Renaming::converting(&meant.skill.path, &found.name);
+    let renaming = Renaming::to_skill(&meant.skill.path, &found.name);
     if let Err(error) = rename::possible(&renaming, &meant, texts).await {
         let disabled = Some(CodeActionDisabled { reason: error.message.into_owned() });
         return settings.shows_disabled.then_some(CodeAction { disabled, ..action });
@@ -55,6 +55,6 @@ pub(crate) async fn resolved(
 }
 
 async fn edit(meant: &Meant, found: Conversion, texts: Texts<'_>) -> Result<WorkspaceEdit, Error> {
-    let renaming = Renaming::converting(&meant.skill.path, &found.name);
+    let renaming = Renaming::to_skill(&meant.skill.path, &found.name);
     rename::edited(&renaming, meant, found.edits, texts).await
 }

@@ -50,7 +50,7 @@ fn target(document: &Document, link: &Link, scene: &AnalysisContext) -> Option<A
     let bases = scene.overlaid.bases(path);
     let dir = path.parent()?;
     let leads = |base: &AbsPath| {
-        let target = base.towards(&link.path);
+        let target = base.join_lexically(&link.path);
         let skill = scene.overlaid.around(&target);
         let is_named = || {
             let passed = steps(link, document.text(), base);
@@ -72,5 +72,5 @@ fn target(document: &Document, link: &Link, scene: &AnalysisContext) -> Option<A
     let found = starts.iter().find_map(leads);
     // A link says that it is one, whether or not anything is there.
     let is_link = link.way == Way::Target && link.start == Start::Text;
-    found.or_else(|| starts.first().filter(|_| is_link).map(|it| it.towards(&link.path)))
+    found.or_else(|| starts.first().filter(|_| is_link).map(|it| it.join_lexically(&link.path)))
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use skills_agents::command;
 use skills_discovery::discover::{Entry, is_built_in};
 use skills_ide::moves::Move;
-use skills_ide::rename::{Access, Kind, Renaming, bound, edits, problem};
+use skills_ide::rename::{AccessPath, RenameKind, Renaming, edits, move_obstacle, name_obstacle};
 use skills_syntax::edit::Edit;
 use skills_syntax::path::AbsPath;
 use tower_lsp::jsonrpc::{Error, ErrorCode};
@@ -33,7 +33,7 @@ pub(crate) fn prepare_rename(
     let offset = from_proto::offset(document, position, settings.encoding);
     let Some((meant, span)) = texts.meant_at(document, offset) else { return Ok(None) };
     let placeholder = name(&meant)?;
-    can_move(Kind::of(&meant.skill.path), settings)?;
+    can_move(RenameKind::of(&meant.skill.path), settings)?;
     Ok(Some(PrepareRenameResponse::RangeWithPlaceholder {
         range: to_proto::range(document, span, settings.encoding),
         placeholder,
@@ -76,8 +76,8 @@ pub(super) async fn edited(
     possible(renaming, meant, texts).await?;
     let moves = renaming.moves(&meant.places);
     let changed = match renaming.kind {
-        Kind::Skill => text_edits(renaming, meant, texts).await,
-        Kind::Command | Kind::Conversion => {
+        RenameKind::Skill => text_edits(renaming, meant, texts).await,
+        RenameKind::Command | RenameKind::Conversion => {
             let places = texts.session.all_places();
             let edited = follow(&moves, &[(renaming, meant)], &places, texts).await;
             match edited {
@@ -92,7 +92,7 @@ pub(super) async fn edited(
         return Ok(plain(operations));
     }
     // By the way by which the editor has it open, since all lead to the same.
-    let old = if renaming.kind == Kind::Skill { own.parent().unwrap_or(own) } else { own };
+    let old = if renaming.kind == RenameKind::Skill { own.parent().unwrap_or(own) } else { own };
     let moved = moves.all().iter().find(|it| it.old == old);
     if let Some(Move { old, new }) = moved
         && let (Some(old_uri), Some(new_uri)) =
@@ -130,7 +130,7 @@ pub(super) async fn possible(
     if renaming.is_moved() {
         let unknown = || refusal("what is on the disk cannot be found out now; try again");
         let (ways, target) = accesses(renaming, meant, texts).await.ok_or_else(unknown)?;
-        if let Some(why) = bound(renaming, &ways, target) {
+        if let Some(why) = move_obstacle(renaming, &ways, target) {
             return Err(refusal(why));
         }
     }
@@ -143,17 +143,15 @@ async fn accesses(
     renaming: &Renaming<'_>,
     meant: &Meant,
     texts: Texts<'_>,
-) -> Option<(Vec<Access>, Option<Entry>)> {
+) -> Option<(Vec<AccessPath>, Option<Entry>)> {
     let target = renaming.target()?;
     let directories = meant.ways.iter().filter_map(AbsPath::parent);
     let asked = meant.ways.iter().cloned().chain(directories).chain([target]);
     let entries = texts.session.source().entries(asked.collect()).await?;
     let (files, rest) = entries.split_at_checked(meant.ways.len())?;
     let (target, directories) = rest.split_last()?;
-    let access = |(path, (file, directory)): (&AbsPath, (&Option<Entry>, &Option<Entry>))| Access {
-        path: path.clone(),
-        file: *file,
-        directory: *directory,
+    let access = |(path, (file, directory)): (&AbsPath, (&Option<Entry>, &Option<Entry>))| {
+        AccessPath { path: path.clone(), file: *file, directory: *directory }
     };
     let entries = files.iter().zip(directories);
     Some((meant.ways.iter().zip(entries).map(access).collect(), *target))
@@ -173,7 +171,7 @@ pub(crate) fn allowed(
         return Err(refusal(why));
     }
     let is_open = |dir: &Path| texts.session.folders().iter().any(|it| it.starts_with(dir));
-    let moved = renaming.moved().filter(|it| it.old != it.new && is_open(&it.old));
+    let moved = renaming.file_move().filter(|it| it.old != it.new && is_open(&it.old));
     if let Some(Move { old, .. }) = moved {
         return Err(refusal(format!("`{}` is open as a folder of its own", old.display())));
     }
@@ -197,7 +195,7 @@ pub(super) fn in_the_way(
     let mut called = places.iter().flat_map(|(_, it)| it.called(renaming.new));
     let others = places.iter().flat_map(|(_, it)| &it.skills);
     let others = others.filter(|it| !meant.ways.contains(&it.path));
-    problem(renaming, others.map(|it| (it.name.as_str(), &it.path))).or_else(|| {
+    name_obstacle(renaming, others.map(|it| (it.name.as_str(), &it.path))).or_else(|| {
         let (agent, path) = called.find(|(_, it)| !meant.ways.contains(it))?;
         let new = renaming.new;
         Some(if is_built_in(path) {
@@ -273,8 +271,8 @@ fn plain(operations: Vec<DocumentChangeOperation>) -> WorkspaceEdit {
 /// Returns what a skill is called, where it can be called otherwise.
 fn name(meant: &Meant) -> Result<String, Error> {
     let skill = &meant.skill;
-    match (Kind::of(&skill.path), command::name(&skill.path)) {
-        (Kind::Skill, _) => Ok(skill.name.clone()),
+    match (RenameKind::of(&skill.path), command::name(&skill.path)) {
+        (RenameKind::Skill, _) => Ok(skill.name.clone()),
         (_, Some(name)) => Ok(name),
         (_, None) => {
             let (name, path) = (&skill.name, skill.path.display());
@@ -283,11 +281,12 @@ fn name(meant: &Meant) -> Result<String, Error> {
     }
 }
 
-fn can_move(kind: Kind, settings: Settings) -> Result<(), Error> {
+fn can_move(kind: RenameKind, settings: Settings) -> Result<(), Error> {
     if settings.renames_files {
         return Ok(());
     }
-    let what = if kind == Kind::Skill { "the skill's directory" } else { "the command's file" };
+    let what =
+        if kind == RenameKind::Skill { "the skill's directory" } else { "the command's file" };
     Err(refusal(format!(
         "this editor cannot rename files for a language server; rename {what} by hand"
     )))

@@ -131,7 +131,7 @@ async fn lead(
         }
     }
     let known = paths.keys().cloned().collect();
-    for (identity, path) in texts.each_once(known, |it| moves.moved(it).is_some()).await {
+    for (identity, path) in texts.each_once(known, |it| moves.new_path(it).is_some()).await {
         let before = edited.0.get(&identity).map(|it| (it.path.clone(), Arc::clone(&it.document)));
         let (path, document, is_open) = if let Some((path, document)) = before {
             (path, document, false)

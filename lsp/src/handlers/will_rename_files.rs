@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use skills_agents::references::is_speaker;
 use skills_ide::moves::{Move, Moves};
-use skills_ide::rename::{Kind, Renaming, renamed_by};
+use skills_ide::rename::{RenameKind, Renaming, renamed_by_move};
 use skills_syntax::path::AbsPath;
 use tower_lsp::ls_types::{DocumentChanges, FileRename, Uri, WorkspaceEdit};
 
@@ -58,11 +58,11 @@ pub(crate) async fn will_rename_files(
 fn called(
     moves: &Moves,
     places: &[(AbsPath, Arc<OverlaySnapshot>)],
-) -> BTreeMap<AbsPath, (String, Kind)> {
+) -> BTreeMap<AbsPath, (String, RenameKind)> {
     let skills = places.iter().flat_map(|(_, it)| &it.skills);
     let called = skills.filter_map(|it| {
-        let (old, new) = (it.path.clone(), moves.moved(&it.path)?);
-        Some((old.clone(), renamed_by(&Move { old, new })?))
+        let (old, new) = (it.path.clone(), moves.new_path(&it.path)?);
+        Some((old.clone(), renamed_by_move(&Move { old, new })?))
     });
     called.collect()
 }
@@ -79,7 +79,7 @@ fn possible(moves: &Moves, places: &[(AbsPath, Arc<OverlaySnapshot>)]) -> Moves 
     let is_taken = |it: &Move| {
         let (new, skill) = (&it.new, it.new.child("SKILL.md"));
         let is_there = |it: &OverlaySnapshot| it.at(&skill).or_else(|| it.at(new)).is_some();
-        moves.moved(new).is_none() && places.iter().any(|(_, it)| is_there(it))
+        moves.new_path(new).is_none() && places.iter().any(|(_, it)| is_there(it))
     };
     Moves::new(moves.all().iter().filter(|it| !is_taken(it)).cloned())
 }
@@ -104,7 +104,7 @@ async fn by_all_ways(
             // A link of its own stays where it is, and so does what a link is renamed of.
             let is_same = one.id == two.id && dir.id == parent_entry.id && dir.id.is_some();
             let new = parent.child(name);
-            if is_same && !one.is_link && !two.is_link && moves.moved(&other).is_none() {
+            if is_same && !one.is_link && !two.is_link && moves.new_path(&other).is_none() {
                 all.push(Move { old: other, new });
             }
         }

@@ -5,7 +5,9 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
 use skills_discovery::levels::Level;
-use skills_protocol::wire::{CheckFinding, CheckedFile, Position as Spot, RuleLevel, Severity};
+use skills_protocol::wire::{
+    CheckFinding, CheckedFile, Position as LineColumn, RuleLevel, Severity,
+};
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::Span;
 use tokio::sync::mpsc::UnboundedSender;
@@ -218,7 +220,7 @@ fn diagnostic(document: &Document, finding: &CheckFinding, encoding: Encoding) -
 }
 
 /// Returns the byte of a place that the source counts for people: from 1, in characters.
-fn offset(document: &Document, spot: Spot) -> usize {
+fn offset(document: &Document, spot: LineColumn) -> usize {
     let position =
         Position { line: spot.line.saturating_sub(1), character: spot.column.saturating_sub(1) };
     from_proto::offset(document, position, Encoding::Utf32)

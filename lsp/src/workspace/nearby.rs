@@ -22,9 +22,9 @@ impl WorkspaceState {
         }
         for (path, beside) in &self.facts {
             let Some(dir) = path.parent() else { continue };
-            nearby.extend(beside.looks.iter().map(|it| WatchTarget::File(dir.towards(it))));
+            nearby.extend(beside.looks.iter().map(|it| WatchTarget::File(dir.join_lexically(it))));
             let files = beside.facts.iter().filter_map(|it| it.files.as_deref()).flatten();
-            let dirs = files.filter_map(|it| Some(dir.towards(it.rsplit_once('/')?.0)));
+            let dirs = files.filter_map(|it| Some(dir.join_lexically(it.rsplit_once('/')?.0)));
             nearby.extend(dirs.map(WatchTarget::Directory));
             nearby.insert(WatchTarget::Directory(dir));
         }

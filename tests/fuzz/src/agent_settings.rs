@@ -2,7 +2,7 @@
 
 use skills_agents::profile;
 use skills_discovery::discover::Resolution;
-use skills_syntax::document::{Node, Syntax, parse};
+use skills_syntax::config_tree::{Node, Syntax, parse};
 use skills_syntax::text::decode;
 
 use super::disk::Disk;

@@ -1,7 +1,7 @@
 //! Climbing: the rungs of a profile, one after the other, until one gives the fields.
 
 use skills_syntax::parse::ScalarStyle;
-use skills_syntax::text::Spot;
+use skills_syntax::text::LineColumn;
 
 use super::dialect::{Mapping, Refusal, Typed, strict};
 use super::reading::{FIX_YAML, Reader, START, repair_of, spot};
@@ -89,7 +89,7 @@ impl Reader<'_> {
     }
 
     /// No agent that was run reads fields that are not where it looks for them.
-    fn unfenced(&mut self, message: &str, at: Spot) -> Values {
+    fn unfenced(&mut self, message: &str, at: LineColumn) -> Values {
         let next = "Put a line `---` first in the file, and another one behind the last field.";
         if self.needs_fields() {
             self.drop_for("frontmatter/delimited", message, Some(at), next);
@@ -191,7 +191,7 @@ impl Reader<'_> {
     }
 
     /// Where the value of a key stands.
-    fn place(&self, key: &str) -> Spot {
+    fn place(&self, key: &str) -> LineColumn {
         let field = match key {
             "name" => &self.record.name,
             _ => &self.record.description,

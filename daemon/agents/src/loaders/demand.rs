@@ -1,6 +1,6 @@
 //! What an agent asks of a name, a description and other fields, once it has them.
 
-use skills_syntax::text::Spot;
+use skills_syntax::text::LineColumn;
 
 use super::dialect::{Mapping, Typed};
 use super::reading::{Reader, START, remark};
@@ -56,7 +56,7 @@ impl Reader<'_> {
         self.reading.name = found.unwrap_or_else(|| directory.to_owned());
     }
 
-    fn check_name(&mut self, name: &str, directory: &str, at: Spot) {
+    fn check_name(&mut self, name: &str, directory: &str, at: LineColumn) {
         let length = name.chars().count();
         match self.profile.name.check {
             NameCheck::AtMost(max) if length > max => {
@@ -77,7 +77,7 @@ impl Reader<'_> {
         }
     }
 
-    fn check_standard_name(&mut self, name: &str, directory: &str, at: Spot) {
+    fn check_standard_name(&mut self, name: &str, directory: &str, at: LineColumn) {
         let fault = if name.chars().count() > 64 {
             Some("is longer than 64 characters")
         } else if !name.chars().all(|it| matches!(it, 'a'..='z' | '0'..='9' | '-')) {

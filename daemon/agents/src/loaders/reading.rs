@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use skills_syntax::text::{LineIndex, Spot};
+use skills_syntax::text::{LineColumn, LineIndex};
 
 use crate::profile::{self, Encoding, LoadStrategy, NameSource, Profile, Quoting};
 use crate::skill::SkillRecord;
@@ -28,7 +28,7 @@ pub struct Remark {
     /// What is the matter, as a sentence fragment.
     pub message: String,
     /// Where in the file.
-    pub at: Option<Spot>,
+    pub at: Option<LineColumn>,
     /// What a person can do, as a sentence.
     pub next: String,
 }
@@ -120,7 +120,7 @@ pub(super) struct Reader<'a> {
 }
 
 /// Where a fault is shown that has no place of its own in the file.
-pub(super) const START: Spot = Spot { line: 1, column: 1 };
+pub(super) const START: LineColumn = LineColumn { line: 1, column: 1 };
 
 pub(super) const FIX_YAML: &str = "Fix the YAML; quoting the value is usually enough.";
 
@@ -140,7 +140,7 @@ impl Reader<'_> {
         &mut self,
         rule: &'static str,
         message: impl Into<String>,
-        at: Option<Spot>,
+        at: Option<LineColumn>,
         next: &str,
     ) {
         let remark = remark(rule, message, at.or(Some(START)), next);
@@ -154,7 +154,7 @@ impl Reader<'_> {
         &mut self,
         rule: &'static str,
         message: impl Into<String>,
-        at: Spot,
+        at: LineColumn,
         next: &str,
     ) {
         self.reading.notes.push(remark(rule, message, Some(at), next));
@@ -232,14 +232,14 @@ pub(super) fn repair_of(rung: LoadStrategy) -> &'static str {
 pub(super) fn remark(
     rule: &'static str,
     message: impl Into<String>,
-    at: Option<Spot>,
+    at: Option<LineColumn>,
     next: &str,
 ) -> Remark {
     Remark { rule, message: message.into(), at, next: next.to_owned() }
 }
 
 /// Counts out a place in the head of a file.
-pub(super) fn spot(head: &str, offset: usize) -> Spot {
+pub(super) fn spot(head: &str, offset: usize) -> LineColumn {
     let (line, column) = LineIndex::new(head).display(head, offset);
-    Spot { line, column }
+    LineColumn { line, column }
 }

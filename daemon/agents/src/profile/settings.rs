@@ -3,7 +3,7 @@
 //! Kept beside the table because they are long; evidence is that of the row unless it says
 //! otherwise.
 
-use skills_syntax::document::Syntax;
+use skills_syntax::config_tree::Syntax;
 
 use super::{Base, Broken, Reads, SettingsRule, Stop, Switch, Text};
 

@@ -1,7 +1,7 @@
 //! What else a profile reads besides directories of skills: configuration files, plugins,
 //! commands. Statements only; `skills_discovery::discover` acts on them.
 
-use skills_syntax::document::Syntax;
+use skills_syntax::config_tree::Syntax;
 
 use super::{Base, Switch, Text};
 

@@ -55,14 +55,14 @@ impl Bases {
             Start::Top => [self.top.clone(), None],
             Start::Skill => [self.skill.clone().or(text), None],
             Start::Home => [self.home.clone(), None],
-            Start::Root => [Some(self.text.towards("/")), self.top.clone()],
+            Start::Root => [Some(self.text.join_lexically("/")), self.top.clone()],
         };
         starts.into_iter().flatten().collect()
     }
 
     /// Returns where a link leads, each way to read it.
     pub fn targets(&self, link: &Link) -> Vec<AbsPath> {
-        self.starts(link.start).iter().map(|it| it.towards(&link.path)).collect()
+        self.starts(link.start).iter().map(|it| it.join_lexically(&link.path)).collect()
     }
 }
 
@@ -74,8 +74,8 @@ pub fn steps(link: &Link, text: &str, base: &AbsPath) -> Vec<Step> {
     for written in link.names.slice(text).split('/') {
         let span = Span::new(at, at + written.len());
         at = span.end + 1;
-        let name = skills_syntax::markdown::decoded(written);
-        reached = reached.towards(&name);
+        let name = skills_syntax::markdown::percent_decode(written);
+        reached = reached.join_lexically(&name);
         if !matches!(&*name, "" | "." | "..") {
             steps.push(Step { span, reached: reached.clone() });
         }

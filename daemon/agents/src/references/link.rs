@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use skills_syntax::markdown::{Body, path_of};
+use skills_syntax::markdown::{Body, link_path};
 use skills_syntax::parse::Document;
 use skills_syntax::text::Span;
 
@@ -183,7 +183,7 @@ fn read(text: &str, span: Span, way: Way) -> Option<Link> {
     let (before, start) =
         STARTS.iter().find(|it| written.starts_with(it.0)).copied().unwrap_or(("", Start::Text));
     let rest = &written[before.len()..];
-    let path = path_of(rest)?;
+    let path = link_path(rest)?;
     let names = rest.split(['#', '?']).next().unwrap_or_default();
     let at = span.start + before.len();
     Some(Link { span, names: Span::new(at, at + names.len()), path, start, way })

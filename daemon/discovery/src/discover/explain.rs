@@ -12,7 +12,7 @@ mod steps;
 
 use skills_agents::profile::{Difference, Text};
 use skills_syntax::path::AbsPath;
-use skills_syntax::text::Spot;
+use skills_syntax::text::LineColumn;
 
 use super::walk::SKILL_FILE;
 use super::{Candidate, DiscoveryContext, Reason, Resolution, Skip, State};
@@ -59,7 +59,7 @@ pub struct Step {
     /// What came of it, as a sentence fragment.
     pub reason: Option<String>,
     /// The place in the file, where there is one.
-    pub at: Option<Spot>,
+    pub at: Option<LineColumn>,
     /// The file, where it is not the candidate's.
     pub file: Option<AbsPath>,
     /// What to do, as a sentence.

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use skills_agents::profile::{Broken, ExtensionRule, Text};
-use skills_syntax::document::{Node, Syntax};
+use skills_syntax::config_tree::{Node, Syntax};
 use skills_syntax::path::AbsPath;
 
 use super::owner::Owners;
@@ -132,7 +132,7 @@ impl Finder<'_> {
         let document = text.document(Syntax::Json).ok()?;
         let is_link = document.get("type").and_then(Node::text) == Some("link");
         let source = document.get("source").filter(|_| is_link)?;
-        let found = path.towards(source.text()?);
+        let found = path.join_lexically(source.text()?);
         // The user's file may name any directory, a repository's file only one beside it.
         if self.declared.is_own() || self.owners.is_beneath(&found, &self.dir) {
             return Some(found);

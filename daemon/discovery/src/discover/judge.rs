@@ -7,7 +7,7 @@ use skills_agents::loaders::{Reading, Remark, read_as};
 use skills_agents::profile::Profile;
 use skills_agents::skill::Field;
 use skills_syntax::path::AbsPath;
-use skills_syntax::text::Spot;
+use skills_syntax::text::LineColumn;
 
 use super::address::is_built_in;
 use super::tree::FaultKind;
@@ -129,6 +129,6 @@ fn reason_of(remark: Remark) -> Reason {
     Reason { rule, message, at, file: None, next, winner: None }
 }
 
-fn reason(rule: &'static str, message: String, at: Option<Spot>, next: &str) -> Reason {
+fn reason(rule: &'static str, message: String, at: Option<LineColumn>, next: &str) -> Reason {
     Reason { rule, message, at, file: None, next: next.to_owned(), winner: None }
 }

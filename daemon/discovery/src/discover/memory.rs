@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use skills_agents::skill::{FileFacts, SkillRecord};
-use skills_syntax::document::{self, Node, Syntax};
+use skills_syntax::config_tree::{self, Node, Syntax};
 use skills_syntax::path::AbsPath;
 
 use crate::discover::{
@@ -162,7 +162,7 @@ impl Tree for MemoryTree {
     }
 
     fn skill_rules(&self, text: &str) -> Vec<SkillRule> {
-        let file = document::parse(text, Syntax::Toml).unwrap();
+        let file = config_tree::parse(text, Syntax::Toml).unwrap();
         let table = file.at_path(&["permission", "skill"]);
         let rules = table.into_iter().flat_map(Node::entries).map(|it| SkillRule {
             pattern: it.key.to_string(),

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use skills_agents::profile::{Broken, PluginRule, Seeks};
-use skills_syntax::document::{Node, Syntax};
+use skills_syntax::config_tree::{Node, Syntax};
 use skills_syntax::path::{AbsPath, check_component};
 
 use super::owner::Owners;
@@ -372,7 +372,7 @@ impl Finder<'_> {
         owner: &str,
         source: &Source,
     ) -> Option<AbsPath> {
-        let path = dir.towards(text);
+        let path = dir.join_lexically(text);
         if !text.contains(['\\', '\0']) && self.owners.is_beneath(&path, dir) {
             return Some(path);
         }

@@ -292,10 +292,10 @@ pub(super) fn bases(ctx: &DiscoveryContext, base: &Base, worktree: &Worktree) ->
 pub(super) fn named(ctx: &DiscoveryContext, text: &str) -> RootPath {
     match text.strip_prefix("~/") {
         Some(rest) => match variable(ctx, "HOME") {
-            Ok(home) => Ok(home.towards(rest)),
+            Ok(home) => Ok(home.join_lexically(rest)),
             Err(why) => Err(no_base(text, why)),
         },
-        None => Ok(ctx.cwd.towards(text)),
+        None => Ok(ctx.cwd.join_lexically(text)),
     }
 }
 

@@ -16,9 +16,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use skills_agents::profile::{Base, Broken, Reads, SettingsRule};
-use skills_syntax::document::{Flaw, Node, Syntax};
+use skills_syntax::config_tree::{Node, Syntax, SyntaxError};
 use skills_syntax::path::AbsPath;
-use skills_syntax::text::Spot;
+use skills_syntax::text::LineColumn;
 
 use super::links::{self, settings_tops};
 use super::owner::Owners;
@@ -53,7 +53,7 @@ pub enum Consultation {
     /// It was read.
     Read,
     /// It is there and cannot be read as what it should be.
-    Broken(Flaw, Broken),
+    Broken(SyntaxError, Broken),
     /// It is there and cannot be read at all.
     Fault(Fault, Broken),
     /// It is not looked at: why.
@@ -66,7 +66,7 @@ pub enum Consultation {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Note {
     /// Where.
-    pub at: Spot,
+    pub at: LineColumn,
     /// What it decides or what is wrong, as a sentence fragment.
     pub message: String,
     /// What to do, as a sentence; only of something that is wrong.
@@ -93,7 +93,7 @@ impl Consulted {
     /// column where there are any.
     pub fn problems(&self) -> Vec<String> {
         let path = self.path.display();
-        let shown = |at: Spot| format!("`{path}:{}:{}`", at.line, at.column);
+        let shown = |at: LineColumn| format!("`{path}:{}:{}`", at.line, at.column);
         let effect = |broken: Broken| match broken {
             Broken::Refuses => "the agent does not start with it",
             Broken::Ignores => "the agent goes on without it",
@@ -395,7 +395,7 @@ impl Reader<'_> {
         let shown = keys.join(".");
         let source = |at| Source { file: file.clone(), at };
         let mut named = Vec::new();
-        if !matches!(node.value, skills_syntax::document::Value::List(_)) {
+        if !matches!(node.value, skills_syntax::config_tree::Value::List(_)) {
             let message = format!("`{shown}` is a list of texts, not {}", node.kind());
             let next = "Write it as `[\"…\"]`.".to_owned();
             self.settings.note(&source(node.at), message, Some(next));

@@ -3,9 +3,9 @@
 //! As in the agent, bad metadata changes nothing: it is noted, and the skill stays as it is.
 
 use skills_agents::profile::Profile;
-use skills_syntax::document::Syntax;
+use skills_syntax::config_tree::Syntax;
 use skills_syntax::path::AbsPath;
-use skills_syntax::text::Spot;
+use skills_syntax::text::LineColumn;
 
 use super::links::LinkRule;
 use super::tree::{Place, Tree};
@@ -75,7 +75,7 @@ pub(super) fn apply(
     complete
 }
 
-fn reason(path: &AbsPath, at: Option<Spot>, message: String, next: &str) -> Reason {
+fn reason(path: &AbsPath, at: Option<LineColumn>, message: String, next: &str) -> Reason {
     let file = Some(path.clone());
     Reason { rule: "metadata/policy", message, at, file, next: next.to_owned(), winner: None }
 }

@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 
 use skills_agents::profile::{Budget, Provider};
 use skills_agents::skill::SkillRecord;
-use skills_syntax::document::{self, Flaw, Node, Syntax};
+use skills_syntax::config_tree::{self, Node, Syntax, SyntaxError};
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::decode;
 
@@ -261,7 +261,7 @@ pub const TEXT_LIMIT: u64 = 1024 * 1024;
 pub struct TextFile {
     text: Box<str>,
     /// What each syntax makes of it, in the order of [`Syntax`].
-    documents: [OnceLock<Box<Result<Node, Flaw>>>; Syntax::COUNT],
+    documents: [OnceLock<Box<Result<Node, SyntaxError>>>; Syntax::COUNT],
 }
 
 impl TextFile {
@@ -276,9 +276,9 @@ impl TextFile {
     }
 
     /// Returns the file as a tree, by this syntax.
-    pub fn document(&self, syntax: Syntax) -> Result<&Node, &Flaw> {
+    pub fn document(&self, syntax: Syntax) -> Result<&Node, &SyntaxError> {
         let document = &self.documents[syntax as usize];
-        document.get_or_init(|| Box::new(document::parse(&self.text, syntax))).as_ref().as_ref()
+        document.get_or_init(|| Box::new(config_tree::parse(&self.text, syntax))).as_ref().as_ref()
     }
 }
 

@@ -119,24 +119,24 @@ fn named(top: &AbsPath, tree: &dyn Tree) -> Result<Repository, Doubt> {
     let text = line(&file, tree)?.ok_or_else(|| doubt("it cannot be read"))?;
     let path = text.strip_prefix("gitdir:").map(str::trim).filter(|it| !it.is_empty());
     let path = path.ok_or_else(|| doubt("it does not say `gitdir: PATH`"))?;
-    let git = top.towards(path);
+    let git = top.join_lexically(path);
     own_directory(&git, tree)?;
     let Some(back) = line(&git.child("gitdir"), tree)? else {
         // A submodule's says in its configuration where its files are.
-        let at = config(&git, "worktree", tree)?.map(|it| git.towards(it));
+        let at = config(&git, "worktree", tree)?.map(|it| git.join_lexically(it));
         return match at {
             Some(at) if same(&at, top, tree)? => Ok(Repository::Apart(git)),
             _ => Err(doubt(&unanswered(&git))),
         };
     };
-    let back = git.towards(back);
+    let back = git.join_lexically(back);
     let holder = back.parent().filter(|_| back.file_name().is_some_and(|it| it == ".git"));
     match holder {
         Some(holder) if same(&holder, top, tree)? => {}
         _ => return Err(doubt(&unanswered(&git))),
     }
     let shared = line(&git.child("commondir"), tree)?;
-    let common = shared.map(|it| git.towards(it)).ok_or_else(|| doubt(&unanswered(&git)))?;
+    let common = shared.map(|it| git.join_lexically(it)).ok_or_else(|| doubt(&unanswered(&git)))?;
     own_directory(&common, tree)?;
     // Where git puts it; another place would let a directory name any repository as its own.
     let place = git.parent().ok_or_else(|| doubt(&unanswered(&git)))?;
@@ -147,7 +147,7 @@ fn named(top: &AbsPath, tree: &dyn Tree) -> Result<Repository, Doubt> {
     let main = if config(&common, "bare", tree)?.is_some_and(|it| it == "true") {
         None
     } else if let Some(at) = config(&common, "worktree", tree)? {
-        Some(common.towards(at))
+        Some(common.join_lexically(at))
     } else {
         common.parent().filter(|_| common.file_name().is_some_and(|it| it == ".git"))
     };

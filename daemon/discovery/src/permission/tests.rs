@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use skills_agents::profile;
 use skills_agents::skill::parse;
 use skills_syntax::path::AbsPath;
-use skills_syntax::text::Spot;
+use skills_syntax::text::LineColumn;
 
 use super::{
     Action, Author, Properties, Reason, Regime, Request, Rule, Source, decide, is_granted,
@@ -23,7 +23,7 @@ fn rule(line: u32, written: &str) -> Rule {
     };
     let (action, pattern) = rest.split_once(' ').unwrap();
     let file = AbsPath::new("/w/opencode.json".as_ref()).unwrap();
-    let source = Source { file, at: Spot { line, column: 1 } };
+    let source = Source { file, at: LineColumn { line, column: 1 } };
     Rule { author, agent, pattern: pattern.into(), action: Action::named(action).unwrap(), source }
 }
 

@@ -1,6 +1,6 @@
 //! Files that a body names: in links, in backticks, in commands.
 
-use skills_syntax::markdown::path_of;
+use skills_syntax::markdown::link_path;
 use skills_syntax::suggest;
 use skills_syntax::text::Span;
 
@@ -65,7 +65,7 @@ fn normal(path: &str) -> (String, bool) {
 
 fn link(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
     let written = span.slice(cx.text);
-    let Some(path) = path_of(written) else { return };
+    let Some(path) = link_path(written) else { return };
     let (normal, leaves) = normal(&path);
     // A word alone is as often a placeholder as a file.
     if !normal.contains(['/', '.']) || normal.is_empty() {

@@ -66,11 +66,11 @@ fn quoting(
     let Some(entry) = frontmatter.entries.get(first).filter(at_entry) else { return finding };
     let value = &entry.value;
     if let Some(comment) = comment.filter(|_| value.is_null()) {
-        let text = quote::quoted(comment.slice(cx.text).trim_end());
+        let text = quote::quote_scalar(comment.slice(cx.text).trim_end());
         return finding.fix("Quote the value", comment, text);
     }
     if let Some(inner) = inner(cx, entry, at).filter(|_| comment.is_none()) {
-        return finding.fix("Quote the value", inner, quote::quoted(inner.slice(cx.text)));
+        return finding.fix("Quote the value", inner, quote::quote_scalar(inner.slice(cx.text)));
     }
     // An anchor or a tag at which the text begins is a part of what was meant.
     let line = cx.line(value.span.start);
@@ -88,13 +88,13 @@ fn quoting(
     if written.contains(['\n', '\r']) {
         // Several lines are one text where the parser has joined them.
         let Some(text) = value.as_str().filter(|_| comment.is_none()) else { return finding };
-        return finding.fix("Quote the value", span, quote::double(text));
+        return finding.fix("Quote the value", span, quote::double_quote_scalar(text));
     }
     // One word behind an anchor or a tag is what every library reads; only of a sentence is it sure
     // that all of it is one.
     let is_word = written.split_whitespace().count() == 2;
     let is_read = finding.rule.id == "yaml/unquoted-start" && frontmatter.strict.is_ok();
-    let finding = finding.fix("Quote the value", span, quote::quoted(written));
+    let finding = finding.fix("Quote the value", span, quote::quote_scalar(written));
     if is_read && is_word { finding.unsure() } else { finding }
 }
 

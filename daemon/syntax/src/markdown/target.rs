@@ -1,7 +1,7 @@
 //! The target of a link, as a path.
 
 /// Returns the path of a link's target; nothing for addresses, places in the page, and templates.
-pub fn path_of(target: &str) -> Option<String> {
+pub fn link_path(target: &str) -> Option<String> {
     let path = target.split(['#', '?']).next().unwrap_or_default();
     let is_name = |it: char| it.is_alphanumeric() || "/._-% ()+@,&=~".contains(it);
     let is_path = !path.is_empty()
@@ -11,11 +11,11 @@ pub fn path_of(target: &str) -> Option<String> {
         && path != "..."
         && path != "path"
         && path != "url";
-    is_path.then(|| decoded(path))
+    is_path.then(|| percent_decode(path))
 }
 
 /// Returns a path with its `%XX` escapes decoded.
-pub fn decoded(path: &str) -> String {
+pub fn percent_decode(path: &str) -> String {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.as_bytes();
     while let [first, others @ ..] = rest {
@@ -38,12 +38,12 @@ mod tests {
 
     #[test]
     fn a_target_is_a_path_or_something_else() {
-        assert_eq!(path_of("references/a%20b.md#x").as_deref(), Some("references/a b.md"));
-        assert_eq!(path_of("./a.md").as_deref(), Some("./a.md"));
+        assert_eq!(link_path("references/a%20b.md#x").as_deref(), Some("references/a b.md"));
+        assert_eq!(link_path("./a.md").as_deref(), Some("./a.md"));
         for other in
             ["https://a.b/c.md", "#x", "mailto:a@b.c", "/a.md", "{name}.md", "<file>", "$X/a"]
         {
-            assert_eq!(path_of(other), None, "{other}");
+            assert_eq!(link_path(other), None, "{other}");
         }
     }
 }

@@ -7,9 +7,9 @@
 
 use std::borrow::Cow;
 
+use crate::parse::annotations::Annotations;
 use crate::parse::error::{YamlError, YamlErrorKind};
-use crate::parse::notes::Notes;
-use crate::parse::piece::{Piece, Place};
+use crate::parse::piece::{ParentKind, Piece};
 use crate::parse::tree::{Anchor, Entry, Key, ScalarStyle, Value, ValueKind};
 use crate::text::Span;
 
@@ -48,7 +48,7 @@ pub(super) struct Builder<'t, 'n> {
     documents: usize,
     /// The library's ids of the anchors of this piece, ascending, with their index in the notes.
     ids: Vec<(usize, usize)>,
-    notes: &'n mut Notes,
+    notes: &'n mut Annotations,
 }
 
 /// A list or mapping that is not complete yet.
@@ -58,7 +58,7 @@ struct Frame {
     start: usize,
     /// Where the last complete part ends.
     end: usize,
-    /// The index in [`Notes::anchors`] of its anchor.
+    /// The index in [`Annotations::anchors`] of its anchor.
     anchor: Option<usize>,
     /// Whether an alias in the part that is being read became text.
     recovered: bool,
@@ -70,7 +70,7 @@ enum FrameKind {
 }
 
 impl<'t, 'n> Builder<'t, 'n> {
-    pub(super) fn new(piece: Piece<'t>, notes: &'n mut Notes) -> Self {
+    pub(super) fn new(piece: Piece<'t>, notes: &'n mut Annotations) -> Self {
         let cursor = piece.start();
         Self { piece, cursor, frames: Vec::new(), root: None, documents: 0, ids: Vec::new(), notes }
     }
@@ -166,7 +166,7 @@ impl<'t, 'n> Builder<'t, 'n> {
         let value = match style {
             ScalarStyle::Plain if tag.is_some() => self.tagged(&text, tag.unwrap_or(span), span),
             ScalarStyle::Plain if span.is_empty() => {
-                Value::null(self.piece.place_of_null(self.cursor, self.place(), span.start))
+                Value::null(self.piece.null_offset(self.cursor, self.place(), span.start))
             }
             ScalarStyle::Plain if is_null(&text) => Value { span, kind: ValueKind::Null },
             ScalarStyle::Plain | ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => {
@@ -274,10 +274,12 @@ impl<'t, 'n> Builder<'t, 'n> {
         self.cursor
     }
 
-    fn place(&self) -> Place {
+    fn place(&self) -> ParentKind {
         match self.frames.last() {
-            Some(Frame { flow: false, kind: FrameKind::Sequence(_), .. }) => Place::InBlockList,
-            Some(_) | None => Place::Elsewhere,
+            Some(Frame { flow: false, kind: FrameKind::Sequence(_), .. }) => {
+                ParentKind::InBlockList
+            }
+            Some(_) | None => ParentKind::Other,
         }
     }
 }

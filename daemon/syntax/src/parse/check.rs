@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::diagnostic::Diagnostic;
 use crate::parse::keys::Keys;
 use crate::parse::line::is_blank;
-use crate::parse::problem;
 use crate::parse::tree::{Anchor, Entry, ScalarStyle, Value, ValueKind};
+use crate::parse::yaml_diagnostics;
 use crate::text::Span;
 
 /// Up to how many entries are compared with each other rather than sorted.
@@ -37,7 +37,7 @@ fn mark(entries: &mut [Entry], diagnostics: &mut Vec<Diagnostic>) {
     for (index, of) in repeated(entries) {
         let entry = &mut entries[index];
         entry.duplicate_of = Some(of);
-        diagnostics.push(problem::duplicate_key(entry.key.span, &entry.key.text));
+        diagnostics.push(yaml_diagnostics::duplicate_key(entry.key.span, &entry.key.text));
     }
 }
 
@@ -69,7 +69,9 @@ pub(super) fn plain_values(
             let cut = behind[colon..].starts_with(':').then_some(entry.key.span.end + colon + 1);
             let comment = cut.and_then(|it| comment_behind(text, it));
             diagnostics.extend(
-                comment.filter(|it| is_glued(it.slice(text))).map(problem::comment_cuts_value),
+                comment
+                    .filter(|it| is_glued(it.slice(text)))
+                    .map(yaml_diagnostics::comment_cuts_value),
             );
         }
         let ValueKind::Scalar { style: ScalarStyle::Plain, text: read } = &value.kind else {
@@ -77,12 +79,12 @@ pub(super) fn plain_values(
         };
         if value.span.slice(text).starts_with('!') {
             let span = Span::new(value.span.start, value.span.start + 1);
-            diagnostics.push(problem::surprising_start(span, "!"));
+            diagnostics.push(yaml_diagnostics::surprising_start(span, "!"));
         }
         if let Some(comment) = comment_behind(text, value.span.end)
             && (is_prose() || (is_glued(comment.slice(text)) && read.contains(' ')))
         {
-            diagnostics.push(problem::comment_cuts_value(comment));
+            diagnostics.push(yaml_diagnostics::comment_cuts_value(comment));
         }
     }
 }
@@ -99,7 +101,7 @@ pub(super) fn unused_anchors(
         let between = Span::new(anchor.span.end, anchor.value.start).slice(text);
         if anchor.span.end < anchor.value.start && !between.contains(['\n', '\r']) {
             let span = Span::new(anchor.span.start, anchor.span.start + 1);
-            diagnostics.push(problem::surprising_start(span, "&"));
+            diagnostics.push(yaml_diagnostics::surprising_start(span, "&"));
         }
     }
 }
@@ -126,7 +128,7 @@ fn comment_behind(text: &str, end: usize) -> Option<Span> {
 mod tests {
     use expect_test::expect;
 
-    use crate::parse::render::check_yaml as check;
+    use crate::parse::test_render::check_yaml as check;
 
     #[test]
     fn duplicates_are_marked_at_every_level() {

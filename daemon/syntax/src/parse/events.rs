@@ -7,9 +7,9 @@ use granit_parser::{
     ErrorKind, Event, Options, Parser, ScalarStyle as Style, Span as Mark, StructureStyle, options,
 };
 
+use crate::parse::annotations::Annotations;
 use crate::parse::builder::{Builder, Collection, MAX_DEPTH, Scalar};
 use crate::parse::error::{YamlError, YamlErrorKind};
-use crate::parse::notes::Notes;
 use crate::parse::piece::Piece;
 use crate::parse::tree::{ScalarStyle, Value};
 use crate::text::Span;
@@ -17,7 +17,11 @@ use crate::text::Span;
 /// Reads the piece of `text` at `span` as one YAML document; nothing when it is empty.
 ///
 /// On an error `notes` is as it was before.
-pub(super) fn read(text: &str, span: Span, notes: &mut Notes) -> Result<Option<Value>, YamlError> {
+pub(super) fn read(
+    text: &str,
+    span: Span,
+    notes: &mut Annotations,
+) -> Result<Option<Value>, YamlError> {
     let savepoint = notes.savepoint();
     let piece = Piece::new(text, span);
     let mut builder = Builder::new(piece, notes);

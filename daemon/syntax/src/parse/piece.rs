@@ -15,11 +15,11 @@ pub(super) struct Piece<'t> {
 
 /// Where in a collection a node is looked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Place {
+pub(super) enum ParentKind {
     /// After the dash of an item.
     InBlockList,
     /// After a key's colon, or anywhere else.
-    Elsewhere,
+    Other,
 }
 
 impl<'t> Piece<'t> {
@@ -43,9 +43,9 @@ impl<'t> Piece<'t> {
 
     /// Returns where the next token starts: past blanks, comments, a colon or an item's dash, and
     /// anchors and tags.
-    pub(super) fn next_token(self, from: usize, place: Place) -> usize {
+    pub(super) fn next_token(self, from: usize, place: ParentKind) -> usize {
         let bytes = self.bytes();
-        let mut dash = place == Place::InBlockList;
+        let mut dash = place == ParentKind::InBlockList;
         let mut colon = !dash;
         let mut at = from;
         loop {
@@ -63,11 +63,11 @@ impl<'t> Piece<'t> {
 
     /// Returns the place of a value that is not written: after the colon or the dash, or after
     /// the anchor or tag that stands there and ends at `end`.
-    pub(super) fn place_of_null(self, from: usize, place: Place, end: usize) -> usize {
+    pub(super) fn null_offset(self, from: usize, place: ParentKind, end: usize) -> usize {
         let bytes = self.bytes();
         let (at, indicator) = match place {
-            Place::InBlockList => (self.after_trivia(from), b'-'),
-            Place::Elsewhere => (skip(bytes, from, is_blank), b':'),
+            ParentKind::InBlockList => (self.after_trivia(from), b'-'),
+            ParentKind::Other => (skip(bytes, from, is_blank), b':'),
         };
         let at = if bytes.get(at) == Some(&indicator) { at + 1 } else { from };
         at + self.slice(Span::new(at, end)).trim_end().len()
@@ -138,17 +138,17 @@ mod tests {
     #[test]
     fn the_next_token_is_past_what_stands_before_a_value() {
         let text = "key: # note > x\n  &a !t |\n";
-        assert_eq!(piece(text).next_token(3, Place::Elsewhere), text.find('|').unwrap());
+        assert_eq!(piece(text).next_token(3, ParentKind::Other), text.find('|').unwrap());
         let text = " \n- - x";
-        assert_eq!(piece(text).next_token(0, Place::InBlockList), 4);
-        assert_eq!(piece(text).next_token(0, Place::Elsewhere), 2);
+        assert_eq!(piece(text).next_token(0, ParentKind::InBlockList), 4);
+        assert_eq!(piece(text).next_token(0, ParentKind::Other), 2);
     }
 
     #[test]
     fn a_value_that_is_not_written_is_after_its_colon_or_dash() {
-        assert_eq!(piece("key:  \nb").place_of_null(3, Place::Elsewhere, 3), 4);
-        assert_eq!(piece("key: &a \nb").place_of_null(3, Place::Elsewhere, 8), 7);
-        assert_eq!(piece("-\n-\n").place_of_null(1, Place::InBlockList, 4), 3);
+        assert_eq!(piece("key:  \nb").null_offset(3, ParentKind::Other, 3), 4);
+        assert_eq!(piece("key: &a \nb").null_offset(3, ParentKind::Other, 8), 7);
+        assert_eq!(piece("-\n-\n").null_offset(1, ParentKind::InBlockList, 4), 3);
     }
 
     #[test]

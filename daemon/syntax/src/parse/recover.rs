@@ -9,14 +9,14 @@
 //! time is linear in the text.
 
 use crate::diagnostic::Diagnostic;
-use crate::parse::cut::{self, rest_of};
+use crate::parse::annotations::Annotations;
 use crate::parse::error::{YamlError, YamlErrorKind};
 use crate::parse::keys::Keys;
 use crate::parse::line::{KeyHead, Line, lines, quoted_end, split_key};
-use crate::parse::notes::Notes;
-use crate::parse::salvage::{self, Leaf};
+use crate::parse::plain_text::{self, PlainText};
+use crate::parse::segment::{self, rest_of};
 use crate::parse::tree::{Entry, Key, ScalarStyle, Value, ValueKind};
-use crate::parse::{events, problem};
+use crate::parse::{events, yaml_diagnostics};
 use crate::text::Span;
 
 /// How deep a piece that is refused is cut again; below, it is read as text.
@@ -27,7 +27,7 @@ pub(super) fn recover(
     text: &str,
     content: Span,
     keys: Keys,
-    notes: &mut Notes,
+    notes: &mut Annotations,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<Entry> {
     let lines: Vec<Line> = lines(&text[..content.end], content.start).collect();
@@ -37,7 +37,7 @@ pub(super) fn recover(
 struct Recovery<'t, 'n> {
     text: &'t str,
     keys: Keys,
-    notes: &'n mut Notes,
+    notes: &'n mut Annotations,
     diagnostics: &'n mut Vec<Diagnostic>,
     /// Whether the top-level piece that is being read has had its tab reported.
     tab_reported: bool,
@@ -47,13 +47,13 @@ impl Recovery<'_, '_> {
     /// Reads lines that hold keys.
     fn mapping(&mut self, lines: &[Line], level: usize) -> Vec<Entry> {
         let mut entries = Vec::new();
-        let heads = cut::heads(self.text, lines);
+        let heads = segment::heads(self.text, lines);
         let end_of = |head: usize| heads.get(head).copied().unwrap_or(lines.len());
         self.note_comments(&lines[..end_of(0)]);
         let mut at = 0;
         while at < heads.len() {
             self.tab_reported &= level > 0;
-            if !cut::starts_entry(self.text, lines[heads[at]]) {
+            if !segment::starts_entry(self.text, lines[heads[at]]) {
                 at = self.stray(lines, &heads, at, &mut entries);
                 continue;
             }
@@ -64,7 +64,7 @@ impl Recovery<'_, '_> {
                     at = alone;
                 }
                 Err(error) => {
-                    let next = cut::joined(self.text, lines, &heads, at);
+                    let next = segment::joined(self.text, lines, &heads, at);
                     let piece = &lines[heads[at]..end_of(next)];
                     let again = if next == alone { Err(error) } else { self.strict(piece) };
                     match again {
@@ -94,7 +94,7 @@ impl Recovery<'_, '_> {
         level: usize,
         entries: &mut Vec<Entry>,
     ) {
-        let misplaced = cut::misplaced_keys(self.text, piece, self.keys);
+        let misplaced = segment::misplaced_keys(self.text, piece, self.keys);
         if misplaced.is_empty() {
             entries.extend(self.entry(piece, error, level));
             return;
@@ -106,7 +106,7 @@ impl Recovery<'_, '_> {
             // Those beside it stand where they do for the same reason.
             if start > 0 && self.diagnostics.len() == before {
                 let key = split_key(self.text, part[0]).map_or(part[0].span(), |head| head.key);
-                self.diagnostics.push(problem::misplaced_key(key, key.slice(self.text)));
+                self.diagnostics.push(yaml_diagnostics::misplaced_key(key, key.slice(self.text)));
             }
             match self.strict(part) {
                 Ok(mut read) => entries.append(&mut read),
@@ -119,7 +119,7 @@ impl Recovery<'_, '_> {
     /// Reads a piece that YAML refuses as one entry.
     fn entry(&mut self, piece: &[Line], error: &YamlError, level: usize) -> Option<Entry> {
         let Some(head) = split_key(self.text, piece[0]) else {
-            self.report(error.kind, problem::refused(error));
+            self.report(error.kind, yaml_diagnostics::refused(error));
             return None;
         };
         let value = self.value_of(piece, head, error, level);
@@ -137,7 +137,7 @@ impl Recovery<'_, '_> {
     ) -> Value {
         let before = self.diagnostics.len();
         if error.kind == YamlErrorKind::TabIndentation {
-            self.report(error.kind, problem::refused(error));
+            self.report(error.kind, yaml_diagnostics::refused(error));
         }
         let rest = rest_of(self.text, piece[0], head.after);
         let value = if rest.is_insignificant(self.text) {
@@ -149,7 +149,7 @@ impl Recovery<'_, '_> {
             self.leaf(&lines, error)
         };
         if self.diagnostics.len() == before {
-            self.report(error.kind, problem::refused(error));
+            self.report(error.kind, yaml_diagnostics::refused(error));
         }
         value
     }
@@ -214,7 +214,7 @@ impl Recovery<'_, '_> {
             }
         };
         if self.diagnostics.len() == before {
-            self.report(error.kind, problem::refused(error));
+            self.report(error.kind, yaml_diagnostics::refused(error));
         }
         value
     }
@@ -229,9 +229,9 @@ impl Recovery<'_, '_> {
 
     /// Reads lines as the one text that was meant.
     fn leaf(&mut self, lines: &[Line], error: &YamlError) -> Value {
-        let Leaf { value, comments } = salvage::read(self.text, lines);
+        let PlainText { value, comments } = plain_text::read(self.text, lines);
         self.notes.comments.extend(comments);
-        let finding = salvage::diagnose(self.text, &value, error);
+        let finding = plain_text::diagnose(self.text, &value, error);
         self.report(error.kind, finding);
         value
     }
@@ -253,7 +253,7 @@ impl Recovery<'_, '_> {
         at: usize,
         entries: &mut Vec<Entry>,
     ) -> usize {
-        let is_stray = |head: &usize| !cut::starts_entry(self.text, lines[*head]);
+        let is_stray = |head: &usize| !segment::starts_entry(self.text, lines[*head]);
         let next = at + heads[at..].iter().take_while(|head| is_stray(head)).count();
         let run = &lines[heads[at]..heads.get(next).copied().unwrap_or(lines.len())];
         self.note_comments(run);
@@ -264,27 +264,29 @@ impl Recovery<'_, '_> {
         let keys = self.keys;
         let above = entries.last_mut().filter(|entry| {
             let text = entry.value.as_str();
-            adjacent && text.is_some_and(|text| cut::is_continuation(self.text, text, first, keys))
+            adjacent
+                && text.is_some_and(|text| segment::is_continuation(self.text, text, first, keys))
         });
         if let Some(above) = above {
-            salvage::append(self.text, above, run);
-            self.diagnostics.push(problem::unindented(first.span()));
-        } else if let Some((key, value)) = cut::key_without_blank(self.text, first)
+            plain_text::append(self.text, above, run);
+            self.diagnostics.push(yaml_diagnostics::unindented(first.span()));
+        } else if let Some((key, value)) = segment::key_without_blank(self.text, first)
             && run.len() == 1
         {
-            self.diagnostics.push(problem::missing_blank(first.span(), key.slice(self.text)));
+            self.diagnostics
+                .push(yaml_diagnostics::missing_blank(first.span(), key.slice(self.text)));
             entries.push(self.loose_entry(first, key, value));
-        } else if let Some(key) = cut::key_without_colon(self.text, first, keys) {
-            self.diagnostics.push(problem::missing_colon(key, key.slice(self.text)));
+        } else if let Some(key) = segment::key_without_colon(self.text, first, keys) {
+            self.diagnostics.push(yaml_diagnostics::missing_colon(key, key.slice(self.text)));
         } else {
-            self.diagnostics.push(problem::stray(Span::new(first.start, run[last].end)));
+            self.diagnostics.push(yaml_diagnostics::stray(Span::new(first.start, run[last].end)));
         }
         next
     }
 
     /// Reads `key:value`.
     fn loose_entry(&self, line: Line, key: Span, value: Span) -> Entry {
-        let text = salvage::unquote(value.slice(self.text)).replace('\0', "");
+        let text = plain_text::unquote(value.slice(self.text)).replace('\0', "");
         Entry {
             key: self.key(key),
             value: Value::plain(value, text),
@@ -302,7 +304,7 @@ impl Recovery<'_, '_> {
             Some(b'\'') if is_closed => ScalarStyle::SingleQuoted,
             _ => ScalarStyle::Plain,
         };
-        let text = salvage::unquote(written);
+        let text = plain_text::unquote(written);
         Key { span, text, style }
     }
 

@@ -3,8 +3,8 @@
 
 use proptest::prelude::*;
 
-use crate::parse::models::{Model, Writer, frontmatter, sentence};
-use crate::parse::render::document;
+use crate::parse::test_models::{Model, Writer, frontmatter, sentence};
+use crate::parse::test_render::document;
 use crate::parse::tree::{Entry, Value, ValueKind};
 use crate::parse::{Document, MAX_DIAGNOSTICS, MAX_FRONTMATTER, invariants, parse};
 

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 
 use skills_agents::profile::{LinkedWorktrees, Links, Nested, RootRule};
 use skills_syntax::path::AbsPath;
-use skills_syntax::text::Spot;
+use skills_syntax::text::LineColumn;
 
 use super::super::walk::SKILL_FILE;
 use super::super::{Root, RootOutcome, Skip};
@@ -22,7 +22,7 @@ pub(super) struct Absence {
     /// What to do, as a sentence.
     pub(super) next: String,
     /// The place that says so.
-    pub(super) place: Option<(AbsPath, Spot)>,
+    pub(super) place: Option<(AbsPath, LineColumn)>,
 }
 
 impl Absence {
@@ -211,7 +211,7 @@ impl<'a> Inquiry<'a> {
                 file.display()
             );
             let next = format!("Take that line out, or work in `{}`.", dir.display());
-            let place = Some((file.clone(), Spot { line: *line, column: 1 }));
+            let place = Some((file.clone(), LineColumn { line: *line, column: 1 }));
             return Some(Absence { place, ..Absence::new("nested/ignored", why, next) });
         }
         let dir = dir.display();

@@ -3,7 +3,7 @@
 use skills_agents::listing::INJECTION;
 use skills_agents::loaders::verdicts;
 use skills_agents::profile::LinkedWorktrees;
-use skills_syntax::text::Spot;
+use skills_syntax::text::LineColumn;
 
 use super::super::{
     About, Candidate, Consultation, Consulted, DiscoveryContext, Note, Reason, Repository,
@@ -191,7 +191,7 @@ pub fn worktree_step(ctx: &DiscoveryContext, resolution: &Resolution) -> Option<
     Some(Step {
         kind: StepKind::Place { rule, decisive: false },
         reason: Some(reason),
-        at: Some(Spot { line: 1, column: 1 }),
+        at: Some(LineColumn { line: 1, column: 1 }),
         file: Some(resolution.worktree.child(".git")),
         next,
     })

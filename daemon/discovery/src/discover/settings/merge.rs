@@ -4,7 +4,7 @@
 //! replaced by the later file. What is left is a list of rules in the order of the keys, of
 //! which the last that matches counts.
 
-use skills_syntax::document::{Entry, Node, Value};
+use skills_syntax::config_tree::{Entry, Node, Value};
 use skills_syntax::path::AbsPath;
 
 use super::{About, Settings};

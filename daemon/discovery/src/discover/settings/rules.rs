@@ -1,6 +1,6 @@
 //! Claude Code's permission lists: `Skill(name)` among the rules about all other tools.
 
-use skills_syntax::document::Node;
+use skills_syntax::config_tree::Node;
 use skills_syntax::path::AbsPath;
 
 use super::{About, Settings};

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use skills_agents::profile::Scope;
-use skills_syntax::document::{Node, Value};
+use skills_syntax::config_tree::{Node, Value};
 use skills_syntax::path::AbsPath;
 
 use super::{About, Note, Settings};
@@ -137,7 +137,7 @@ pub(super) fn config(
                 let below_home = path.strip_prefix("~/").zip(home);
                 let text = below_home
                     .map_or(Path::new(&path).to_owned(), |(rest, home)| Path::new(home).join(rest));
-                let path = file.parent().unwrap_or_else(|| file.clone()).towards(text);
+                let path = file.parent().unwrap_or_else(|| file.clone()).join_lexically(text);
                 match tree.look(&path) {
                     None => {
                         settings.complete = false;

@@ -1,6 +1,6 @@
 //! Gemini CLI's folder trust: which directories its user trusts.
 
-use skills_syntax::document::Node;
+use skills_syntax::config_tree::Node;
 use skills_syntax::path::AbsPath;
 
 use super::Settings;

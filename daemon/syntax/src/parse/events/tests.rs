@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::parse::render::check_yaml as check;
+use crate::parse::test_render::check_yaml as check;
 
 #[test]
 fn scalars_are_text_whatever_they_look_like() {

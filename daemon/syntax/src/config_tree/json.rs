@@ -4,10 +4,10 @@ use jsonc_parser::ast::Value as Json;
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
-use super::{Entry, Flaw, Node, Places, Syntax, Value};
+use super::{Entry, Node, Places, Syntax, SyntaxError, Value};
 
 /// Parses JSON.
-pub(super) fn parse(places: &Places<'_>, syntax: Syntax) -> Result<Node, Flaw> {
+pub(super) fn parse(places: &Places<'_>, syntax: Syntax) -> Result<Node, SyntaxError> {
     let loose = syntax == Syntax::JsonLoose;
     let options = ParseOptions {
         allow_comments: syntax != Syntax::Json,

@@ -137,7 +137,7 @@ pub(super) fn comment_cuts_value(span: Span) -> Diagnostic {
 }
 
 /// Aliases that stand for more than is read.
-pub(super) fn overgrown(span: Span) -> Diagnostic {
+pub(super) fn first_alias_over_limit(span: Span) -> Diagnostic {
     Diagnostic::error("yaml/too-deep", span, "the aliases stand for more text than is read")
         .with_help("Write the values out, or refer to shorter ones.")
 }

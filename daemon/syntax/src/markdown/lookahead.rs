@@ -9,18 +9,18 @@ use std::collections::VecDeque;
 /// The next byte of a kind. Whoever asks goes forwards, mostly: an answer counts for all places from
 /// the one that it was looked for from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Ahead {
-    known: Option<Known>,
+pub(super) struct ByteFinder {
+    searched: Option<SearchedRange>,
 }
 
 /// That there is none of a kind from one place to another, which is one or the end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Known {
+struct SearchedRange {
     from: usize,
     to: usize,
 }
 
-impl Ahead {
+impl ByteFinder {
     /// Returns where the first byte from `from` on is for which `is` holds. The text and the kind
     /// are the same at each call.
     pub(super) fn next(
@@ -29,26 +29,26 @@ impl Ahead {
         from: usize,
         is: impl Fn(&u8) -> bool,
     ) -> Option<usize> {
-        let known = self.known.filter(|it| from <= it.to);
-        let to = match known {
-            Some(known) if known.from <= from => known.to,
+        let searched = self.searched.filter(|it| from <= it.to);
+        let to = match searched {
+            Some(searched) if searched.from <= from => searched.to,
             // Between here and there nobody has looked.
-            known => {
-                let stop = known.map_or(bytes.len(), |it| it.from);
+            searched => {
+                let stop = searched.map_or(bytes.len(), |it| it.from);
                 let found = bytes[from..stop].iter().position(is).map(|it| from + it);
-                found.unwrap_or(known.map_or(bytes.len(), |it| it.to))
+                found.unwrap_or(searched.map_or(bytes.len(), |it| it.to))
             }
         };
-        self.known = Some(Known { from, to });
+        self.searched = Some(SearchedRange { from, to });
         (to < bytes.len()).then_some(to)
     }
 }
 
 /// The runs of backticks in a text, by their length.
 #[derive(Debug)]
-pub(super) struct Runs(HashMap<usize, VecDeque<usize>>);
+pub(super) struct BacktickRuns(HashMap<usize, VecDeque<usize>>);
 
-impl Runs {
+impl BacktickRuns {
     /// Finds the runs of a text that begins at `start` of another.
     pub(super) fn new(bytes: &[u8], start: usize) -> Self {
         let mut runs: HashMap<usize, VecDeque<usize>> = HashMap::new();
@@ -88,7 +88,7 @@ mod tests {
                 *it == b')'
             };
             let expected = text.find(')');
-            let mut ahead = Ahead::default();
+            let mut ahead = ByteFinder::default();
             for from in (0..500).chain(400..1000) {
                 assert_eq!(ahead.next(text.as_bytes(), from, is), expected);
             }
@@ -98,14 +98,14 @@ mod tests {
 
     #[test]
     fn what_lies_before_is_found_when_somebody_goes_back() {
-        let mut ahead = Ahead::default();
+        let mut ahead = ByteFinder::default();
         let mut next = |from| ahead.next(b"a)b)c", from, |it| *it == b')');
         assert_eq!([3, 1, 2, 4, 0].map(&mut next), [Some(3), Some(1), Some(3), None, Some(1)]);
     }
 
     #[test]
     fn runs_are_told_by_their_length() {
-        let mut runs = Runs::new(b"`` ` ``` ` ``", 10);
+        let mut runs = BacktickRuns::new(b"`` ` ``` ` ``", 10);
         assert_eq!(runs.next(2, 12), Some(21));
         assert_eq!(runs.next(1, 12), Some(13));
         assert_eq!(runs.next(1, 14), Some(19));

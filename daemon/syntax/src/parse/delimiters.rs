@@ -39,7 +39,7 @@ pub enum Closing {
 
 /// Where the parts of a document are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Fence {
+pub(super) struct Delimiters {
     pub(super) opening: Opening,
     pub(super) closing: Closing,
     pub(super) open: Span,
@@ -52,7 +52,7 @@ pub(super) struct Fence {
 const MAX_LINES_BEFORE: usize = 40;
 
 /// Finds the frontmatter of `text`, which starts at `start`.
-pub(super) fn find(text: &str, start: usize, keys: Keys) -> Option<Fence> {
+pub(super) fn find(text: &str, start: usize, keys: Keys) -> Option<Delimiters> {
     let first = lines(text, start).next()?;
     if is_dashes(text, first) {
         return Some(close(text, Opening::FirstLine, first.whole(), first.next, keys));
@@ -66,7 +66,7 @@ pub(super) fn find(text: &str, start: usize, keys: Keys) -> Option<Fence> {
 }
 
 /// Says what is unusual about the `---` lines.
-pub(super) fn diagnose(text: &str, fence: &Fence, diagnostics: &mut Vec<Diagnostic>) {
+pub(super) fn diagnose(text: &str, fence: &Delimiters, diagnostics: &mut Vec<Diagnostic>) {
     match fence.opening {
         Opening::FirstLine => {}
         Opening::Later => diagnostics.push(
@@ -128,12 +128,12 @@ fn before(text: &str, end: usize) -> Span {
 }
 
 /// Ends a frontmatter whose content starts at `start`.
-fn close(text: &str, opening: Opening, open: Span, start: usize, keys: Keys) -> Fence {
+fn close(text: &str, opening: Opening, open: Span, start: usize, keys: Keys) -> Delimiters {
     let Some((closing, line)) = closing_line(text, start) else {
         let end = unclosed_end(text, start, keys);
         let content = Span::new(start, end);
         let body = Span::new(end, text.len());
-        return Fence { opening, closing: Closing::Missing, open, content, close: None, body };
+        return Delimiters { opening, closing: Closing::Missing, open, content, close: None, body };
     };
     let (close, body_start) = if closing == Closing::Glued {
         let dashes = Span::new(line.start, line.start + 3);
@@ -143,7 +143,7 @@ fn close(text: &str, opening: Opening, open: Span, start: usize, keys: Keys) -> 
     };
     let content = Span::new(start, line.first);
     let body = Span::new(body_start, text.len());
-    Fence { opening, closing, open, content, close: Some(close), body }
+    Delimiters { opening, closing, open, content, close: Some(close), body }
 }
 
 /// Finds the line that ends the content.
@@ -320,7 +320,7 @@ fn is_sentence(text: &str, line: Line) -> bool {
 }
 
 /// Keys on the first lines, followed by a closing `---`.
-fn keys_without_opening(text: &str, first: Line, keys: Keys) -> Option<Fence> {
+fn keys_without_opening(text: &str, first: Line, keys: Keys) -> Option<Delimiters> {
     let known = ["name:", "description:"];
     if first.indent > 0 || !known.iter().any(|key| first.content(text).starts_with(key)) {
         return None;

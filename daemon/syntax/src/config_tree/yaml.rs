@@ -1,26 +1,26 @@
 //! YAML, by the parser that reads frontmatter: a file is the block between two delimiters.
 
-use super::{Entry, Flaw, Node, Value};
+use super::{Entry, Node, SyntaxError, Value};
 use crate::parse::{
     self, Entry as YamlEntry, Keys, ScalarStyle, Value as Yaml, ValueKind, parse_with,
 };
-use crate::text::{LineIndex, Spot};
+use crate::text::{LineColumn, LineIndex};
 
 /// How many maps and lists may stand in each other.
 const MAX_DEPTH: usize = 64;
 
 /// Parses YAML.
-pub(super) fn parse(text: &str) -> Result<Node, Flaw> {
+pub(super) fn parse(text: &str) -> Result<Node, SyntaxError> {
     let fenced = format!("---\n{text}\n---\n");
     let reader = Reader { lines: LineIndex::new(&fenced), text: &fenced };
     let document = parse_with(&fenced, Keys::NONE);
-    let start = Spot { line: 1, column: 1 };
+    let start = LineColumn { line: 1, column: 1 };
     let Some(frontmatter) = &document.frontmatter else {
-        return Err(Flaw { message: "not YAML".to_owned(), at: start });
+        return Err(SyntaxError { message: "not YAML".to_owned(), at: start });
     };
     if let Err(error) = &frontmatter.strict {
         let message = format!("not YAML: {}", error.message);
-        return Err(Flaw { message, at: reader.spot(error.span.start) });
+        return Err(SyntaxError { message, at: reader.spot(error.span.start) });
     }
     Ok(Node { at: start, value: reader.map(frontmatter, &frontmatter.entries, MAX_DEPTH) })
 }
@@ -32,9 +32,9 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     /// The delimiter's line is not the file's.
-    fn spot(&self, offset: usize) -> Spot {
+    fn spot(&self, offset: usize) -> LineColumn {
         let (line, column) = self.lines.display(self.text, offset);
-        Spot { line: line.saturating_sub(1).max(1), column }
+        LineColumn { line: line.saturating_sub(1).max(1), column }
     }
 
     fn map(&self, whole: &parse::Frontmatter, entries: &[YamlEntry], depth: usize) -> Value {

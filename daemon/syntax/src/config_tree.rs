@@ -8,7 +8,7 @@ mod json;
 mod toml;
 mod yaml;
 
-use crate::text::{LineIndex, Spot};
+use crate::text::{LineColumn, LineIndex};
 
 /// How a file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,18 +41,18 @@ impl Syntax {
 
 /// Why a text is not a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Flaw {
+pub struct SyntaxError {
     /// What is wrong, as a sentence fragment.
     pub message: String,
     /// Where.
-    pub at: Spot,
+    pub at: LineColumn,
 }
 
 /// One value and where it begins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
     /// Where the value begins.
-    pub at: Spot,
+    pub at: LineColumn,
     /// The value.
     pub value: Value,
 }
@@ -80,7 +80,7 @@ pub struct Entry {
     /// The key.
     pub key: Box<str>,
     /// Where the key begins.
-    pub at: Spot,
+    pub at: LineColumn,
     /// The value.
     pub node: Node,
 }
@@ -156,7 +156,7 @@ impl Node {
 }
 
 /// Parses a text.
-pub fn parse(text: &str, syntax: Syntax) -> Result<Node, Flaw> {
+pub fn parse(text: &str, syntax: Syntax) -> Result<Node, SyntaxError> {
     let places = Places { text, lines: LineIndex::new(text) };
     match syntax {
         Syntax::Json | Syntax::JsonWithComments | Syntax::JsonLoose => json::parse(&places, syntax),
@@ -172,13 +172,13 @@ struct Places<'a> {
 }
 
 impl Places<'_> {
-    fn spot(&self, offset: usize) -> Spot {
+    fn spot(&self, offset: usize) -> LineColumn {
         let (line, column) = self.lines.display(self.text, offset);
-        Spot { line, column }
+        LineColumn { line, column }
     }
 
-    fn flaw(&self, offset: usize, message: String) -> Flaw {
-        Flaw { message, at: self.spot(offset) }
+    fn flaw(&self, offset: usize, message: String) -> SyntaxError {
+        SyntaxError { message, at: self.spot(offset) }
     }
 }
 
@@ -213,7 +213,7 @@ mod tests {
         assert_eq!(at("{\n/* no */ \"a\": 1}", Syntax::Json).line, 2);
         assert!(parse("{/* yes */ \"a\": 1}", Syntax::JsonWithComments).is_ok());
         assert_eq!(at("a = 1\nb = \n", Syntax::Toml).line, 2);
-        assert_eq!(at("", Syntax::Json), Spot { line: 1, column: 1 });
+        assert_eq!(at("", Syntax::Json), LineColumn { line: 1, column: 1 });
         assert!(parse("a: [1\nb: 2\n", Syntax::Yaml).is_err());
     }
 

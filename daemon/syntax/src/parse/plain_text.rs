@@ -4,22 +4,22 @@
 //! a block and NUL bytes.
 
 use crate::diagnostic::Diagnostic;
+use crate::parse::annotations::Annotations;
 use crate::parse::error::{YamlError, YamlErrorKind};
 use crate::parse::line::{Line, lines, quoted_end};
-use crate::parse::notes::Notes;
 use crate::parse::tree::{Entry, ScalarStyle, Value, ValueKind};
-use crate::parse::{events, problem};
+use crate::parse::{events, yaml_diagnostics};
 use crate::text::Span;
 
 /// A value that was read as text.
-pub(super) struct Leaf {
+pub(super) struct PlainText {
     pub(super) value: Value,
     /// Comment lines that stood in it.
     pub(super) comments: Vec<Span>,
 }
 
 /// Reads `lines`, the first of which starts with the value, as one text.
-pub(super) fn read(text: &str, lines: &[Line]) -> Leaf {
+pub(super) fn read(text: &str, lines: &[Line]) -> PlainText {
     let first = lines[0];
     if let Some(header) = block_header(first.content(text)) {
         return below_header(text, lines, header);
@@ -30,15 +30,15 @@ pub(super) fn read(text: &str, lines: &[Line]) -> Leaf {
         let joined = leaf.value.as_str().map(unquote).unwrap_or_default();
         Value::plain(span, joined)
     });
-    Leaf { value, comments: leaf.comments }
+    PlainText { value, comments: leaf.comments }
 }
 
 /// Reads a value that starts with `|` or `>`.
-fn below_header(text: &str, lines: &[Line], header: &str) -> Leaf {
+fn below_header(text: &str, lines: &[Line], header: &str) -> PlainText {
     let first = lines[0];
     let behind = first.content(text)[header.len()..].trim_start();
     if behind.is_empty() {
-        return Leaf { value: block(text, lines, header), comments: Vec::new() };
+        return PlainText { value: block(text, lines, header), comments: Vec::new() };
     }
     let mut lines = lines.to_vec();
     lines[0] = first.from(first.end - behind.len());
@@ -59,33 +59,38 @@ pub(super) fn diagnose(text: &str, value: &Value, error: &YamlError) -> Diagnost
             _,
             Kind::TooDeep | Kind::ControlCharacter(_) | Kind::TabIndentation | Kind::ByteOrderMark,
         )
-        | (Some(b'"' | b'\''), Kind::TextAfterQuote) => problem::refused(error),
+        | (Some(b'"' | b'\''), Kind::TextAfterQuote) => yaml_diagnostics::refused(error),
         (Some(b'"'), Kind::BadEscape) => {
             let span = bad_escape(written).map_or(error.span, |at| at.moved(value.span.start));
-            problem::refused(&YamlError::new(Kind::BadEscape, span))
+            yaml_diagnostics::refused(&YamlError::new(Kind::BadEscape, span))
         }
         (Some(b'"' | b'\''), kind) => match open_at_end(written) {
-            Some(true) => problem::refused(&YamlError::new(Kind::UnclosedQuote, on_first_line)),
+            Some(true) => {
+                yaml_diagnostics::refused(&YamlError::new(Kind::UnclosedQuote, on_first_line))
+            }
             Some(false) if written.contains(['\n', '\r']) => {
-                problem::unindented_in_quotes(second_line(text, value.span))
+                yaml_diagnostics::unindented_in_quotes(second_line(text, value.span))
             }
             None if kind == Kind::UnquotedColon => {
-                problem::refused(&YamlError::new(Kind::TextAfterQuote, error.span))
+                yaml_diagnostics::refused(&YamlError::new(Kind::TextAfterQuote, error.span))
             }
-            Some(false) | None => problem::refused(error),
+            Some(false) | None => yaml_diagnostics::refused(error),
         },
         (Some(open @ (b'[' | b'{')), _) => match open_at_end(written) {
             Some(true) => {
                 let open = char::from(*open);
-                problem::refused(&YamlError::new(Kind::UnclosedBracket(open), on_first_line))
+                yaml_diagnostics::refused(&YamlError::new(
+                    Kind::UnclosedBracket(open),
+                    on_first_line,
+                ))
             }
-            None => problem::unquoted_start(first, first.slice(text)),
-            Some(false) => problem::refused(error),
+            None => yaml_diagnostics::unquoted_start(first, first.slice(text)),
+            Some(false) => yaml_diagnostics::refused(error),
         },
         (Some(b'*' | b'&' | b'!' | b'@' | b'`' | b'%' | b','), _) => {
-            problem::unquoted_start(first, first.slice(text))
+            yaml_diagnostics::unquoted_start(first, first.slice(text))
         }
-        _ => problem::refused(error),
+        _ => yaml_diagnostics::refused(error),
     }
 }
 
@@ -190,7 +195,7 @@ fn is_inner(written: &str, end: usize) -> bool {
 
 /// Joins the lines of a value as YAML folds them: by one blank, blank lines kept as line breaks.
 /// Comment lines are left out.
-fn prose(text: &str, lines: &[Line]) -> Leaf {
+fn prose(text: &str, lines: &[Line]) -> PlainText {
     let mut comments = Vec::new();
     let mut joined = String::new();
     let mut blank_lines = 0;
@@ -212,7 +217,7 @@ fn prose(text: &str, lines: &[Line]) -> Leaf {
             end = line.end;
         }
     }
-    Leaf { value: Value::plain(Span::new(lines[0].start, end), joined), comments }
+    PlainText { value: Value::plain(Span::new(lines[0].start, end), joined), comments }
 }
 
 /// Reads a value in quotes or brackets that goes on in unindented lines, which alone is fine.
@@ -220,7 +225,7 @@ fn strict(text: &str, span: Span) -> Option<Value> {
     if open_at_end(span.slice(text)) != Some(false) {
         return None;
     }
-    let value = events::read(text, span, &mut Notes::default()).ok()??;
+    let value = events::read(text, span, &mut Annotations::default()).ok()??;
     (value.span.start == span.start).then_some(value)
 }
 

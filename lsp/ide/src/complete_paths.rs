@@ -8,10 +8,10 @@ use skills_lint::{ENOUGH, FsContext};
 use skills_syntax::parse::Document;
 use skills_syntax::text::Span;
 
-use super::complete::{Completion, Item, Kind};
+use super::complete::{Completion, Suggestion, SuggestionKind};
 use super::hints::files;
-use super::written::{fitted, others};
-use crate::place::{Place, place};
+use super::quote_value::{fitted, others};
+use crate::cursor_context::{CursorContext, context_at};
 
 /// How many directories and kinds of files are offered at most.
 const MOST: usize = 30;
@@ -24,14 +24,14 @@ pub fn complete_paths(
     surroundings: &dyn FsContext,
 ) -> Option<Completion> {
     let offset = text.floor_char_boundary(offset);
-    let (span, items) = match place(text, document, offset) {
-        Place::Value { path, word, style, .. } if path == [PATHS.key] => {
+    let (span, items) = match context_at(text, document, offset) {
+        CursorContext::Value { path, word, style, .. } if path == [PATHS.key] => {
             let mut globs = globs(&text[word.start..offset.max(word.start)], surroundings);
             let written = others(text, document, &path, word);
             globs.retain(|it| !written.contains(&it.label));
             (word, fitted(globs, text, word, style))
         }
-        Place::Elsewhere if offset >= document.body.start => {
+        CursorContext::Other if offset >= document.body.start => {
             let word = path_at(text, document, offset)?;
             let mut items = own_files(&text[word.start..offset], surroundings);
             if text[..word.start].ends_with("](") {
@@ -63,9 +63,9 @@ fn path_at(text: &str, document: &Document, offset: usize) -> Option<Span> {
     (in_link || in_code).then(|| Span::new(start + stem.len(), end))
 }
 
-fn own_files(typed: &str, surroundings: &dyn FsContext) -> Vec<Item> {
+fn own_files(typed: &str, surroundings: &dyn FsContext) -> Vec<Suggestion> {
     let dot = if typed.starts_with("./") { "./" } else { "" };
-    let typed = skills_syntax::markdown::decoded(&typed[dot.len()..]);
+    let typed = skills_syntax::markdown::percent_decode(&typed[dot.len()..]);
     let known = surroundings.files().unwrap_or_default();
     let begun = known.iter().filter(|it| it.starts_with(&*typed));
     begun.map(|it| path(&format!("{dot}{it}"), String::new())).collect()
@@ -86,7 +86,7 @@ fn encoded(path: &str) -> String {
 }
 
 /// Returns the directories below what is typed, and the kinds of files in them.
-fn globs(typed: &str, surroundings: &dyn FsContext) -> Vec<Item> {
+fn globs(typed: &str, surroundings: &dyn FsContext) -> Vec<Suggestion> {
     let (not, typed) = match typed.strip_prefix('!') {
         Some(rest) => ("!", rest),
         None => ("", typed),
@@ -123,8 +123,14 @@ fn globs(typed: &str, surroundings: &dyn FsContext) -> Vec<Item> {
     counts.into_iter().map(|(glob, count)| path(&format!("{not}{glob}"), detail(count))).collect()
 }
 
-fn path(text: &str, detail: String) -> Item {
-    Item { label: text.to_owned(), kind: Kind::Path, detail, text: text.to_owned(), snippet: None }
+fn path(text: &str, detail: String) -> Suggestion {
+    Suggestion {
+        label: text.to_owned(),
+        kind: SuggestionKind::Path,
+        detail,
+        text: text.to_owned(),
+        snippet: None,
+    }
 }
 
 #[cfg(test)]

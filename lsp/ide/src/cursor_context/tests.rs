@@ -4,27 +4,27 @@ use expect_test::{Expect, expect};
 use skills_agents::skill::parse;
 use skills_syntax::parse::{Document, Value, ValueKind};
 
-use super::{Place, Style, place};
+use super::{CursorContext, InsertStyle, context_at};
 
-fn shown(text: &str, place: &Place<'_>) -> String {
+fn shown(text: &str, place: &CursorContext<'_>) -> String {
     match place {
-        Place::Empty => "an empty text".to_owned(),
-        Place::Elsewhere => "elsewhere".to_owned(),
-        Place::Variable { word } => format!("variable [{}]", word.slice(text)),
-        Place::Key { path, word, has_colon, in_flow } => {
+        CursorContext::Empty => "an empty text".to_owned(),
+        CursorContext::Other => "elsewhere".to_owned(),
+        CursorContext::Variable { word } => format!("variable [{}]", word.slice(text)),
+        CursorContext::Key { path, word, has_colon, in_flow } => {
             let colon = if *has_colon { " whole" } else { "" };
             let flow = if *in_flow { " in braces" } else { "" };
             format!("key under {} [{}]{colon}{flow}", path.join("."), word.slice(text))
         }
-        Place::Value { path, word, style, is_alone } => {
+        CursorContext::Value { path, word, style, is_alone } => {
             let style = match style {
-                Style::First { in_flow: false } => "first",
-                Style::First { in_flow: true } => "first in brackets",
-                Style::Later { in_flow: false } => "later",
-                Style::Later { in_flow: true } => "later in brackets",
-                Style::Quoted(_) => "in quotes",
-                Style::Block => "in a block",
-                Style::Beside => "beside",
+                InsertStyle::Start { in_flow: false } => "first",
+                InsertStyle::Start { in_flow: true } => "first in brackets",
+                InsertStyle::Continuation { in_flow: false } => "later",
+                InsertStyle::Continuation { in_flow: true } => "later in brackets",
+                InsertStyle::Quoted(_) => "in quotes",
+                InsertStyle::Block => "in a block",
+                InsertStyle::Outside => "beside",
             };
             let alone = if *is_alone { ", alone" } else { "" };
             format!("{} [{}] {style}{alone}", path.join("."), word.slice(text))
@@ -35,7 +35,7 @@ fn shown(text: &str, place: &Place<'_>) -> String {
 fn at(marked: &str) -> String {
     let offset = marked.find("<CURSOR>").expect("a cursor");
     let text = marked.replacen("<CURSOR>", "", 1);
-    shown(&text, &place(&text, &parse(&text), offset))
+    shown(&text, &context_at(&text, &parse(&text), offset))
 }
 
 /// Shows the place in each of several frontmatters; the same with other line ends, behind a byte
@@ -372,12 +372,12 @@ fn agrees<'t>(text: &'t str, document: &'t Document, value: &'t Value, path: &mu
         ValueKind::Scalar { .. } => {
             for offset in value.span.start..=value.span.end {
                 if text.is_char_boundary(offset) {
-                    match place(text, document, offset) {
-                        Place::Value { path: found, .. } => {
+                    match context_at(text, document, offset) {
+                        CursorContext::Value { path: found, .. } => {
                             assert_eq!(&found, path, "{text:?} at {offset}");
                         }
                         // Between two lines, and in what indents the next.
-                        Place::Elsewhere => {
+                        CursorContext::Other => {
                             let start = text[..offset].rfind('\n').map_or(0, |it| it + 1);
                             let line = text[start..].lines().next().unwrap_or_default();
                             let indented = line.len() - line.trim_start().len();

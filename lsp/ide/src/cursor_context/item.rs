@@ -5,14 +5,14 @@ use skills_syntax::text::Span;
 
 /// What keeps together what stands between it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Pair {
+pub(super) enum BracketPair {
     /// `Bash(git add, git rm)`.
     Parentheses,
     /// `*.{ts,tsx}`.
     Braces,
 }
 
-impl Pair {
+impl BracketPair {
     /// Returns what keeps together items of the value under these keys.
     pub(super) fn of(path: &[&str]) -> Self {
         let field = path.last().filter(|_| path.len() == 1).and_then(|it| catalog::find(it));
@@ -31,7 +31,7 @@ impl Pair {
 }
 
 /// Returns the item of `within` around `offset`.
-pub(super) fn item(text: &str, within: Span, offset: usize, pair: Pair) -> Span {
+pub(super) fn item(text: &str, within: Span, offset: usize, pair: BracketPair) -> Span {
     let Span { start, end } = within;
     let (open, close) = pair.letters();
     let is_separator =
@@ -41,7 +41,7 @@ pub(super) fn item(text: &str, within: Span, offset: usize, pair: Pair) -> Span 
     let mut from = start;
     for (at, letter) in text[start..offset].char_indices() {
         // In brackets a brace is no part of an item that it begins.
-        let begins = from == start + at && pair == Pair::Braces;
+        let begins = from == start + at && pair == BracketPair::Braces;
         match letter {
             it if it == open && !begins => depth += 1,
             it if it == close && depth > 0 => depth -= 1,
@@ -67,7 +67,7 @@ pub(super) fn item(text: &str, within: Span, offset: usize, pair: Pair) -> Span 
 }
 
 /// Whether as many pairs as are open are closed in a text.
-fn closes(text: &str, open: i32, pair: Pair) -> bool {
+fn closes(text: &str, open: i32, pair: BracketPair) -> bool {
     let (opens, closes) = pair.letters();
     let mut depth = open;
     text.chars().any(|it| {

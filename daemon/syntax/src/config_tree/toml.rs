@@ -3,10 +3,10 @@
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{Entry, Flaw, Node, Places, Value};
+use super::{Entry, Node, Places, SyntaxError, Value};
 
 /// Parses TOML.
-pub(super) fn parse(places: &Places<'_>) -> Result<Node, Flaw> {
+pub(super) fn parse(places: &Places<'_>) -> Result<Node, SyntaxError> {
     let table = DeTable::parse(places.text).map_err(|error| {
         // One line, as other messages are.
         let words: Vec<_> = error.message().split_whitespace().collect();

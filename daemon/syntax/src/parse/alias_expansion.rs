@@ -10,15 +10,15 @@ use crate::text::Span;
 const MAX_EXPANDED: usize = 1 << 20;
 
 /// Returns the first alias with which the entries stand for more than is read, where they do.
-pub(super) fn overgrown(entries: &[Entry], anchors: &[Anchor]) -> Option<Span> {
+pub(super) fn first_alias_over_limit(entries: &[Entry], anchors: &[Anchor]) -> Option<Span> {
     if anchors.is_empty() {
         return None;
     }
     let sizes = anchors.iter().map(|it| (it.span, Anchored { value: it.value, size: 0 })).collect();
     let named = anchors.iter().map(|it| (it.value, it.span)).collect();
-    let mut expansion = Expansion { sizes, named, total: 0, overgrown: None };
+    let mut expansion = Expansion { sizes, named, total: 0, first_alias_over_limit: None };
     expansion.entries(entries);
-    expansion.overgrown
+    expansion.first_alias_over_limit
 }
 
 /// A value with a name.
@@ -35,7 +35,7 @@ struct Expansion {
     named: HashMap<Span, Span>,
     /// How much all aliases so far stand for.
     total: usize,
-    overgrown: Option<Span>,
+    first_alias_over_limit: Option<Span>,
 }
 
 impl Expansion {
@@ -68,7 +68,7 @@ impl Expansion {
         let size = target.and_then(|it| self.sizes.get(&it)).map_or(0, |it| it.size);
         self.total = self.total.saturating_add(size);
         if self.total > MAX_EXPANDED {
-            self.overgrown = self.overgrown.or(Some(span));
+            self.first_alias_over_limit = self.first_alias_over_limit.or(Some(span));
         }
         size
     }
@@ -85,7 +85,7 @@ mod tests {
         let found = document.diagnostics.iter().find(|it| it.code == "yaml/too-deep");
         assert_eq!(found.map(|it| it.span.slice(&text)), expected);
         let frontmatter = document.frontmatter.unwrap();
-        assert_eq!(frontmatter.is_overgrown, expected.is_some());
+        assert_eq!(frontmatter.exceeds_alias_limit, expected.is_some());
         let last = &frontmatter.entries.last().unwrap().value;
         assert_eq!(frontmatter.resolve(last).span == last.span, expected.is_some());
     }

@@ -10,10 +10,10 @@ use skills_syntax::parse::{
 };
 use skills_syntax::text::{Span, line_end};
 
-use super::flow::{Fed, Flow, closing, is_blank};
+use super::flow::{FeedResult, FlowState, closing, is_blank};
 
 /// What is open where a line begins.
-pub(super) struct Open<'t> {
+pub(super) struct OpenState<'t> {
     pub(super) text: &'t str,
     pub(super) frontmatter: &'t Frontmatter,
     /// What keys and values may be written in.
@@ -21,7 +21,7 @@ pub(super) struct Open<'t> {
     /// The keys and items that it may lie under, the outermost first.
     pub(super) levels: Vec<Level<'t>>,
     /// The value that may go on in it.
-    pub(super) leaf: Option<Leaf<'t>>,
+    pub(super) leaf: Option<OpenValue<'t>>,
 }
 
 /// A key, or the dash of an item.
@@ -34,26 +34,26 @@ pub(super) struct Level<'t> {
 }
 
 /// A value that no key or item lies in.
-pub(super) struct Leaf<'t> {
+pub(super) struct OpenValue<'t> {
     /// Where it begins, with its quotation mark, bracket or header.
     pub(super) start: usize,
     /// The column that its other lines have at least.
     pub(super) least: usize,
-    pub(super) form: Form<'t>,
+    pub(super) form: ValueForm<'t>,
 }
 
 /// How a value is written.
-pub(super) enum Form<'t> {
+pub(super) enum ValueForm<'t> {
     Plain,
     Quoted(char),
-    Flow(Flow<'t>),
+    FlowState(FlowState<'t>),
     /// Below a header; the column of its first line, once there is one.
     Block(Option<usize>),
     /// Of which there is no more: it is closed.
     Closed,
 }
 
-impl<'t> Open<'t> {
+impl<'t> OpenState<'t> {
     /// Goes on behind a line.
     pub(super) fn take(&mut self, line: Line) {
         if line.is_blank() {
@@ -61,7 +61,7 @@ impl<'t> Open<'t> {
         }
         if self.goes_on(line) {
             self.feed(line.start, line.end);
-            if let Some(Leaf { form: Form::Block(column), .. }) = &mut self.leaf {
+            if let Some(OpenValue { form: ValueForm::Block(column), .. }) = &mut self.leaf {
                 column.get_or_insert(line.indent);
             }
             return;
@@ -85,16 +85,16 @@ impl<'t> Open<'t> {
         let Some(leaf) = &self.leaf else { return false };
         let is_deep = line.indent >= leaf.least;
         match &leaf.form {
-            Form::Block(_) => is_deep,
-            Form::Plain => is_deep && !self.is_key_to_parser(line.start),
-            Form::Quoted(_) => is_deep || self.reaches(leaf, line.start),
-            Form::Flow(_) => {
+            ValueForm::Block(_) => is_deep,
+            ValueForm::Plain => is_deep && !self.is_key_to_parser(line.start),
+            ValueForm::Quoted(_) => is_deep || self.reaches(leaf, line.start),
+            ValueForm::FlowState(_) => {
                 let content = line.content(self.text);
                 is_deep
                     || content.starts_with([']', '}', '[', '{', '"', '\'', ',', '#'])
                     || self.reaches(leaf, line.start)
             }
-            Form::Closed => false,
+            ValueForm::Closed => false,
         }
     }
 
@@ -104,7 +104,7 @@ impl<'t> Open<'t> {
     }
 
     /// Whether the parser has read the value further than to `offset`.
-    pub(super) fn reaches(&self, leaf: &Leaf<'_>, offset: usize) -> bool {
+    pub(super) fn reaches(&self, leaf: &OpenValue<'_>, offset: usize) -> bool {
         let value = value_at(&self.frontmatter.entries, leaf.start);
         value.is_some_and(|it| it.span.start == leaf.start && offset < it.span.end)
     }
@@ -180,15 +180,15 @@ impl<'t> Open<'t> {
         }
         let line = &self.text[at..line_end(self.text, at).unwrap_or(self.text.len())];
         let (form, from) = match first {
-            '"' | '\'' => (Form::Quoted(first), at + 1),
-            '[' | '{' => (Form::Flow(Flow::default()), at),
+            '"' | '\'' => (ValueForm::Quoted(first), at + 1),
+            '[' | '{' => (ValueForm::FlowState(FlowState::default()), at),
             '|' | '>' if block_header(line.trim_end()).is_some() => {
-                (Form::Block(None), below.max(to))
+                (ValueForm::Block(None), below.max(to))
             }
-            _ => (Form::Plain, at),
+            _ => (ValueForm::Plain, at),
         };
-        self.leaf = Some(Leaf { start: at, least, form });
-        self.feed(from.min(to), to) == Fed::Comment
+        self.leaf = Some(OpenValue { start: at, least, form });
+        self.feed(from.min(to), to) == FeedResult::Comment
     }
 
     fn skip_blanks(&self, from: usize, to: usize) -> usize {
@@ -197,20 +197,21 @@ impl<'t> Open<'t> {
     }
 
     /// Goes on with the value that is open.
-    pub(super) fn feed(&mut self, from: usize, to: usize) -> Fed {
+    pub(super) fn feed(&mut self, from: usize, to: usize) -> FeedResult {
         let text = self.text;
-        let Some(leaf) = &mut self.leaf else { return Fed::Open };
+        let Some(leaf) = &mut self.leaf else { return FeedResult::Open };
         let fed = match &mut leaf.form {
-            Form::Flow(flow) => flow.feed(text, from, to),
-            Form::Quoted(quote) => {
-                closing(text, *quote, from, to).map_or(Fed::Open, |it| Fed::Closed(it + 1))
+            ValueForm::FlowState(flow) => flow.feed(text, from, to),
+            ValueForm::Quoted(quote) => closing(text, *quote, from, to)
+                .map_or(FeedResult::Open, |it| FeedResult::Closed(it + 1)),
+            ValueForm::Plain | ValueForm::Closed if has_comment(text, from, to) => {
+                FeedResult::Comment
             }
-            Form::Plain | Form::Closed if has_comment(text, from, to) => Fed::Comment,
-            Form::Plain | Form::Closed | Form::Block(_) => Fed::Open,
+            ValueForm::Plain | ValueForm::Closed | ValueForm::Block(_) => FeedResult::Open,
         };
-        if let Fed::Closed(end) = fed {
-            leaf.form = Form::Closed;
-            return if has_comment(text, end, to) { Fed::Comment } else { fed };
+        if let FeedResult::Closed(end) = fed {
+            leaf.form = ValueForm::Closed;
+            return if has_comment(text, end, to) { FeedResult::Comment } else { fed };
         }
         fed
     }

@@ -26,12 +26,12 @@ const FIELDS: [&str; 19] = [
 ];
 
 /// The keys that the tests know.
-pub(super) const SAMPLE: Keys = Keys {
+pub(super) const TEST_KEYS: Keys = Keys {
     is_field: |key| FIELDS.contains(&key),
     is_prose: |key| matches!(key, "description" | "when_to_use"),
 };
 
 /// Parses a text in which those are known.
 pub(crate) fn parse(text: &str) -> Document {
-    parse_with(text, SAMPLE)
+    parse_with(text, TEST_KEYS)
 }

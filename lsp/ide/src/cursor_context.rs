@@ -5,10 +5,10 @@
 //! cursor are followed by their shape ([`open`]): what they leave open is what the cursor stands in.
 //! Where the parser has read a value, it is believed on how far the value reaches.
 
-mod cursor;
 mod flow;
 mod item;
-mod open;
+mod locate;
+mod open_state;
 #[cfg(test)]
 mod tests;
 
@@ -18,7 +18,7 @@ use skills_syntax::text::Span;
 
 /// Where a cursor stands.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Place<'a> {
+pub(crate) enum CursorContext<'a> {
     /// In a file that says nothing yet.
     Empty,
     /// On a key of the frontmatter, or where one may be written.
@@ -39,7 +39,7 @@ pub(crate) enum Place<'a> {
         /// The part of the value that stands alone: an item, or all of it.
         word: Span,
         /// How what stands there is read.
-        style: Style,
+        style: InsertStyle,
         /// Whether nothing of the value stands beside the word.
         is_alone: bool,
     },
@@ -49,19 +49,19 @@ pub(crate) enum Place<'a> {
         word: Span,
     },
     /// Anywhere else.
-    Elsewhere,
+    Other,
 }
 
 /// How YAML reads what is written at a place of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Style {
+pub(crate) enum InsertStyle {
     /// As the beginning of a value, or of an item in brackets.
-    First {
+    Start {
         /// Whether it stands in brackets.
         in_flow: bool,
     },
     /// As more of a value without quotes.
-    Later {
+    Continuation {
         /// Whether it stands in brackets.
         in_flow: bool,
     },
@@ -70,23 +70,27 @@ pub(crate) enum Style {
     /// As it is.
     Block,
     /// As nothing that belongs to the value: it is behind its end, or before the text of a block.
-    Beside,
+    Outside,
 }
 
 /// Returns where `offset` stands in a text.
-pub(crate) fn place<'a>(text: &'a str, document: &'a Document, offset: usize) -> Place<'a> {
+pub(crate) fn context_at<'a>(
+    text: &'a str,
+    document: &'a Document,
+    offset: usize,
+) -> CursorContext<'a> {
     if text.trim_start_matches('\u{FEFF}').trim().is_empty() {
-        return Place::Empty;
+        return CursorContext::Empty;
     }
     let Some(frontmatter) = &document.frontmatter else { return in_body(text, offset) };
     let content = content(text, frontmatter);
     // On the opening line itself nothing can be written.
     let is_opening = content.start > 0 && content.start == frontmatter.open.end;
     if offset < content.start || (is_opening && offset == content.start) {
-        return Place::Elsewhere;
+        return CursorContext::Other;
     }
     if offset <= content.end && frontmatter.close.is_none_or(|it| offset < it.start) {
-        return cursor::in_frontmatter(text, frontmatter, content, offset);
+        return locate::in_frontmatter(text, frontmatter, content, offset);
     }
     in_body(text, offset)
 }
@@ -113,13 +117,13 @@ fn holds_keys(path: &[&str]) -> bool {
     }
 }
 
-fn in_body(text: &str, offset: usize) -> Place<'_> {
+fn in_body(text: &str, offset: usize) -> CursorContext<'_> {
     let line = text[..offset].rfind('\n').map_or(0, |it| it + 1);
     let is_name = |it: char| it.is_ascii_alphanumeric() || it == '_';
     let stem = text[line..offset].trim_end_matches(is_name);
     let stem = stem.strip_suffix('{').unwrap_or(stem);
     if !stem.ends_with('$') || stem.ends_with("\\$") {
-        return Place::Elsewhere;
+        return CursorContext::Other;
     }
     let start = line + stem.len() - 1;
     let behind = &text[offset..];
@@ -127,5 +131,5 @@ fn in_body(text: &str, offset: usize) -> Place<'_> {
     if text[start..].starts_with("${") && text[end..].starts_with('}') {
         end += 1;
     }
-    Place::Variable { word: Span::new(start, end) }
+    CursorContext::Variable { word: Span::new(start, end) }
 }

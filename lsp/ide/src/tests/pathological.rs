@@ -13,9 +13,9 @@ use skills_syntax::path::AbsPath;
 use skills_syntax::text::{LineIndex, Span};
 
 use super::with_subject;
-use crate::mention::typed;
+use crate::mention::name_at;
 use crate::{
-    Written, argument, complete, complete_paths, format, hints, hover, lenses, refactorings,
+    FileKind, argument, complete, complete_paths, format, hints, hover, lenses, refactorings,
     selection, tokens,
 };
 use texts::texts;
@@ -42,9 +42,9 @@ fn ask(text: &str) {
     for at in [text.len() / 2, text.len() - 8, 12] {
         let at = text.floor_char_boundary(at);
         hover(text, at);
-        complete(text, at, Written::Skill(None));
+        complete(text, at, FileKind::Skill(None));
         complete_paths(text, &document, at, &bare);
-        typed(text, &document, at);
+        name_at(text, &document, at);
         argument(text, &document, at);
         selection(text, &document, at);
     }

@@ -8,7 +8,7 @@ use crate::text::Span;
 
 /// What the pieces read so far hold besides their values.
 #[derive(Default, Debug)]
-pub(super) struct Notes {
+pub(super) struct Annotations {
     pub(super) comments: Vec<Span>,
     pub(super) anchors: Vec<Anchor>,
     /// Aliases that refer to an anchor.
@@ -19,11 +19,11 @@ pub(super) struct Notes {
     pub(super) recursive_aliases: Vec<Span>,
 }
 
-/// A state of [`Notes`] to go back to.
+/// A state of [`Annotations`] to go back to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Savepoint([usize; 5]);
 
-impl Notes {
+impl Annotations {
     pub(super) fn savepoint(&self) -> Savepoint {
         Savepoint([
             self.comments.len(),

@@ -3,7 +3,7 @@
 use expect_test::{Expect, expect};
 use skills_agents::skill::parse;
 
-use crate::{Written, argument, complete, documentation, hover};
+use crate::{FileKind, argument, complete, documentation, hover};
 
 const CURSOR: &str = "<CURSOR>";
 
@@ -179,7 +179,7 @@ fn what_no_agent_takes_so_is_not_explained() {
 fn names_and_numbers_are_offered() {
     let offered = |head: &str, body: &str| {
         let (text, offset) = unmarked(&format!("---\nname: a\n{head}---\n{body}\n"));
-        let found = complete(&text, offset, Written::Skill(None));
+        let found = complete(&text, offset, FileKind::Skill(None));
         let items = found.into_iter().flat_map(|it| it.items);
         let items = items.filter(|it| !it.label.contains('{'));
         items.flat_map(|it| [it.label, " (".into(), it.detail, ")\n".into()]).collect::<String>()
@@ -202,7 +202,7 @@ fn names_and_numbers_are_offered() {
     assert_eq!(offered("", "Fix $<CURSOR>").lines().count(), 1);
     assert_eq!(offered(NAMED, "Fix \\$<CURSOR>"), "");
     for label in ["$0", "$1", "$issue"] {
-        assert!(documentation(super::Kind::Variable, label).is_some(), "{label}");
+        assert!(documentation(super::SuggestionKind::Variable, label).is_some(), "{label}");
     }
 }
 

@@ -4,10 +4,10 @@ use skills_syntax::text::Span;
 
 /// Brackets that are open, and what is being written in the innermost.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct Flow<'t> {
+pub(super) struct FlowState<'t> {
     brackets: Vec<Bracket<'t>>,
     /// The text that is begun, and no separator is behind it yet.
-    pub(super) token: Option<Token>,
+    pub(super) token: Option<FlowToken>,
 }
 
 /// One bracket that is open.
@@ -20,7 +20,7 @@ struct Bracket<'t> {
 
 /// A text that stands alone between separators.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Token {
+pub(super) struct FlowToken {
     /// Where it begins, behind its quotation mark.
     pub(super) start: usize,
     /// The mark that it stands in.
@@ -29,7 +29,7 @@ pub(super) struct Token {
     pub(super) closed: Option<usize>,
 }
 
-impl Token {
+impl FlowToken {
     /// Whether it stands in quotes that are open.
     pub(super) const fn is_quoted(self) -> bool {
         self.quote.is_some() && self.closed.is_none()
@@ -38,7 +38,7 @@ impl Token {
 
 /// What a part of a line has made of a value that was open before it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Fed {
+pub(super) enum FeedResult {
     /// It is still open.
     Open,
     /// It ended at this offset.
@@ -47,24 +47,26 @@ pub(super) enum Fed {
     Comment,
 }
 
-impl<'t> Flow<'t> {
+impl<'t> FlowState<'t> {
     /// Goes on with the part of a line from `from` to `to`.
-    pub(super) fn feed(&mut self, text: &'t str, from: usize, to: usize) -> Fed {
+    pub(super) fn feed(&mut self, text: &'t str, from: usize, to: usize) -> FeedResult {
         let mut at = from;
         while at < to {
-            if let Some(Token { quote: Some(quote), closed: None, .. }) = self.token {
+            if let Some(FlowToken { quote: Some(quote), closed: None, .. }) = self.token {
                 match closing(text, quote, at, to) {
                     Some(end) => {
-                        self.token = self.token.map(|it| Token { closed: Some(end), ..it });
+                        self.token = self.token.map(|it| FlowToken { closed: Some(end), ..it });
                         at = end + 1;
                     }
-                    None => return Fed::Open,
+                    None => return FeedResult::Open,
                 }
                 continue;
             }
             let byte = text.as_bytes()[at];
             match byte {
-                b'#' if at == from || is_blank(text.as_bytes()[at - 1]) => return Fed::Comment,
+                b'#' if at == from || is_blank(text.as_bytes()[at - 1]) => {
+                    return FeedResult::Comment;
+                }
                 b'[' | b'{' => {
                     self.brackets.push(Bracket { is_map: byte == b'{', key: None });
                     self.token = None;
@@ -72,9 +74,10 @@ impl<'t> Flow<'t> {
                 b']' | b'}' => {
                     self.brackets.pop();
                     // What follows belongs to what the bracket stood in: it has its value.
-                    self.token = Some(Token { start: at + 1, quote: Some(' '), closed: Some(at) });
+                    self.token =
+                        Some(FlowToken { start: at + 1, quote: Some(' '), closed: Some(at) });
                     if self.brackets.is_empty() {
-                        return Fed::Closed(at + 1);
+                        return FeedResult::Closed(at + 1);
                     }
                 }
                 b',' => {
@@ -92,18 +95,18 @@ impl<'t> Flow<'t> {
                 }
                 b'"' | b'\'' if self.token.is_none() => {
                     let token =
-                        Token { start: at + 1, quote: Some(char::from(byte)), closed: None };
+                        FlowToken { start: at + 1, quote: Some(char::from(byte)), closed: None };
                     self.token = Some(token);
                 }
                 it if is_blank(it) => {}
                 _ if self.token.is_none() => {
-                    self.token = Some(Token { start: at, quote: None, closed: None });
+                    self.token = Some(FlowToken { start: at, quote: None, closed: None });
                 }
                 _ => {}
             }
             at += 1;
         }
-        Fed::Open
+        FeedResult::Open
     }
 
     /// Whether a colon ends a key: what follows cannot be more of a word.

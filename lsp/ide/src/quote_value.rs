@@ -3,13 +3,13 @@
 use skills_agents::catalog;
 use skills_agents::fields::{Fields, Item as FieldItem};
 use skills_syntax::parse::Document;
-use skills_syntax::quote::quoted;
+use skills_syntax::quote::quote_scalar;
 use skills_syntax::text::Span;
 
-use super::complete::Item;
-use crate::place::Style;
+use super::complete::Suggestion;
+use crate::cursor_context::InsertStyle;
 
-impl Item {
+impl Suggestion {
     /// Returns the same with something before it.
     pub(super) fn behind(self, gap: &str) -> Self {
         if gap.is_empty() {
@@ -21,26 +21,31 @@ impl Item {
 }
 
 /// Returns values as they are written in the place of a word, without those that cannot stand there.
-pub(super) fn fitted(values: Vec<Item>, text: &str, word: Span, style: Style) -> Vec<Item> {
-    let gap = if matches!(style, Style::First { .. }) { gap(text, word) } else { "" };
+pub(super) fn fitted(
+    values: Vec<Suggestion>,
+    text: &str,
+    word: Span,
+    style: InsertStyle,
+) -> Vec<Suggestion> {
+    let gap = if matches!(style, InsertStyle::Start { .. }) { gap(text, word) } else { "" };
     let fitted = values.into_iter().filter_map(|it| {
         let text = written(text, word, style, &it.text)?;
-        Some(Item { text, ..it }.behind(gap))
+        Some(Suggestion { text, ..it }.behind(gap))
     });
     fitted.collect()
 }
 
 /// Returns how a value is written in the place of a word: quoted where it would be read otherwise.
 /// Nothing where it cannot stand there.
-fn written(text: &str, word: Span, style: Style, value: &str) -> Option<String> {
+fn written(text: &str, word: Span, style: InsertStyle, value: &str) -> Option<String> {
     let (is_first, in_flow) = match style {
-        Style::Beside => return None,
-        Style::Block => return Some(value.to_owned()),
-        Style::Quoted(quote) => {
+        InsertStyle::Outside => return None,
+        InsertStyle::Block => return Some(value.to_owned()),
+        InsertStyle::Quoted(quote) => {
             return (!value.contains([quote, '\\'])).then(|| value.to_owned());
         }
-        Style::First { in_flow } => (true, in_flow),
-        Style::Later { in_flow } => (false, in_flow),
+        InsertStyle::Start { in_flow } => (true, in_flow),
+        InsertStyle::Continuation { in_flow } => (false, in_flow),
     };
     if is_plain(value, is_first, in_flow) {
         return Some(value.to_owned());
@@ -50,7 +55,7 @@ fn written(text: &str, word: Span, style: Style, value: &str) -> Option<String> 
     let ends = behind.is_empty()
         || (behind.starts_with('#') && behind.len() < line.len())
         || (in_flow && behind.starts_with([',', ']', '}']));
-    (is_first && ends).then(|| quoted(value))
+    (is_first && ends).then(|| quote_scalar(value))
 }
 
 /// Returns the other items of a list of the first level: what is left out where more of them are
@@ -89,7 +94,7 @@ mod tests {
     use skills_agents::skill::parse;
 
     use super::*;
-    use crate::place::{Place, place};
+    use crate::cursor_context::{CursorContext, context_at};
 
     /// Writes a value at a `|` behind `paths:`.
     #[track_caller]
@@ -97,7 +102,8 @@ mod tests {
         let at = marked.find('|').unwrap();
         let text = format!("---\npaths: {}\n---\n", marked.replacen('|', "", 1));
         let document = parse(&text);
-        let Place::Value { word, style, .. } = place(&text, &document, "---\npaths: ".len() + at)
+        let CursorContext::Value { word, style, .. } =
+            context_at(&text, &document, "---\npaths: ".len() + at)
         else {
             panic!("no value: {text}")
         };

@@ -6,7 +6,7 @@
 
 use crate::parse::keys::Keys;
 use crate::parse::line::{Line, is_word, lines, split_key};
-use crate::parse::salvage;
+use crate::parse::plain_text;
 use crate::text::Span;
 
 /// How many of the next pieces may belong to an open bracket or quote.
@@ -77,7 +77,7 @@ pub(super) fn joined(text: &str, lines: &[Line], heads: &[usize], at: usize) -> 
     for next in alone..=heads.len().min(at + MAX_PIECES_JOINED) {
         let end = heads.get(next).copied().unwrap_or(lines.len());
         let value = Span::new(start, lines[end - 1].end).slice(text).trim_end();
-        match salvage::open_at_end(value) {
+        match plain_text::open_at_end(value) {
             Some(false) => return next,
             None => return alone,
             Some(true) => {}
@@ -159,7 +159,7 @@ fn is_field(key: &str, keys: Keys) -> bool {
 mod tests {
     use super::*;
     use crate::parse::line::lines;
-    use crate::parse::sample::SAMPLE;
+    use crate::parse::test_keys::TEST_KEYS;
 
     fn all(text: &str) -> Vec<Line> {
         lines(text, 0).collect()
@@ -198,16 +198,16 @@ mod tests {
     #[test]
     fn a_line_without_a_colon_is_a_key_or_a_sentence() {
         let line = |text: &str| lines(text, 0).next().unwrap();
-        let check = |text: &str| is_continuation(text, "A sentence", line(text), SAMPLE);
+        let check = |text: &str| is_continuation(text, "A sentence", line(text), TEST_KEYS);
         assert!(check("that goes on here"));
         assert!(!check("license Apache 2.0 or so"));
         assert!(!check("some_key with many more words"));
         assert!(!check("license:Apache 2.0 or so"));
         assert!(check("Note:that this goes on"));
         assert!(!check("three words only"));
-        assert_eq!(key_without_colon("descr", line("descr"), SAMPLE), Some(Span::new(0, 5)));
-        assert_eq!(key_without_colon("name x", line("name x"), SAMPLE), Some(Span::new(0, 4)));
-        assert_eq!(key_without_colon("some text", line("some text"), SAMPLE), None);
+        assert_eq!(key_without_colon("descr", line("descr"), TEST_KEYS), Some(Span::new(0, 5)));
+        assert_eq!(key_without_colon("name x", line("name x"), TEST_KEYS), Some(Span::new(0, 4)));
+        assert_eq!(key_without_colon("some text", line("some text"), TEST_KEYS), None);
         assert_eq!(key_without_blank("https://x", line("https://x")), None);
     }
 }

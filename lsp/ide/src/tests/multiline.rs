@@ -9,8 +9,8 @@ use skills_lint::testing::SPANNING;
 use skills_syntax::parse::Document;
 use skills_syntax::text::Span;
 
-use crate::mention::typed;
-use crate::{Kind, Written, complete, complete_paths, hover, selection};
+use crate::mention::name_at;
+use crate::{FileKind, SuggestionKind, complete, complete_paths, hover, selection};
 
 /// A worktree with these files.
 struct Tree;
@@ -30,7 +30,7 @@ fn with(marked: &str, label: &str) -> Option<String> {
     let offset = marked.find(CURSOR).expect("a cursor");
     let text = marked.replacen(CURSOR, "", 1);
     let all = [
-        complete(&text, offset, Written::Skill(Some("deploy"))),
+        complete(&text, offset, FileKind::Skill(Some("deploy"))),
         complete_paths(&text, &parse(&text), offset, &Tree),
     ];
     let found = all.iter().flatten();
@@ -220,9 +220,9 @@ fn what_is_written_already_is_left_out() {
 #[test]
 fn events_in_braces_are_written_in_braces() {
     let text = "---\nhooks: {}\n---\n";
-    let found = complete(text, text.find('}').unwrap(), Written::Skill(None)).unwrap();
+    let found = complete(text, text.find('}').unwrap(), FileKind::Skill(None)).unwrap();
     let event = found.items.iter().find(|it| it.label == "PreToolUse").unwrap();
-    assert_eq!(event.kind, Kind::Event);
+    assert_eq!(event.kind, SuggestionKind::Event);
     let written = event.snippet.as_ref().unwrap().replace("${1:Bash}", "Bash").replace("$0", "x");
     let text = text.replace("{}", &format!("{{{written}}}"));
     let document = parse(&text);
@@ -271,7 +271,7 @@ fn at_each_keystroke_of_a_value_that_goes_on_its_words_are_offered() {
         for length in usize::from(word.starts_with('$'))..word.len() {
             let typed = &skill[..start + length];
             let offered = [
-                complete(typed, typed.len(), Written::Skill(None)),
+                complete(typed, typed.len(), FileKind::Skill(None)),
                 complete_paths(typed, &parse(typed), typed.len(), &Tree),
             ];
             let is_offered = offered.iter().flatten().any(|it| {
@@ -291,7 +291,7 @@ fn items_of_skills_are_known_in_every_form() {
         let text = format!("---\nskills: {value}\n---\n");
         let offset = text.find(CURSOR).expect("a cursor");
         let text = text.replacen(CURSOR, "", 1);
-        let word = typed(&text, &parse(&text), offset).map(|it| it.slice(&text).to_owned());
+        let word = name_at(&text, &parse(&text), offset).map(|it| it.slice(&text).to_owned());
         assert_eq!(word.as_deref(), expected, "{text}");
     };
     check("[pdf,\n  re<CURSOR>]", Some("re"));
@@ -312,7 +312,7 @@ fn ask_everywhere(text: &str) {
             is_around && text.get(it.range()).is_some()
         };
         let all = [
-            complete(text, offset, Written::Skill(Some("x"))),
+            complete(text, offset, FileKind::Skill(Some("x"))),
             complete_paths(text, &document, offset, &Tree),
         ];
         for found in all.iter().flatten() {
@@ -322,7 +322,7 @@ fn ask_everywhere(text: &str) {
             assert!(text.get(found.span.range()).is_some(), "{text:?} at {offset}");
         }
         selection(text, &document, offset);
-        typed(text, &document, offset);
+        name_at(text, &document, offset);
     }
 }
 
@@ -428,7 +428,7 @@ fn ten_thousand_lines_are_read_once() {
         let text = format!("---\n{head}  <CURSOR>\n---\n");
         let offset = text.find(CURSOR).expect("a cursor");
         let text = text.replacen(CURSOR, "", 1);
-        complete(&text, offset, Written::Skill(None));
+        complete(&text, offset, FileKind::Skill(None));
         complete_paths(&text, &parse(&text), offset, &Tree);
         hover(&text, offset);
     }

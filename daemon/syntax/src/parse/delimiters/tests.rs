@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::parse::render::check;
+use crate::parse::test_render::check;
 
 #[test]
 fn the_second_line_of_dashes_closes() {

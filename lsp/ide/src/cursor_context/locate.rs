@@ -3,10 +3,10 @@
 use skills_syntax::parse::{Frontmatter, Line, block_header, lines, split_key};
 use skills_syntax::text::{Span, after_line_end, line_end};
 
-use super::flow::{Fed, Flow, Token};
-use super::item::{Pair, item};
-use super::open::{Form, Leaf, Open};
-use super::{Place, Style, holds_keys};
+use super::flow::{FeedResult, FlowState, FlowToken};
+use super::item::{BracketPair, item};
+use super::open_state::{OpenState, OpenValue, ValueForm};
+use super::{CursorContext, InsertStyle, holds_keys};
 
 /// Returns where `offset` stands in the `content` of a frontmatter.
 pub(super) fn in_frontmatter<'t>(
@@ -14,11 +14,11 @@ pub(super) fn in_frontmatter<'t>(
     frontmatter: &'t Frontmatter,
     content: Span,
     offset: usize,
-) -> Place<'t> {
+) -> CursorContext<'t> {
     // Within a line end nothing can be written.
     let is_in_end = text[..offset].ends_with('\r') && text[offset..].starts_with('\n');
     let offset = offset - usize::from(is_in_end);
-    let mut open = Open { text, frontmatter, content, levels: Vec::new(), leaf: None };
+    let mut open = OpenState { text, frontmatter, content, levels: Vec::new(), leaf: None };
     for line in lines(&text[..content.end], content.start) {
         let is_ended = text[..line.next].ends_with(['\n', '\r']);
         if offset < line.next || !is_ended {
@@ -29,25 +29,25 @@ pub(super) fn in_frontmatter<'t>(
     open.at(Line { first: offset, start: offset, end: offset, next: offset, indent: 0 }, offset)
 }
 
-impl<'t> Open<'t> {
+impl<'t> OpenState<'t> {
     /// Returns where `offset` stands in a line before which all is taken.
-    fn at(mut self, line: Line, offset: usize) -> Place<'t> {
+    fn at(mut self, line: Line, offset: usize) -> CursorContext<'t> {
         if line.is_blank() {
             return self.at_blank(line, offset);
         }
         if self.goes_on(line) {
-            if offset < line.start || self.feed(line.start, offset) == Fed::Comment {
-                return Place::Elsewhere;
+            if offset < line.start || self.feed(line.start, offset) == FeedResult::Comment {
+                return CursorContext::Other;
             }
             return self.inside(Span::new(line.start, line.end.max(offset)), offset);
         }
         self.leaf = None;
         if offset < line.start || line.is_comment(self.text) {
-            return Place::Elsewhere;
+            return CursorContext::Other;
         }
         let (rest, is_item) = self.items(line);
         if offset < rest.start {
-            return Place::Elsewhere;
+            return CursorContext::Other;
         }
         // Behind a dash alone it begins where the cursor is.
         let at = if rest.is_blank() { offset } else { rest.start };
@@ -55,28 +55,30 @@ impl<'t> Open<'t> {
     }
 
     /// The same on a line with nothing on it.
-    fn at_blank(mut self, line: Line, offset: usize) -> Place<'t> {
+    fn at_blank(mut self, line: Line, offset: usize) -> CursorContext<'t> {
         let column = offset - line.first;
         if let Some(leaf) = &self.leaf {
             let is_deep = column >= leaf.least;
             let is_inside = match &leaf.form {
-                Form::Plain => is_deep,
+                ValueForm::Plain => is_deep,
                 // Where its text stands, or further to the right.
-                Form::Block(first) => is_deep && first.is_none_or(|it| column >= it),
-                Form::Quoted(_) | Form::Flow(_) => is_deep || self.reaches(leaf, offset),
-                Form::Closed => false,
+                ValueForm::Block(first) => is_deep && first.is_none_or(|it| column >= it),
+                ValueForm::Quoted(_) | ValueForm::FlowState(_) => {
+                    is_deep || self.reaches(leaf, offset)
+                }
+                ValueForm::Closed => false,
             };
             if is_inside {
                 return self.inside(Span::empty(offset), offset);
             }
             let least = leaf.least;
-            let is_split = matches!(leaf.form, Form::Plain | Form::Block(_)) && {
+            let is_split = matches!(leaf.form, ValueForm::Plain | ValueForm::Block(_)) && {
                 let below = &self.text[..self.content.end];
                 let next = lines(below, line.next).find(|it| !it.is_blank());
                 next.is_some_and(|it| it.indent >= least && self.goes_on(it))
             };
-            if is_split || (is_deep && !matches!(leaf.form, Form::Closed)) {
-                return Place::Elsewhere;
+            if is_split || (is_deep && !matches!(leaf.form, ValueForm::Closed)) {
+                return CursorContext::Other;
             }
         }
         self.leaf = None;
@@ -85,7 +87,7 @@ impl<'t> Open<'t> {
     }
 
     /// Returns where `offset` stands in a line in which no value goes on, behind its dashes.
-    fn at_content(mut self, line: Line, is_item: bool, offset: usize) -> Place<'t> {
+    fn at_content(mut self, line: Line, is_item: bool, offset: usize) -> CursorContext<'t> {
         let head = split_key(self.text, line);
         if let Some(head) = head.filter(|it| it.after <= offset) {
             self.enter(line.indent, head);
@@ -112,16 +114,22 @@ impl<'t> Open<'t> {
             None => line.indent == 0 || !path.is_empty() && (head.is_some() || holds_keys(&path)),
         };
         if !is_key {
-            return Place::Elsewhere;
+            return CursorContext::Other;
         }
         key(self.text, path, Span::new(line.start, line.end.max(offset)), offset, head.is_some())
     }
 
     /// Returns where `offset` stands behind `after`, where a value may begin.
-    fn at_value(mut self, after: usize, line: Line, least: usize, offset: usize) -> Place<'t> {
+    fn at_value(
+        mut self,
+        after: usize,
+        line: Line,
+        least: usize,
+        offset: usize,
+    ) -> CursorContext<'t> {
         self.leaf = None;
         if self.begin(after, offset, line.next, least) {
-            return Place::Elsewhere;
+            return CursorContext::Other;
         }
         let end = line.end.max(offset);
         if self.leaf.is_some() {
@@ -131,32 +139,35 @@ impl<'t> Open<'t> {
         let behind = self.text[offset..end].trim_start();
         let begins =
             behind.starts_with(['"', '\'', '[', '{', '&', '!']) || block_header(behind).is_some();
-        let style = if begins { Style::Beside } else { Style::First { in_flow: false } };
+        let style =
+            if begins { InsertStyle::Outside } else { InsertStyle::Start { in_flow: false } };
         self.value(Span::new(offset, end), offset, style, offset)
     }
 
     /// Returns the place in the value that is open, of which `part` stands on the line.
-    fn inside(self, part: Span, offset: usize) -> Place<'t> {
-        let Some(leaf) = &self.leaf else { return Place::Elsewhere };
+    fn inside(self, part: Span, offset: usize) -> CursorContext<'t> {
+        let Some(leaf) = &self.leaf else { return CursorContext::Other };
         let from = |start: usize| start.clamp(part.start, offset);
         let start = leaf.start;
         match &leaf.form {
-            Form::Plain => {
-                let style = Style::Later { in_flow: false };
+            ValueForm::Plain => {
+                let style = InsertStyle::Continuation { in_flow: false };
                 self.value(Span::new(from(start), part.end), offset, style, start)
             }
-            Form::Quoted(quote) => {
-                let style = Style::Quoted(*quote);
+            ValueForm::Quoted(quote) => {
+                let style = InsertStyle::Quoted(*quote);
                 self.value(Span::new(from(start + 1), part.end), offset, style, start + 1)
             }
-            Form::Block(_) => match self.below(start).filter(|it| *it <= offset) {
+            ValueForm::Block(_) => match self.below(start).filter(|it| *it <= offset) {
                 Some(below) => {
-                    self.value(Span::new(from(below), part.end), offset, Style::Block, below)
+                    self.value(Span::new(from(below), part.end), offset, InsertStyle::Block, below)
                 }
-                None => self.value(Span::empty(offset), offset, Style::Beside, start),
+                None => self.value(Span::empty(offset), offset, InsertStyle::Outside, start),
             },
-            Form::Closed => self.value(Span::empty(offset), offset, Style::Beside, start),
-            Form::Flow(flow) => self.in_flow(flow, part, offset),
+            ValueForm::Closed => {
+                self.value(Span::empty(offset), offset, InsertStyle::Outside, start)
+            }
+            ValueForm::FlowState(flow) => self.in_flow(flow, part, offset),
         }
     }
 
@@ -165,18 +176,18 @@ impl<'t> Open<'t> {
         line_end(self.text, offset).map(|it| after_line_end(self.text, it))
     }
 
-    fn in_flow(&self, flow: &Flow<'t>, part: Span, offset: usize) -> Place<'t> {
+    fn in_flow(&self, flow: &FlowState<'t>, part: Span, offset: usize) -> CursorContext<'t> {
         let token = flow.token;
         let start = token.map_or(offset, |it| it.start);
         let within = Span::new(start.clamp(part.start, offset), part.end);
-        let is_quoted = token.is_some_and(Token::is_quoted);
+        let is_quoted = token.is_some_and(FlowToken::is_quoted);
         if flow.wants_key() && token.is_none_or(|it| it.closed.is_none()) {
             let place = key(self.text, self.path(Some(flow)), within, offset, is_quoted);
             return match place {
-                Place::Key { path, word, has_colon, .. } => {
+                CursorContext::Key { path, word, has_colon, .. } => {
                     let behind = self.text[word.end..part.end].trim_start();
                     let has_colon = has_colon || behind.starts_with(':');
-                    Place::Key { path, word, has_colon, in_flow: true }
+                    CursorContext::Key { path, word, has_colon, in_flow: true }
                 }
                 other => other,
             };
@@ -185,43 +196,51 @@ impl<'t> Open<'t> {
             None => {
                 let behind = self.text[offset..part.end].trim_start();
                 let begins = behind.starts_with(['"', '\'', '[', '{']);
-                if begins { Style::Beside } else { Style::First { in_flow: true } }
+                if begins { InsertStyle::Outside } else { InsertStyle::Start { in_flow: true } }
             }
-            Some(it) if it.closed.is_some() => Style::Beside,
+            Some(it) if it.closed.is_some() => InsertStyle::Outside,
             Some(it) => match it.quote {
-                Some(quote) => Style::Quoted(quote),
-                None => Style::Later { in_flow: true },
+                Some(quote) => InsertStyle::Quoted(quote),
+                None => InsertStyle::Continuation { in_flow: true },
             },
         };
         self.value(within, offset, style, start)
     }
 
     /// Returns the place on the item of `within`; `start` is where its text begins.
-    fn value(&self, within: Span, offset: usize, style: Style, start: usize) -> Place<'t> {
+    fn value(
+        &self,
+        within: Span,
+        offset: usize,
+        style: InsertStyle,
+        start: usize,
+    ) -> CursorContext<'t> {
         let text = self.text;
         let flow = match &self.leaf {
-            Some(Leaf { form: Form::Flow(flow), .. }) => Some(flow),
+            Some(OpenValue { form: ValueForm::FlowState(flow), .. }) => Some(flow),
             Some(_) | None => None,
         };
         let path = self.path(flow);
         let word = match style {
-            Style::Beside => Span::empty(offset),
-            _ => item(text, within, offset, Pair::of(&path)),
+            InsertStyle::Outside => Span::empty(offset),
+            _ => item(text, within, offset, BracketPair::of(&path)),
         };
         let before = Span::new(start.min(word.start), word.start).slice(text);
         let style = match style {
-            Style::Later { in_flow } if before.trim().is_empty() => Style::First { in_flow },
+            InsertStyle::Continuation { in_flow } if before.trim().is_empty() => {
+                InsertStyle::Start { in_flow }
+            }
             style => style,
         };
         let behind = Span::new(word.end, within.end.max(word.end)).slice(text).trim_start();
         let ends = behind.is_empty() || behind.starts_with(['#', '"', '\'', ',', ']', '}']);
-        let is_alone = ends && before.trim().is_empty() && style != Style::Beside;
-        Place::Value { path, word, style, is_alone }
+        let is_alone = ends && before.trim().is_empty() && style != InsertStyle::Outside;
+        CursorContext::Value { path, word, style, is_alone }
     }
 
-    fn path(&self, flow: Option<&Flow<'t>>) -> Vec<&'t str> {
+    fn path(&self, flow: Option<&FlowState<'t>>) -> Vec<&'t str> {
         let keys = self.levels.iter().filter_map(|it| it.key);
-        keys.chain(flow.into_iter().flat_map(Flow::keys)).collect()
+        keys.chain(flow.into_iter().flat_map(FlowState::keys)).collect()
     }
 }
 
@@ -232,13 +251,13 @@ fn key<'t>(
     within: Span,
     offset: usize,
     has_colon: bool,
-) -> Place<'t> {
+) -> CursorContext<'t> {
     let is_key = |it: char| it.is_alphanumeric() || matches!(it, '-' | '_' | '$');
     if !text[within.start..offset].chars().all(is_key) {
-        return Place::Elsewhere;
+        return CursorContext::Other;
     }
     let behind = &text[offset..within.end];
     let end = behind.find(|it| !is_key(it)).map_or(within.end, |it| offset + it);
     let word = Span::new(within.start, end);
-    Place::Key { path, word, has_colon, in_flow: false }
+    CursorContext::Key { path, word, has_colon, in_flow: false }
 }
