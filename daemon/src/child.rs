@@ -8,7 +8,7 @@ use std::fmt;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -54,6 +54,8 @@ const LAST_WORDS: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub(crate) struct Job {
     pub(crate) program: OsString,
+    /// The name that the program is told as its own; its path where there is none.
+    pub(crate) name: Option<OsString>,
     pub(crate) args: Vec<OsString>,
     pub(crate) directory: PathBuf,
     /// Variables besides those that every program gets.
@@ -206,6 +208,7 @@ fn supervise(job: &Job, leash: &ProcessGroup) -> io::Result<Ran> {
 
 fn spawn(job: &Job) -> io::Result<Child> {
     let mut command = Command::new(&job.program);
+    command.arg0(job.name.as_ref().unwrap_or(&job.program));
     command.args(&job.args).current_dir(&job.directory).env_clear().process_group(0);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.envs(KEPT.iter().filter_map(|it| Some((it, std::env::var_os(it)?))));
@@ -221,15 +224,6 @@ fn spawn(job: &Job) -> io::Result<Child> {
             spawned => return spawned,
         }
     }
-}
-
-/// Returns the daemon's `PATH` for a program that is run for a worktree: without directories that
-/// the worktree or the program's own directory could have programs put into.
-pub(crate) fn search_path(worktree: &Path) -> OsString {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let kept = std::env::split_paths(&path);
-    let kept = kept.filter(|it| it.is_absolute() && !it.starts_with(worktree));
-    std::env::join_paths(kept).unwrap_or_default()
 }
 
 /// Reads what a program prints until it has ended or its time is over.
@@ -327,6 +321,7 @@ mod tests {
     fn shell(script: &str, directory: &Path) -> Job {
         Job {
             program: "sh".into(),
+            name: None,
             args: vec!["-c".into(), script.into()],
             directory: directory.to_owned(),
             environment: vec![("CLAUDE_SKILL_DIR", "/s".into())],

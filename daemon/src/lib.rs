@@ -75,6 +75,8 @@ mod requests;
 
 mod child;
 
+mod programs;
+
 mod from_wire;
 
 mod to_wire;

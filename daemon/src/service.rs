@@ -113,7 +113,7 @@ impl Service {
     }
 
     /// Returns the home directory of the user whom it serves.
-    fn home(&self) -> Option<AbsPath> {
+    pub(crate) fn home(&self) -> Option<AbsPath> {
         AbsPath::new(self.environment.get("HOME")?.as_ref()).ok()
     }
 

@@ -16,6 +16,7 @@ use skills_syntax::path::AbsPath;
 
 use super::{Act, Asking, Permit, permission, place_of_trust, untrusted};
 use crate::blocking::blocking;
+use crate::programs::Unchecked;
 use crate::sealed::{self, SealError, SealedCopy, Snapshot, Unit};
 use crate::service::Service;
 
@@ -160,6 +161,24 @@ pub(crate) fn unit(view: &View, candidate: &Candidate) -> Option<Unit> {
     let root = &view.resolution.roots[candidate.root];
     let plugin = root.plugin.as_ref().map(|it| &*it.root);
     (!root.is_own()).then(|| Unit::of(&candidate.path, plugin))
+}
+
+/// Returns how to find the directories that no program is taken from, which blocks on the disk:
+/// those that the call names, and the skill's own where it is not the user's.
+pub(crate) fn unchecked(
+    service: &Service,
+    view: &View,
+    candidate: &Candidate,
+) -> impl FnOnce() -> Unchecked + Send + 'static {
+    let root = &view.resolution.roots[candidate.root];
+    let own = (!root.is_own()).then(|| candidate.dir());
+    let plugin = root.plugin.as_ref().filter(|_| !root.is_own()).map(|it| it.root.clone());
+    let called =
+        [&view.resolution.worktree, &view.site.cwd].into_iter().chain(&view.site.additional);
+    let directories: Vec<_> =
+        called.cloned().chain(own).chain(plugin).map(AbsPath::into_path_buf).collect();
+    let home = service.home();
+    move || Unchecked::new(&directories, home.as_deref())
 }
 
 /// Reads the files of a unit for what trust is bound to.

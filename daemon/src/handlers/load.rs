@@ -271,6 +271,8 @@ impl Asked<'_> {
                 .with_hint("Send less in `args`: what is long or binary belongs into a file.")
         };
         let dir = candidate.dir().into_path_buf();
+        let unchecked = gate::run::unchecked(self.service, self.view, candidate);
+        let search_path = blocking(move || Ok(unchecked().search_path())).await?;
         let run_dir = copy.as_ref().map_or(&*dir, SealedCopy::skill);
         // The same commands in the same order: only the paths in them are others.
         let in_copy =
@@ -282,12 +284,13 @@ impl Asked<'_> {
             }
             let job = Job {
                 program: BASH.into(),
+                name: None,
                 args: vec!["-c".into(), OsString::from(&run.command)],
                 directory: self.view.ctx.cwd.to_path_buf(),
                 environment: vec![
                     ("CLAUDE_SKILL_DIR", run_dir.as_os_str().to_owned()),
                     (ORIGINAL, dir.as_os_str().to_owned()),
-                    ("PATH", child::search_path(&self.view.resolution.worktree)),
+                    ("PATH", search_path.clone()),
                 ],
                 timeout: deadline.saturating_duration_since(Instant::now()),
                 most: config.run_output as usize,

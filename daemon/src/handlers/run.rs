@@ -1,8 +1,8 @@
 //! `skills/run`: a script of a skill, where the user lets the daemon run any.
 
 use std::ffi::OsString;
-use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,6 +23,7 @@ use crate::gate::{self, Asking};
 use crate::handlers::files::{directory_gone, refused, relative};
 use crate::handlers::get::find;
 use crate::peer::Peer;
+use crate::programs::InterpreterError;
 use crate::sealed::{self, Snapshot};
 use crate::service::Service;
 use crate::to_wire;
@@ -78,17 +79,34 @@ pub(crate) async fn run(service: Arc<Service>, peer: Arc<Peer>, mut params: RunP
         ))
         .with_hint("Ask again: what it holds now is asked about."));
     }
-    let worktree = view.resolution.worktree.to_path_buf();
-    let copy = match snapshot {
+    let unchecked = gate::run::unchecked(&service, &view, candidate);
+    let (first_line, copy) = match snapshot {
         Some(snapshot) => {
-            refuse_interpreter(&snapshot, &relative, &params.relative, &[&worktree, &dir])?;
-            Some(gate::run::copy(&service, snapshot, &candidate.name).await?)
+            let line = first_line(&snapshot, &relative, &params.relative)?;
+            (line, Some(gate::run::copy(&service, snapshot, &candidate.name).await?))
         }
-        None => None,
+        // The user's own script runs by its own first line.
+        None => (Vec::new(), None),
     };
-    let (program, run_dir) = match &copy {
+    let (path, run_dir) = match &copy {
         Some(copy) => (copy.skill().join(&relative), copy.skill().to_path_buf()),
         None => (script.content.path.clone(), dir.clone()),
+    };
+    let (shown, cwd) = (params.relative.clone(), run_dir.clone());
+    let found = blocking(move || {
+        let unchecked = unchecked();
+        let interpreter = unchecked.interpreter(&first_line, &cwd);
+        let interpreter = interpreter.map_err(|error| no_interpreter(&error, &shown))?;
+        Ok((interpreter, unchecked.search_path()))
+    });
+    let (interpreter, search_path) = found.await?;
+    let args = params.args.iter().map(OsString::from);
+    let (program, name, args) = match interpreter {
+        Some(it) => {
+            let before = it.argument.into_iter().chain([path.into_os_string()]);
+            (it.program.into_os_string(), Some(it.name), before.chain(args).collect())
+        }
+        None => (path.into_os_string(), None, args.collect()),
     };
     let config = service.settings.user();
     let allowed = Duration::from_secs(config.run_timeout);
@@ -97,11 +115,12 @@ pub(crate) async fn run(service: Arc<Service>, peer: Arc<Peer>, mut params: RunP
         ("CLAUDE_SKILL_DIR", run_dir.clone().into_os_string()),
         ("SKILL_DIR", run_dir.clone().into_os_string()),
         (ORIGINAL, dir.into_os_string()),
-        ("PATH", child::search_path(&worktree)),
+        ("PATH", search_path),
     ];
     let job = Job {
-        program: program.into_os_string(),
-        args: params.args.iter().map(OsString::from).collect(),
+        program,
+        name,
+        args,
         directory: run_dir,
         environment: environment.into(),
         timeout,
@@ -115,8 +134,7 @@ pub(crate) async fn run(service: Arc<Service>, peer: Arc<Peer>, mut params: RunP
                 format!("the {} arguments of `args` are too long together", params.args.len());
             return RpcError::invalid_params(message).with_hint(IN_A_FILE);
         }
-        RpcError::internal(format!("failed to run `{relative}`: {error}"))
-            .with_hint("Check its first line: the program named there has to be installed.")
+        failed(relative, &error)
     })?;
     if ran.is_late {
         return Err(RpcError::timed_out(format!(
@@ -138,29 +156,28 @@ pub(crate) async fn run(service: Arc<Service>, peer: Arc<Peer>, mut params: RunP
 /// The variable that names the skill's own directory, where a copy of it runs.
 pub(super) const ORIGINAL: &str = "SKILLSD_ORIGINAL_DIR";
 
-/// Refuses a script whose first line names a program of the repository, which is unchecked.
-fn refuse_interpreter(
-    snapshot: &Snapshot,
-    relative: &Path,
-    shown: &str,
-    foreign: &[&PathBuf],
-) -> Result<(), RpcError> {
-    let Some(line) = snapshot.first_line(relative) else {
-        return Err(RpcError::invalid_params(format!("`{shown}` is not a file of the skill"))
-            .with_hint("Name it as `skills/resources` lists it."));
-    };
-    let line = if line.starts_with(b"#!") { line } else { b"" };
-    let names = |dir: &&PathBuf| {
-        let dir = dir.as_os_str().as_bytes();
-        line.windows(dir.len()).any(|it| it == dir)
-    };
-    if !foreign.iter().any(names) {
-        return Ok(());
+/// Returns the first line of a script of the skill.
+fn first_line(snapshot: &Snapshot, relative: &Path, shown: &str) -> Result<Vec<u8>, RpcError> {
+    snapshot.first_line(relative).map(<[u8]>::to_vec).ok_or_else(|| {
+        RpcError::invalid_params(format!("`{shown}` is not a file of the skill"))
+            .with_hint("Name it as `skills/resources` lists it.")
+    })
+}
+
+/// Returns the refusal of a script whose interpreter is not to be run.
+fn no_interpreter(error: &InterpreterError, shown: &str) -> RpcError {
+    match error {
+        InterpreterError::Unchecked | InterpreterError::Variable => RpcError::not_allowed(format!(
+            "the first line of `{shown}` {error}"
+        ))
+        .with_hint("Name a program of the system there, for example `/usr/bin/env python3`."),
+        InterpreterError::Io(error) => failed(shown, error),
     }
-    Err(RpcError::not_allowed(format!(
-        "the first line of `{shown}` names a program in the worktree"
-    ))
-    .with_hint("Name a program of the system there, for example `/usr/bin/env python3`."))
+}
+
+fn failed(shown: &str, error: &io::Error) -> RpcError {
+    RpcError::internal(format!("failed to run `{shown}`: {error}"))
+        .with_hint("Check its first line: the program named there has to be installed.")
 }
 
 /// Refuses what no program can be given.

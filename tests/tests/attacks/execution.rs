@@ -237,7 +237,72 @@ fn interpreter_in_the_worktree_is_refused() {
 }
 
 #[test]
-fn programs_are_not_searched_for_in_the_worktree() {
+fn interpreter_that_leads_to_a_worktree_is_refused_however_it_is_spelled() {
+    let mut scene = Setup::new();
+    let home = scene.live.home.path().to_owned();
+    let interpreter = scene.top.join("interpreter");
+    write_script(&interpreter, "#!/bin/sh\necho foreign\n");
+    let other = scene.live.home.worktree("other", "//- /README.md\ntext\n").join("interpreter");
+    write_script(&other, "#!/bin/sh\necho foreign\n");
+    let link = home.join("link");
+    symlink(&scene.top, &link).expect("made");
+    let (top, link, other) = (scene.top.display(), link.display(), other.display());
+    let inside = interpreter.strip_prefix("/").expect("absolute").display().to_string();
+    let slashes = format!("/{}", inside.replace('/', "//"));
+    let climbing = format!("{}{inside}", "../".repeat(30));
+    for first in [
+        format!("#!{link}/interpreter"),
+        format!("#! {slashes}"),
+        format!("#!{top}/./interpreter"),
+        format!("#!/proc/self/{}/{inside}", "root"),
+        format!("#!{climbing}"),
+        format!("#!{other}"),
+        format!("#!/usr/bin/env {link}/interpreter"),
+        format!("#!/usr/bin/env {climbing}"),
+        format!("#!/usr/bin/env {other}"),
+        format!("#!/usr/bin/env -S PATH={link}:/usr/bin interpreter"),
+        "#!/usr/bin/env -S ${SKILLSD_ORIGINAL_DIR}/../../../interpreter".to_owned(),
+    ] {
+        write_script(&scene.skill.join("run.sh"), &format!("{first}\n"));
+        scene.live.wire.grant("trust/set", &json!({"dir": scene.top, "trusted": true}));
+        let error = scene.try_run("run.sh").expect_err(&first);
+        assert_eq!(error.0, -32005, "{first}: {error:?}");
+    }
+}
+
+#[test]
+fn interpreter_of_the_system_runs_with_its_argument() {
+    let mut scene = Setup::new();
+    for (first, said) in [
+        ("#! /bin/sh -e", "sh run.sh\n"),
+        ("#!/usr/bin/env sh", "sh run.sh\n"),
+        ("#!/usr/bin/env -S sh -e", "sh run.sh\n"),
+    ] {
+        let text = format!(
+            "{first}\necho \"$(basename \"$(tr '\\0' '\\n' < /proc/$$/cmdline | head -1)\")\" \"${{0##*/}}\"\nfalse\n"
+        );
+        write_script(&scene.skill.join("run.sh"), &text);
+        scene.live.wire.grant("trust/set", &json!({"dir": scene.top, "trusted": true}));
+        assert_eq!(scene.try_run("run.sh"), Ok(said.to_owned()), "{first}");
+    }
+}
+
+/// Calls a daemon whose `PATH` is this, and which runs in `cwd`.
+fn call_with_path(home: &Home, path: &str, cwd: &Path, trusted: &Path, params: &Value) -> Value {
+    let mut command = home.command(crate::support::exe());
+    let mut daemon = command.arg("serve").env("PATH", path).current_dir(cwd).spawn().expect("runs");
+    let mut wire = skills_testkit::wait_for("the daemon", || {
+        skills_testkit::Wire::connect(&home.socket(), skills_testkit::Framing::Header).ok()
+    });
+    wire.grant("trust/set", &json!({"dir": trusted, "trusted": true}));
+    let ran = wire.call("skills/run", params);
+    daemon.kill().expect("ours");
+    daemon.wait().expect("ours");
+    ran
+}
+
+/// Returns a home whose worktree has a skill that prints `PATH` and runs `planted`.
+fn home_with_planted() -> (Home, PathBuf) {
     let home = Home::new();
     fs::create_dir_all(home.config_dir().join("skillsd")).expect("made");
     let config = "run.scripts = true\nrun.shell = true\n";
@@ -245,22 +310,78 @@ fn programs_are_not_searched_for_in_the_worktree() {
     let text = SKILL.replace(". \"$(dirname \"$0\")/helper\"", "echo \"$PATH\"; planted");
     let top = home.worktree("w", &text);
     write_script(&top.join("planted"), "#!/bin/sh\necho foreign\n");
-    // The daemon's PATH contains the worktree.
-    let path = format!(".:{}::{}", top.display(), std::env::var("PATH").expect("set"));
-    let mut command = home.command(crate::support::exe());
-    let mut daemon =
-        command.arg("serve").env("PATH", path).current_dir(&top).spawn().expect("runs");
-    let mut wire = skills_testkit::wait_for("the daemon", || {
-        skills_testkit::Wire::connect(&home.socket(), skills_testkit::Framing::Header).ok()
-    });
-    wire.grant("trust/set", &json!({"dir": top, "trusted": true}));
-    let params = json!({"cwd": top, "profile": "claude-code", "name": "s", "relative": "run.sh"});
-    let ran = wire.call("skills/run", &params);
-    daemon.kill().expect("ours");
-    daemon.wait().expect("ours");
-    let said = ran["stdout"].as_str().expect("text");
+    (home, top)
+}
+
+fn own_path() -> String {
+    std::env::var("PATH").expect("set")
+}
+
+#[track_caller]
+fn assert_not_planted(ran: &Value) {
+    let said = text(&ran["stdout"]);
     assert!(!said.contains("foreign") && ran["exitCode"] == 127, "{ran}");
     assert!(said.trim().split(':').all(|it| it.starts_with('/')), "{said}");
+}
+
+#[test]
+fn programs_are_not_searched_for_in_the_worktree() {
+    let (home, top) = home_with_planted();
+    // The daemon's PATH contains the worktree.
+    let path = format!(".:{}::{}", top.display(), own_path());
+    let params = json!({"cwd": top, "profile": "claude-code", "name": "s", "relative": "run.sh"});
+    assert_not_planted(&call_with_path(&home, &path, &top, &top, &params));
+}
+
+#[test]
+fn programs_are_not_searched_for_where_a_path_leads_to_a_worktree() {
+    for variant in ["link", "slashes", "other worktree", "another cwd"] {
+        let (home, top) = home_with_planted();
+        let mut params =
+            json!({"cwd": top, "profile": "claude-code", "name": "s", "relative": "run.sh"});
+        let planted = match variant {
+            "link" => {
+                let link = home.path().join("tools");
+                symlink(&top, &link).expect("made");
+                link.display().to_string()
+            }
+            "slashes" => format!("/{}/.", top.display().to_string().replace('/', "//")),
+            "other worktree" => {
+                let other = home.worktree("other", "//- /README.md\ntext\n");
+                fs::rename(top.join("planted"), other.join("planted")).expect("moved");
+                other.display().to_string()
+            }
+            _ => {
+                let elsewhere = home.path().join("elsewhere");
+                fs::create_dir(&elsewhere).expect("made");
+                params["cwd"] = json!(elsewhere);
+                params["additionalDirs"] = json!([top]);
+                top.display().to_string()
+            }
+        };
+        let path = format!("{planted}:{}", own_path());
+        let ran = call_with_path(&home, &path, &top, &top, &params);
+        println!("{variant}");
+        assert_not_planted(&ran);
+    }
+}
+
+#[test]
+fn caller_in_the_root_directory_does_not_empty_the_search_path() {
+    let (home, top) = home_with_planted();
+    let own = home.path().join(".claude/skills/own");
+    fs::create_dir_all(&own).expect("made");
+    fs::write(own.join("SKILL.md"), "---\nname: own\ndescription: Mine.\n---\n").expect("written");
+    write_script(&own.join("run.sh"), "#!/bin/sh\necho \"$PATH\"; planted\n");
+    for (cwd, path) in
+        [("/", own_path()), ("/", top.display().to_string()), ("/usr", "/usr/bin".to_owned())]
+    {
+        let params =
+            json!({"cwd": cwd, "profile": "claude-code", "name": "own", "relative": "run.sh"});
+        let ran = call_with_path(&home, &path, &own, &top, &params);
+        assert!(text(&ran["stdout"]).trim().contains("/bin"), "{cwd}: {ran}");
+        assert_not_planted(&ran);
+    }
 }
 
 #[test]

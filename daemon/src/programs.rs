@@ -1,0 +1,183 @@
+//! Programs that a skill's scripts and commands are started with: `PATH`, and the interpreter that
+//! a script's first line names.
+//!
+//! Files of a worktree change without anybody being asked, so that no program is taken from one.
+//! Paths count by where they lead, and what they lead to is resolved once: a link that changes
+//! later changes nothing.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use std::{env, fs, io};
+
+/// Directories that are searched if the daemon's `PATH` has none that may be.
+const USUAL: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// Directories that programs are not taken from: worktrees, and the skill's own directory.
+#[derive(Debug)]
+pub(crate) struct Unchecked {
+    directories: Vec<PathBuf>,
+    /// The canonical home directory of the user whom the daemon serves.
+    home: Option<PathBuf>,
+}
+
+/// The interpreter of a script.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Interpreter {
+    /// Its canonical path.
+    pub(crate) program: PathBuf,
+    /// Its path as written, which some programs look at.
+    pub(crate) name: OsString,
+    /// The rest of the line.
+    pub(crate) argument: Option<OsString>,
+}
+
+/// Why no interpreter is taken from a first line.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum InterpreterError {
+    #[error("names a program in a worktree")]
+    Unchecked,
+    #[error("has a variable in it")]
+    Variable,
+    #[error(transparent)]
+    Io(io::Error),
+}
+
+impl Unchecked {
+    /// Takes the directories of one call in addition to all git worktrees. A directory that holds
+    /// the home directory is none of them. Blocks on the disk.
+    pub(crate) fn new(directories: &[PathBuf], home: Option<&Path>) -> Self {
+        let home = home.and_then(|it| fs::canonicalize(it).ok());
+        let real = directories.iter().filter_map(|it| fs::canonicalize(it).ok());
+        let all = directories.iter().cloned().chain(real);
+        let holds_home = |it: &PathBuf| home.as_ref().is_some_and(|home| home.starts_with(it));
+        Self { directories: all.filter(|it| !holds_home(it)).collect(), home }
+    }
+
+    /// Returns the daemon's `PATH` with canonical paths and without these directories. It is never
+    /// empty: an empty one stands for the working directory.
+    pub(crate) fn search_path(&self) -> OsString {
+        let path = env::var_os("PATH").unwrap_or_default();
+        let mut kept: Vec<PathBuf> = Vec::new();
+        for dir in env::split_paths(&path).filter(|it| it.is_absolute()) {
+            let Ok(real) = fs::canonicalize(&dir) else { continue };
+            let can_be_said = !real.as_os_str().as_bytes().contains(&b':');
+            if can_be_said && !self.leads_here(&dir, &real) && !kept.contains(&real) {
+                kept.push(real);
+            }
+        }
+        let joined = env::join_paths(kept).unwrap_or_default();
+        if joined.is_empty() { USUAL.into() } else { joined }
+    }
+
+    /// Reads a script's first line, without its line end. The script runs in `cwd`.
+    pub(crate) fn interpreter(
+        &self,
+        line: &[u8],
+        cwd: &Path,
+    ) -> Result<Option<Interpreter>, InterpreterError> {
+        let Some(line) = line.strip_prefix(b"#!") else { return Ok(None) };
+        let line = line.trim_ascii();
+        let end = line.iter().position(|it| b" \t\0".contains(it)).unwrap_or(line.len());
+        let (name, argument) = line.split_at(end);
+        let argument = argument.trim_ascii();
+        if name.is_empty() {
+            return Ok(None);
+        }
+        // `env -S` fills them in.
+        if argument.windows(2).any(|it| it == b"${") {
+            return Err(InterpreterError::Variable);
+        }
+        let name = OsStr::from_bytes(name);
+        let written = cwd.join(name);
+        let program = fs::canonicalize(&written).map_err(InterpreterError::Io)?;
+        let of_argument = argument.split(|it| it.is_ascii_whitespace() || b"'\"=:,".contains(it));
+        let mut paths = of_argument.filter(|it| it.contains(&b'/'));
+        let is_named = paths.any(|it| {
+            let path = cwd.join(OsStr::from_bytes(it));
+            self.leads_here(&path, &fs::canonicalize(&path).unwrap_or_default())
+        });
+        if is_named || self.leads_here(&written, &program) {
+            return Err(InterpreterError::Unchecked);
+        }
+        let argument = (!argument.is_empty()).then(|| OsString::from_vec(argument.to_vec()));
+        Ok(Some(Interpreter { program, name: name.to_owned(), argument }))
+    }
+
+    /// Returns whether a path is in one of these directories, as written or as it leads.
+    fn leads_here(&self, written: &Path, real: &Path) -> bool {
+        [written, real].iter().any(|path| {
+            self.directories.iter().any(|it| path.starts_with(it)) || self.is_in_worktree(path)
+        })
+    }
+
+    /// Returns whether a path is in a git worktree. A worktree that holds the home directory does
+    /// not count, nor one in a hidden directory of it: version managers are installed that way.
+    fn is_in_worktree(&self, path: &Path) -> bool {
+        let top = path.ancestors().find(|it| fs::symlink_metadata(it.join(".git")).is_ok());
+        let (Some(top), Some(home)) = (top, &self.home) else { return top.is_some() };
+        let below_home = path.strip_prefix(home).map(Path::as_os_str).unwrap_or_default();
+        !home.starts_with(top) && !below_home.as_bytes().starts_with(b".")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use tempfile::TempDir;
+
+    use super::*;
+
+    fn home() -> (TempDir, PathBuf) {
+        let top = TempDir::new().unwrap();
+        let home = fs::canonicalize(top.path()).unwrap();
+        for dir in ["w/.git", "w/bin", "other/.git", "other/bin", ".nvm/.git", ".nvm/bin", "bin"] {
+            fs::create_dir_all(home.join(dir)).unwrap();
+            let _ = fs::write(home.join(dir).join("program"), "");
+        }
+        (top, home)
+    }
+
+    fn taken(home: &Path, line: &str) -> Result<Option<Interpreter>, InterpreterError> {
+        Unchecked::new(&[home.join("w")], Some(home)).interpreter(line.as_bytes(), home)
+    }
+
+    #[test]
+    fn interpreter_is_resolved_and_its_argument_is_one() {
+        let (_top, home) = home();
+        symlink(home.join("bin/program"), home.join("bin/link")).unwrap();
+        let line = format!("#! \t{}/bin/link -a  b \r", home.display());
+        let expected = Interpreter {
+            program: home.join("bin/program"),
+            name: home.join("bin/link").into(),
+            argument: Some("-a  b".into()),
+        };
+        assert_eq!(taken(&home, &line).unwrap(), Some(expected));
+        assert_eq!(taken(&home, "echo").unwrap(), None);
+        assert_eq!(taken(&home, "#!").unwrap(), None);
+    }
+
+    #[test]
+    fn version_managers_in_hidden_directories_of_the_home_are_used() {
+        let (_top, home) = home();
+        for (program, is_used) in
+            [(".nvm/bin/program", true), ("other/bin/program", false), ("w/bin/program", false)]
+        {
+            let taken = taken(&home, &format!("#!{}", home.join(program).display()));
+            assert_eq!(taken.is_ok(), is_used, "{program}: {taken:?}");
+        }
+    }
+
+    #[test]
+    fn directories_that_hold_the_home_directory_leave_its_programs_alone() {
+        let (_top, home) = home();
+        fs::create_dir(home.join(".git")).unwrap();
+        let line = format!("#!{}/bin/program", home.display());
+        for dir in [Path::new("/"), &home] {
+            let unchecked = Unchecked::new(&[dir.to_owned()], Some(&home));
+            assert!(unchecked.interpreter(line.as_bytes(), &home).is_ok());
+            assert!(!unchecked.search_path().is_empty());
+        }
+    }
+}
