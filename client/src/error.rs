@@ -173,8 +173,8 @@ impl ClientError {
 
     /// Returns the error with the process that it is about, and how long that was waited for, where
     /// it is about one.
-    #[cfg(feature = "cli")]
-    pub(crate) fn by_process(
+    #[must_use]
+    pub fn by_process(
         self,
         process: Option<rustix::process::Pid>,
         waited: Option<Duration>,

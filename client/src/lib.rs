@@ -7,7 +7,7 @@
 //! [`fallback`] answers for a daemon that hangs, and [`pages`] puts long answers together.
 //! Every method of the protocol is a type in [`skills_protocol::method`], with the types of what it
 //! takes and gives: `client.call::<SkillsLoad>(&params)`. The examples begin with `examples/list.rs`.
-//! Feature `cli` adds the `skillsd` commands that are built on the first.
+//! The `skillsd` commands are in the crate `skills-cli`, built on [`blocking`].
 //! It never looks at skills itself, and decides nothing that the daemon decides.
 
 pub mod blocking;
@@ -24,10 +24,7 @@ pub mod peer;
 pub mod spawn;
 pub mod subscription;
 
-#[cfg(feature = "cli")]
-pub mod cli;
-
-#[cfg(test)]
-mod script;
+#[cfg(any(test, feature = "testing"))]
+pub mod script;
 
 pub use error::ClientError;

@@ -13,12 +13,16 @@ use skills_protocol::frame::{Frame, FrameCodec, Framing};
 use tokio_util::codec::Decoder;
 
 /// What a script says to a message: lines to send back, in order.
-pub(crate) type Reply = Vec<Value>;
+pub type Reply = Vec<Value>;
 
 /// Serves one connection on a thread of its own and returns the client's end.
 ///
 /// The second value receives every message that came in.
-pub(crate) fn serve(
+///
+/// # Panics
+///
+/// On the serving thread, if the client sends no valid frames.
+pub fn serve(
     mut script: impl FnMut(&Value) -> Reply + Send + 'static,
 ) -> (UnixStream, mpsc::Receiver<Value>) {
     let (client, mut server) = UnixStream::pair().expect("a pair");
@@ -52,11 +56,11 @@ pub(crate) fn serve(
 }
 
 /// Returns the answer to a request.
-pub(crate) fn answer(request: &Value, result: &Value) -> Value {
+pub fn answer(request: &Value, result: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": request["id"], "result": result})
 }
 
 /// Returns a refusal of a request.
-pub(crate) fn refusal(request: &Value, code: i32, message: &str) -> Value {
+pub fn refusal(request: &Value, code: i32, message: &str) -> Value {
     json!({"jsonrpc": "2.0", "id": request["id"], "error": {"code": code, "message": message}})
 }

@@ -37,7 +37,7 @@ const LONGEST_DELAY: Duration = Duration::from_secs(1);
 /// The pauses between attempts after a daemon closed a connection without an answer.
 ///
 /// One that is being stopped accepts for some milliseconds more, then the next can be started.
-pub(crate) fn pauses() -> impl Iterator<Item = Duration> {
+pub fn pauses() -> impl Iterator<Item = Duration> {
     std::iter::successors(Some(FIRST_DELAY), |delay| Some(*delay * 2)).take(6)
 }
 

@@ -5,7 +5,7 @@
 use std::process::ExitCode;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
-use skills_client::cli::{self, ABOUT, Binary, GlobalArgs};
+use skills_cli::{ABOUT, Binary, GlobalArgs};
 use skills_protocol::wire::Shell;
 
 use crate::mcp::{self, McpOptions};
@@ -26,7 +26,7 @@ struct Program {
 #[derive(Debug, Subcommand)]
 enum Command {
     #[command(flatten)]
-    Ask(cli::Command),
+    Ask(skills_cli::Command),
     /// Run the daemon in the foreground
     ///
     /// Commands start it by themselves. It ends at `skillsd stop`, SIGTERM or SIGINT, and answers
@@ -100,11 +100,11 @@ enum Commands {
 /// Runs what the arguments of this process say.
 pub(crate) fn run() -> ExitCode {
     let Program { global, command } =
-        Program::try_parse().unwrap_or_else(|error| skills_client::cli::refuse_arguments(&error));
+        Program::try_parse().unwrap_or_else(|error| skills_cli::refuse_arguments(&error));
     match command {
         Command::Ask(command) => {
             let binary = Binary { local: &local::connect, definition: Program::command };
-            cli::run(&global, &command, binary)
+            skills_cli::run(&global, &command, binary)
         }
         Command::Serve(ServeArgs { spawned, log }) => serve::run(&ServeOptions { spawned, log }),
         Command::Lsp(LspArgs { stdio: _ }) => lsp::run(global.no_daemon),

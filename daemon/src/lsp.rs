@@ -11,8 +11,8 @@ pub(crate) mod served;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use skills_cli::exit::Exit;
 use skills_client::ClientError;
-use skills_client::cli::exit::Exit;
 use skills_client::environment::{config_file, socket_location};
 use skills_client::spawn::StartOptions;
 use skills_config::Config;

@@ -24,9 +24,9 @@ use std::sync::Arc;
 
 use rmcp::ServiceExt as _;
 use rmcp::service::ServerInitializeError;
+use skills_cli::GlobalArgs;
+use skills_cli::exit::Exit;
 use skills_client::ClientError;
-use skills_client::cli::exit::Exit;
-use skills_client::cli::{self, GlobalArgs};
 use skills_client::client::Client;
 use skills_client::environment::{config_file, socket_location};
 use skills_client::fallback::Fallback;
@@ -64,7 +64,7 @@ pub(crate) struct McpOptions {
 pub(crate) fn run(global: &GlobalArgs, options: McpOptions) -> ExitCode {
     let place = match Place::new(global.clone(), options.session) {
         Ok(place) => place,
-        Err(error) => return cli::refuse(global, &error),
+        Err(error) => return skills_cli::refuse(global, &error),
     };
     let settings = Settings::load(config_file());
     let mut config = Config::clone(&settings.user());

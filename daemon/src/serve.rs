@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use listenfd::ListenFd;
 use rustix::fs::Mode;
 use sd_notify::NotifyState;
-use skills_client::cli::exit::Exit;
+use skills_cli::exit::Exit;
 use skills_client::environment::{self, cache_directory, config_file};
 use skills_client::spawn::READY;
 use skills_engine::session::Sessions;

@@ -173,8 +173,7 @@ pub(crate) fn unchecked(
     let root = &view.resolution.roots[candidate.root];
     let own = (!root.is_own()).then(|| candidate.dir());
     let plugin = root.plugin.as_ref().filter(|_| !root.is_own()).map(|it| it.root.clone());
-    let called =
-        [&view.resolution.worktree, &view.site.cwd].into_iter().chain(&view.site.additional);
+    let called = [&view.resolution.worktree, &view.ctx.cwd].into_iter().chain(&view.ctx.additional);
     let directories: Vec<_> =
         called.cloned().chain(own).chain(plugin).map(AbsPath::into_path_buf).collect();
     let home = service.home();

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use skills_client::cli::{self, CommandError, GlobalArgs};
+use skills_cli::{CommandError, GlobalArgs};
 use skills_protocol::path::{PathEncoding, decode};
 use skills_protocol::wire::Context;
 use tokio::sync::watch;
@@ -31,7 +31,7 @@ pub(super) struct Place {
 impl Place {
     /// Returns the place that the command line names.
     pub(super) fn new(global: GlobalArgs, session: Option<String>) -> Result<Self, CommandError> {
-        let start = Context { session: session.clone(), ..cli::context(&global)? };
+        let start = Context { session: session.clone(), ..skills_cli::context(&global)? };
         let current = watch::Sender::new(Some(start.clone()));
         Ok(Self { global, session, start, current, is_settled: AtomicBool::new(false) })
     }
@@ -73,7 +73,7 @@ impl Place {
         });
         let mut global = GlobalArgs { cwd: Some(dirs.next()?), ..self.global.clone() };
         global.add_dirs.extend(dirs);
-        match cli::context(&global) {
+        match skills_cli::context(&global) {
             Ok(context) => Some(Context { session: self.session.clone(), ..context }),
             Err(error) => {
                 tracing::warn!("the roots of the client are not used: {}", error.message());

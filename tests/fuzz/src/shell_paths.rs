@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use skills_client::cli::shell_files;
+use skills_cli::shell_files;
 
 /// The most files that one command may name.
 const MOST: usize = 512;

@@ -11,7 +11,7 @@ const PAGE: &str = "docs/troubleshooting.md";
 /// Returns the text of all files of the product.
 fn product() -> String {
     let mut text = String::new();
-    for dir in ["client/src", "daemon"] {
+    for dir in ["client", "daemon"] {
         gather(&top().join(dir), &mut text);
     }
     text

@@ -1,5 +1,5 @@
-//! What is found through the agents' own files: an edit of one is in the very next list, and
-//! `explain` names the line that decided.
+//! Agents' own configuration files: an edit shows in the next list, and `explain` names the line
+//! that decided.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use skills_testkit::fixture::{lay_out, write_skill};
 
 use crate::support::{Live, entries, listed, run, run_json, stdout};
 
-/// One daemon, one worktree, one profile.
+/// A running daemon with one worktree, queried with one profile.
 struct Place {
     live: Live,
     top: PathBuf,
@@ -33,7 +33,7 @@ impl Place {
         listed(&self.list(&[])).into_iter().map(|skill| skill.name).collect()
     }
 
-    /// Returns the messages of what is unwell with the agent's files.
+    /// Returns the health messages about the agent's configuration files.
     fn problems(&mut self) -> Vec<String> {
         let result = self.list(&[]);
         let health = result["health"].as_array().expect("health is a list");
@@ -70,7 +70,7 @@ fn edit_of_opencode_json_shows_in_the_next_list() {
         problems[0].contains("opencode.json:3:33") && problems[0].contains("gone"),
         "{problems:?}"
     );
-    // What is named and not there yet is watched for.
+    // A configured path that does not exist yet is watched.
     write_skill(&place.top.join("gone/c"), "c", "d");
     assert_eq!(place.names(), ["b", "c"]);
     assert!(place.problems().is_empty());
@@ -81,12 +81,12 @@ fn edit_of_opencode_json_shows_in_the_next_list() {
         problems[0].contains("opencode.json:2:30") && problems[0].contains("not JSON"),
         "{problems:?}"
     );
-    // As editors write: beside it, and moved over it.
+    // Editors write a new file and rename it over the old one.
     let beside = place.top.join("opencode.json.tmp");
     write(&beside, r#"{"skills": {"paths": ["./more", "./other"]}}"#);
     fs::rename(&beside, &config).expect("it is moved");
     assert_eq!(place.names(), ["a", "b"]);
-    // One that overrides it comes, and goes with its directory.
+    // A file with higher precedence is added, then removed with its directory.
     write(&place.top.join(".opencode/opencode.json"), r#"{"skills": {"paths": []}}"#);
     assert!(place.names().is_empty());
     fs::remove_dir_all(place.top.join(".opencode")).expect("it is removed");
@@ -155,7 +155,7 @@ fn plugin_skills_follow_the_plugin_files() {
     write(&local, r#"{"enabledPlugins": {"tools@market": true}}"#);
     assert_eq!(place.names().len(), 2);
     fs::remove_file(home.join(".claude/plugins/installed_plugins.json")).expect("it is removed");
-    // It is in the cache all the same.
+    // The plugin is still in the cache.
     assert_eq!(place.names().len(), 2);
     fs::remove_dir_all(home.join(".claude/plugins")).expect("it is removed");
     assert!(place.names().is_empty());
@@ -282,13 +282,14 @@ fn files_written_by_opencode_do_not_change_the_clock() {
     write(&place.top.join(".opencode/.gitignore"), "node_modules\n");
     write(&place.top.join(".git/opencode"), "an id\n");
     assert_eq!(place.list(&[])["clock"], before);
-    // The same places, of which a skill comes.
+    // A skill added in the same directories does change the list.
     write_skill(&place.top.join(".opencode/skill/b"), "b", "d");
     assert_eq!(place.names(), ["b", "a"]);
     assert_ne!(place.list(&[])["clock"], before);
 }
 
-/// Where a rule about a configuration file finds it; none where a test may not write.
+/// Returns the directory that a settings rule refers to, or `None` for one that a test must not
+/// write to.
 fn directory_of(base: &Base, home: &Path, top: &Path) -> Option<PathBuf> {
     match base {
         Base::Home => Some(home.to_owned()),
@@ -322,7 +323,7 @@ fn every_agent_configuration_file_is_watched() {
             let Some(directory) = directory_of(&rule.base, &home, &top) else { continue };
             for relative in &rule.relative {
                 let file = directory.join(&**relative);
-                // A variable may name the file itself.
+                // A variable may hold the path of the file itself.
                 let file = if relative.is_empty() { directory.clone() } else { file };
                 assert!(!is_told(&file), "{}", file.display());
                 write(&file, "{,}\n");

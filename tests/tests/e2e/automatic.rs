@@ -1,4 +1,4 @@
-//! Conversations that take what is written for touched, and what follows a conversation.
+//! Sessions that count writes as touches, and subscriptions that follow a session.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,8 +11,8 @@ use crate::support::{entries, exe};
 
 const CONDITIONAL: &str = "---\ndescription: Waits.\npaths: '*.css'\n---\n";
 
-/// A worktree with a package that has skills of its own, and a skill of the user's own, all of
-/// which but one wait for a style sheet.
+/// Lays out a worktree with a package that has its own skills, and a user skill. All skills but one
+/// are conditional on a style sheet.
 fn monorepo(home: &Home) -> PathBuf {
     let own = home.path().join(".claude/skills/own/SKILL.md");
     fs::create_dir_all(own.parent().expect("a directory")).expect("made");
@@ -70,17 +70,18 @@ fn auto_session_counts_writes_as_touches() {
     fs::write(top.join("a.css"), "a {}").expect("written");
     let changed = event(&mut following, "session/changed");
     assert_eq!(changed["session"], "s", "{changed}");
-    // Anybody can have written it: what comes with the worktree waits until it is trusted.
+    // Any process may have written the file, so skills of the worktree stay inactive until it is
+    // trusted.
     let own = home.path().join(".claude/skills/own/SKILL.md");
     assert_eq!(activated(&mut wire), [own.to_str().expect("UTF-8")]);
     let got = wire.call("session/get", &json!({"session": "s"}));
     assert_eq!(got["activated"][0]["matched"]["path"], json!(top.join("a.css")), "{got}");
-    // The agent itself says so: then it counts.
+    // A touch reported by the agent activates them.
     let touch = with(place(&top), "paths", json!([top.join("a.css")]));
     let touched = wire.call("session/touch", &touch);
     assert_eq!(touched["activated"][0]["name"], "here", "{touched}");
     daemon.kill();
-    // The next daemon knows, and goes on hearing without the conversation being named.
+    // The next daemon restores the session and watches its worktree without a call that names it.
     fs::write(home.path().join(".claude/skills/own/SKILL.md"), CONDITIONAL).expect("written");
     let late = home.path().join(".claude/skills/late/SKILL.md");
     fs::create_dir_all(late.parent().expect("a directory")).expect("made");
@@ -94,12 +95,12 @@ fn auto_session_counts_writes_as_touches() {
     };
     let mut wire = daemon.connect(Framing::Header);
     wait_for("the worktree of the conversation", || watched(&mut wire));
-    // It may be opened a moment before it is listened to.
+    // The worktree may be open shortly before it is watched.
     let mut n_written = 0;
     wait_for("the touch", || {
         n_written += 1;
         fs::write(top.join(format!("a{n_written}.html")), "").expect("written");
-        // Of no use to the conversation, and so it is not what brings it back.
+        // `session/list` does not use the session, so this call cannot be what restores it.
         let list = wire.call("session/list", &json!({}));
         (list["sessions"][0]["activated"] == 3).then_some(())
     });
@@ -121,7 +122,7 @@ fn subscription_follows_its_session_to_another_worktree() {
     wire.call("session/open", &place(&top));
     let kinds = json!(["skills/changed", "session/changed"]);
     following.call("events/subscribe", &json!({"session": "s", "kinds": kinds}));
-    // Who has said where they are stays there.
+    // A subscription with an explicit `cwd` keeps it.
     staying.call("events/subscribe", &with(place(&top), "kinds", json!(["skills/changed"])));
     wire.call("session/open", &place(&other));
     let moved = event(&mut following, "skills/changed");
@@ -129,7 +130,7 @@ fn subscription_follows_its_session_to_another_worktree() {
     let cached = json!({"session": "s", "freshness": "cached"});
     let list = wire.call("skills/list", &cached);
     assert_eq!((names(&list), &list["clock"]), (vec![json!("else")], &moved["clock"]), "{list}");
-    // What happens there is told from now on, and what happens where it was is not.
+    // Changes in the new worktree are reported from now on, and changes in the old one are not.
     let new = "---\ndescription: New.\n---\n";
     for dir in [&top, &other] {
         fs::create_dir_all(dir.join(".claude/skills/new")).expect("made");
@@ -139,7 +140,7 @@ fn subscription_follows_its_session_to_another_worktree() {
     assert_eq!(changed["cwd"], json!(other), "{changed}");
     let changed = event(&mut staying, "skills/changed");
     assert_eq!(changed["cwd"], json!(top), "{changed}");
-    // The end of the conversation is told as well.
+    // Closing the session is reported too.
     wire.call("session/close", &json!({"session": "s"}));
     let ended = event(&mut following, "session/changed");
     assert_eq!(ended["session"], "s", "{ended}");
@@ -181,12 +182,12 @@ fn subscription_follows_the_view_of_its_session() {
     let file = top.join("packages/web/src/a.css");
     wire.call("session/touch", &with(place(&top), "paths", json!([file])));
     let changed = event(&mut following, "skills/changed");
-    // What it tells of can be had at once; the clock of another view is not known to this one.
+    // The announced view is available at once; a clock of another view is unknown to it.
     let cached = with(place(&top), "freshness", json!("cached"));
     let list = wire.call("skills/list", &with(cached.clone(), "since", before));
     assert_eq!((&list["fresh"], &list["clock"]), (&json!(true), &changed["clock"]), "{list}");
     assert_eq!(names(&list), ["own", "here", "there"]);
-    // From now on it is this view that is followed: a change below the found directory is told.
+    // The subscription now follows this view, so changes in the discovered directory are reported.
     let there = top.join("packages/web/.claude/skills/there/SKILL.md");
     fs::write(&there, "---\ndescription: Changed.\n---\n").expect("written");
     let changed = event(&mut following, "skills/changed");
@@ -215,7 +216,7 @@ fn listing_with_only_new_names_each_skill_once_per_agent() {
     other.call("session/touch", &with(place(&top), "paths", json!([file])));
     assert_eq!(render(None), (Some(3), Some(3), Some(true)));
     assert_eq!(render(None), (Some(0), Some(3), Some(false)));
-    // Another agent of the conversation has been told of nothing.
+    // A second agent in the session has not been given the listing yet.
     assert_eq!(render(Some("helper")), (Some(3), Some(3), Some(true)));
     fs::create_dir_all(top.join(".claude/skills/new")).expect("made");
     fs::write(top.join(".claude/skills/new/SKILL.md"), "---\ndescription: New.\n---\n")

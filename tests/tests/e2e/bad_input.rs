@@ -1,4 +1,5 @@
-//! What real disks hold besides skills: each oddity is named where it lies, and harms nothing else.
+//! Unusual files found on real disks: each is reported with its path and does not affect other
+//! skills.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -14,15 +15,16 @@ use skills_testkit::{Daemon, Home, Wire};
 
 use crate::support::{Live, PROFILES, entries, entry, exe, listed, run, skillsd, stderr, stdout};
 
-/// A good skill beside each bad one: it must stay listed.
+/// A valid skill next to each invalid one; it must stay listed.
 const GOOD: &str = "//- /.agents/skills/good/SKILL.md\n---\nname: good\ndescription: d\n---\n\
      //- /.claude/skills/good/SKILL.md\n---\nname: good\ndescription: d\n---\n";
 
-/// No answer may take this long, however odd the disk: a stall is what this looks for, not slowness.
+/// Upper bound for any answer; detects stalls, not slowness.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Lays `text` out beside a good skill, and asserts that the one at `.agents/skills/bad` is not listed, is
-/// explained with its path and a reason that holds one of `words`, and that the good one is still there.
+/// Lays out `text` next to a valid skill. Asserts that `.agents/skills/bad` is not listed, that
+/// `explain` gives its path and a reason containing one of `words`, and that the valid skill is
+/// still listed.
 #[track_caller]
 fn check(text: &str, words: &[&str]) {
     let mut live = Live::start();
@@ -43,7 +45,7 @@ fn check(text: &str, words: &[&str]) {
 
 const BAD: &str = ".agents/skills/bad/SKILL.md";
 
-/// What a client was told about the good skill and the bad one.
+/// Answers of the daemon about the valid and the invalid skill.
 struct Answers {
     default: Value,
     all: Value,
@@ -69,7 +71,7 @@ impl Answers {
 
         assert_eq!(self.explained["verdict"]["state"], "invalid", "{}", self.explained);
         assert!(self.explained["path"].as_str().is_some_and(|it| it.ends_with(BAD)));
-        // Not all of the answer: its keys and paths hold half of the words.
+        // Searches reasons only, because keys and paths contain half of the words.
         let summary = &self.explained["verdict"]["summary"];
         let steps = self.explained["steps"].as_array().into_iter().flatten();
         let mut said = steps.map(|step| &step["reason"]).chain([summary]).filter_map(Value::as_str);
@@ -144,7 +146,7 @@ fn skill_file_of_100_mb_is_listed_with_a_finding() {
     let top = live.home.worktree("w", GOOD);
     lay_out(&top, &format!("//- /{BAD} size=104857600\n---\nname: bad\ndescription: d\n---\n"));
     live.wire.set_patience(PATIENCE);
-    // Its frontmatter can be read, so that it may be listed; but not without a word.
+    // The frontmatter is readable, so the skill may be listed, but with a finding.
     let all = live.list_all(&top, "agentskills");
     let bad = entry(&all, BAD);
     let n_findings =
@@ -179,7 +181,7 @@ fn unclosed_frontmatter_is_invalid() {
 
 #[test]
 fn frontmatter_after_other_text_is_invalid() {
-    // No agent that was run sees it, whatever we can make of it.
+    // None of the recorded agents reads such a file, even though our parser could.
     for before in ["# Title\n", "\n", "<!-- c -->\n"] {
         check(
             &format!("//- /{BAD}\n{before}---\nname: bad\ndescription: d\n---\nBody.\n"),
@@ -192,11 +194,12 @@ fn frontmatter_after_other_text_is_invalid() {
 fn unreadable_skill_file_is_invalid() {
     const NOBODY: u32 = 65_534;
     if !rustix::process::geteuid().is_root() {
-        // As ourselves a mode is enough.
+        // Without root, the file mode is enough.
         check("//- /.agents/skills/bad/SKILL.md mode=0000\n", &["permission denied"]);
         return;
     }
-    // Root reads everything, so daemon and client run as somebody else, from a copy that they may execute.
+    // Root reads everything, so daemon and client run as another user, from a copy of the program
+    // that this user may execute.
     let home = Home::of_user(NOBODY);
     let program = home.work().join("skillsd");
     fs::copy(exe(), &program).expect("our program can be copied");
@@ -279,7 +282,8 @@ fn worktree_removed_and_recreated_is_followed() {
     assert_eq!(live.check(&top, "agentskills"), 2);
     fs::remove_dir_all(&top).expect("it was there");
     live.wire.set_patience(PATIENCE);
-    // Refused or what HOME has: but not what was there before, and not nothing.
+    // The call fails or returns the skills in HOME, but never the removed ones and never an empty
+    // list.
     match live.wire.try_call("skills/list", &json!({"cwd": top})) {
         Ok(result) => assert!(listed(&result).iter().all(|skill| skill.name == "mine"), "{result}"),
         Err(error) => assert!(error.message.contains(top.to_str().expect("plain")), "{error}"),
@@ -304,17 +308,17 @@ fn names_that_are_not_utf8_survive_the_wire() {
     let half = entry(&all, "/.agents/skills/50%/SKILL.md");
     assert_eq!(half["pathEncoding"], Value::Null, "a plain path stays plain: {half}");
 
-    // The escaped form is understood when it comes back.
+    // The escaped form is accepted as a parameter.
     let params = json!({"cwd": top, "path": cafe["path"], "pathEncoding": "percent"});
     let got = live.wire.call("skills/get", &params);
     assert_eq!(got["name"], "cafe", "{got}");
 
     let all = live.list_all(&top, "claude-code");
     assert!(all.iter().any(|entry| entry["name"] == "caf\u{fffd}"), "{all:#?}");
-    // And the command line prints them without failing.
+    // The command line prints such names.
     let output = run(&live.home, &top, &["list", "--all"]);
     assert!(output.status.success() && stdout(&output).contains("cafe"), "{}", stderr(&output));
-    // It takes them as well.
+    // The command line accepts such names as arguments.
     let odd = OsStr::from_bytes(b".agents/skills/caf\xe9/SKILL.md");
     for command in ["show", "explain"] {
         let output = skillsd(&live.home, &[command]).arg(odd).current_dir(&top).output();
@@ -337,7 +341,7 @@ fn nested_worktree_lists_only_its_own_skills() {
     }
     let all = live.list_all(&inner, "agentskills");
     assert_eq!(all.len(), 1, "{all:#?}");
-    // The inner one ends: what is above counts from now on.
+    // Without its `.git`, the inner directory belongs to the outer worktree.
     fs::remove_dir_all(inner.join(".git")).expect("it was there");
     assert_eq!(live.check(&inner, "agentskills"), 2);
 }
@@ -401,7 +405,7 @@ fn root_with_10000_skills_is_listed_in_pages() {
     assert_eq!(paths.len(), MANY);
     assert!(paths.is_sorted(), "the order is that of the directory names");
 
-    // A change is seen at once, and a small question does not cost what the large one did.
+    // A change is visible at once, and a small query costs less than the full list.
     write_skill(&root.join("added"), "added", "d");
     let begin = Instant::now();
     let added = live.wire.call("skills/get", &json!({"cwd": top, "name": "added"}));
@@ -410,7 +414,7 @@ fn root_with_10000_skills_is_listed_in_pages() {
     assert_eq!(pages(&mut live.wire, &top).len(), MANY + 1);
 }
 
-/// Lists everything, page by page.
+/// Lists all skills, page by page.
 fn pages(wire: &mut Wire, cwd: &Path) -> Vec<PathBuf> {
     let mut paths = Vec::new();
     let mut cursor = Value::Null;

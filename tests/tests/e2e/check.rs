@@ -1,4 +1,5 @@
-//! `skills/check` and `skillsd check`: the same findings over the socket, in every format, and mended.
+//! `skills/check` and `skillsd check`: the same findings over the socket and in every output
+//! format, and `--fix`.
 
 use std::fs;
 use std::io::{self, Read as _, Write as _};
@@ -60,7 +61,7 @@ fn check_returns_findings_with_ranges_profiles_and_fixes() {
         let about = finding["profiles"].as_array().map(Vec::as_slice).unwrap_or_default();
         let is_one = |it: &Value| all.as_array().is_some_and(|all| all.contains(it));
         assert!(about.iter().all(is_one), "{finding}");
-        // What is wrong for whoever reads it is about nobody in particular.
+        // Findings that apply to every agent name no profile.
         let code = finding["code"].as_str().expect("a text");
         let is_for_all = ["body/broken-link", "field/misspelled"].contains(&code);
         assert_eq!(is_for_all, about.is_empty(), "{finding}");
@@ -85,9 +86,9 @@ fn skill_reached_by_two_paths_does_not_shadow_itself() {
     let one = top.join(".gemini/skills/pdf-reader");
     symlink("../../.agents/skills/pdf-reader", one).expect("it can be made");
     let result = run_json(&home, &top, &["check"]);
-    // That one leads out of its root is another matter.
+    // The finding about the link itself remains.
     assert_eq!(codes(&result), ["index/link"], "{result}");
-    // A copy is one.
+    // A copy with the same name is shadowed.
     fs::create_dir_all(top.join(".opencode/skills/pdf-reader")).expect("it can be made");
     let copy = top.join(".opencode/skills/pdf-reader/SKILL.md");
     fs::copy(top.join(".agents/skills/pdf-reader/SKILL.md"), copy).expect("it can be copied");
@@ -181,8 +182,8 @@ fn check_fix_edits_a_file_reached_by_several_paths_once() {
     assert!(top.join(".agents/skills/s").is_symlink(), "links stay links");
 }
 
-/// Stands between a command and the daemon of a home, and calls `between` once when an answer with
-/// fixes comes by, before the command has it. Returns where the command finds it.
+/// Proxies between a command and the daemon of a home, and calls `between` once when an answer with
+/// fixes passes, before the command receives it. Returns the path of the proxy's socket.
 fn in_between(home: &Home, mut between: impl FnMut() + Send + 'static) -> PathBuf {
     let (daemon, socket) = (home.socket(), home.runtime_dir().join("between.sock"));
     let listener = UnixListener::bind(&socket).expect("it is free");
@@ -193,7 +194,7 @@ fn in_between(home: &Home, mut between: impl FnMut() + Send + 'static) -> PathBu
             let mut daemon = UnixStream::connect(&daemon).expect("it runs");
             let mut asked = command.try_clone().expect("a second handle");
             let mut asking = daemon.try_clone().expect("a second handle");
-            // Either side may go at any time.
+            // Either side may close at any time.
             thread::spawn(move || {
                 let _ = io::copy(&mut asked, &mut asking);
                 let _ = asking.shutdown(Shutdown::Write);
@@ -215,7 +216,7 @@ fn in_between(home: &Home, mut between: impl FnMut() + Send + 'static) -> PathBu
 
 #[test]
 fn check_fix_skips_and_reports_a_file_saved_meanwhile() {
-    // What is saved may be well, or have the same to mend.
+    // The saved text may be correct or need the same fix.
     for saved in [
         "---\nname: a\ndescription: Saved meanwhile. Use it.\n---\nBody.\n",
         "---\nname: a\ndescription: Use when: asked\n---\nBody, and more.\n",
@@ -239,7 +240,7 @@ fn check_fix_skips_and_reports_a_file_saved_meanwhile() {
         assert!(other.contains("\nallowed-tools: Read\n"), "the other one is mended: {other}");
         let names = fs::read_dir(file.parent().expect("a directory")).expect("there").count();
         assert_eq!(names, 1, "nothing is left beside it");
-        // And another time nobody is in the way.
+        // A second run without interference fixes everything.
         let result = run_json(&live.home, &top, &["check", "--fix"]);
         assert!(result.get("leftAlone").is_none(), "{result}");
     }
@@ -281,7 +282,8 @@ fn fix_all_edits_apply_to_the_bytes_on_disk() {
     assert!(stdout(&output).contains(&format!("{made} fixes made")), "{}", stdout(&output));
     let file = top.join(".agents/skills/a/SKILL.md");
     assert_eq!(fs::read_to_string(&file).expect("it is there"), expected);
-    // Nothing is left, and of a file that is not UTF-8 the places are not the text's.
+    // No fix is left. For a file that is not UTF-8, offsets in the decoded text do not match the
+    // file, so no edits are offered.
     assert!(live.wire.call("skills/check", &asked)["files"][0].get("fixAll").is_none());
     fs::write(&file, b"---\nname: a\ndescription: \xff Use: it.\n---\nBody.\n").expect("written");
     let result = live.wire.call("skills/check", &asked);
@@ -289,7 +291,7 @@ fn fix_all_edits_apply_to_the_bytes_on_disk() {
     assert!(result["files"][0].get("fixAll").is_none(), "{result}");
 }
 
-/// Checks that a link to a section of the rules has its file, and that the section is there.
+/// Asserts that a link to a rule section names an existing file and section.
 #[track_caller]
 fn leads_somewhere(address: &Value) {
     let (file, anchor) = address.as_str().and_then(|it| it.split_once('#')).expect("a section");
@@ -312,7 +314,7 @@ fn finding_links_lead_to_the_rules_page() {
     for href in hrefs(&mut live).iter().filter(|it| !it.is_null()) {
         leads_somewhere(href);
     }
-    // Who serves an editor puts it there.
+    // Starting the language server writes the rules page.
     let mut lsp = skillsd(&live.home, &["lsp"]);
     lsp.stdin(std::process::Stdio::null());
     lsp.output().expect("our program can be run");
@@ -338,7 +340,7 @@ fn check_explain_describes_a_rule() {
     assert!(text.contains("  what to do  Put the whole value in quotes.\n"), "{text}");
     assert!(text.contains("\nFound in\n\n    ---\n    name: pdf\n"), "{text}");
     assert!(text.contains("  fix         `skillsd check --fix` makes it"), "{text}");
-    // What nobody can do for a person is not promised.
+    // A fix that needs a choice is not promised by `--fix`.
     let text = stdout(&run(&live.home, &top, &["check", "--explain", "description/missing"]));
     assert!(text.contains("  fix         an editor offers what can be done"), "{text}");
     assert!(!text.contains("check --fix"), "{text}");
@@ -382,7 +384,7 @@ fn sarif_output_matches_its_schema() {
     let log: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let schema = include_str!("../../sarif/sarif-2.1.0.schema.json");
     let mut schema: Value = serde_json::from_str(schema).expect("JSON");
-    // Its pattern of a language has a bracket too many, which only JavaScript reads over.
+    // The schema's `language` pattern has an unbalanced bracket, which only JavaScript tolerates.
     for holder in ["run", "toolComponent"] {
         let language = &mut schema["definitions"][holder]["properties"]["language"];
         language.as_object_mut().expect("an object").remove("pattern");
@@ -407,7 +409,7 @@ fn sarif_output_matches_its_schema() {
         assert!(said("help", "markdown").contains("Found in"), "{rule}");
         let level = said("defaultConfiguration", "level");
         assert!(["error", "warning", "note"].contains(&&*level), "{rule}");
-        // No link is better than a dead one.
+        // A missing link is better than a broken one.
         if let Some(address) = rule.get("helpUri") {
             leads_somewhere(address);
         }
@@ -505,7 +507,7 @@ fn configuration_sets_rule_levels_paths_and_profiles() {
     configure(&live.home, "[check.rules]\n\"yaml/*\" = \"error\"\n\"index/*\" = \"off\"\n");
     assert_eq!(count(&mut live, "yaml/unquoted-colon"), ["error"]);
     assert_eq!(count(&mut live, "index/shadowed"), [""; 0]);
-    // The repository's file counts before the user's, and what it says of some files first of all.
+    // The repository's file overrides the user's, and its `check.paths` override its `check.rules`.
     let file = top.join(".skillsd.toml");
     fs::write(&file, "[check.rules]\n\"yaml/unquoted-colon\" = \"hint\"\n").expect("written");
     assert_eq!(count(&mut live, "yaml/unquoted-colon"), ["hint"]);
@@ -513,7 +515,7 @@ fn configuration_sets_rule_levels_paths_and_profiles() {
     fs::write(&file, "[check.paths.\".claude/**\"]\n\"*\" = \"off\"\n").expect("written");
     assert_eq!(count(&mut live, "field/misspelled"), [""; 0]);
     assert_eq!(count(&mut live, "yaml/unquoted-colon"), ["error"]);
-    // Of the five in wide use Gemini CLI and opencode drop a skill without a description.
+    // Among the five default profiles, Gemini CLI and opencode drop a skill without a description.
     fs::write(&file, "check.profiles = [\"claude-code\"]\n").expect("written");
     assert_ne!(count(&mut live, "description/missing"), ["error"]);
     configure(&live.home, "[check.rules]\nyaml = \"off\"\n");
@@ -542,7 +544,7 @@ fn commands_are_checked_like_skills() {
     assert!(stderr(&other).contains("neither called SKILL.md nor a command"), "{}", stderr(&other));
 }
 
-/// Returns the parts of a hook for pre-commit: its command, and the files that it is run for.
+/// Returns a pre-commit hook's command words and its `files` pattern.
 fn hook(id: &str) -> (Vec<String>, String) {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../.pre-commit-hooks.yaml");
     let text = fs::read_to_string(file).expect("it is there");
@@ -563,7 +565,7 @@ fn pre_commit_hooks_run_on_matching_files() {
     let expected =
         "(^|/)(SKILL\\.md|(CLAUDE|AGENTS|GEMINI)\\.md|\\.claude/(commands|agents)/.+\\.md)$";
     assert_eq!(files, expected);
-    // As pre-commit does it: the command, and behind it the files that a commit changes.
+    // pre-commit runs the command with the changed files as arguments.
     let on = |entry: &[String], files: &[&str]| {
         let words: Vec<&str> =
             entry[1..].iter().map(String::as_str).chain(files.iter().copied()).collect();

@@ -1,4 +1,5 @@
-//! The command line: exit codes, `--json` as the wire has it, and the same answers without a daemon.
+//! The command line: exit codes, `--json` equal to the wire result, and the same answers without a
+//! daemon.
 
 use std::path::Path;
 
@@ -14,7 +15,7 @@ const TREE: &str = "//- /.agents/skills/a/SKILL.md\n---\nname: a\ndescription: f
      //- /.claude/skills/a/SKILL.md\n---\nname: a\ndescription: second\n---\n\
      //- /.claude/skills/c/SKILL.md\n---\nname: c\n---\n";
 
-/// Removes what differs from call to call by its nature.
+/// Removes `clock`, which differs from call to call.
 fn without_clock(mut value: Value) -> Value {
     if let Some(object) = value.as_object_mut() {
         object.remove("clock");
@@ -105,7 +106,7 @@ fn exit_codes_match_the_documentation() {
     check_code(&home, &top, &["no-such-command"], 2);
     check_code(&home, &top, &["list", "--no-such-flag"], 2);
     check_code(&home, &top, &["list", "--profile", "no-such"], 2);
-    // A finding is an answer, and one that a script can see.
+    // A finding is reported with exit code 1, so that scripts can tell.
     check_code(&home, &top, &["explain", "a"], 0);
     check_code(&home, &top, &["explain", "c"], 1);
     write_skill(&top.join(".agents/skills/commit"), "commit", "d");
@@ -117,7 +118,7 @@ fn exit_codes_match_the_documentation() {
 fn failed_daemon_start_exits_with_3() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
-    // A file where the directory of the socket should be: no daemon can start.
+    // A regular file blocks the socket's directory, so no daemon can start.
     std::fs::write(home.runtime_dir().join("skillsd"), "").expect("a file can be written");
     let said = check_code(&home, &top, &["list"], 3);
     assert!(home.redact(&said).contains("$RUN/skillsd"), "{said}");
@@ -175,7 +176,7 @@ fn dir_argument_and_cwd_flag_select_the_worktree() {
     assert_eq!(by_argument["skills"], in_place["skills"]);
     assert_eq!(by_flag["skills"], in_place["skills"]);
     assert_eq!(in_place["skills"].as_array().map(Vec::len), Some(1));
-    // A link leads to the worktree that its target is in, as it does for an agent started there.
+    // A link selects the worktree of its target, as it does for an agent started there.
     std::fs::create_dir(top.join("deep")).expect("a directory can be made");
     std::os::unix::fs::symlink("w/deep", elsewhere.join("link")).expect("a link can be made");
     let by_link = run_json(&home, &elsewhere, &["list", "link"]);

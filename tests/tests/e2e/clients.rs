@@ -1,8 +1,8 @@
-//! The examples of the client library, in Rust and in other languages, and the MCP clients of the
-//! protocol's own organisation, each run as it is written.
+//! Runs the examples of the client library in Rust, Python and TypeScript, and the official MCP
+//! clients.
 //!
-//! What the others need comes from npm and PyPI and is found where `SKILLSD_CLIENTS` says;
-//! `tests/clients/install` puts it there. Without it they are left out, and in CI that fails.
+//! The other languages need packages from npm and PyPI in the directory `SKILLSD_CLIENTS`,
+//! installed by `tests/clients/install`. Without it these tests are skipped; in CI they fail.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -29,7 +29,7 @@ allowed-tools: Read
 Fix $ARGUMENTS in !`printf %s here`.
 ";
 
-/// A home in which programs find `skillsd`, and a worktree.
+/// A home with `skillsd` on the `PATH`, and a worktree.
 struct Scene {
     home: Home,
     top: PathBuf,
@@ -39,7 +39,7 @@ impl Scene {
     fn new() -> Self {
         let home = Home::new();
         let top = home.worktree("shop", SHOP);
-        // The user has been asked before.
+        // The user has allowed this skill before.
         home.lay_out(
             "//- /home/.claude/settings.json\n{\"permissions\": {\"allow\": [\"Skill(fix)\"]}}\n",
         );
@@ -57,7 +57,7 @@ impl Scene {
         command
     }
 
-    /// Runs a program to its end and returns what it printed.
+    /// Runs a program to completion and returns its output.
     #[track_caller]
     fn run(&self, program: &str, args: &[&str]) -> String {
         let output = self.command(program).args(args).output().unwrap();
@@ -72,7 +72,7 @@ impl Scene {
     }
 }
 
-/// A program that prints lines until it is killed.
+/// A running program whose output is read line by line.
 struct Printing {
     child: Child,
     lines: Receiver<String>,
@@ -93,7 +93,7 @@ impl Printing {
         Self { child, lines }
     }
 
-    /// Waits for a line.
+    /// Waits until this line is printed.
     #[track_caller]
     fn line(&mut self, expected: &str) {
         let mut seen = Vec::new();
@@ -111,7 +111,7 @@ impl Printing {
 
 impl Drop for Printing {
     fn drop(&mut self) {
-        // Both fail when it has ended already, which is what is wanted.
+        // Both fail if the process has already exited, which is fine.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -149,7 +149,7 @@ fn rust_follow_example_survives_a_daemon_restart() {
     assert_ne!(listener(&scene.home.socket()), Some(pid));
 }
 
-/// Returns where clients of other languages are installed; none where they need not be.
+/// Returns the directory of the installed clients, or `None` if they are optional here and missing.
 #[track_caller]
 #[expect(clippy::print_stdout, reason = "what is left out is said")]
 fn installed(what: &str) -> Option<PathBuf> {
@@ -167,7 +167,7 @@ fn example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../client/examples").join(name)
 }
 
-/// What both examples do for an agent: the catalog, a skill, and what changes.
+/// Asserts what the Python and TypeScript examples print: the listing, a loaded skill, and changes.
 fn check_agent(scene: &Scene, command: impl Fn() -> Command) {
     let mut agent = Printing::start({
         let mut command = command();
@@ -202,7 +202,7 @@ fn python_example_lists_loads_and_follows() {
 fn typescript_example_lists_loads_and_follows() {
     let Some(clients) = installed("the example in TypeScript") else { return };
     let scene = Scene::new();
-    // Beside the modules, as it is in somebody's project.
+    // Next to `node_modules`, as in a real project.
     let project = tempfile::TempDir::new().unwrap();
     let modules = clients.join("node_modules");
     symlink(&modules, project.path().join("node_modules")).unwrap();

@@ -1,4 +1,4 @@
-//! The configuration and the logs of the real daemon, as a user meets them.
+//! Configuration files and logs of the real daemon.
 
 use std::fs;
 
@@ -36,8 +36,8 @@ fn configuration_edit_applies_to_the_next_command() {
     assert_eq!(profile(&["explain", "--no-daemon"]), "agentskills");
 }
 
-/// Edits of every kind, between so many calls that the daemon has long stopped looking at the files
-/// at each of them.
+/// Makes edits of every kind, with so many calls between them that the daemon no longer checks the
+/// files on every call.
 #[test]
 fn configuration_edit_applies_to_the_next_call_after_many_calls() {
     let home = Home::new();
@@ -146,7 +146,7 @@ fn log_names_methods_and_durations_but_no_content() {
     for content in ["secret plan", "The body", "PATH=", "XDG_STATE_HOME"] {
         assert!(!text.contains(content), "{content}: {text}");
     }
-    // The level is taken back without a restart.
+    // The log level can be lowered without a restart.
     run_json(&home, &top, &["list"]);
     configure(&home, "log.level = \"off\"\n");
     run_json(&home, &top, &["list"]);
@@ -164,7 +164,7 @@ fn repository_may_select_a_user_profile() {
     let faults = || run_json(&home, &top, &["list"])["health"].to_string();
     assert_eq!(profile(), "agentskills");
     assert!(faults().contains("`profile` cannot be `house`"), "{}", faults());
-    // The repository's file is as it was; what it may name is another.
+    // The repository's file is unchanged; the set of known profiles is not.
     configure(&home, "[profiles.house]\nbase = \"codex\"\n");
     assert_eq!(profile(), "house");
     assert_eq!(faults(), "[]");

@@ -1,14 +1,15 @@
-//! Whatever happens on the disk, the live list is what a process reads that looks for the first time.
+//! Random file operations: the live list always equals the list of a process that reads the disk
+//! afresh.
 //!
-//! Random operations by several processes at once (this one, two shells, git), in batches; after
-//! each batch the `synced` list of all states, with reasons and hashes, is compared with that of
-//! `skillsd list --no-daemon`, which has watched nothing. In four modes: plain; with the queue of
-//! the watcher overflowing, by changing more than it holds while the daemon is stopped; with the
-//! limit on watches lowered, in a user namespace; with the daemon killed and started again.
+//! Several processes (this one, two shells, git) change the tree in batches. After each batch the
+//! `synced` list of all states, with reasons and hashes, is compared with `skillsd list
+//! --no-daemon`, which watches nothing. There are four modes: plain; with overflows of the
+//! watcher's queue, caused by more changes than it holds while the daemon is stopped; with a
+//! lowered watch limit, in a user namespace; and with the daemon killed and restarted.
 //!
-//! `SKILLSD_TEST_OPERATIONS` sets how many operations each mode has, `SKILLSD_TEST_SEED` another
-//! order. What the file systems of a machine cannot do (a user namespace) is said and left out;
-//! the engine's own convergence test has that mode without one.
+//! `SKILLSD_TEST_OPERATIONS` sets the number of operations for each mode, `SKILLSD_TEST_SEED` the
+//! random seed. A mode that this machine cannot run (no user namespaces) is reported and skipped;
+//! the engine's own convergence test covers it without one.
 
 use std::fs::{self, Permissions};
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -23,16 +24,16 @@ use skills_testkit::{Daemon, Framing, Home};
 
 use crate::support::{Dice, Live, exe, number, run_json};
 
-/// How many operations come between two comparisons, at most.
+/// Maximum number of operations between two comparisons.
 const BATCH: usize = 40;
 
-/// How many watches are allowed where they are limited: fewer than the trees need.
+/// The lowered watch limit; fewer than the trees need.
 const FEW_WATCHES: usize = 24;
 
-/// How often a long run says how far it is, in operations.
+/// Number of operations between two progress lines of a long run.
 const STAGE: usize = 10_000;
 
-/// More pairs of events than a watcher's queue holds events on any system that we know of.
+/// Enough event pairs to overflow the watcher's queue on any known system.
 const TOO_MANY_RENAMES: usize = 20_000;
 
 const ROOTS: [&str; 6] = [
@@ -54,7 +55,7 @@ enum Mode {
     Killed,
 }
 
-/// A shell that changes the disk when told to, beside everybody else.
+/// A shell process that changes the tree concurrently with the others.
 struct Shell {
     child: Child,
     input: ChildStdin,
@@ -75,12 +76,12 @@ impl Shell {
         Self { child, input, output }
     }
 
-    /// Begins to do what the line says.
+    /// Starts a command line without waiting for it.
     fn begin(&mut self, line: &str) {
         writeln!(self.input, "{line}").expect("the shell reads");
     }
 
-    /// Waits until all that was begun is done.
+    /// Waits until all started commands have finished.
     fn finish(&mut self) {
         writeln!(self.input, "echo done").expect("the shell reads");
         let mut line = String::new();
@@ -91,13 +92,13 @@ impl Shell {
 
 impl Drop for Shell {
     fn drop(&mut self) {
-        // Both fail when it has ended already.
+        // Both fail if the process has already exited.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// The trees that are changed, and who changes them.
+/// The tree under change and the processes that change it.
 struct Disk {
     top: PathBuf,
     dice: Dice,
@@ -123,7 +124,7 @@ impl Disk {
         }
     }
 
-    /// Does a batch of operations, some of them at the same time.
+    /// Runs a batch of operations, some of them concurrently.
     fn batch(&mut self, live: &Live) {
         for _ in 0..=self.dice.below(BATCH) {
             self.n_done += 1;
@@ -140,7 +141,7 @@ impl Disk {
     }
 
     fn git(&mut self, live: &Live) -> String {
-        // Most fail at times, over what others have changed meanwhile, and leave a part done.
+        // Most of these fail at times because of concurrent changes, and leave partial results.
         let what: &[&str] = match self.dice.below(4) {
             0 => &["checkout", "-q", "-f", "one"],
             1 => &["checkout", "-q", "-f", "two"],
@@ -173,7 +174,7 @@ impl Disk {
         let (dir, other) = (self.top.join(dir), self.top.join(other));
         let file = dir.join("SKILL.md");
         let what = self.dice.below(13);
-        // What cannot be done is left undone.
+        // Impossible operations are ignored.
         let _ = match what {
             0..=2 => fs::create_dir_all(&dir).and_then(|()| fs::write(&file, self.text())),
             3 => {
@@ -215,12 +216,12 @@ fn branches(home: &Home, top: &Path) {
     }
 }
 
-/// Starts the daemon as a mode wants it; none where that is not to be had here.
+/// Starts the daemon for a mode, or returns `None` if this machine does not support it.
 fn start(mode: Mode, home: &Home) -> Option<Daemon> {
     if mode != Mode::FewWatches {
         return Some(Daemon::start(home, exe()));
     }
-    // A script in the program's place: it lowers the limit of a namespace of its own.
+    // Runs the program through a script that lowers the limit in its own namespace.
     let script = home.work().join("few-watches");
     let enter = "unshare --user --map-root-user sh -c";
     let lower = format!("echo {FEW_WATCHES} > /proc/sys/user/max_inotify_watches");
@@ -262,7 +263,7 @@ fn converge(mode: Mode) {
         if special && mode == Mode::Killed {
             let Live { daemon, home, .. } = live;
             daemon.kill();
-            // What happens in between is on the disk when the next one comes.
+            // Changes made in between are on disk when the next daemon starts.
             disk.history.push("killed".to_owned());
             live = Live::start_in(home);
             n_special += 1;
@@ -288,11 +289,11 @@ fn converge(mode: Mode) {
     );
 }
 
-/// Changes more than the watcher's queue holds while the daemon cannot empty it.
+/// Makes more changes than the watcher's queue holds while the daemon is stopped.
 fn overflow(live: &Live, disk: &mut Disk) {
     let pid = i32::try_from(live.daemon.pid()).ok().and_then(Pid::from_raw).expect("it runs");
     kill_process(pid, Signal::STOP).expect("it is our child");
-    // The top is watched whatever is below it.
+    // The worktree's top is always watched.
     let (one, two) = (disk.top.join("one"), disk.top.join("two"));
     fs::write(&one, "").expect("a file can be written");
     for _ in 0..TOO_MANY_RENAMES / 2 {
@@ -302,7 +303,7 @@ fn overflow(live: &Live, disk: &mut Disk) {
     kill_process(pid, Signal::CONT).expect("it is our child");
 }
 
-/// Compares the live list with what is read for the first time.
+/// Compares the live list with a fresh read.
 #[track_caller]
 fn compare(live: &mut Live, disk: &mut Disk, mode: Mode, seed: usize) {
     let profile = PROFILES[disk.dice.below(PROFILES.len())];

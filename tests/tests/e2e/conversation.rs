@@ -1,5 +1,5 @@
-//! A whole conversation, as an agent lives it with the client library: it lists, touches, asks,
-//! loads, runs hooks, is shortened, loses its daemon in the middle, and goes on.
+//! One agent session through the client library: list, touch, ask, load, hooks and compaction, with
+//! a daemon kill in the middle.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -59,7 +59,7 @@ Push, then wait.
 
 const SESSION: &str = "5f0c";
 
-/// An agent: a client, and where it works.
+/// An agent: its client, the user's consenting client, and its working directory.
 struct Agent {
     client: Client,
     user: Client,
@@ -114,7 +114,7 @@ impl Agent {
         })
     }
 
-    /// Waits until somebody is asked, and answers as the user does.
+    /// Waits for a pending approval and answers it as the user.
     async fn answer(&self, reply: Reply) {
         let pending = loop {
             let params = PermissionPendingParams::default();
@@ -167,7 +167,7 @@ impl Agent {
     }
 }
 
-/// What happens before the daemon is killed.
+/// The part before the daemon is killed.
 async fn first_half(agent: &Agent, skill: &Path) {
     agent.open().await;
     let catalog = agent.catalog().await;
@@ -176,7 +176,7 @@ async fn first_half(agent: &Agent, skill: &Path) {
     assert_eq!(agent.touch("src/cart/price.ts").await, ["price"]);
     assert_eq!(agent.state("price").await, Some(State::Activated));
     agent.load("guide", false).await.expect("it can do no harm");
-    // The worktree is not trusted: the text is loaded, and its hooks are nobody's to run.
+    // The worktree is not trusted, so the text is loaded without its hooks.
     let (loaded, ()) = tokio::join!(agent.load("price", true), agent.answer(Reply::Once));
     let loaded = loaded.expect("the user agreed");
     assert_eq!(loaded.metadata.hooks, None);
@@ -192,7 +192,7 @@ async fn first_half(agent: &Agent, skill: &Path) {
     assert_eq!((hook.skill.as_str(), hook.root.as_str(), hook.once), ("price", dir, true));
     assert_eq!(hook.environment["CLAUDE_PLUGIN_ROOT"], dir);
     assert_eq!(agent.commands("PreToolUse", "Read").await, [""; 0]);
-    // One that fails stays, one that succeeds was there once.
+    // A failed `once` hook stays registered, a successful one is removed.
     for (ok, left) in [(false, 1), (true, 0), (true, 0)] {
         let params = HooksDoneParams { id: hook.id.clone(), ok, ..HooksDoneParams::default() };
         agent.client.call::<HooksDone>(&params).await.expect("noted");
@@ -205,7 +205,7 @@ async fn first_half(agent: &Agent, skill: &Path) {
     agent.load("deploy", false).await.expect("once");
 }
 
-/// What happens with the next daemon, which knows only what was kept.
+/// The part with the next daemon, which restores the session from the store.
 async fn second_half(agent: &Agent, skill: &Path) {
     let session = agent.session().await;
     assert!(!session.is_new && session.activated.len() == 1, "{session:?}");
@@ -214,7 +214,7 @@ async fn second_half(agent: &Agent, skill: &Path) {
     assert_eq!(agent.touch("src/cart/price.ts").await, [""; 0], "nothing is told twice");
     assert_eq!(agent.commands("PostToolUse", "Edit").await, ["./format.sh"]);
     assert_eq!(agent.commands("PreToolUse", "Bash").await, [""; 0], "it was there once");
-    // Always is for good, once was not.
+    // The `always` reply persists, the `once` reply does not.
     agent.load("price", false).await.expect("it was allowed for good");
     assert_eq!(agent.commands("PreToolUse", "Bash").await, [""; 0], "nor is it there again");
     assert_eq!(agent.load("deploy", false).await.expect_err("asked again").code, NEEDS_ASKING);
@@ -225,7 +225,7 @@ async fn second_half(agent: &Agent, skill: &Path) {
     let again = agent.client.call::<SessionCompacted>(&params).await.expect("shortened");
     let names: Vec<_> = again.skills.iter().map(|it| it.name.as_str()).collect();
     assert_eq!(names, ["guide", "deploy", "price"], "the latest at the end");
-    // A file that has changed since it was trusted registers nothing new.
+    // A file changed since it was trusted registers no hooks.
     let text = fs::read_to_string(skill.join("SKILL.md")).expect("there");
     fs::write(skill.join("SKILL.md"), text.replace("./check.sh", "./other.sh")).expect("written");
     let loaded = agent.load("price", false).await.expect("its text is loaded");

@@ -1,6 +1,7 @@
-//! Every repository of the corpus as a worktree: the live list is the plain reader's list.
+//! Every repository of the corpus as a worktree: the live list equals the plain reader's.
 //!
-//! The corpus is real and not ours; it is unpacked for the test and never part of the repository.
+//! The corpus consists of third-party repositories; it is unpacked for the test and never part of
+//! this repository.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -32,7 +33,8 @@ fn corpus_worktrees_list_what_the_plain_reader_reads() {
             n_plain += check_all(&mut live, &cwd);
         }
     }
-    // Collections keep their skills in `skills/`, where no profile looks: show them to one.
+    // Collections keep their skills in `skills/`, which no profile searches; link it into a search
+    // root.
     for top in repositories.iter().filter(|top| top.join("skills").is_dir()) {
         if !top.join(".agents").exists() {
             fs::create_dir(top.join(".agents")).expect("a directory can be made");
@@ -44,7 +46,7 @@ fn corpus_worktrees_list_what_the_plain_reader_reads() {
     assert!(n_skills > 1500, "only {n_skills} skills were compared");
     assert!(n_plain > 1500, "only {n_plain} skills were compared in all profiles");
 
-    // The same through the command line, for some of them: a process each.
+    // The same through the command line, for every tenth repository.
     for top in repositories.iter().step_by(10) {
         for profile in PROFILES {
             let result = run_json(&live.home, top, &["list", "--profile", profile]);
@@ -57,8 +59,8 @@ fn corpus_worktrees_list_what_the_plain_reader_reads() {
     );
 }
 
-/// Compares what each agent lists with its rules word for word, as far as its files are plain: what
-/// each makes of the others is compared with its own parser elsewhere.
+/// Compares each agent's list with its published rules, for plain files only. Other files are
+/// compared with the agents' own parsers elsewhere.
 fn check_all(live: &mut Live, cwd: &Path) -> usize {
     let mut n_skills = 0;
     for agent in AGENTS {
@@ -72,7 +74,7 @@ fn check_all(live: &mut Live, cwd: &Path) -> usize {
             (it.name, real)
         });
         let (mut ours, mut theirs) = (ours.collect::<Vec<_>>(), literal::listed(agent, &stand));
-        // A file that is not plain may win a name from one that is.
+        // A file that is not plain may shadow one that is, so drop such names from both lists.
         let odd = ours.iter().chain(&theirs).filter(|(_, path)| !is_plain(path));
         let odd: BTreeSet<String> = odd.map(|(name, _)| name.clone()).collect();
         for list in [&mut ours, &mut theirs] {
@@ -85,7 +87,7 @@ fn check_all(live: &mut Live, cwd: &Path) -> usize {
     n_skills
 }
 
-/// Returns the top, and each directory below it that has skills of its own.
+/// Returns the top, and each directory below it that has its own skills.
 fn working_dirs(top: &Path) -> BTreeSet<PathBuf> {
     let walk = ignore::WalkBuilder::new(top).standard_filters(false).build();
     let dirs = walk.flatten().filter(|entry| entry.file_type().is_some_and(|kind| kind.is_dir()));

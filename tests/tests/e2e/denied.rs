@@ -1,5 +1,5 @@
-//! What a permission rule denies, as agents and people meet it: listed as denied with the rule's
-//! place, and named nowhere else.
+//! Skills denied by a permission rule: listed as denied with the rule's location, and hidden from
+//! the model.
 
 use std::fs;
 use std::path::Path;
@@ -66,7 +66,7 @@ fn denied_skill_is_listed_as_denied_and_hidden_from_the_model() {
     assert!(reason.contains("the rule `internal-*` denies it") && reason.ends_with(&place));
     let listed = live.wire.call("skills/list", &at(json!({})));
     assert_eq!(crate::support::listed(&listed).len(), 1, "{listed}");
-    // Nothing that a model reads names it, and nothing of it is given away.
+    // No output for the model names the skill or reveals its content.
     for (method, more) in [
         ("skills/search", json!({"query": "quarks"})),
         ("catalog/render", json!({})),
@@ -119,7 +119,7 @@ fn subagent_permission_rules_apply() {
     assert_eq!((error.code, &error.data["rule"]["source"]["line"]), (-32002, &json!(3)));
     let tool = json!({"cwd": top, "profile": "opencode", "agent": "plan"});
     assert_eq!(live.wire.call("catalog/tool", &tool)["tool"], Value::Null);
-    // Who has no rules of its own shares the view of all.
+    // A subagent without its own rules shares the default view.
     let status = live.wire.call("server/status", &json!({}));
     assert_eq!(status["worktrees"][0]["views"], 2, "{status}");
 }
@@ -146,7 +146,7 @@ fn permission_rules_of_user_and_repository_apply_to_every_profile() {
     fs::write(top.join(".skillsd.toml"), "[permission.skill]\n\"*\" = \"deny\"\n")
         .expect("written");
     assert_eq!(state(&mut live, "codex"), "denied", "a repository may be stricter");
-    // It may not be milder, and what it tries is told with its place.
+    // It cannot be more permissive; the attempt is reported with its location.
     configure(&live.home, "[permission.skill]\n\"dep*\" = \"deny\"\n");
     fs::write(top.join(".skillsd.toml"), "[permission.skill]\n\"deploy\" = \"allow\"\n")
         .expect("written");

@@ -1,4 +1,4 @@
-//! `skillsd doctor` against set-ups that are broken in one way each: it names that one and no other.
+//! `skillsd doctor` on setups with one fault each: it reports that fault and no other.
 
 use std::fs::{self, Permissions};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -15,7 +15,7 @@ use crate::support::{exe, run, run_json, skillsd, stderr, stdout};
 
 const ONE_SKILL: &str = "//- /.agents/skills/a/SKILL.md\n---\nname: a\ndescription: d\n---\n";
 
-/// A home with a worktree, to be broken.
+/// A home with a worktree, in which a test causes a fault.
 struct Patient {
     home: Home,
     top: PathBuf,
@@ -47,7 +47,7 @@ impl Patient {
         result["findings"].as_array().expect("a list").clone()
     }
 
-    /// Fails unless exactly these are found, and each is told with what to do.
+    /// Asserts that exactly these findings are reported, each with a hint.
     #[track_caller]
     fn check(&self, codes: &[&str]) {
         let findings = self.findings(&[]);
@@ -63,7 +63,7 @@ impl Patient {
         }
     }
 
-    /// Fails unless `--fix` mends what there is, and says so.
+    /// Asserts that `--fix` repairs all findings and reports it.
     #[track_caller]
     fn check_fix(&self) {
         let findings = self.findings(&["--fix"]);
@@ -159,12 +159,12 @@ fn doctor_reports_a_silent_daemon() {
     assert_eq!(findings[0]["code"], "daemon-silent");
 }
 
-/// Answers every request with the introduction of a daemon of these versions.
+/// Answers every request like a daemon with this version and protocol.
 fn pretend(socket: &Path, version: &'static str, protocol: &'static str) {
     let listener = bind(socket);
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            // A client that has heard enough goes.
+            // The client may hang up early.
             let _ = introduce(&stream, version, protocol);
         }
     });
@@ -178,7 +178,7 @@ fn introduce(stream: &UnixStream, version: &str, protocol: &str) -> std::io::Res
             return Ok(());
         }
         let length = head.trim().trim_start_matches("Content-Length: ").parse::<usize>();
-        // With the empty line before it.
+        // Includes the empty line that precedes the body.
         let mut body = vec![0; length.expect("a head") + 2];
         reader.read_exact(&mut body)?;
         let call: Value = serde_json::from_slice(&body).expect("a call");
@@ -223,7 +223,7 @@ fn doctor_reports_mistakes_in_the_user_configuration() {
     patient.check(&["config"]);
     let message = patient.findings(&[])[0]["message"].to_string();
     assert!(message.contains("line 2, column 1") && message.contains("`log.level`"), "{message}");
-    // A daemon that runs says the same.
+    // A running daemon reports the same.
     let _daemon = Daemon::start(&patient.home, exe());
     patient.check(&["config"]);
 }
@@ -232,7 +232,7 @@ fn doctor_reports_mistakes_in_the_user_configuration() {
 fn doctor_reports_mistakes_in_the_repository_configuration() {
     let patient = Patient::new();
     fs::write(patient.top.join(".skillsd.toml"), "daemon.idle_exit = 1\n").expect("written");
-    // What no call of a profile's name would read, a check of the place reads all the same.
+    // The check reads the repository's configuration even if no call does.
     patient.check(&["config"]);
 }
 
@@ -253,7 +253,7 @@ fn doctor_reports_two_daemons_for_one_socket() {
     let patient = Patient::new();
     let first = Daemon::start(&patient.home, exe());
     let pid = i32::try_from(first.pid()).ok().and_then(Pid::from_raw).expect("a process");
-    // Held, so that it does not notice and end.
+    // Stopped, so that it does not notice the removal and exit.
     kill_process(pid, Signal::STOP).expect("our child");
     fs::remove_dir_all(patient.directory()).expect("it is there");
     let second = Daemon::start(&patient.home, exe());
@@ -290,7 +290,7 @@ fn doctor_reports_and_removes_a_damaged_store() {
         let entries = fs::read_dir(&directory).expect("it is there").flatten();
         entries.map(|it| it.file_name().to_string_lossy().into_owned()).collect()
     };
-    // `stop` returns when the socket is free; the store is closed a moment later.
+    // `stop` returns when the socket is free; the store closes slightly later.
     wait_for("the daemon's last line", || {
         let log = names().into_iter().find(|it| it.contains(".log"))?;
         let text = fs::read_to_string(directory.join(log)).ok()?;
@@ -301,7 +301,7 @@ fn doctor_reports_and_removes_a_damaged_store() {
     }
     run(&patient.home, &patient.top, &touch);
     run(&patient.home, &patient.top, &["stop"]);
-    // SQLite's log and index are set aside with the store, where it has left them.
+    // SQLite's `-wal` and `-shm` files are moved with the store if they exist.
     let is_store =
         |it: &String| it.contains(".db.damaged-") && !it.ends_with("-wal") && !it.ends_with("-shm");
     let aside = names().into_iter().find(is_store).expect("set aside");

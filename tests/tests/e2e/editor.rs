@@ -1,7 +1,7 @@
-//! Editors over the real language server: what is seen across files, with buffers over the disk.
+//! Editors over the real language server, with open buffers and files on disk.
 //!
-//! The editor of these tests answers what the server asks, opens files as they are on the disk, and
-//! waits for diagnostics until they are as expected; nothing sleeps.
+//! The test editor answers the server's requests, opens files as they are on disk, and waits until
+//! diagnostics are as expected; nothing sleeps.
 
 mod across;
 mod agreeing;

@@ -11,7 +11,8 @@ use crate::tree::{Source, rust_sources};
 
 /// The files that may still be part of a cycle, by crate. These numbers only go down.
 const CEILINGS: &[(&str, usize)] = &[
-    ("client/src/", 45),
+    ("client/cli/src/", 0),
+    ("client/src/", 3),
     ("daemon/agents/src/", 22),
     ("daemon/config/src/", 10),
     ("daemon/discovery/src/", 38),

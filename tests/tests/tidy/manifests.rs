@@ -26,6 +26,7 @@ const DIRECTIONS: &[(&str, &[&str])] = &[
         &["skills-syntax", "skills-agents", "skills-discovery", "skills-config", "skills-lint"],
     ),
     ("skills-client", &["skills-protocol"]),
+    ("skills-cli", &["skills-client", "skills-protocol"]),
     (
         "skills-lsp",
         &[
@@ -50,6 +51,7 @@ const DIRECTIONS: &[(&str, &[&str])] = &[
             "skills-protocol",
             "skills-engine",
             "skills-client",
+            "skills-cli",
             "skills-lsp",
         ],
     ),
@@ -67,6 +69,7 @@ const DIRECTIONS: &[(&str, &[&str])] = &[
             "skills-protocol",
             "skills-engine",
             "skills-client",
+            "skills-cli",
             "skills-lsp",
             "skillsd",
             "skills-testkit",
@@ -80,7 +83,7 @@ const HOLDERS: &[(&str, &[&str])] = &[
     ("inotify", &["skills-engine"]),
     ("notify", &["skills-engine"]),
     ("rusqlite", &["skills-engine"]),
-    ("clap", &["skills-client", "skillsd"]),
+    ("clap", &["skills-cli", "skillsd"]),
     ("tower-lsp-server", &["skills-lsp"]),
     ("jsonrpsee", &["skills-protocol", "skillsd"]),
     ("listenfd", &["skillsd"]),

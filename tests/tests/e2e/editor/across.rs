@@ -1,4 +1,4 @@
-//! What one file has to do with others: shadowing, links, globs, references, symbols.
+//! Features that involve several files: shadowing, links, globs, references, symbols.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -18,7 +18,7 @@ const TREE: &str = "//- /.agents/skills/pdf/SKILL.md\n---\nname: pdf\ndescriptio
      //- /CLAUDE.md\nUse the `pdf` skill, or /doc.\n\
      //- /src/a.rs\nfn main() {}\n";
 
-/// The families that need more than the text.
+/// Rule families that need more than the document's text.
 const ACROSS: &[&str] = &["index/", "ref/", "paths/nothing", "body/broken"];
 
 #[test]
@@ -38,7 +38,7 @@ fn shadowing_diagnostics_follow_buffers_and_disk() {
     editor.edit(&doc, &text);
     editor.wait_for(&doc, &["index/shad"], &[]);
     editor.wait_for(&pdf, &["index/shad"], &[]);
-    // The disk changes, and no editor says so.
+    // The disk changes without a notification from the editor.
     let third = top.join(".gemini/skills/third");
     fs::create_dir_all(&third).expect("it can be made");
     fs::write(third.join("SKILL.md"), "---\nname: doc\ndescription: Use it.\n---\nb\n")
@@ -46,7 +46,7 @@ fn shadowing_diagnostics_follow_buffers_and_disk() {
     editor.wait_for(&doc, &["index/shadowing"], &["index/shadowing -> third"]);
     fs::remove_dir_all(&third).expect("it can be removed");
     editor.wait_for(&doc, &["index/shad"], &[]);
-    // A daemon that ends costs nothing.
+    // The editor survives the end of its daemon.
     let stopped = run(&home, &top, &["stop"]);
     assert!(stopped.status.success(), "{}", stderr(&stopped));
     fs::create_dir_all(&third).expect("it can be made");
@@ -69,7 +69,8 @@ fn diagnostics_are_the_same_on_every_path_to_a_file() {
     editor.open(&notes);
     editor.wait_for(&notes, &["ref/"], &[]);
     editor.wait_for(&linked, &["index/shad", "name/"], &[]);
-    // Changed by one way, it is called so by both: neither is a rival, and the old name is gone.
+    // An edit on one path applies to the other: neither shadows the other, and the old name is
+    // gone.
     let text = fs::read_to_string(&linked).expect("it is there");
     editor.edit(&linked, &text.replace("name: pdf", "name: pdf-readers"));
     let spoken = fs::read_to_string(&notes).expect("it is there");
@@ -81,7 +82,7 @@ fn diagnostics_are_the_same_on_every_path_to_a_file() {
     run(&home, &top, &["stop"]);
 }
 
-/// Renders findings as code and range, counted for people as `check` does.
+/// Renders findings as code and range, counted from 1 like `check`.
 fn shown(findings: &[Value], code: &str) -> Vec<String> {
     let place = |it: &Value, from: u64, column: &str| {
         let number = |it: &Value| it.as_u64().expect("a number") + from;
@@ -114,7 +115,7 @@ fn says_what_check_says(args: &[&str]) {
     let file = files.iter().find(|it| it["path"] == json!(notes)).expect("it has findings");
     let findings = file["findings"].as_array().expect("a list");
     assert_eq!(shown(&editor.diagnostics(&notes), "character"), shown(findings, "column"));
-    // What lies beside it changes, and the editor says so.
+    // Nearby files change, and the editor reports it.
     fs::write(top.join(".claude/skills/notes/references/x.md"), "# X\n").expect("written");
     fs::create_dir_all(top.join("no/such")).expect("made");
     fs::write(top.join("no/such/a.rs"), "").expect("written");
@@ -199,7 +200,7 @@ fn skill_names_resolve_in_symbols_definition_hover_references_and_completion() {
     let links = editor.request("textDocument/documentLink", document.clone()).expect("answered");
     let mut shown = wanted(&links);
     if !shown.iter().any(|it| it.ends_with("run.sh")) {
-        // What is in backticks is asked of the disk first.
+        // Paths in backticks need a disk lookup first.
         editor.edit(&notes, &(fs::read_to_string(&notes).expect("there") + " "));
         editor.wait_for(&notes, &["paths/nothing"], &["paths/nothing"]);
         shown = wanted(&editor.request("textDocument/documentLink", document).expect("answered"));
@@ -216,7 +217,7 @@ fn skill_names_resolve_in_symbols_definition_hover_references_and_completion() {
     let resolved = editor.request("completionItem/resolve", items[0].clone()).expect("answered");
     let text = resolved["documentation"]["value"].as_str().expect("a text");
     assert!(text.contains("Reads PDF files"), "{text}");
-    // An unsaved name is completed and found.
+    // An unsaved name is completed.
     let text = fs::read_to_string(&notes).expect("there").replace("name: notes", "name: memos");
     editor.edit(&notes, &text);
     let items =
@@ -270,7 +271,7 @@ fn files_outside_folders_and_in_two_folders_are_served() {
     for path in [of(&one), of(&two), user.clone()] {
         editor.open(&path);
     }
-    // Each folder's skill has to do with the user's and not with the other folder's.
+    // Each folder's skill relates to the user's skill, not to the other folder's.
     editor.wait_for(&of(&one), &["index/shadowing"], &["index/shadowing -> a"]);
     editor.wait_for(&of(&two), &["index/shadowing"], &["index/shadowing -> a"]);
     editor.wait_for(&user, &["index/shadowed"], &["index/shadowed -> a"]);
@@ -313,7 +314,7 @@ fn unknown_skills_in_instructions_are_diagnosed() {
     let edit = &actions[0]["edit"]["changes"][uri(&claude)][0];
     assert_eq!(edit["newText"], "release-notes", "{actions}");
     assert_eq!(edit["range"]["start"]["character"], 55);
-    // Another text of the skill, and both are well.
+    // Renaming the skill in its buffer resolves the reference.
     let text = fs::read_to_string(&skill).expect("there");
     editor.edit(&skill, &text.replace("name: release-notes", "name: release-ntoes"));
     editor.wait_for(&claude, &[""], &["ref/broken-link"]);
@@ -329,7 +330,7 @@ fn linked_and_plugin_skills_are_served() {
             "---\nname: {name}\ndescription: Use when: asked\n---\nSee [x](references/none.md).\n"
         )
     };
-    // One lies elsewhere and is linked, one is in the cache of plugins.
+    // One skill is linked from outside, the other is in the plugin cache.
     let far = home.path().join("elsewhere/far");
     let cache = home.path().join(".claude/plugins/cache/market/kit/1.0.0/skills/near");
     for (dir, name) in [(&far, "far"), (&cache, "near")] {

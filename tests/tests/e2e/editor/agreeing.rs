@@ -1,5 +1,5 @@
-//! What a renaming changes is what is found when one asks who speaks of a skill, in random trees:
-//! the same places, each of which leads to the skill, and nothing is broken by it.
+//! Rename edits equal the found references in random trees: the same places, each of which leads to
+//! the skill, and no link is broken by the rename.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -15,11 +15,11 @@ use crate::support::{Dice, run, run_json};
 
 const ROOTS: [&str; 2] = [".claude/skills", ".agents/skills"];
 
-/// Directories of skills and their names, which may differ.
+/// Skill directories and names, which may differ.
 const SKILLS: [(&str, &str); 5] =
     [("pdf", "pdf"), ("notes", "notes"), ("forms-2", "forms"), ("x", "x"), ("pdf-tools", "pdfs")];
 
-/// Texts beside the skills.
+/// Other Markdown files of the worktree.
 const TEXTS: [&str; 6] = [
     "CLAUDE.md",
     "docs/AGENTS.md",
@@ -41,12 +41,12 @@ impl Skill {
     }
 }
 
-/// Returns the way from a text to the top of the worktree.
+/// Returns the relative path from a file to the top of the worktree.
 fn up(text: &str) -> String {
     "../".repeat(text.matches('/').count())
 }
 
-/// Returns something that a text may say of a skill, or seem to say.
+/// Returns a line that refers to a skill, or only looks like it.
 fn said(dice: &mut Dice, text: &str, skill: &Skill) -> String {
     let Skill { root, dir, name } = skill;
     let (up, path) = (up(text), format!("{root}/{dir}"));
@@ -62,7 +62,7 @@ fn said(dice: &mut Dice, text: &str, skill: &Skill) -> String {
         8 => format!("In {path}/ or `{path}`, run `python {path}/scripts/x.py`."),
         9 => format!("See `$CLAUDE_PROJECT_DIR/{path}/scripts/x.py` and [top](/{path}/SKILL.md)."),
         10 => format!("Through [here]({up}{path}/../{dir}/SKILL.md) and ./{path}/references/a.md."),
-        // No skill is meant by the rest.
+        // The remaining lines refer to no skill.
         11 => format!("See https://x.org/{path}/x.md and other/{path}/SKILL.md."),
         12 => format!("The {dir}/{name} or /{dir}/x, `{name}`, {name}."),
         13 => format!("In {path}2/x.md and {path}-old/SKILL.md, `{path}.md`."),
@@ -103,7 +103,7 @@ fn tree(dice: &mut Dice, skills: &[Skill]) -> String {
     tree
 }
 
-/// Returns how often each rule about names and paths finds something.
+/// Counts the findings of each rule about names and paths.
 fn broken(home: &Home, top: &Path) -> BTreeMap<String, usize> {
     let checked = run_json(home, top, &["check"]);
     let mut found = BTreeMap::new();
@@ -134,7 +134,7 @@ fn round(seed: usize) {
         .collect();
     let top = home.worktree("w", &tree(&mut dice, &skills));
     for Skill { root, dir, .. } in &skills {
-        // One with a blank in its name cannot be laid out.
+        // The fixture format cannot express a name with a space.
         let file = top.join(root).join(dir).join("a b.md");
         fs::write(file, format!("At {root}/{dir}/a.\n")).expect("it can be written");
     }
@@ -142,7 +142,7 @@ fn round(seed: usize) {
     let skill = &skills[dice.below(skills.len())];
     let file: PathBuf = top.join(skill.file());
     editor.open(&file);
-    // Some are open.
+    // Some files are open in the editor.
     for text in TEXTS.iter().filter(|_| dice.below(3) == 0) {
         editor.open(&top.join(text));
     }

@@ -1,5 +1,5 @@
-//! Files that do not belong together: another repository that is no folder of the editor, beside a
-//! folder or below it, one skill that is reached in two ways, and texts that no disk has.
+//! Files of different repositories: one beside or below the editor's folder, a skill reached by two
+//! paths, and buffers that are not on disk.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -92,7 +92,7 @@ fn unsaved_new_file_takes_part_in_shadowing() {
         editor.wait_for(&old, &["index/shad"], &[]);
         editor.edit(&new, &skill("alpha", "b\n"));
         editor.wait_for(&old, &["index/shad"], &["index/shadowing -> alpha"]);
-        // Saved and gone again it says the same.
+        // The result is the same after the file was saved and removed.
         fs::create_dir_all(new.parent().expect("it has one")).expect("it can be made");
         editor.save(&new, &skill("alpha", "b\n"));
         fs::remove_file(&new).expect("it is there");
@@ -119,7 +119,7 @@ fn skill_reached_by_two_paths_is_one_symbol() {
     };
     let linked = top.join(".agents/skills/alpha/SKILL.md");
     assert_eq!(symbols(&mut editor), [json!(uri(&linked))]);
-    // As it is open, where it is.
+    // An open document keeps the path it was opened with.
     let own = top.join("alpha/SKILL.md");
     editor.open(&own);
     editor.wait_for(&own, &["yaml/"], &[]);

@@ -1,4 +1,4 @@
-//! What is offered and shown from what lies on the disk: paths, hints, lenses, tokens.
+//! Path completion, inlay hints, code lenses and semantic tokens, which need facts from disk.
 
 use std::fs;
 
@@ -20,7 +20,7 @@ fn labels(items: &Value) -> Vec<String> {
     items.iter().map(|it| it["label"].as_str().expect("a text").to_owned()).collect()
 }
 
-/// Types `text` in place of the whole skill and completes where `|` stands in it.
+/// Replaces the skill's text by `text` and completes at the `|` in it.
 fn completed(editor: &mut Editor, skill: &std::path::Path, text: &str) -> Value {
     let before = &text[..text.find('|').expect("a cursor")];
     let line = before.matches('\n').count() as u32;
@@ -51,7 +51,7 @@ fn first_path_completion_request_returns_files() {
     let items = completed(&mut editor, &pdf, &paths("src/|"));
     assert_eq!(labels(&items), ["src/**/*.rs", "src/deep/**"]);
     assert_eq!(items[0]["detail"], "2 files");
-    // What has come since is known once the editor tells.
+    // A new file is known after the editor's notification.
     fs::write(top.join("src/c.py"), "").expect("it can be written");
     let changes = json!([{"uri": uri(&top.join("src/c.py")), "type": 1}]);
     editor.note("workspace/didChangeWatchedFiles", json!({"changes": changes}));
@@ -136,7 +136,7 @@ fn hints_lenses_and_tokens_include_disk_facts() {
     let pdf = top.join(".claude/skills/pdf/SKILL.md");
     editor.open(&pdf);
     editor.wait_for(&pdf, &["index/"], &[]);
-    // Whoever asked before the disk was known is asked to ask again.
+    // A client that asked before the disk was read is asked to refresh.
     for method in ["codeLens", "inlayHint", "semanticTokens"] {
         editor.hear(&format!("workspace/{method}/refresh"));
     }
@@ -144,7 +144,7 @@ fn hints_lenses_and_tokens_include_disk_facts() {
     let mut ranged = document.clone();
     ranged["range"] =
         json!({"start": {"line": 0, "character": 0}, "end": {"line": 9, "character": 0}});
-    // Its settings come when it is asked for them.
+    // The settings arrive with the editor's answer to `workspace/configuration`.
     let hints = wait_for("hints to be wanted", || {
         let hints = editor.request("textDocument/inlayHint", ranged.clone()).expect("answered");
         (!hints.is_null()).then_some(hints)
@@ -157,7 +157,8 @@ fn hints_lenses_and_tokens_include_disk_facts() {
         lenses.map(|it| it["command"]["title"].as_str().expect("a text").to_owned()).collect()
     };
     assert_eq!(titles(&lenses), ["used by 1", "activates on 2 files"]);
-    // What is typed elsewhere counts, and what the disk says once the editor tells of it.
+    // Unsaved edits in other documents count, and disk changes count after the editor's
+    // notification.
     let claude = top.join("CLAUDE.md");
     editor.open(&claude);
     editor.edit(&claude, "Use the `pdf` skill, see [it](.claude/skills/pdf/SKILL.md).\n");

@@ -1,4 +1,4 @@
-//! An editor for tests: a process of the server, or its socket, and what came of it.
+//! A test editor: an LSP client over a `skillsd lsp` process or the editor socket.
 
 #![expect(clippy::needless_pass_by_value, reason = "parameters are made where they are sent")]
 
@@ -17,34 +17,34 @@ use crate::support::skillsd;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// One editor with a server of its own.
+/// An LSP client with its own server.
 pub(crate) struct Editor {
     child: Option<Child>,
     input: Box<dyn Write>,
     messages: Receiver<Value>,
     last_id: u64,
     versions: BTreeMap<PathBuf, i32>,
-    /// What was published last, by file.
+    /// The last published diagnostics of each file.
     published: BTreeMap<PathBuf, Value>,
-    /// What the user has configured.
+    /// The answer to `workspace/configuration`.
     pub(crate) configured: Value,
-    /// The methods of the server's own requests and notes, as they came.
+    /// Methods of the server's requests and notifications, in order of arrival.
     pub(crate) heard: Vec<String>,
-    /// How long an answer or a finding is waited for.
+    /// Timeout for an answer or for expected diagnostics.
     patience: Duration,
 }
 
-/// Returns the address of a file.
+/// Returns the URI of a file.
 pub(crate) fn uri(path: &Path) -> String {
     format!("file://{}", path.display())
 }
 
-/// What an editor says that takes actions with their edits in them.
+/// Client capability for code action literals.
 pub(crate) fn literals() -> Value {
     json!({"codeActionLiteralSupport": {"codeActionKind": {"valueSet": ["", "quickfix"]}}})
 }
 
-/// What an editor that can do everything says.
+/// Capabilities of an editor that supports everything.
 pub(crate) fn able() -> Value {
     json!({
         "general": {"positionEncodings": ["utf-16"]},
@@ -104,7 +104,7 @@ impl Editor {
         }
     }
 
-    /// Waits longer from now on, or shorter.
+    /// Sets the timeout.
     pub(crate) fn set_patience(&mut self, patience: Duration) {
         self.patience = patience;
     }
@@ -114,7 +114,7 @@ impl Editor {
         self.initialize_with(folders, able, Value::Null);
     }
 
-    /// Begins, and says something that is the server's own business.
+    /// Initializes with `initializationOptions`.
     #[track_caller]
     pub(crate) fn initialize_with(&mut self, folders: &[&Path], able: Value, options: Value) {
         let folders: Vec<_> =
@@ -134,14 +134,14 @@ impl Editor {
         self.send(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
     }
 
-    /// Returns the answer to a request: its result, or its error's message.
+    /// Sends a request and returns its result, or the error's message.
     #[track_caller]
     pub(crate) fn request(&mut self, method: &str, params: Value) -> Result<Value, String> {
         let id = self.begin(method, params);
         self.answer(id).map_err(|error| error["message"].as_str().unwrap_or_default().to_owned())
     }
 
-    /// Sends a request and returns its number, without waiting for an answer.
+    /// Sends a request and returns its id without waiting.
     pub(crate) fn begin(&mut self, method: &str, params: Value) -> u64 {
         self.last_id += 1;
         let id = self.last_id;
@@ -149,7 +149,7 @@ impl Editor {
         id
     }
 
-    /// Waits for the answer to the request of that number: its result, or its error.
+    /// Waits for the response to this request: its result, or its error.
     #[track_caller]
     pub(crate) fn answer(&mut self, id: u64) -> Result<Value, Value> {
         let deadline = Instant::now() + self.patience;
@@ -164,7 +164,7 @@ impl Editor {
         }
     }
 
-    /// Takes the next message, answers it where it is a request, and keeps what was published.
+    /// Reads the next message, answers it if it is a request, and stores published diagnostics.
     fn receive(&mut self, deadline: Instant) -> Option<Value> {
         let left = deadline.saturating_duration_since(Instant::now());
         let message = self.messages.recv_timeout(left).ok()?;
@@ -186,14 +186,14 @@ impl Editor {
         Some(message)
     }
 
-    /// Opens a file as it is on the disk.
+    /// Opens a file with its content on disk.
     #[track_caller]
     pub(crate) fn open(&mut self, path: &Path) {
         let text = fs::read_to_string(path).expect("it is there");
         self.open_new(path, &text);
     }
 
-    /// Opens a text that the disk need not have.
+    /// Opens a document with any text.
     #[track_caller]
     pub(crate) fn open_new(&mut self, path: &Path, text: &str) {
         self.versions.insert(path.to_owned(), 1);
@@ -201,7 +201,7 @@ impl Editor {
         self.note("textDocument/didOpen", json!({"textDocument": item}));
     }
 
-    /// Types another text into an open file.
+    /// Replaces the text of an open document.
     #[track_caller]
     pub(crate) fn edit(&mut self, path: &Path, text: &str) {
         let version = self.versions.get_mut(path).expect("it is open");
@@ -211,14 +211,14 @@ impl Editor {
         self.note("textDocument/didChange", params);
     }
 
-    /// Writes an open file and says so.
+    /// Writes an open document to disk and sends `didSave`.
     #[track_caller]
     pub(crate) fn save(&mut self, path: &Path, text: &str) {
         fs::write(path, text).expect("it can be written");
         self.note("textDocument/didSave", json!({"textDocument": {"uri": uri(path)}}));
     }
 
-    /// Asks something about a place of a file.
+    /// Sends a request about a position in a file.
     #[track_caller]
     pub(crate) fn ask(
         &mut self,
@@ -235,8 +235,8 @@ impl Editor {
         self.request(method, params)
     }
 
-    /// Waits until what is published about a file has exactly these findings of these families,
-    /// each with the last parts of the path of the file that it speaks of.
+    /// Waits until the diagnostics of these rule families for a file are exactly these. A
+    /// diagnostic is its code, followed by the directory of each related file.
     #[track_caller]
     pub(crate) fn wait_for(&mut self, path: &Path, families: &[&str], expected: &[&str]) {
         let deadline = Instant::now() + self.patience;
@@ -250,13 +250,13 @@ impl Editor {
         }
     }
 
-    /// Waits until the server has sent something of that name.
+    /// Waits until the server has sent this method.
     #[track_caller]
     pub(crate) fn hear(&mut self, method: &str) {
         self.hear_times(method, 1);
     }
 
-    /// Waits until the server has sent something of that name so often.
+    /// Waits until the server has sent this method `times` times.
     #[track_caller]
     pub(crate) fn hear_times(&mut self, method: &str, times: usize) {
         let deadline = Instant::now() + self.patience;
@@ -265,7 +265,7 @@ impl Editor {
         }
     }
 
-    /// Returns the findings of these families that were published last about a file.
+    /// Returns the last published diagnostics of these families for a file.
     pub(crate) fn findings(&self, path: &Path, families: &[&str]) -> Vec<String> {
         let Some(published) = self.published.get(path) else { return vec!["nothing yet".into()] };
         let items = published["diagnostics"].as_array().expect("a list");
@@ -284,14 +284,13 @@ impl Editor {
         shown.collect()
     }
 
-    /// Returns what was published last about a file.
+    /// Returns the last published diagnostics of a file.
     pub(crate) fn diagnostics(&self, path: &Path) -> Vec<Value> {
         let found = self.published.get(path).and_then(|it| it["diagnostics"].as_array());
         found.cloned().unwrap_or_default()
     }
 
-    /// Returns the position of the first of a text in a file as it is on the disk; its end moved by
-    /// `by` columns.
+    /// Returns the position one column into the first occurrence of `text` in a file on disk.
     #[track_caller]
     pub(crate) fn place(path: &Path, text: &str) -> (u32, u32) {
         let whole = fs::read_to_string(path).expect("it is there");
@@ -305,7 +304,7 @@ impl Editor {
 impl Drop for Editor {
     fn drop(&mut self) {
         if let Some(child) = &mut self.child {
-            // Both fail when it has ended already, which is what is wanted.
+            // Both fail if the process has already exited, which is fine.
             let _ = child.kill();
             let _ = child.wait();
         }

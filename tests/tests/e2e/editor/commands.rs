@@ -1,5 +1,5 @@
-//! Commands under other names and as skills, and sections as pages: all that speaks of them and leads
-//! to them goes along, and nothing is wrong afterwards that was not before.
+//! Renaming commands, converting them to skills, and extracting sections: all references are
+//! updated, and no new finding appears.
 
 use std::path::{Path, PathBuf};
 
@@ -27,7 +27,7 @@ fn start(home: &Home, able: Value) -> (Editor, PathBuf) {
     (editor, top)
 }
 
-/// Returns what is wrong with all texts, without where: the paths are others afterwards.
+/// Returns the codes of all findings, without paths, which change on rename.
 fn wrong(home: &Home, top: &Path) -> Vec<String> {
     let result = run_json(home, top, &["check"]);
     let files = result["files"].as_array().expect("a list").iter();
@@ -37,13 +37,13 @@ fn wrong(home: &Home, top: &Path) -> Vec<String> {
     codes
 }
 
-/// Returns the action that makes a skill of a command, as it is offered.
+/// Returns the code action that converts a command to a skill, if offered.
 fn conversion(editor: &mut Editor, command: &Path) -> Option<Value> {
     editor.open(command);
     refactoring(editor, command, 0, "Convert")
 }
 
-/// Returns the refactoring at a line whose title begins so.
+/// Returns the refactoring at a line whose title starts with `title`.
 fn refactoring(editor: &mut Editor, path: &Path, line: usize, title: &str) -> Option<Value> {
     let at = json!({"line": line, "character": 0});
     let context = json!({"diagnostics": [], "only": ["refactor"], "triggerKind": 1});
@@ -98,7 +98,7 @@ fn converting_a_command_to_a_skill_updates_references() {
     let why = taken["disabled"]["reason"].as_str().expect("a reason");
     assert!(why.contains("skills/taken` is there already"), "{why}");
     let mut after = wrong(&home, &top);
-    // A command may lead anywhere; that a skill leads out of its directory is told.
+    // A command may link anywhere; a skill that links out of its directory has a finding.
     let at = after.iter().position(|it| it == "\"body/escape\"").expect("its link to the notes");
     after.remove(at);
     assert_eq!(after, before);
@@ -111,7 +111,7 @@ fn disabled_actions_are_omitted_without_client_support() {
     let (mut editor, top) = start(&home, able());
     assert_eq!(conversion(&mut editor, &top.join(".claude/commands/taken.md")), None);
     let alpha = conversion(&mut editor, &top.join(".claude/commands/alpha.md")).expect("offered");
-    // Itself, the notes, what the user says, and its file.
+    // Edits the command, the notes and `CLAUDE.md`, and renames the file.
     assert_eq!(alpha["edit"]["documentChanges"].as_array().map(Vec::len), Some(4), "{alpha}");
     run(&home, &top, &["stop"]);
 }
@@ -134,7 +134,7 @@ fn renaming_a_command_updates_references() {
         let message = refused.expect_err("it collides");
         assert!(message.contains(why), "{message}");
     }
-    // To another namespace, from a link to it.
+    // Renames into another namespace, invoked on a link to the command.
     let link = Editor::place(&notes, "commands/alpha.md");
     let link = (link.0, link.1 + 10);
     let edit = editor.ask("textDocument/rename", &notes, link, json!({"newName": "ops:gamma"}));
@@ -180,7 +180,7 @@ fn will_rename_of_a_command_updates_references() {
     assert!(notes.contains("[that](../../commands/gamma.md)"), "{notes}");
     let told = "Run /gamma first, then `/fix:bug`; @.claude/commands/gamma.md, src/alpha.md.\n";
     assert_eq!(read(&top, "CLAUDE.md"), told);
-    // The directory is the namespace.
+    // A command's directory is its namespace.
     let notes = renames("fix", "mend");
     assert!(notes.contains("Skill(mend:bug)") && notes.contains("`/mend:bug`"), "{notes}");
     assert!(notes.contains("[it](../../commands/mend/bug.md#a)"), "{notes}");

@@ -1,5 +1,5 @@
-//! Columns in each encoding, of every answer that has some: the same places in the same text, with
-//! letters before them that are of another length in each.
+//! Columns of every response in each position encoding, on lines whose characters have different
+//! lengths in each.
 
 use std::fs;
 
@@ -15,7 +15,7 @@ const TREE: &str = "//- /.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescriptio
      //- /.claude/skills/notes/SKILL.md\n---\nname: notes\ndescription: 漢🦀é writes. Use when asked to.\n---\n漢🦀é use `/pdf` now, see [x](re).\n\
      //- /.claude/skills/notes/references/x.md\n# X\n";
 
-/// How long a text is in an encoding.
+/// Returns the length of a text in an encoding.
 fn length(encoding: &str, text: &str) -> u64 {
     let length = match encoding {
         "utf-8" => text.len(),

@@ -1,4 +1,4 @@
-//! Fixes that an edit of one text cannot make: a script is made executable, a directory renamed.
+//! Fixes beyond a single text edit: making a script executable, renaming a directory.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -16,7 +16,7 @@ const TREE: &str = "//- /.claude/skills/paper/SKILL.md\n---\nname: pdf\n---\nRun
      //- /outside.sh mode=0640\n#!/bin/sh\n\
      //- /CLAUDE.md\nSee [it](.claude/skills/paper/SKILL.md).\n";
 
-/// A column that lies in the findings of these texts.
+/// A column inside the findings of these files.
 const COLUMN: u32 = 7;
 
 /// Returns the quick fixes of a line.
@@ -79,12 +79,12 @@ fn rename_directory_fix_updates_links_and_avoids_collisions() {
     let rename = steps.as_array().and_then(|it| it.last()).expect("steps");
     assert_eq!(rename["kind"], "rename");
     assert_eq!(rename["newUri"], json!(uri(&top.join(".claude/skills/pdf"))));
-    // What leads into the directory goes along, though nobody names the skill there.
+    // Links into the directory are updated even if they do not name the skill.
     let claude = uri(&top.join("CLAUDE.md"));
     let edits = steps.as_array().into_iter().flatten();
     let edit = edits.clone().find(|it| it["textDocument"]["uri"] == json!(claude));
     assert_eq!(edit.unwrap_or_else(|| panic!("{steps}"))["edits"][0]["newText"], "pdf");
-    // One that would collide is not offered.
+    // A rename that would collide is not offered.
     fs::create_dir_all(top.join(".claude/skills/pdf")).expect("made");
     fs::write(
         top.join(".claude/skills/pdf/SKILL.md"),

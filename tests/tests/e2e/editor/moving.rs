@@ -1,4 +1,4 @@
-//! Files and directories under other names: every path that led to them leads there still.
+//! Renaming and moving files and directories keeps every path to them valid.
 
 use std::fs;
 use std::path::Path;
@@ -29,7 +29,7 @@ fn start(home: &Home) -> (Editor, std::path::PathBuf) {
     (editor, top)
 }
 
-/// Asks what goes with renaming files, makes it, and renames them.
+/// Requests the edits for renaming files, applies them, and renames the files.
 #[track_caller]
 fn renames(editor: &mut Editor, top: &Path, files: &[(&str, &str)]) -> Vec<String> {
     let asked = files
@@ -65,7 +65,7 @@ fn renaming_a_skill_updates_paths_in_every_file() {
             .replace("other/.claude/skills/paper", "other/.claude/skills/pdf");
         assert_eq!(read(&top, file), expected, "{file}");
     }
-    // Whoever reads it for himself speaks of no skill; a path is one all the same.
+    // A README is not agent instructions, so a skill name in it stays, but its paths are updated.
     let readme = "We use /pdf, see [it](.claude/skills/paper/SKILL.md).\n";
     assert_eq!(read(&top, "README.md"), readme);
     let own = read(&top, ".claude/skills/paper/SKILL.md");
@@ -93,7 +93,7 @@ fn moving_files_of_a_skill_updates_paths() {
     assert!(read(&top, "AGENTS.md").starts_with("[a]: .claude/skills/pdf/docs/forms.md \"pdf\""));
     editor.edit(&top.join(dir("SKILL.md")), &read(&top, &dir("SKILL.md")));
 
-    // A file goes deeper, and speaks of what stays.
+    // A moved file's own links to files that stay are updated.
     renames(&mut editor, &top, &[(&dir("docs/forms.md"), &dir("docs/deep/forms.md"))]);
     assert_eq!(
         read(&top, &dir("docs/deep/forms.md")),
@@ -103,7 +103,7 @@ fn moving_files_of_a_skill_updates_paths() {
     let agent = read(&top, ".claude/agents/reader.md");
     assert!(agent.contains("(../skills/pdf/docs/deep/forms.md#a)"), "{agent}");
 
-    // Nobody speaks of it.
+    // No file refers to it.
     let done = renames(&mut editor, &top, &[(&dir("docs/more.md"), "more.md")]);
     assert_eq!(done, ["edit .claude/skills/pdf/docs/deep/forms.md null"]);
     let done = renames(&mut editor, &top, &[("more.md", "less.md")]);

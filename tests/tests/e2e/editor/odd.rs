@@ -1,5 +1,5 @@
-//! Renaming where files, names and texts are odd: links to skills, two worktrees, buffers that are not
-//! saved, CRLF, columns in UTF-16, and names that no skill should have.
+//! Renaming in unusual cases: linked skills, two worktrees, unsaved buffers, CRLF, UTF-16 columns,
+//! and invalid skill names.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -21,7 +21,7 @@ fn write(path: &Path, text: &str) {
     fs::write(path, text).expect("it can be written");
 }
 
-/// Returns the edits of one file, as range and text, and the version they are of.
+/// Returns the edits of one file as range and text, and the document version.
 fn edits_of(edit: &Value, path: &Path) -> (Value, Vec<(Value, String)>) {
     let operations = edit["documentChanges"].as_array().expect("a list");
     let own = operations.iter().find(|it| it["textDocument"]["uri"] == json!(uri(path)));
@@ -56,7 +56,7 @@ fn rename_edits_use_buffer_version_and_utf16_columns() {
     assert_eq!(version, json!(2));
     let expected = [range(1, 6, 9), range(1, 31, 34), range(4, 17, 20)];
     assert_eq!(edits, expected.map(|it| (it, "paper".to_owned())));
-    // A closed text is edited as the disk has it.
+    // A closed document is edited as it is on disk.
     let params = json!({"textDocument": {"uri": uri(&claude)}});
     editor.note("textDocument/didClose", params);
     let edit = editor.ask("textDocument/rename", &pdf, (1, 7), json!({"newName": "paper"}));
@@ -72,7 +72,7 @@ fn rename_follows_a_linked_root_and_refuses_a_linked_skill() {
         "//- /.agents/skills/pdf/SKILL.md\n{}//- /CLAUDE.md\n{speaker}",
         skill("pdf", "b\n")
     );
-    // The whole directory is the other one.
+    // The whole root is a link to the other one.
     let top = home.worktree("w", &tree);
     fs::create_dir_all(top.join(".claude")).expect("it can be made");
     symlink("../.agents/skills", top.join(".claude/skills")).expect("it can be linked");
@@ -86,7 +86,7 @@ fn rename_follows_a_linked_root_and_refuses_a_linked_skill() {
     assert_eq!(done.iter().filter(|it| it.starts_with("rename")).count(), 1, "{done:?}");
     run(&home, &top, &["stop"]);
 
-    // The skill alone is linked: the link would lead nowhere.
+    // Only the skill is linked, and the rename would break the link.
     let home = Home::new();
     let top = home.worktree("w", &tree);
     fs::create_dir_all(top.join(".claude/skills")).expect("it can be made");
@@ -123,7 +123,7 @@ fn rename_leaves_other_worktrees_and_user_instructions_alone() {
     apply(&edit.expect("nothing is in the way"));
     assert_eq!(read(&one, "AGENTS.md"), "Use `/ship` in one.\n");
     assert_eq!(read(&two, "AGENTS.md"), "Use `/deploy` in two.\n");
-    // A path means one file wherever it stands.
+    // An absolute path refers to the same file in every document.
     let now = fs::read_to_string(&told).expect("it is there");
     assert_eq!(now, said.replace("skills/deploy", "skills/ship"));
     run(&home, &one, &["stop"]);

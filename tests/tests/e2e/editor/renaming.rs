@@ -1,4 +1,5 @@
-//! Renaming a skill: one edit for its directory, its name and all that speak of it, or a reason.
+//! Renaming a skill: one workspace edit for its directory, its name and all references, or a
+//! refusal with a reason.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +16,7 @@ const TREE: &str = "//- /.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescriptio
      //- /CLAUDE.md\nUse the `pdf` skill.\n\
      //- /docs/AGENTS.md\nSee [forms](../.claude/skills/pdf/forms.md).\n";
 
-/// Makes an edit on the disk as an editor would, and returns the operations in words.
+/// Applies a workspace edit to the disk and returns a description of each operation.
 #[track_caller]
 pub(super) fn apply(edit: &Value) -> Vec<String> {
     let path = |it: &Value| {
@@ -149,7 +150,7 @@ fn rename_is_refused_without_resource_operations() {
     run(&home, &top, &["stop"]);
 }
 
-/// Returns the texts below `work` in which a skill is named, each once.
+/// Returns the files below `work` that refer to a skill, each once.
 #[track_caller]
 fn named(editor: &mut Editor, work: &Path, path: &Path, at: (u32, u32)) -> Vec<String> {
     let work = format!("{}/", uri(work));
@@ -192,7 +193,7 @@ fn references_are_resolved_per_workspace_folder() {
         let lenses = editor.request("textDocument/codeLens", params).expect("answered");
         assert_eq!(lenses[0]["command"]["title"], "used by 2", "{lenses}");
     }
-    // The user's own is the same for both.
+    // The user's skill is shared by both folders.
     let both = ["one/docs/AGENTS.md", "two/docs/AGENTS.md"];
     assert_eq!(named(&mut editor, work, &notes, (1, 7)), both);
 

@@ -1,4 +1,4 @@
-//! What an editor configures, and what it asks about the whole workspace.
+//! Editor settings and workspace diagnostics.
 
 use std::fs;
 use std::path::Path;
@@ -30,7 +30,7 @@ fn editor_settings_are_requested_and_followed() {
     run(&home, &top, &["stop"]);
 }
 
-/// Returns the codes of a file in an answer about the whole workspace.
+/// Returns the diagnostic codes of a file in a workspace report.
 fn codes(report: &Value, path: &Path) -> Vec<String> {
     let items = report["items"].as_array().expect("a list");
     let of_file = items.iter().filter(|it| it["uri"] == json!(uri(path)));
@@ -54,7 +54,7 @@ fn editor_settings_apply_to_workspace_diagnostics() {
     let document = json!({"textDocument": {"uri": uri(&a)}});
     let of_text = wait_for("the settings to count", || {
         let report = editor.request("textDocument/diagnostic", document.clone()).expect("answered");
-        // What lies beside the skill may come later than the text.
+        // Facts about nearby files may arrive after the first report.
         let text = report.to_string();
         let is_whole = text.contains("body/broken-link") && !text.contains("name/directory");
         is_whole.then_some(report)
@@ -69,7 +69,7 @@ fn editor_settings_apply_to_workspace_diagnostics() {
         assert_eq!(of_a["items"][0][key], of_text["items"][0][key], "{key}");
     }
     assert_eq!(of_a["items"][0]["severity"], 1);
-    // Claude Code guesses what is meant, and says so alone.
+    // The finding applies to Claude Code only, which repairs the value by guessing.
     let of_c = items.iter().find(|it| it["uri"] == json!(uri(&c))).expect("it has findings");
     let message = of_c["items"][0]["message"].as_str().expect("a text");
     assert!(message.contains("Claude Code") && !message.contains("opencode"), "{message}");
@@ -136,7 +136,7 @@ fn editor_with_its_own_session_opens_no_second_one() {
     let claude = top.join("CLAUDE.md");
     let session = format!("mine:{}", top.display());
     editor.open(&claude);
-    // It would be a touch, were the touches not the editor's own to tell.
+    // Opening a file is a touch only if the editor does not report touches itself.
     editor.open(&top.join("src/a.rs"));
     let mut hover = || {
         let at = Editor::place(&claude, "rust");
@@ -180,7 +180,7 @@ fn workspace_diagnostics_report_progress() {
         .find(|it| it["code"] == "body/broken-link");
     let range = &link.expect("it is found")["range"];
     assert_eq!(range["start"], json!({"line": 4, "character": 7}), "in UTF-16");
-    // The end of it may come behind the answer.
+    // The progress end may arrive after the response.
     editor.hear_times("$/progress", 2);
     run(&home, &top, &["stop"]);
 }
@@ -198,13 +198,13 @@ fn profile_added_later_applies_in_the_editor() {
     let skill = top.join(".agents/skills/pdf/SKILL.md");
     editor.open(&skill);
     editor.hear("window/showMessage");
-    // What counts in its place is known by then.
+    // The fallback profile's diagnostics are published by then.
     editor.wait_for(&skill, &["index/shadowed"], &[]);
     let text = "[profiles.house]\nbase = \"opencode\"\nagent = \"our agent\"\nduplicates = \"first-wins\"\nroots_first = [{ base = \"project\", relative = \"house\" }]\n";
     fs::write(dir.join("config.toml"), text).expect("it can be written");
-    // Nobody says so, and nothing else has changed.
+    // No client reports the change.
     editor.wait_for(&skill, &["index/shadowed"], &["index/shadowed -> pdf"]);
-    // What is there by its roots is followed from then on.
+    // The new profile's roots are watched from then on.
     fs::remove_dir_all(top.join("house/pdf")).expect("it can be removed");
     editor.wait_for(&skill, &["index/shadowed"], &[]);
     run(&home, &top, &["stop"]);
@@ -247,7 +247,8 @@ fn pulled_diagnostics_follow_the_configuration() {
         let mut editor = Editor::start(&home, args, &[&top], able.clone());
         editor.open(&a);
         let mut known = (Value::Null, false);
-        // Pulls until it is there, or not; the server says when to pull again.
+        // Pulls until the diagnostic is present, or absent; the server's refresh says when to pull
+        // again.
         let mut wait = |editor: &mut Editor, is_wanted: bool| loop {
             let told = "workspace/diagnostic/refresh";
             let n_told = editor.heard.iter().filter(|it| *it == told).count();

@@ -1,4 +1,4 @@
-//! The daemon's socket for editors: a server for each connection, with texts of its own.
+//! The daemon's editor socket: each connection has its own server and buffers.
 
 use std::fs;
 use std::io::{ErrorKind, Read as _, Write as _};
@@ -44,11 +44,11 @@ fn editor_connections_have_separate_buffers() {
     two.edit(&a, &fs::read_to_string(&a).expect("it is there"));
     assert!(two.ask("textDocument/hover", &a, (1, 1), json!({})).is_ok());
     assert_eq!(two.findings(&b, &["index/shad"]), [""; 0]);
-    // What the other one types is its own as well.
+    // The second editor's own buffer takes part too.
     one.save(&a, &text);
     two.edit(&a, &text);
     two.wait_for(&b, &["index/shad"], &["index/shadowing -> a"]);
-    // What one of them has to wait for is no work for the threads that serve all.
+    // Each editor connection has its own thread.
     let pid = live.wire.call("server/status", &json!({}))["pid"].clone();
     let tasks = fs::read_dir(format!("/proc/{pid}/task")).expect("it runs").flatten();
     let names = tasks.filter_map(|it| fs::read_to_string(it.path().join("comm")).ok());
@@ -66,7 +66,7 @@ fn other_users_are_refused_on_both_sockets() {
         println!("left out: only root can be two users");
         return;
     }
-    // The daemon is somebody else's, and root may open what the modes keep from all others.
+    // The daemon belongs to another user; root may open the socket despite its mode.
     let home = Home::of_user(65_534);
     let program = home.work().join("skillsd");
     fs::copy(exe(), &program).expect("our program can be copied");
@@ -81,7 +81,7 @@ fn other_users_are_refused_on_both_sockets() {
         stream.set_read_timeout(Some(Duration::from_secs(30))).expect("it is no zero");
         let text = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
         let text = text.to_string();
-        // Fails where it has hung up already.
+        // Fails if the daemon has already hung up.
         let _ = write!(stream, "Content-Length: {}\r\n\r\n{text}", text.len());
         let mut answer = Vec::new();
         let end = stream.read_to_end(&mut answer);
@@ -89,7 +89,7 @@ fn other_users_are_refused_on_both_sockets() {
         assert!(end.is_ok() || end.as_ref().is_err_and(is_reset), "{socket} stays open: {end:?}");
         assert_eq!(String::from_utf8_lossy(&answer), "", "{socket}");
     }
-    // Its own user is.
+    // The daemon's own user is served.
     let list = home.command(&program).args(["list"]).current_dir(&top).output();
     let list = list.expect("our program can be run");
     assert!(list.status.success(), "{}", stderr(&list));

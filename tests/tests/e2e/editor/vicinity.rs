@@ -1,5 +1,5 @@
-//! What is said of a text follows the disk and the configuration without a word of the editor, whether
-//! it watches no files or other ones.
+//! Diagnostics follow the disk and the configuration without notifications, whether the editor
+//! watches no files or only others.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -41,7 +41,7 @@ fn diagnostics_follow_nearby_files_without_editor_watches() {
         editor.wait_for(&skill, &["body/not"], &[]);
         fs::remove_file(&script).expect("it is there");
         editor.wait_for(&skill, &["body/broken"], &["body/broken-link"]);
-        // Below where a glob begins as well, in directories that come.
+        // Directories created below a glob's base are watched too.
         let text = fs::read_to_string(&skill).expect("it is there");
         editor.edit(&skill, &text.replace("src/*.zz", "lib/**/*.zz"));
         editor.wait_for(&skill, &["paths/nothing"], &["paths/nothing"]);

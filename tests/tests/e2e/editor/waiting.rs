@@ -1,4 +1,4 @@
-//! Requests that wait for what is known of the disk, and whose asker does not wait any more.
+//! Requests that wait for disk facts and are cancelled or outdated meanwhile.
 
 use std::path::{Path, PathBuf};
 
@@ -7,14 +7,14 @@ use serde_json::json;
 use super::client::{Editor, able, uri};
 use crate::hung::Hung;
 
-/// The codes of an answer that nobody wants any more, and of one about a text that is no more.
+/// LSP error codes `RequestCancelled` and `ContentModified`.
 const CANCELLED: i64 = -32800;
 const MODIFIED: i64 = -32801;
 
-/// What waits until all that is seen from the open texts is known.
+/// Methods that wait until all facts about the open documents are known.
 const WAITING: [&str; 2] = ["textDocument/documentLink", "textDocument/semanticTokens/full"];
 
-/// An editor over a daemon that answers nothing, so that what waits for it waits.
+/// Starts an editor on a hung daemon, so that requests that need it wait.
 fn hanging(hung: &Hung) -> (Editor, PathBuf) {
     hung.hang();
     let mut editor = Editor::start(hung.home(), &[], &[&hung.top], able());
@@ -37,7 +37,7 @@ fn cancelled_waiting_requests_answer_request_cancelled() {
         let error = editor.answer(id).expect_err(method);
         assert_eq!(error["code"], CANCELLED, "{method}: {error}");
     }
-    // Nothing is left of them, and what comes next is answered.
+    // No state is left behind, and the next request is answered.
     let id = begin(&mut editor, "textDocument/documentSymbol", &skill);
     assert!(editor.answer(id).is_ok());
 }
@@ -52,7 +52,7 @@ fn outdated_waiting_requests_answer_content_modified() {
         let error = editor.answer(id).expect_err(method);
         assert_eq!(error["code"], MODIFIED, "{method}: {error}");
     }
-    // Asked about the text as it is, they are answered with what is known of it by then.
+    // Requests about the current text are answered with the facts known by then.
     for method in WAITING {
         let id = begin(&mut editor, method, &skill);
         let answer = editor.answer(id).unwrap_or_else(|error| panic!("{method}: {error}"));

@@ -1,5 +1,5 @@
-//! Renaming where a file is reached in several ways: each file is edited once, and nothing is renamed
-//! that a link, another file or a directory has by its name.
+//! Renaming a file that is reached by several paths: it is edited once, and a name used by a link,
+//! another file or a directory is not renamed.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -14,12 +14,12 @@ use crate::support::run;
 
 const PDF: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nI am `/pdf`, at .claude/skills/pdf/x.md and .agents/skills/pdf/x.md.\n";
 
-/// The same, called `paper`.
+/// The same skill, named `paper`.
 fn paper() -> String {
     PDF.replace("name: pdf", "name: paper").replace("/pdf", "/paper")
 }
 
-/// Lays out a worktree with the skill, and with what `more` says.
+/// Lays out a worktree with the skill and the entries of `more`.
 fn begin(home: &Home, more: &str) -> PathBuf {
     home.worktree("w", &format!("//- /.claude/skills/pdf/SKILL.md\n{PDF}{more}"))
 }
@@ -29,7 +29,7 @@ fn link(target: &str, at: &Path) {
     symlink(target, at).expect("it can be linked");
 }
 
-/// Starts an editor with these files open, the first of which is a skill.
+/// Starts an editor with these files open; the first is a skill.
 #[track_caller]
 fn start(home: &Home, top: &Path, open: &[&str]) -> Editor {
     let mut editor = Editor::start(home, &[], &[top], able());

@@ -1,0 +1,37 @@
+//! Asks the person at the terminal before a command grants anything.
+//!
+//! An agent that runs a command has no terminal, so that it is refused and the person is not.
+
+use std::io::{self, BufRead as _, IsTerminal as _};
+
+use crate::exit::Exit;
+use crate::failure::CommandError;
+use crate::terminal::Terminal;
+
+/// Returns true if standard input and error are a terminal, so that a person can answer a question.
+pub(super) fn has_person() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+/// Fails without a terminal. `command` is the command line to show in the hint.
+pub(super) fn require_person(command: &str) -> Result<(), CommandError> {
+    if has_person() {
+        return Ok(());
+    }
+    Err(CommandError::refused("nothing is granted without a person at a terminal")
+        .with_hint(format!("Run `{command}` in a terminal and answer its question.")))
+}
+
+/// Shows what would be granted, asks, and returns whether the answer is yes.
+pub(super) fn agree(terminal: &Terminal, shown: &str) -> Result<bool, CommandError> {
+    terminal.prompt(&format!("{shown} [y/N] "));
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer).map_err(|error| CommandError::output(&error))?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
+/// Says that nothing was granted, and returns the exit for it.
+pub(super) fn declined(terminal: &Terminal) -> Exit {
+    terminal.prompt("Nothing was granted.\n");
+    Exit::Denied
+}

@@ -1,0 +1,35 @@
+//! The context of a command: its flags, its terminal and the program around it.
+
+use std::cell::RefCell;
+use std::io;
+use std::rc::Rc;
+
+use skills_client::blocking::Stream;
+use skills_protocol::wire::Health;
+
+use crate::global::GlobalArgs;
+use crate::terminal::Terminal;
+
+/// Runs a server within this process and returns a connection to it.
+pub type Local<'a> = &'a dyn Fn() -> io::Result<Box<dyn Stream>>;
+
+/// The parts of the program that only its binary has.
+#[derive(Clone, Copy)]
+pub struct Binary<'a> {
+    /// Starts a server within this process.
+    pub local: Local<'a>,
+    /// Returns the definition of all commands, for completions and the manual.
+    pub definition: fn() -> clap::Command,
+}
+
+/// The input of every command.
+pub(crate) struct CommandContext<'a> {
+    pub(crate) global: &'a GlobalArgs,
+    pub(crate) binary: Binary<'a>,
+    pub(crate) terminal: &'a Terminal,
+    /// Health reports to print once, after the answer.
+    pub(crate) notes: Notes,
+}
+
+/// Health reports that the connections of a command received.
+pub(crate) type Notes = Rc<RefCell<Vec<Health>>>;

@@ -1,0 +1,226 @@
+//! `skillsd doctor`: what is wrong with the daemon and what is around it, and what to do.
+//!
+//! Looks, judges and reports; it starts no daemon and changes nothing, unless `--fix` asks for
+//! the repairs that can do no harm. What a daemon must say (the roots, the configuration) is
+//! asked from the one that runs, else from a server within this process.
+
+mod daemon;
+mod finding;
+mod place;
+mod repair;
+mod watches;
+
+use std::fmt::Write as _;
+
+use clap::Args;
+use skills_protocol::path::{encode, encoding_of};
+use skills_protocol::socket::SocketLocation;
+use skills_protocol::wire::{DoctorResult, Finding as WireFinding, TrustGetResult};
+
+use crate::context::CommandContext;
+use crate::exit::Exit;
+use crate::failure::CommandError;
+use crate::link::VERSION;
+use crate::style::{self, paint};
+use crate::terminal::Terminal;
+use crate::text::{continued, count, hang, parted, plain};
+use crate::trust;
+use finding::Finding;
+use skills_client::environment;
+
+/// Whether to mend.
+#[derive(Debug, Clone, Args)]
+pub struct DoctorArgs {
+    /// Mend what can be mended without harm, and say what was done
+    #[arg(long)]
+    fix: bool,
+}
+
+pub(super) fn run(cx: &CommandContext<'_>, args: &DoctorArgs) -> Result<Exit, CommandError> {
+    let mut findings = Vec::new();
+    let location = match environment::socket_location() {
+        Ok(location) => Some(location),
+        Err(error) => {
+            let hint = "Set SKILLSD_SOCKET to a short absolute path in a directory of yours.";
+            findings.push(Finding::error("no-socket-path", error.to_string(), hint));
+            None
+        }
+    };
+    let mut server = None;
+    if let Some(location) = &location {
+        place::look(location, &mut findings);
+        daemon::look_for_others(location, &mut findings);
+        if !cx.global.no_daemon {
+            server = daemon::ask(location, &mut findings);
+        }
+    }
+    place::look_at_state(&mut findings);
+    let trust = daemon::look_from_inside(cx, server.as_mut(), &mut findings)?;
+    let watches = watches::look(&mut findings);
+    findings.sort_by_key(|it| it.severity as u8);
+    let findings = findings.into_iter().map(|it| if args.fix { it.mended() } else { it });
+    let socket = location.as_ref().map(SocketLocation::path);
+    let path_encoding = encoding_of(socket);
+    let result = DoctorResult {
+        version: VERSION.to_owned(),
+        socket: socket.map(|path| encode(path, path_encoding)),
+        path_encoding,
+        daemon: server.map(|it| it.info),
+        watches,
+        trust,
+        findings: findings.map(Finding::into_wire).collect(),
+    };
+    if cx.global.json {
+        let text = serde_json::to_string(&result).unwrap_or_default();
+        cx.terminal.print(&format!("{text}\n"))?;
+    } else {
+        cx.terminal.print(&render(&result, cx.terminal))?;
+    }
+    let is_open = |it: &WireFinding| it.fixed.is_none();
+    Ok(if result.findings.iter().any(is_open) { Exit::Findings } else { Exit::Fine })
+}
+
+/// Returns the report for a person.
+fn render(result: &DoctorResult, terminal: &Terminal) -> String {
+    let mut text = String::new();
+    for finding in &result.findings {
+        push_finding(finding, terminal, &mut text);
+    }
+    if !result.findings.is_empty() {
+        text.push('\n');
+    }
+    let daemon = match &result.daemon {
+        Some(daemon) => format!("skillsd {} answers", plain(&daemon.version)),
+        None => "no daemon runs; the next command starts one".to_owned(),
+    };
+    let socket = result.socket.as_deref().map(|path| terminal.path(path, result.path_encoding));
+    let place = socket.map(|socket| format!(" at {socket}")).unwrap_or_default();
+    let watches = result.watches.map(|it| match it.limit {
+        Some(limit) => format!("{} of {limit} watches in use", it.used),
+        None => format!("{} watches in use", it.used),
+    });
+    let parts: Vec<_> = std::iter::once(format!("{daemon}{place}")).chain(watches).collect();
+    for part in parted(&parts, terminal.width).lines() {
+        let _ = writeln!(text, "{}", continued(part, 2, terminal.width));
+    }
+    // Where nothing was trusted and nothing asks there is nothing to tell.
+    let is_told = |it: &&TrustGetResult| !(it.all.is_empty() && it.waiting.is_empty());
+    if let Some(trust) = result.trust.as_ref().filter(is_told) {
+        text.push_str(&trust::summary(trust, terminal));
+    }
+    let _ = writeln!(text, "{}", parted(&verdict(&result.findings), terminal.width));
+    text
+}
+
+fn verdict(findings: &[WireFinding]) -> Vec<String> {
+    let open = findings.iter().filter(|it| it.fixed.is_none());
+    let n_fixable = open.clone().filter(|it| it.fixable).count();
+    let n_open = open.count() as u64;
+    if n_open == 0 {
+        return vec![format!("{} nothing is wrong", paint(style::GOOD, "✓"))];
+    }
+    let mut parts = vec![format!("{} {}", paint(style::BAD, "✗"), count(n_open, "finding"))];
+    if n_fixable > 0 {
+        parts.push(format!("`skillsd doctor --fix` mends {n_fixable} of them"));
+    }
+    parts
+}
+
+fn push_finding(finding: &WireFinding, terminal: &Terminal, text: &mut String) {
+    let place = finding.path.as_deref().map(|path| terminal.path(path, finding.path_encoding));
+    let place = place.map(|place| format!(" ({place})")).unwrap_or_default();
+    let message = terminal.prose(&finding.message);
+    let code = paint(style::FAINT, format!("[{}]", plain(&finding.code)));
+    if let Some(fixed) = &finding.fixed {
+        let said = format!("{} {message}{place} {code}", paint(style::GOOD, "fixed:"));
+        let _ = writeln!(text, "{}", continued(&said, 3, terminal.width));
+        let _ = writeln!(text, "{}", hang("   ", &terminal.prose(fixed), terminal.width));
+        return;
+    }
+    let word = format!("{}:", style::severity_word(finding.severity));
+    let word = paint(style::of_severity(finding.severity), word);
+    let said = format!("{word} {message}{place} {code}");
+    let _ = writeln!(text, "{}", continued(&said, 3, terminal.width));
+    let hint = format!("   {} ", paint(style::HINT, "hint:"));
+    let _ = writeln!(text, "{}", hang(&hint, &terminal.prose(&finding.hint), terminal.width));
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use skills_protocol::wire::{ServerInfo, Severity, TrustNeed, WaitingSkill, Watches};
+
+    use super::*;
+    use crate::sample::{terminal, uncolored};
+
+    fn finding(code: &str, fixed: Option<&str>) -> WireFinding {
+        WireFinding {
+            code: code.into(),
+            severity: Severity::Error,
+            message: "the directory is open to others".into(),
+            hint: "Run `chmod 700 /home/ann/run`.".into(),
+            path: Some("/home/ann/run".into()),
+            path_encoding: None,
+            fixable: true,
+            fixed: fixed.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn a_report_says_what_is_wrong_and_what_was_done() {
+        let result = DoctorResult {
+            version: "0.1.0".into(),
+            socket: Some("/home/ann/run/v1.sock".into()),
+            path_encoding: None,
+            daemon: Some(ServerInfo { name: "skillsd".into(), version: "0.1.0".into() }),
+            watches: Some(Watches { used: 12, limit: Some(65_536) }),
+            trust: None,
+            findings: vec![
+                finding("directory-open", None),
+                finding("state-open", Some("it has mode 0700 now")),
+            ],
+        };
+        expect![[r#"
+            error: the directory is open to others (~/run) [directory-open]
+               hint: Run `chmod 700 ~/run`.
+            fixed: the directory is open to others (~/run) [state-open]
+               it has mode 0700 now
+
+            skillsd 0.1.0 answers at ~/run/v1.sock · 12 of 65536 watches in use
+            ✗ 1 finding · `skillsd doctor --fix` mends 1 of them
+        "#]]
+        .assert_eq(&uncolored(&render(&result, &terminal(None))));
+        let result = DoctorResult { findings: Vec::new(), daemon: None, watches: None, ..result };
+        expect![[r#"
+            no daemon runs; the next command starts one at ~/run/v1.sock
+            ✓ nothing is wrong
+        "#]]
+        .assert_eq(&uncolored(&render(&result, &terminal(None))));
+        let dir = |it: &str| Some(it.to_owned());
+        let trust = TrustGetResult {
+            dir: dir("/home/ann/shop"),
+            path_encoding: None,
+            trusted: false,
+            decided: None,
+            all: Vec::new(),
+            waiting: vec![WaitingSkill {
+                name: "price".into(),
+                path: "/home/ann/shop/.agents/skills/price/SKILL.md".into(),
+                path_encoding: None,
+                needs: vec![TrustNeed::Hooks],
+                changed: false,
+            }],
+            covers: Vec::new(),
+            health: Vec::new(),
+        };
+        let result = DoctorResult { trust: Some(trust), ..result };
+        expect![[r#"
+            no daemon runs; the next command starts one at ~/run/v1.sock
+            ○ not trusted: ~/shop
+              price asks for trust to have its hooks run
+            No directory is trusted
+            ✓ nothing is wrong
+        "#]]
+        .assert_eq(&uncolored(&render(&result, &terminal(None))));
+    }
+}

@@ -1,0 +1,145 @@
+//! Roots that do not exist, named together: there are dozens, and only their names matter.
+//!
+//! Agents look for the same few names at every level between the working directory and the top, so
+//! levels at which the same names are missing share a line.
+
+use std::path::{Path, PathBuf};
+
+use skills_protocol::path::{decode, encode, encoding_of};
+use skills_protocol::wire::Step;
+
+use crate::style::{self, paint};
+use crate::terminal::Terminal;
+use crate::text::{plain_exact, wrap};
+
+/// Up to this many are simply listed.
+const FEW: usize = 3;
+
+/// A directory and the names that are missing beneath it, as far as they are shown together.
+struct Level {
+    dirs: Vec<String>,
+    names: Vec<String>,
+}
+
+/// Returns the lines that name these roots.
+pub(super) fn lines(roots: &[&Step], terminal: &Terminal) -> Vec<String> {
+    let paths: Vec<PathBuf> = roots.iter().filter_map(|step| path(step)).collect();
+    let room = terminal.width.map(|width| width.saturating_sub(5));
+    if paths.len() <= FEW {
+        let names: Vec<String> = paths.iter().map(|path| terminal.local_path(path)).collect();
+        let lead = if names.len() == 1 { "does not exist:" } else { "do not exist:" };
+        return painted(&hanging(&format!("{lead} {}", names.join(", ")), "", room));
+    }
+    let mut lines = vec![format!("{} places do not exist:", paths.len())];
+    for level in levels(&paths, terminal) {
+        let line = format!("{} in {}", level.names.join(", "), level.dirs.join(", "));
+        lines.extend(hanging(&line, "  ", room));
+    }
+    painted(&lines)
+}
+
+fn painted(lines: &[String]) -> Vec<String> {
+    lines.iter().map(|line| paint(style::FAINT, line)).collect()
+}
+
+// Wrapped, with what follows the first line further in.
+fn hanging(line: &str, indent: &str, room: Option<usize>) -> Vec<String> {
+    let lines = wrap(line, room.map(|room| room.saturating_sub(indent.len() + 2)));
+    let lead = |nth| if nth == 0 { "" } else { "  " };
+    lines.iter().enumerate().map(|(nth, line)| format!("{indent}{}{line}", lead(nth))).collect()
+}
+
+fn path(step: &Step) -> Option<PathBuf> {
+    decode(step.root.as_deref()?, step.path_encoding).ok()
+}
+
+fn levels(paths: &[PathBuf], terminal: &Terminal) -> Vec<Level> {
+    let mut levels: Vec<Level> = Vec::new();
+    for path in paths {
+        let (dir, name) = split(path);
+        let (dir, name) = (terminal.local_path(dir), name_text(name));
+        match levels.iter_mut().find(|level| level.dirs == [dir.as_str()]) {
+            Some(level) => level.names.push(name),
+            None => levels.push(Level { dirs: vec![dir], names: vec![name] }),
+        }
+    }
+    let mut merged: Vec<Level> = Vec::new();
+    for level in levels {
+        match merged.iter_mut().find(|other| other.names == level.names) {
+            Some(other) => other.dirs.extend(level.dirs),
+            None => merged.push(level),
+        }
+    }
+    merged
+}
+
+// `/w/.claude/skills` is `.claude/skills` in `/w`: a root's name is its last two parts.
+fn split(path: &Path) -> (&Path, &Path) {
+    let dir = path.parent().and_then(Path::parent).unwrap_or(path);
+    (dir, path.strip_prefix(dir).unwrap_or(path))
+}
+
+fn name_text(name: &Path) -> String {
+    plain_exact(&encode(name, encoding_of([name])))
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+    use skills_protocol::wire::{Outcome, StepKind};
+
+    use super::*;
+    use crate::sample::{terminal, uncolored};
+
+    #[track_caller]
+    fn check(roots: &[&str], width: Option<usize>, expected: &Expect) {
+        let step = |root: &&str| Step {
+            root: Some((*root).to_owned()),
+            ..Step::new(StepKind::Root, Outcome::Missing)
+        };
+        let steps: Vec<Step> = roots.iter().map(step).collect();
+        let steps: Vec<&Step> = steps.iter().collect();
+        expected.assert_eq(&uncolored(&lines(&steps, &terminal(width)).join("\n")));
+    }
+
+    #[test]
+    fn a_few_are_listed() {
+        check(&["/home/ann/.claude/skills"], None, &expect!["does not exist: ~/.claude/skills"]);
+        check(
+            &["/w/.claude/skills", "/w/.agents/skills", "/skills"],
+            None,
+            &expect!["do not exist: /w/.claude/skills, /w/.agents/skills, /skills"],
+        );
+    }
+
+    #[test]
+    fn levels_with_the_same_names_share_a_line() {
+        let roots = [
+            "/home/ann/shop/web/.codex/skills",
+            "/home/ann/shop/.agents/skills",
+            "/home/ann/shop/.codex/skills",
+            "/home/ann/.agents/skills",
+            "/home/ann/.codex/skills",
+            "/home/ann/.config/opencode/skills",
+        ];
+        check(
+            &roots,
+            None,
+            &expect![[r#"
+            6 places do not exist:
+              .codex/skills in ~/shop/web
+              .agents/skills, .codex/skills in ~/shop, ~
+              opencode/skills in ~/.config"#]],
+        );
+        check(
+            &roots,
+            Some(40),
+            &expect![[r#"
+            6 places do not exist:
+              .codex/skills in ~/shop/web
+              .agents/skills, .codex/skills
+                in ~/shop, ~
+              opencode/skills in ~/.config"#]],
+        );
+    }
+}

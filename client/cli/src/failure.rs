@@ -1,0 +1,206 @@
+//! A command that could not be carried out: the exit code, the cause and what to do.
+//!
+//! The kind is decided here once, from the client's error; commands only add to it.
+
+use std::error::Error;
+
+use skills_protocol::error as code;
+
+use crate::exit::Exit;
+use skills_client::ClientError;
+
+/// Why a command failed, for the person who gave it.
+#[derive(Debug)]
+pub struct CommandError {
+    exit: Exit,
+    message: String,
+    causes: Vec<String>,
+    hints: Vec<String>,
+}
+
+impl CommandError {
+    /// Returns an error in what the user wrote.
+    pub(super) fn usage(message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self { exit: Exit::Usage, message, causes: Vec::new(), hints: Vec::new() }
+    }
+
+    /// Returns an error that is an answer: what was asked for is not there, or is not well.
+    pub(super) fn finding(message: impl Into<String>) -> Self {
+        Self { exit: Exit::Findings, ..Self::usage(message) }
+    }
+
+    /// Returns a refusal of what the user has to allow first.
+    pub(super) fn refused(message: impl Into<String>) -> Self {
+        Self { exit: Exit::Denied, ..Self::usage(message) }
+    }
+
+    /// Returns the error with one more cause.
+    pub(super) fn because(mut self, cause: impl Into<String>) -> Self {
+        self.causes.push(cause.into());
+        self
+    }
+
+    /// Returns an error in writing the answer, for example on a full disk.
+    pub(super) fn output(error: &std::io::Error) -> Self {
+        let message = "failed to write the output".to_owned();
+        Self { exit: Exit::Findings, message, causes: vec![error.to_string()], hints: Vec::new() }
+    }
+
+    /// Returns the error with one more hint.
+    pub(super) fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// Returns what the process exits with.
+    pub fn exit(&self) -> Exit {
+        self.exit
+    }
+
+    /// Returns what could not be done, without an end.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    pub(super) fn causes(&self) -> &[String] {
+        &self.causes
+    }
+
+    pub(super) fn hints(&self) -> &[String] {
+        &self.hints
+    }
+}
+
+impl From<ClientError> for CommandError {
+    fn from(error: ClientError) -> Self {
+        let mut causes = Vec::new();
+        let mut source = error.source();
+        while let Some(cause) = source {
+            causes.push(cause.to_string());
+            source = cause.source();
+        }
+        if let ClientError::Failed { log, .. } = &error {
+            causes.extend(log.lines().map(str::to_owned));
+        }
+        if let ClientError::Rpc(rpc) = &error {
+            causes.extend(rpc.data.as_ref().and_then(|data| data.detail.clone()));
+        }
+        let hints = error.hint().map(|it| in_commands(&it)).into_iter().collect();
+        Self { exit: exit_of(&error), message: error.to_string(), causes, hints }
+    }
+}
+
+/// Methods that hints name, and what a person types in their place.
+const COMMANDS: [(&str, &str); 8] = [
+    ("`session/open`", "`skillsd session open`"),
+    ("`session/list`", "`skillsd session list`"),
+    ("`skills/list`", "`skillsd list`"),
+    ("`skills/explain`", "`skillsd explain`"),
+    ("`permission/pending`", "`skillsd permission pending`"),
+    ("`permission/revoke`", "`skillsd permission revoke`"),
+    ("`server/status`", "`skillsd status`"),
+    ("`trust/set`", "`skillsd trust`"),
+];
+
+/// Returns a hint for a person, who has commands and not methods.
+fn in_commands(hint: &str) -> String {
+    COMMANDS.iter().fold(hint.to_owned(), |text, (method, command)| text.replace(method, command))
+}
+
+fn exit_of(error: &ClientError) -> Exit {
+    match error {
+        ClientError::Location(_)
+        | ClientError::Directory(_)
+        | ClientError::Connect { .. }
+        | ClientError::NotRunning { .. }
+        | ClientError::NoConsentSocket { .. }
+        | ClientError::ForeignPeer { .. }
+        | ClientError::StartLock { .. }
+        | ClientError::Start { .. }
+        | ClientError::Failed { .. }
+        | ClientError::NoAnswer { .. }
+        | ClientError::Silent { .. }
+        | ClientError::TimedOut { .. }
+        | ClientError::Closed
+        | ClientError::Io(_) => Exit::NoDaemon,
+        ClientError::Version { .. } => Exit::VersionMismatch,
+        ClientError::Frame(_) | ClientError::TooLarge { .. } | ClientError::Form { .. } => {
+            Exit::Bug
+        }
+        ClientError::Rpc(error) => exit_of_code(error.code),
+    }
+}
+
+fn exit_of_code(code: i32) -> Exit {
+    match code {
+        code::INVALID_PARAMS => Exit::Usage,
+        // There is one, and it has no place for us.
+        code::TOO_MANY_CONNECTIONS => Exit::NoDaemon,
+        // The daemon is older than this program.
+        code::METHOD_NOT_FOUND => Exit::VersionMismatch,
+        code::DENIED
+        | code::NEEDS_ASKING
+        | code::UNTRUSTED
+        | code::NOT_ALLOWED
+        | code::OUTSIDE_SKILL
+        | code::NOT_INVOCABLE
+        | code::NOT_KEPT => Exit::Denied,
+        code::SKILL_NOT_FOUND | code::TOO_LARGE | code::TIMED_OUT | code::REQUEST_CANCELLED => {
+            Exit::Findings
+        }
+        _ => Exit::Bug,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use skills_protocol::error::RpcError;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(error: ClientError, exit: Exit) {
+        assert_eq!(CommandError::from(error).exit(), exit);
+    }
+
+    #[test]
+    fn each_failure_has_its_exit_code() {
+        let rpc = |code| ClientError::Rpc(RpcError::new(code, "m"));
+        check(ClientError::NotRunning { socket: "/s".into() }, Exit::NoDaemon);
+        check(ClientError::Closed, Exit::NoDaemon);
+        let version = ClientError::Version { ours: "1.0".into(), theirs: "2.0".into() };
+        check(version, Exit::VersionMismatch);
+        check(rpc(code::METHOD_NOT_FOUND), Exit::VersionMismatch);
+        check(rpc(code::SKILL_NOT_FOUND), Exit::Findings);
+        check(rpc(code::INVALID_PARAMS), Exit::Usage);
+        check(rpc(code::DENIED), Exit::Denied);
+        check(rpc(code::UNTRUSTED), Exit::Denied);
+        check(rpc(code::NOT_KEPT), Exit::Denied);
+        check(rpc(code::TOO_MANY_CONNECTIONS), Exit::NoDaemon);
+        check(rpc(code::INTERNAL_ERROR), Exit::Bug);
+        check(rpc(-1), Exit::Bug);
+    }
+
+    #[test]
+    fn a_hint_names_what_can_be_typed() {
+        let hint = "Open it with `session/open`; `session/list` names those that there are.";
+        let error = RpcError::new(code::INVALID_PARAMS, "m").with_hint(hint);
+        let expected = "Open it with `skillsd session open`; `skillsd session list` names those that there are.";
+        assert_eq!(CommandError::from(ClientError::Rpc(error)).hints(), [expected]);
+    }
+
+    #[test]
+    fn what_the_daemon_said_last_is_a_cause() {
+        let log = "first\nsecond".to_owned();
+        let program = "/bin/skillsd".into();
+        let error = ClientError::Failed { program, status: "exit status: 3".into(), log };
+        let error = CommandError::from(error);
+        assert_eq!(
+            error.message(),
+            "`/bin/skillsd serve` ended before it was ready (exit status: 3)"
+        );
+        assert_eq!(error.causes(), ["first", "second"]);
+        assert_eq!(error.hints().len(), 1);
+    }
+}

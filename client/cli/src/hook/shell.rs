@@ -1,0 +1,46 @@
+//! Analysis of a shell command: the files that it reads, writes, searches or runs.
+//!
+//! Agents use their shell as much as their own file tools. [`grammar`] parses the text as bash, with
+//! quoting, pipelines, here-documents and nested commands; [`table`] describes the operands of some
+//! two hundred commands. Paths come from the text alone and are made absolute; the disk is not read.
+//! For an unknown variable or a glob, the directory before it is used. The analysis never fails: a
+//! command that it does not understand touches no files.
+
+mod apply;
+mod git;
+mod grammar;
+mod operands;
+mod table;
+mod touched;
+mod walk;
+mod word;
+
+#[cfg(feature = "invariants")]
+use std::path::{Path, PathBuf};
+
+use touched::MAX_FILES;
+pub(crate) use touched::{CommandDirs, Op, Touched, absolute, patched};
+
+/// Returns the files that `command` names, each once, in the order in which they come.
+pub(crate) fn files(command: &str, place: &CommandDirs) -> Vec<Touched> {
+    let mut walk = walk::Walk::new(place);
+    walk.text(command);
+    let mut files: Vec<Touched> = Vec::new();
+    for touched in walk.found {
+        if files.len() < MAX_FILES && !files.contains(&touched) {
+            files.push(touched);
+        }
+    }
+    files
+}
+
+/// Returns the paths that `command` names, for the fuzz target and the replay of its seeds.
+#[cfg(feature = "invariants")]
+pub fn shell_files(command: &str, cwd: &Path, top: &Path, home: &Path) -> Vec<PathBuf> {
+    let home = Some(home.to_owned());
+    let place = CommandDirs { cwd: cwd.to_owned(), top: top.to_owned(), home };
+    files(command, &place).into_iter().map(|it| it.path).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,339 @@
+//! What a command's words come to: its options are told from its operands, and both from paths.
+
+use super::git;
+use super::operands::{Parsed, parse};
+use super::table::{Row, Shape, UNKNOWN, has, row_of};
+use super::touched::Op;
+use super::walk::{Walk, is_file_test};
+use super::word::Word;
+
+impl Walk<'_> {
+    /// Runs a command given as words; `document` is what it reads.
+    pub(super) fn run(&mut self, words: &[Word], document: Option<&str>) {
+        let Some((name, rest)) = words.split_first() else { return };
+        let whole = name.text().unwrap_or_default();
+        if whole.contains('/') {
+            let is_system = ["/usr/", "/bin/", "/sbin/"].iter().any(|dir| whole.starts_with(dir));
+            if !is_system {
+                self.touch(name, Op::Exec);
+            }
+        }
+        let base = whole.rsplit('/').next().unwrap_or_default();
+        let row = row_of(base).unwrap_or(&UNKNOWN);
+        match row.shape {
+            // What follows is not theirs to read.
+            Shape::Find => self.find(rest),
+            Shape::Prefix(_) | Shape::Runner(_) => self.prefix(row, rest, document),
+            Shape::Shell => self.shell(row, rest, document),
+            Shape::Test => self.test_words(rest),
+            Shape::Git => git::run(self, rest),
+            Shape::Pairs => self.pairs(rest),
+            Shape::Patch => {
+                let given = rest.first().and_then(Word::text);
+                self.patch(given.as_deref().or(document).unwrap_or_default());
+            }
+            Shape::Eval => {
+                let texts: Vec<String> = rest.iter().map(Word::start).collect();
+                self.text(&texts.join(" "));
+            }
+            Shape::Popd => self.go_back(),
+            _ => self.operands(row, &parse(row, rest)),
+        }
+    }
+
+    fn operands(&mut self, row: &Row, parsed: &Parsed) {
+        self.option_paths(parsed);
+        let operands = parsed.operands.as_slice();
+        let op = |op: Op| if parsed.is_given(row.writes) { Op::Write } else { op };
+        match row.shape {
+            Shape::Paths(read) => self.touch_all(operands, op(read)),
+            Shape::Listing => self.or_here(operands),
+            Shape::Pattern(given, read) => {
+                let skip = usize::from(!parsed.is_given(given));
+                let paths = operands.iter().skip(skip);
+                // awk takes assignments among its files.
+                for word in paths.filter(|word| !is_assignment(word)) {
+                    self.touch(word, op(read));
+                }
+            }
+            Shape::Grep(given) => {
+                let skip = usize::from(!parsed.is_given(given));
+                let paths: Vec<Word> = operands.iter().skip(skip).cloned().collect();
+                let is_grep = row.names.starts_with("grep");
+                let is_deep = !is_grep || parsed.is_given("-r -R --recursive");
+                if !paths.is_empty() || (is_deep && !self.is_piped()) {
+                    self.or_here(&paths);
+                }
+            }
+            Shape::Skip(n, read) => {
+                let paths: Vec<Word> = operands.iter().skip(n).cloned().collect();
+                // `source file args`: only the file is run.
+                let most = if read == Op::Exec { 1 } else { paths.len() };
+                self.touch_all(&paths[..most.min(paths.len())], read);
+            }
+            Shape::Copies | Shape::Moves => {
+                let is_local = |word: &&Word| !is_remote(word);
+                let target = parsed.paths.iter().any(|(_, op, _)| *op == Op::Write);
+                let (last, others) = match operands.split_last() {
+                    Some((last, others)) if !target => (Some(last), others),
+                    _ => (None, operands),
+                };
+                let read = if row.shape == Shape::Moves { Op::Write } else { Op::Read };
+                for word in others.iter().filter(is_local) {
+                    self.touch(word, read);
+                }
+                if let Some(last) = last.filter(is_local) {
+                    self.touch(last, Op::Write);
+                }
+            }
+            Shape::Script(given) => {
+                let runs = !parsed.is_given(given);
+                let script = operands.first().filter(|_| runs);
+                if let Some(script) = script {
+                    self.touch(script, Op::Exec);
+                }
+                let rest = &operands[usize::from(script.is_some())..];
+                self.guess(rest, op(Op::Read));
+            }
+            Shape::Guess(read) => self.guess(operands, op(read)),
+            Shape::Tar => self.tar(parsed),
+            Shape::Cd => {
+                let to = operands.first();
+                if to.is_some_and(|to| to.start() == "-") {
+                    self.go_back();
+                    return;
+                }
+                if let Some(to) = to.filter(|to| to.text().is_some()) {
+                    self.touch(to, Op::Search);
+                }
+                match to {
+                    Some(to) => self.change_directory(Some(to)),
+                    None => self.go_home(),
+                }
+            }
+            // Handled before, or nothing.
+            _ => {}
+        }
+    }
+
+    /// Notes the paths that options gave.
+    pub(super) fn option_paths(&mut self, parsed: &Parsed) {
+        for (word, op, _) in &parsed.paths {
+            self.touch(word, *op);
+        }
+    }
+
+    /// Notes each of these.
+    pub(super) fn touch_all(&mut self, words: &[Word], op: Op) {
+        for word in words {
+            self.touch(word, op);
+        }
+    }
+
+    /// Notes those that read like paths.
+    pub(super) fn guess(&mut self, words: &[Word], op: Op) {
+        for word in words.iter().filter(|word| word.looks_like_path()) {
+            // `tests/a.py::name`, `src/a.rs:12`.
+            let is_place = |rest: &str| {
+                rest.starts_with(':') || rest.starts_with(|c: char| c.is_ascii_digit())
+            };
+            match word.split(':') {
+                Some((path, rest)) if is_place(&rest.start()) => self.touch(&path, op),
+                _ => self.touch(word, op),
+            }
+        }
+    }
+
+    fn or_here(&mut self, words: &[Word]) {
+        self.touch_all(words, Op::Search);
+        if words.is_empty() {
+            self.touch_text(".", Op::Search);
+        }
+    }
+
+    // `sudo -u me cmd`, `env A=b cmd`, `timeout 5 cmd`, `xargs -n1 cmd`, `uv run cmd`.
+    fn prefix(&mut self, row: &Row, rest: &[Word], document: Option<&str>) {
+        let (n, words) = match row.shape {
+            Shape::Prefix(n) => (n, ""),
+            Shape::Runner(words) => (1, words),
+            _ => return,
+        };
+        let start = command_start(row, rest);
+        let options = parse(row, &rest[..start]);
+        self.option_paths(&options);
+        let command = &rest[start..];
+        if !words.is_empty() && !command.first().is_some_and(|first| has(words, &first.start())) {
+            self.guess(command, Op::Read);
+            return;
+        }
+        let mut command = &command[n.min(command.len())..];
+        // `uv run --with x python a.py`: the runner's own options again.
+        if !words.is_empty() {
+            command = &command[command_start(row, command)..];
+        }
+        // `watch 'cat a'`.
+        if let [only] = command
+            && only.start().contains(' ')
+        {
+            self.text(&only.start());
+            return;
+        }
+        let directory = options.paths.iter().rfind(|(_, op, _)| *op == Op::Search);
+        let directory = directory.map(|(word, _, _)| word.clone());
+        self.apart(|walk| {
+            if let Some(directory) = &directory {
+                walk.change_directory(Some(directory));
+            }
+            walk.nested(command, document);
+        });
+    }
+
+    // A bare `a.py` behind a runner is run by it.
+    fn nested(&mut self, command: &[Word], document: Option<&str>) {
+        let is_known = command.first().is_some_and(|name| row_of(&name.start()).is_some());
+        let is_script = command
+            .first()
+            .is_some_and(|name| !name.start().contains('/') && name.looks_like_path());
+        if is_script && !is_known {
+            self.touch(&command[0], Op::Exec);
+        }
+        self.run(command, document);
+    }
+
+    fn shell(&mut self, row: &Row, rest: &[Word], document: Option<&str>) {
+        let parsed = parse(row, rest);
+        let is_text =
+            parsed.given.iter().any(|option| !option.starts_with("--") && option.ends_with('c'));
+        match (parsed.operands.split_first(), document) {
+            (Some((text, _)), _) if is_text => {
+                let text = text.start();
+                self.apart(|walk| walk.text(&text));
+            }
+            (Some((script, arguments)), _) => {
+                self.touch(script, Op::Exec);
+                self.guess(arguments, Op::Read);
+            }
+            (None, Some(document)) => self.apart(|walk| walk.text(document)),
+            (None, None) => {}
+        }
+    }
+
+    fn find(&mut self, rest: &[Word]) {
+        const EXPRESSIONS: &str = "( ) ! ,";
+        let is_expression = |word: &Word| {
+            let text = word.start();
+            text.starts_with('-') || has(EXPRESSIONS, &text)
+        };
+        // `-L`, `-H` and `-P` come before the directories.
+        let flags = rest.iter().take_while(|word| has("-L -H -P -E", &word.start())).count();
+        let rest = &rest[flags..];
+        let n = rest.iter().position(is_expression).unwrap_or(rest.len());
+        self.or_here(&rest[..n]);
+        let mut at = n;
+        while at < rest.len() {
+            match rest[at].start().as_str() {
+                "-exec" | "-execdir" | "-ok" | "-okdir" => {
+                    let command = &rest[at + 1..];
+                    let ends = |word: &Word| has("; +", &word.start());
+                    let length = command.iter().position(ends).unwrap_or(command.len());
+                    let is_file = |word: &&Word| word.start().contains("{}");
+                    let command: Vec<Word> =
+                        command[..length].iter().filter(|word| !is_file(word)).cloned().collect();
+                    // Without the file that it is given it would read the working directory.
+                    let lists = command.first().and_then(|name| row_of(&name.start()));
+                    let is_bare = lists
+                        .is_some_and(|row| matches!(row.shape, Shape::Grep(_) | Shape::Listing));
+                    if !is_bare {
+                        self.apart(|walk| walk.run(&command, None));
+                    }
+                    at += length + 1;
+                }
+                "-newer" | "-anewer" | "-cnewer" | "-samefile" => {
+                    self.touch_all(rest.get(at + 1..at + 2).unwrap_or_default(), Op::Read);
+                    at += 1;
+                }
+                "-fprint" | "-fprintf" | "-fls" => {
+                    self.touch_all(rest.get(at + 1..at + 2).unwrap_or_default(), Op::Write);
+                    at += 1;
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+    }
+
+    fn test_words(&mut self, words: &[Word]) {
+        for pair in words.windows(2) {
+            if is_file_test(&pair[0].start()) {
+                self.touch(&pair[1], Op::Read);
+            }
+        }
+    }
+
+    fn pairs(&mut self, words: &[Word]) {
+        for (name, value) in words.iter().filter_map(|word| word.split('=')) {
+            match name.start().as_str() {
+                "if" => self.touch(&value, Op::Read),
+                "of" => self.touch(&value, Op::Write),
+                _ => {}
+            }
+        }
+    }
+
+    fn tar(&mut self, parsed: &Parsed) {
+        let mut operands = parsed.operands.as_slice();
+        let mut letters: String = parsed
+            .given
+            .iter()
+            .filter(|option| !option.starts_with("--"))
+            .map(|it| &it[1..])
+            .collect();
+        // The old form: `tar czf a.tgz dir`.
+        if let Some((first, rest)) = operands.split_first()
+            && letters.is_empty()
+            && parsed.given.is_empty()
+        {
+            letters = first.start();
+            operands = rest;
+        }
+        let creates = letters.contains(['c', 'r', 'u']) || parsed.is_given("--create --append");
+        let takes_file = letters.contains('f');
+        if let Some((archive, rest)) = operands.split_first().filter(|_| takes_file) {
+            self.touch(archive, if creates { Op::Write } else { Op::Read });
+            operands = rest;
+        }
+        if creates {
+            self.touch_all(operands, Op::Read);
+        }
+    }
+}
+
+/// Returns where the command begins that a prefix runs.
+fn command_start(row: &Row, words: &[Word]) -> usize {
+    let mut at = 0;
+    while let Some(word) = words.get(at) {
+        let text = word.start();
+        if text == "--" {
+            return at + 1;
+        }
+        let is_option = text.starts_with('-') && text.len() > 1;
+        if !is_option && !is_assignment(word) {
+            break;
+        }
+        let takes = has(row.valued, &text) || row.paths.iter().any(|(name, _)| *name == text);
+        at += 1 + usize::from(is_option && takes);
+    }
+    at.min(words.len())
+}
+
+fn is_assignment(word: &Word) -> bool {
+    let name = word.split('=').map(|(name, _)| name.start());
+    name.is_some_and(|name| {
+        !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+    })
+}
+
+fn is_remote(word: &Word) -> bool {
+    let text = word.start();
+    text.split_once(':').is_some_and(|(host, _)| !host.contains('/') && !host.is_empty())
+}

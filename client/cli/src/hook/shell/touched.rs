@@ -1,0 +1,67 @@
+//! Files that a shell command touches: the operation, the absolute path, and the directories that
+//! relative paths start from.
+
+use std::path::{Component, Path, PathBuf};
+
+/// Maximum number of files reported for one command or patch.
+pub(super) const MAX_FILES: usize = 512;
+
+/// An operation on a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Op {
+    /// Reads the file.
+    Read,
+    /// Writes, removes or renames the file.
+    Write,
+    /// Searches or lists the file or directory.
+    Search,
+    /// Executes the file.
+    Exec,
+}
+
+/// One touched file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Touched {
+    /// Absolute path.
+    pub(crate) path: PathBuf,
+    pub(crate) op: Op,
+}
+
+/// Directories that the paths of a command are resolved against.
+#[derive(Debug, Clone)]
+pub(crate) struct CommandDirs {
+    /// The working directory.
+    pub(crate) cwd: PathBuf,
+    /// The top of the worktree, for git's `REV:path`.
+    pub(crate) top: PathBuf,
+    /// The home directory, for `~`.
+    pub(crate) home: Option<PathBuf>,
+}
+
+/// Returns `path` absolute and without `.` and `..`, by name alone. Devices and the files of
+/// `/proc` give `None`, since no skill lies there.
+pub(crate) fn absolute(cwd: &Path, path: &str) -> Option<PathBuf> {
+    let mut normal = PathBuf::new();
+    for part in cwd.join(path).components() {
+        match part {
+            Component::ParentDir => {
+                normal.pop();
+            }
+            Component::CurDir => {}
+            part => normal.push(part),
+        }
+    }
+    let is_file = normal.is_absolute() && !path.is_empty() && !path.contains('\0');
+    (is_file && !normal.starts_with("/dev") && !normal.starts_with("/proc")).then_some(normal)
+}
+
+/// Returns the files that a patch in the form of `apply_patch` changes.
+pub(crate) fn patched(patch: &str, cwd: &Path) -> Vec<Touched> {
+    const HEADS: [&str; 4] =
+        ["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
+    let lines = patch.lines().filter_map(|line| {
+        let path = HEADS.iter().find_map(|head| line.strip_prefix(head))?;
+        Some(Touched { path: absolute(cwd, path.trim())?, op: Op::Write })
+    });
+    lines.take(MAX_FILES).collect()
+}

@@ -1,0 +1,136 @@
+//! Edits of JSON files that keep comments, order and layout: everything around an item stays as it
+//! was to the byte.
+
+use jsonc_parser::ParseOptions;
+use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
+use serde_json::Value;
+
+use crate::install::item::{Fault, Item, Presence};
+
+/// A JSON file.
+pub(super) struct Json(CstRootNode);
+
+impl Json {
+    pub(super) fn parse(text: &str) -> Result<Self, Fault> {
+        let parsed = CstRootNode::parse(text, &ParseOptions::default()).map_err(|error| Fault {
+            message: error.kind().to_string(),
+            place: Some((error.line_display(), error.column_display())),
+        })?;
+        Ok(Self(parsed))
+    }
+
+    pub(super) fn text(&self) -> String {
+        self.0.to_string()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.object_value().is_some_and(|it| it.properties().is_empty())
+    }
+
+    pub(super) fn presence(&self, item: &Item) -> Presence {
+        let Some(key) = &item.key else { return self.presence_in_list(item) };
+        match self.object(&item.at).and_then(|it| it.get(key)) {
+            None => Presence::Absent,
+            Some(found) if value_of(&found) == item.value => Presence::Same,
+            Some(_) => Presence::Other,
+        }
+    }
+
+    fn presence_in_list(&self, item: &Item) -> Presence {
+        let elements = self.elements(item);
+        let is_same = |it: &CstNode| it.to_serde_value().as_ref() == Some(&item.value);
+        if elements.iter().any(is_same) {
+            Presence::Same
+        } else if elements.iter().any(|it| it.to_string().contains(&item.mark)) {
+            Presence::Other
+        } else {
+            Presence::Absent
+        }
+    }
+
+    /// Puts an item in, and returns the paths of the objects and lists that were made for it.
+    pub(super) fn add(&self, item: &Item) -> Result<Vec<Vec<String>>, Fault> {
+        let mut made = Vec::new();
+        let root = self.0.object_value_or_create();
+        let mut object = root.ok_or_else(|| Fault::kind(&[], "object"))?;
+        let n_objects = item.at.len() - usize::from(item.key.is_none());
+        for (nth, key) in item.at[..n_objects].iter().enumerate() {
+            let at = &item.at[..=nth];
+            if object.get(key).is_none() {
+                made.push(at.to_vec());
+            }
+            let next = object.object_value_or_create(key);
+            object = next.ok_or_else(|| Fault::kind(at, "object"))?;
+        }
+        if let Some(key) = &item.key {
+            object.append(key, input(&item.value));
+            return Ok(made);
+        }
+        let key = item.at.last().ok_or_else(|| Fault::kind(&[], "list"))?;
+        if object.get(key).is_none() {
+            made.push(item.at.clone());
+        }
+        let list = object.array_value_or_create(key);
+        let list = list.ok_or_else(|| Fault::kind(&item.at, "list"))?;
+        list.ensure_multiline();
+        list.append(input(&item.value));
+        Ok(made)
+    }
+
+    /// Takes an item out that is there to the letter; returns whether it was.
+    pub(super) fn remove(&self, item: &Item) -> bool {
+        if let Some(key) = &item.key {
+            let found = self.object(&item.at).and_then(|it| it.get(key));
+            let found = found.filter(|it| value_of(it) == item.value);
+            return found.map(CstObjectProp::remove).is_some();
+        }
+        let is_same = |it: &CstNode| it.to_serde_value().as_ref() == Some(&item.value);
+        self.elements(item).into_iter().find(is_same).map(CstNode::remove).is_some()
+    }
+
+    /// Takes out an object or list that holds nothing any more.
+    pub(super) fn prune(&self, at: &[String]) {
+        let Some((key, above)) = at.split_last() else { return };
+        let Some(property) = self.object(above).and_then(|it| it.get(key)) else { return };
+        let is_empty = match property.value() {
+            Some(CstNode::Container(_)) => {
+                property.object_value().is_some_and(|it| it.properties().is_empty())
+                    || property.array_value().is_some_and(|it| it.elements().is_empty())
+            }
+            Some(CstNode::Leaf(_)) | None => false,
+        };
+        if is_empty {
+            property.remove();
+        }
+    }
+
+    fn object(&self, at: &[String]) -> Option<CstObject> {
+        at.iter().try_fold(self.0.object_value()?, |object, key| object.object_value(key))
+    }
+
+    fn list(&self, at: &[String]) -> Option<CstArray> {
+        let (key, above) = at.split_last()?;
+        self.object(above)?.array_value(key)
+    }
+
+    fn elements(&self, item: &Item) -> Vec<CstNode> {
+        self.list(&item.at).map(|it| it.elements()).unwrap_or_default()
+    }
+}
+
+fn value_of(property: &CstObjectProp) -> Value {
+    property.value().and_then(|it| it.to_serde_value()).unwrap_or_default()
+}
+
+fn input(value: &Value) -> CstInputValue {
+    match value {
+        Value::Null => CstInputValue::Null,
+        Value::Bool(it) => CstInputValue::Bool(*it),
+        Value::Number(it) => CstInputValue::Number(it.to_string()),
+        Value::String(it) => CstInputValue::String(it.clone()),
+        Value::Array(all) => CstInputValue::Array(all.iter().map(input).collect()),
+        Value::Object(all) => {
+            CstInputValue::Object(all.iter().map(|(key, it)| (key.clone(), input(it))).collect())
+        }
+    }
+}

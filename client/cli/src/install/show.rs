@@ -1,0 +1,157 @@
+//! How changes are shown: each with its difference before anything is written, and the sum after.
+
+use std::fmt::Write as _;
+use std::io::{self, BufRead as _, IsTerminal as _};
+
+use similar::TextDiff;
+use skills_protocol::path::{encode, encoding_of};
+use skills_protocol::wire::{InstallAction, InstallChange, InstallPart, InstallResult};
+
+use crate::context::CommandContext;
+use crate::failure::CommandError;
+use crate::install::args::InstallArgs;
+use crate::install::plan::Change;
+use crate::link::VERSION;
+use crate::style::{self, paint};
+use crate::terminal::Terminal;
+use crate::text::{count, plain_exact};
+
+/// Shows what would be done, and returns whether it is to be done.
+pub(super) fn decide(
+    cx: &CommandContext<'_>,
+    args: &InstallArgs,
+    changes: &[Change],
+    left_out: &[String],
+    what: &str,
+) -> Result<bool, CommandError> {
+    let has_work = changes.iter().any(is_change);
+    if !cx.global.json {
+        let text: String = changes.iter().map(|it| one(it, cx.terminal)).collect();
+        cx.terminal.print(&text)?;
+        cx.terminal.print(&notes(left_out, cx.terminal))?;
+    }
+    if args.dry_run {
+        return Ok(false);
+    }
+    // Enabling units needs no change of a file.
+    Ok(args.yes || !has_work || agreed(cx, what)?)
+}
+
+/// Asks on the terminal, and returns whether the answer is yes.
+fn agreed(cx: &CommandContext<'_>, what: &str) -> Result<bool, CommandError> {
+    if cx.global.json || !io::stdin().is_terminal() {
+        return Err(CommandError::usage("nobody is here to be asked, so nothing was changed")
+            .with_hint(format!(
+                "Run `skillsd {what} --yes`, or `--dry-run` to see what it does."
+            )));
+    }
+    cx.terminal.print("Make these changes? [y/N] ")?;
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer).map_err(|error| CommandError::output(&error))?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
+/// Says what was done, and what was left out besides the first `n_told`.
+pub(super) fn close(
+    cx: &CommandContext<'_>,
+    args: &InstallArgs,
+    changes: &[Change],
+    written: bool,
+    left_out: &[String],
+    n_told: usize,
+) -> Result<(), CommandError> {
+    if cx.global.json {
+        let result = InstallResult {
+            version: VERSION.to_owned(),
+            written,
+            changes: changes.iter().map(on_wire).collect(),
+            left_out: left_out.to_vec(),
+        };
+        let text = serde_json::to_string(&result).unwrap_or_default();
+        return cx.terminal.print(&format!("{text}\n"));
+    }
+    cx.terminal.print(&notes(&left_out[n_told..], cx.terminal))?;
+    let n_changes = changes.iter().filter(|it| is_change(it)).count() as u64;
+    let n_failed = changes.iter().filter(|it| it.action == InstallAction::Fail).count() as u64;
+    let files = count(n_changes, "file");
+    let mut text = match (n_changes, written) {
+        (0, _) if n_failed == 0 => {
+            format!("{} nothing is to be changed\n", paint(style::GOOD, "✓"))
+        }
+        (0, _) => String::new(),
+        (_, true) => format!("{} {files} changed\n", paint(style::GOOD, "✓")),
+        (_, false) if args.dry_run => format!("{files} would be changed\n"),
+        (_, false) => "Nothing was changed.\n".to_owned(),
+    };
+    if n_failed > 0 {
+        let files = count(n_failed, "file");
+        let _ = writeln!(text, "{} {files} could not be edited", paint(style::BAD, "✗"));
+    }
+    cx.terminal.print(&text)
+}
+
+fn is_change(change: &Change) -> bool {
+    match change.action {
+        InstallAction::Create | InstallAction::Change | InstallAction::Remove => true,
+        InstallAction::None | InstallAction::Fail => false,
+    }
+}
+
+fn one(change: &Change, terminal: &Terminal) -> String {
+    let part = match change.part {
+        InstallPart::Units => "units",
+        InstallPart::Hooks => "hooks",
+        InstallPart::Mcp => "MCP server",
+    };
+    let word = match change.action {
+        InstallAction::Create => paint(style::GOOD, "new"),
+        InstallAction::Change => paint(style::WAITING, "changed"),
+        InstallAction::Remove => paint(style::BAD, "removed"),
+        InstallAction::None => paint(style::FAINT, "as it is"),
+        InstallAction::Fail => paint(style::ERROR, "cannot be edited"),
+    };
+    let path = paint(style::NAME, terminal.local_path(&change.path));
+    let mut text = format!("{path}  {} {part} · {word}\n", change.owner);
+    for line in diff(change).lines() {
+        let style = match line.as_bytes().first() {
+            Some(b'+') => style::GOOD,
+            Some(b'-') => style::BAD,
+            _ => style::FAINT,
+        };
+        let _ = writeln!(text, "  {}", paint(style, plain_exact(&line.replace('\t', "    "))));
+    }
+    for note in &change.notes {
+        let _ = writeln!(text, "  {} {}", paint(style::HINT, "note:"), terminal.prose(note));
+    }
+    text.push('\n');
+    text
+}
+
+fn notes(left_out: &[String], terminal: &Terminal) -> String {
+    let line =
+        |it: &String| format!("{} {}\n", paint(style::HINT, "left out:"), terminal.prose(it));
+    left_out.iter().map(line).collect()
+}
+
+// The hunks alone: which file it is has been said.
+fn diff(change: &Change) -> String {
+    let (before, after) = (change.before.as_deref(), change.after.as_deref());
+    if before == after {
+        return String::new();
+    }
+    let diff = TextDiff::from_lines(before.unwrap_or_default(), after.unwrap_or_default());
+    diff.unified_diff().context_radius(2).missing_newline_hint(false).to_string()
+}
+
+fn on_wire(change: &Change) -> InstallChange {
+    let path_encoding = encoding_of([&*change.path]);
+    InstallChange {
+        part: change.part,
+        owner: change.owner.clone(),
+        path: encode(&change.path, path_encoding),
+        path_encoding,
+        action: change.action,
+        diff: diff(change),
+        notes: change.notes.clone(),
+    }
+}

@@ -1,0 +1,397 @@
+//! One command's connection: to the daemon, or to a server within this process.
+//!
+//! The introduction goes out together with the first call, so checking the versions costs no
+//! round trip. Nothing after this file knows which of the two servers answers.
+
+use std::os::unix::net::UnixStream;
+use std::rc::Rc;
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::Pid;
+use serde_json::value::RawValue;
+use skills_protocol::method::{Initialize, Request};
+use skills_protocol::wire::{ClientInfo, Health, InitializeParams, InitializeResult};
+use skills_protocol::{PROTOCOL_VERSION, compatible};
+
+use crate::context::{CommandContext, Local, Notes};
+use crate::exit::Exit;
+use crate::failure::CommandError;
+use crate::global::GlobalArgs;
+use crate::terminal::Progress;
+use crate::terminal::Terminal;
+use skills_client::blocking::{BlockingConnection, PATIENCE, Sent, Stream, limit_patience};
+use skills_client::pages::{Paged, Pages};
+use skills_client::spawn::{StartOptions, connect, connect_consent, connect_or_start, pauses};
+use skills_client::{ClientError, environment, peer};
+
+/// This program's version.
+pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The code of the note that the daemon has another version.
+const VERSION_CODE: &str = "version";
+
+/// What to do about a daemon of another version.
+pub(super) const NEXT_VERSION: &str =
+    "Run `skillsd stop`; the next command starts the daemon of this version.";
+
+/// A connection that introduces itself.
+pub(super) struct Link {
+    connection: BlockingConnection<Box<dyn Stream>>,
+    introduction: Introduction,
+    // How to reach the next daemon when this one goes away before it answers.
+    fallback: Option<(StartOptions, Dial)>,
+    // The daemon's process, where the connection tells.
+    daemon: Option<Pid>,
+    limits: Limits,
+    // For setting limits, where a daemon is at the other end.
+    socket: Option<UnixStream>,
+    // Where it is told that the server is of another version.
+    notes: Notes,
+}
+
+/// Connects to a daemon, and starts it where none runs.
+type Dial = fn(&StartOptions) -> Result<UnixStream, ClientError>;
+
+/// How long a daemon may take to introduce itself, which takes it nothing.
+const INTRODUCTION: Duration = Duration::from_secs(10);
+
+/// How long is waited for a daemon.
+#[derive(Clone, Copy, Debug, Default)]
+struct Limits {
+    introduction: Option<Duration>,
+    /// None where an answer may wait for the user.
+    answer: Option<Duration>,
+}
+
+impl Limits {
+    fn of(global: &GlobalArgs) -> Self {
+        let wanted = global.timeout.map(|it| Duration::from_secs(it.into()));
+        let introduction = wanted.unwrap_or(INTRODUCTION);
+        Self { introduction: Some(introduction), answer: Some(wanted.unwrap_or(PATIENCE)) }
+    }
+}
+
+/// What most answers take their time for.
+const READING: &str = "reading the skills …";
+
+/// What is said while the user is asked.
+const ASKING: &str =
+    "waiting for the user: `skillsd permission pending` shows the question, `reply` answers it …";
+
+enum Introduction {
+    Sent(Sent),
+    Done(Box<InitializeResult>),
+    // Taken while it is being answered; stays when that failed.
+    Failed,
+}
+
+/// Makes a command's one call and prints the answer: for a person as `render` says.
+pub(super) fn ask<M: Request>(
+    cx: &CommandContext<'_>,
+    params: &M::Params,
+    render: fn(&M::Result, &Terminal) -> (String, Vec<Health>),
+) -> Result<Exit, CommandError> {
+    let link = if M::GRANTS { Link::open_consent(cx)? } else { Link::open(cx)? };
+    ask_over::<M>(link, cx, params, render)
+}
+
+/// Makes a call over this connection and prints the answer as [`ask`] does.
+pub(super) fn ask_over<M: Request>(
+    mut link: Link,
+    cx: &CommandContext<'_>,
+    params: &M::Params,
+    render: fn(&M::Result, &Terminal) -> (String, Vec<Health>),
+) -> Result<Exit, CommandError> {
+    if cx.global.json {
+        cx.terminal.print(&format!("{}\n", link.call_text::<M>(params)?))?;
+        return Ok(Exit::Fine);
+    }
+    let result = link.call::<M>(params)?;
+    let (text, health) = render(&result, cx.terminal);
+    cx.terminal.print(&text)?;
+    cx.terminal.print_health(&health);
+    Ok(Exit::Fine)
+}
+
+impl Link {
+    /// Connects as the flags say, starting the daemon when there is none.
+    pub(super) fn open(cx: &CommandContext<'_>) -> Result<Self, ClientError> {
+        Self::open_by(cx, connect_or_start)
+    }
+
+    /// Connects in the same way to where consent is given.
+    pub(super) fn open_consent(cx: &CommandContext<'_>) -> Result<Self, ClientError> {
+        Self::open_by(cx, connect_consent)
+    }
+
+    fn open_by(cx: &CommandContext<'_>, dial: Dial) -> Result<Self, ClientError> {
+        let link = if cx.global.no_daemon {
+            Self::local(cx.binary.local)?
+        } else {
+            Self::daemon(
+                StartOptions::new(environment::socket_location()?)?,
+                dial,
+                Limits::of(cx.global),
+            )?
+        };
+        Ok(Self { notes: Rc::clone(&cx.notes), ..link })
+    }
+
+    /// Connects to the daemon for an answer that waits for the user, for as long as the daemon
+    /// lets it.
+    pub(super) fn open_for_the_user(cx: &CommandContext<'_>) -> Result<Self, ClientError> {
+        let options = StartOptions::new(environment::socket_location()?)?;
+        let limits = Limits { answer: None, ..Limits::of(cx.global) };
+        Ok(Self { notes: Rc::clone(&cx.notes), ..Self::daemon(options, connect_or_start, limits)? })
+    }
+
+    fn daemon(options: StartOptions, dial: Dial, limits: Limits) -> Result<Self, ClientError> {
+        let _progress = Progress::begin("starting the daemon …", None);
+        let patience = limits.introduction.unwrap_or(INTRODUCTION);
+        let options = StartOptions { patience, ..options };
+        let stream = dial(&options)?;
+        Ok(Self { fallback: Some((options, dial)), ..Self::over_socket(stream, limits)? })
+    }
+
+    /// Connects to the daemon that runs and waits so long for each answer; starts none.
+    pub(super) fn open_running(patience: Duration) -> Result<Self, ClientError> {
+        let stream = connect(&environment::socket_location()?, patience)?;
+        let limits = Limits { introduction: Some(patience), answer: Some(patience) };
+        Self::over_socket(stream, limits)
+    }
+
+    fn over_socket(stream: UnixStream, limits: Limits) -> Result<Self, ClientError> {
+        limit_patience(&stream, limits.introduction)?;
+        let daemon = peer::of(&stream)?.and_then(|peer| peer.daemon());
+        let socket = Some(stream.try_clone()?);
+        Ok(Self { daemon, limits, socket, ..Self::over(Box::new(stream))? })
+    }
+
+    /// Returns the daemon's process, where the connection tells.
+    pub(super) fn daemon_process(&self) -> Option<Pid> {
+        self.daemon
+    }
+
+    /// Connects to a server within this process.
+    pub(super) fn local(local: Local<'_>) -> Result<Self, ClientError> {
+        Self::over(local()?)
+    }
+
+    /// Introduces this program over a stream.
+    pub(super) fn over(stream: Box<dyn Stream>) -> Result<Self, ClientError> {
+        let mut connection = BlockingConnection::new(stream);
+        let client_info =
+            ClientInfo { name: "skillsd".to_owned(), version: Some(VERSION.to_owned()) };
+        let sent = connection.send::<Initialize>(&InitializeParams {
+            client_info: Some(client_info),
+            protocol_version: Some(PROTOCOL_VERSION.to_owned()),
+            ..InitializeParams::default()
+        })?;
+        Ok(Self {
+            connection,
+            introduction: Introduction::Sent(sent),
+            fallback: None,
+            daemon: None,
+            limits: Limits::default(),
+            socket: None,
+            notes: Notes::default(),
+        })
+    }
+
+    /// Calls a method and returns its result.
+    pub(super) fn call<M: Request>(
+        &mut self,
+        params: &M::Params,
+    ) -> Result<M::Result, ClientError> {
+        let result = self.call_text::<M>(params)?;
+        serde_json::from_str(result.get())
+            .map_err(|source| ClientError::Form { method: M::METHOD, source })
+    }
+
+    /// Calls a method whose answer may come in pages, and returns all of them as one.
+    pub(super) fn call_whole<M: Paged>(
+        &mut self,
+        params: M::Params,
+    ) -> Result<M::Result, ClientError> {
+        let mut pages = Pages::<M>::of(params);
+        loop {
+            let answer = self.call::<M>(pages.params());
+            if let Some(whole) = pages.take(answer)? {
+                return Ok(whole);
+            }
+        }
+    }
+
+    /// Calls a method and returns its result as it came.
+    pub(super) fn call_text<M: Request>(
+        &mut self,
+        params: &M::Params,
+    ) -> Result<Box<RawValue>, ClientError> {
+        let asks_user = self.socket.is_some() && self.limits.answer.is_none();
+        let _progress =
+            Progress::begin(if asks_user { ASKING } else { READING }, self.waiting(asks_user));
+        if !M::REPEATABLE {
+            return self.try_call_text::<M>(params).map_err(|error| self.named(error));
+        }
+        self.attempt(|link| link.try_call_text::<M>(params))
+    }
+
+    /// Returns what the server said about itself.
+    pub(super) fn server(&mut self) -> Result<&InitializeResult, ClientError> {
+        self.attempt(Self::introduce)?;
+        match &self.introduction {
+            Introduction::Done(result) => Ok(result),
+            Introduction::Sent(_) | Introduction::Failed => Err(ClientError::Closed),
+        }
+    }
+
+    fn try_call_text<M: Request>(
+        &mut self,
+        params: &M::Params,
+    ) -> Result<Box<RawValue>, ClientError> {
+        let sent = self.connection.send::<M>(params)?;
+        self.introduce()?;
+        self.connection.receive_text(sent)
+    }
+
+    // A daemon that is being stopped may still accept, and then closes: the next one answers.
+    fn attempt<T>(
+        &mut self,
+        call: impl Fn(&mut Self) -> Result<T, ClientError>,
+    ) -> Result<T, ClientError> {
+        let mut pauses = pauses();
+        loop {
+            let outcome = call(self);
+            let broken = outcome.as_ref().is_err_and(ClientError::is_broken_connection);
+            let options = self.fallback.as_ref().filter(|_| broken);
+            let Some(((options, dial), pause)) = options.cloned().zip(pauses.next()) else {
+                return outcome.map_err(|error| self.named(error));
+            };
+            thread::sleep(pause);
+            let next = Self::daemon(options, dial, self.limits)?;
+            *self = Self { notes: Rc::clone(&self.notes), ..next };
+        }
+    }
+
+    /// Returns an error with what is known of the daemon that it is about.
+    fn named(&self, error: ClientError) -> ClientError {
+        error.by_process(self.daemon, self.limit())
+    }
+
+    /// Returns how long the answer is waited for that is due next.
+    fn limit(&self) -> Option<Duration> {
+        match self.introduction {
+            Introduction::Done(_) => self.limits.answer,
+            Introduction::Sent(_) | Introduction::Failed => self.limits.introduction,
+        }
+    }
+
+    /// Returns what is said when a daemon takes long; nothing where none is waited for, or it waits
+    /// for the user itself.
+    fn waiting(&self, asks_user: bool) -> Option<String> {
+        self.socket.as_ref().filter(|_| !asks_user)?;
+        let process = self.daemon.map(|it| format!(" (process {})", it.as_raw_nonzero()));
+        let limit = self.limit().map(|it| format!(", and is given up after {} s", it.as_secs()));
+        Some(format!(
+            "waiting for the daemon{}, which has not answered yet{}",
+            process.unwrap_or_default(),
+            limit.unwrap_or_default()
+        ))
+    }
+
+    fn introduce(&mut self) -> Result<(), ClientError> {
+        let done = match std::mem::replace(&mut self.introduction, Introduction::Failed) {
+            Introduction::Sent(sent) => {
+                let result = self.connection.receive::<Initialize>(sent)?;
+                self.note_version(&result.server_info.version);
+                if let Some(socket) = &self.socket {
+                    limit_patience(socket, self.limits.answer)?;
+                }
+                Introduction::Done(Box::new(checked(result)?))
+            }
+            done => done,
+        };
+        self.introduction = done;
+        Ok(())
+    }
+
+    // Its answers are good, but what it knows may be old, and nobody sees that from an answer.
+    fn note_version(&self, theirs: &str) {
+        let mut notes = self.notes.borrow_mut();
+        if theirs != VERSION && !notes.iter().any(|it| it.code == VERSION_CODE) {
+            notes.push(Health {
+                code: VERSION_CODE.to_owned(),
+                message: format!("the daemon is skillsd {theirs}, this program {VERSION}"),
+                hint: Some(NEXT_VERSION.to_owned()),
+                ..Health::default()
+            });
+        }
+    }
+
+    /// Waits until the server has closed the connection.
+    pub(super) fn wait_for_end(&mut self) -> Result<(), ClientError> {
+        self.connection.wait_for_end()
+    }
+}
+
+fn checked(result: InitializeResult) -> Result<InitializeResult, ClientError> {
+    if compatible(PROTOCOL_VERSION, &result.protocol_version) {
+        return Ok(result);
+    }
+    let ours = PROTOCOL_VERSION.to_owned();
+    Err(ClientError::Version { ours, theirs: result.protocol_version })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::os::unix::net::UnixListener;
+
+    use skills_protocol::method::{ServerShutdown, ServerSync};
+    use skills_protocol::socket::{SocketEnvironment, choose};
+    use skills_protocol::wire::{ShutdownParams, SyncParams};
+    use tempfile::TempDir;
+
+    use super::*;
+
+    const INTRODUCTION: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"serverInfo":{"name":"skillsd","version":"0"},"protocolVersion":"1.0","capabilities":{},"limits":{},"bootId":"b"}}"#;
+    const ANSWER: &str = r#"{"jsonrpc":"2.0","id":2,"result":{"clock":"c"}}"#;
+
+    // Listens; hangs up on the first two connections after their request, and answers on the others.
+    fn stopping(top: &TempDir) -> StartOptions {
+        let skillsd_socket = Some(top.path().join("s.sock").into());
+        let environment = SocketEnvironment { skillsd_socket, ..SocketEnvironment::default() };
+        let location = choose(&environment).expect("absolute");
+        let listener = UnixListener::bind(location.path()).expect("bound");
+        thread::spawn(move || {
+            for (nth, stream) in listener.incoming().enumerate() {
+                let mut stream = stream.expect("accepted");
+                let mut request = [0; 4096];
+                let read = stream.read(&mut request).expect("a request");
+                for answer in [INTRODUCTION, ANSWER].iter().filter(|_| nth > 1 && read > 0) {
+                    let message = format!("Content-Length: {}\r\n\r\n{answer}", answer.len());
+                    stream.write_all(message.as_bytes()).expect("the client reads");
+                }
+            }
+        });
+        StartOptions { program: "/bin/false".into(), ..StartOptions::new(location).expect("us") }
+    }
+
+    #[test]
+    fn a_daemon_that_is_going_away_is_replaced() {
+        let top = TempDir::new().expect("made");
+        let mut link =
+            Link::daemon(stopping(&top), connect_or_start, Limits::default()).expect("accepted");
+        assert_eq!(link.call::<ServerSync>(&SyncParams::default()).expect("answered").clock, "c");
+    }
+
+    #[test]
+    fn what_may_not_be_repeated_is_not() {
+        let top = TempDir::new().expect("made");
+        let mut link =
+            Link::daemon(stopping(&top), connect_or_start, Limits::default()).expect("accepted");
+        let error = link.call::<ServerShutdown>(&ShutdownParams {});
+        assert!(matches!(error, Err(ClientError::Closed)), "{error:?}");
+    }
+}

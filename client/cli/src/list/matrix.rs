@@ -1,0 +1,250 @@
+//! Several profiles' lists as one table: a row for each skill, a column for each agent.
+//!
+//! A row is a name and a file: agents that know the same file by different names are told apart.
+//! It is there when at least one agent shows it to its model; `--all` gives the others as well.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use skills_protocol::path::PathEncoding;
+use skills_protocol::wire::{ListResult, State};
+
+use crate::style::{self, paint};
+use crate::terminal::Terminal;
+use crate::text::{count, cut, cut_start, pad, plain, width};
+
+/// What stands where an agent finds no such skill.
+const NOTHING: &str = "·";
+
+/// A skill, and what each profile makes of it.
+struct Row<'a> {
+    name: &'a str,
+    path: &'a str,
+    encoding: Option<PathEncoding>,
+    cells: Vec<Option<State>>,
+}
+
+/// Returns the table with its legend. `lists` are the profiles' lists, in the order of columns.
+pub(crate) fn render(lists: &[(String, ListResult)], all: bool, terminal: &Terminal) -> String {
+    let rows: Vec<_> = rows(lists)
+        .into_iter()
+        .filter(|row| all || row.cells.iter().flatten().any(|state| state.is_listed()))
+        .collect();
+    let mut text = String::new();
+    let names = rows.iter().map(|row| width(&plain(row.name))).max().unwrap_or(0);
+    push_columns(lists, names, terminal, &mut text);
+    for row in &rows {
+        let cells: Vec<String> = row.cells.iter().map(|state| cell(*state)).collect();
+        let name = paint(style::NAME, pad(&plain(row.name), names));
+        let path = terminal.path(row.path, row.encoding);
+        // Its end tells it from the others.
+        let taken = names + 2 + 2 * cells.len() + 1;
+        let room = terminal.width.map(|width| width.saturating_sub(taken).max(10));
+        let path = paint(style::FAINT, room.map_or(path.clone(), |room| cut_start(&path, room)));
+        let path = terminal.link(row.path, row.encoding, path);
+        let _ = writeln!(text, "{name}  {}  {path}", cells.join(" "));
+    }
+    let used: BTreeSet<State> =
+        rows.iter().flat_map(|row| row.cells.iter().flatten().copied()).collect();
+    let nothing = rows.iter().any(|row| row.cells.contains(&None));
+    let mut marks: Vec<String> =
+        used.iter().map(|state| format!("{} {state}", cell(Some(*state)))).collect();
+    marks.extend(nothing.then(|| format!("{} not found", cell(None))));
+    let summary = format!("{} for {}", count(rows.len() as u64, "skill"), profiles(lists.len()));
+    let gap = if rows.is_empty() { "" } else { "\n" };
+    let _ = writeln!(text, "{gap}{}", paint(style::HEADING, summary));
+    if !marks.is_empty() {
+        push_legend(&marks, terminal, &mut text);
+    }
+    let why = ["Why for one of them:", "`skillsd explain NAME --profile all`"];
+    let is_narrow = terminal.width.is_some_and(|it| why[0].len() + 1 + why[1].len() > it);
+    let _ = writeln!(text, "{}", why.join(if is_narrow { "\n" } else { " " }));
+    text
+}
+
+// Each mark stays with its word.
+fn push_legend(marks: &[String], terminal: &Terminal, text: &mut String) {
+    let mut line = String::new();
+    for mark in marks {
+        let is_full = terminal.width.is_some_and(|it| width(&line) + 2 + width(mark) > it);
+        if is_full && !line.is_empty() {
+            let _ = writeln!(text, "{}", std::mem::take(&mut line));
+        }
+        line.push_str(if line.is_empty() { "" } else { "  " });
+        line.push_str(mark);
+    }
+    let _ = writeln!(text, "{line}");
+}
+
+fn profiles(number: usize) -> String {
+    count(number as u64, "profile")
+}
+
+// A line for each profile, each of which leads down to its column.
+fn push_columns(
+    lists: &[(String, ListResult)],
+    names: usize,
+    terminal: &Terminal,
+    text: &mut String,
+) {
+    for (nth, (profile, result)) in lists.iter().enumerate() {
+        let listed = result.skills.iter().filter(|skill| skill.state.is_listed()).count() as u64;
+        let lead = format!("{}{}", " ".repeat(names + 2), "│ ".repeat(nth));
+        let rule = "──".repeat(lists.len() - nth - 1);
+        let lead = paint(style::FAINT, format!("{lead}┌{rule}─ "));
+        let (profile, number) = (plain(profile), format!("  {}", count(listed, "skill")));
+        let room = terminal.width.map(|columns| columns.saturating_sub(width(&lead)));
+        // How many they are can be seen below.
+        let is_narrow = room.is_some_and(|room| width(&profile) + width(&number) > room);
+        let number = if is_narrow { String::new() } else { paint(style::FAINT, number) };
+        let profile = room.map_or(profile.clone(), |room| cut(&profile, room));
+        let _ = writeln!(text, "{lead}{}{number}", paint(style::HEADING, profile));
+    }
+}
+
+fn rows(lists: &[(String, ListResult)]) -> Vec<Row<'_>> {
+    let mut rows: Vec<Row<'_>> = Vec::new();
+    let mut known: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for (column, (_, result)) in lists.iter().enumerate() {
+        for skill in &result.skills {
+            let key = (skill.name.as_str(), skill.path.as_str());
+            let at = *known.entry(key).or_insert(rows.len());
+            if at == rows.len() {
+                rows.push(Row {
+                    name: &skill.name,
+                    path: &skill.path,
+                    encoding: skill.path_encoding,
+                    cells: vec![None; lists.len()],
+                });
+            }
+            // Of one file met twice, the better one is what the agent shows.
+            let cell = &mut rows[at].cells[column];
+            if cell.is_none_or(|state| !state.is_listed()) {
+                *cell = Some(skill.state);
+            }
+        }
+    }
+    rows
+}
+
+fn cell(state: Option<State>) -> String {
+    let Some(state) = state else { return paint(style::FAINT, NOTHING) };
+    let mark = match state {
+        State::Active => "✓",
+        State::Activated => "◆",
+        State::Conditional => "○",
+        State::Untrusted => "?",
+        State::Shadowed => "=",
+        State::Hidden => "-",
+        State::Ignored => "0",
+        State::Denied => "!",
+        State::Invalid => "✗",
+        State::Refused => "⊘",
+    };
+    paint(style::of_state(state), mark)
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::sample::{in_state, list, shop, skill, terminal, uncolored};
+
+    #[track_caller]
+    fn check(lists: &[(&str, ListResult)], all: bool, columns: usize, expected: &Expect) {
+        let lists: Vec<_> =
+            lists.iter().map(|(name, list)| ((*name).to_owned(), list.clone())).collect();
+        expected.assert_eq(&uncolored(&render(&lists, all, &terminal(Some(columns)))));
+    }
+
+    fn other() -> ListResult {
+        list(vec![
+            in_state(skill("commit", "x"), State::Untrusted, "the folder is not trusted"),
+            skill("pdf", "x"),
+        ])
+    }
+
+    #[test]
+    fn what_somebody_sees_is_a_row() {
+        check(
+            &[("agentskills", shop()), ("gemini-cli", other())],
+            false,
+            80,
+            &expect![[r#"
+                           ┌─── agentskills  3 skills
+                           │ ┌─ gemini-cli  1 skill
+            commit         ✓ ?  ~/shop/.agents/skills/commit/SKILL.md
+            accessibility  ✓ ·  ~/shop/.agents/skills/accessibility/SKILL.md
+            pdf            ✓ ✓  ~/shop/.agents/skills/pdf/SKILL.md
+
+            3 skills for 2 profiles
+            ✓ active  ? untrusted  · not found
+            Why for one of them: `skillsd explain NAME --profile all`
+        "#]],
+        );
+    }
+
+    #[test]
+    fn all_gives_what_nobody_sees_as_well() {
+        let lists = [("agentskills", shop()), ("codex", list(Vec::new())), ("gemini-cli", other())];
+        check(
+            &lists,
+            true,
+            80,
+            &expect![[r#"
+                                ┌───── agentskills  3 skills
+                                │ ┌─── codex  0 skills
+                                │ │ ┌─ gemini-cli  1 skill
+            commit              ✓ · ?  ~/shop/.agents/skills/commit/SKILL.md
+            accessibility       ✓ · ·  ~/shop/.agents/skills/accessibility/SKILL.md
+            database-migration  ○ · ·  ~/shop/.agents/skills/database-migration/SKILL.md
+            changelog           ✗ · ·  ~/shop/.agents/skills/changelog/SKILL.md
+            pdf                 ✓ · ✓  ~/shop/.agents/skills/pdf/SKILL.md
+
+            5 skills for 3 profiles
+            ✓ active  ○ conditional  ✗ invalid  ? untrusted  · not found
+            Why for one of them: `skillsd explain NAME --profile all`
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_narrow_terminal_is_not_left() {
+        let lists = [("opencode-agent-skills", shop()), ("gemini-cli", other())];
+        check(
+            &lists,
+            true,
+            44,
+            &expect![[r#"
+                                    ┌─── opencode-agent-ski…
+                                    │ ┌─ gemini-cli  1 skill
+                commit              ✓ ?  …ls/commit/SKILL.md
+                accessibility       ✓ ·  …ssibility/SKILL.md
+                database-migration  ○ ·  …migration/SKILL.md
+                changelog           ✗ ·  …changelog/SKILL.md
+                pdf                 ✓ ✓  …kills/pdf/SKILL.md
+
+                5 skills for 2 profiles
+                ✓ active  ○ conditional  ✗ invalid
+                ? untrusted  · not found
+                Why for one of them:
+                `skillsd explain NAME --profile all`
+            "#]],
+        );
+    }
+
+    #[test]
+    fn nothing_at_all_is_said() {
+        check(
+            &[("agentskills", list(Vec::new()))],
+            false,
+            80,
+            &expect![[r#"
+              ┌─ agentskills  0 skills
+            0 skills for 1 profile
+            Why for one of them: `skillsd explain NAME --profile all`
+        "#]],
+        );
+    }
+}

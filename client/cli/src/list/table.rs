@@ -1,0 +1,466 @@
+//! A list of skills as a table, and what to say when it is empty.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use skills_protocol::wire::{Entry, ExplainResult, ListResult, Scope, State, Step};
+
+use crate::explain::tree::roots_considered;
+use crate::style::{self, paint};
+use crate::terminal::Terminal;
+use crate::text::{count, cut, pad, parted, plain, width, wrap};
+
+/// How a list is rendered.
+pub(crate) struct View<'a> {
+    pub(crate) all: bool,
+    pub(crate) cwd: &'a Path,
+    /// Whether the bundled sample worktree can be named by its relative path.
+    pub(crate) in_checkout: bool,
+}
+
+/// Returns the table of skills and its last line; nothing when there are none at all.
+///
+/// `skips` are the steps of what could not be used; each is told below its root.
+pub(crate) fn render(
+    result: &ListResult,
+    skips: &[Step],
+    view: &View<'_>,
+    terminal: &Terminal,
+) -> String {
+    let is_shown = |skill: &&Entry| view.all || skill.state.is_listed();
+    let shown: Vec<&Entry> = result.skills.iter().filter(is_shown).collect();
+    let mut text = String::new();
+    let columns = Columns::of(&shown, view.all, terminal);
+    for (scope, root, skills) in grouped(&shown) {
+        let encoding = skills[0].path_encoding;
+        let heading = paint(style::HEADING, terminal.path(root, encoding));
+        let heading = terminal.link(root, encoding, heading);
+        let _ = writeln!(text, "{heading}  {}", paint(style::FAINT, scope));
+        for skill in skills {
+            push_row(skill, &columns, terminal, &mut text);
+        }
+        let is_here = |step: &&Step| step.root.as_deref() == Some(root);
+        push_skips(skips.iter().filter(is_here), terminal, &mut text);
+        text.push('\n');
+    }
+    // Roots that have nothing else.
+    let mut rest: BTreeMap<&str, Vec<&Step>> = BTreeMap::new();
+    for step in skips {
+        if let Some(root) = step.root.as_deref()
+            && !shown.iter().any(|skill| skill.root == root)
+        {
+            rest.entry(root).or_default().push(step);
+        }
+    }
+    for (root, steps) in rest {
+        let heading = terminal.path(root, steps[0].path_encoding);
+        let _ = writeln!(text, "{}", paint(style::HEADING, heading));
+        push_skips(steps.into_iter(), terminal, &mut text);
+        text.push('\n');
+    }
+    if result.skills.iter().any(|skill| skill.state.is_listed()) {
+        push_footer(result, view, terminal, &mut text);
+    }
+    text
+}
+
+fn push_skips<'a>(steps: impl Iterator<Item = &'a Step>, terminal: &Terminal, text: &mut String) {
+    for step in steps {
+        let path = step.path.as_deref().unwrap_or_default();
+        let path = terminal.path(path, step.path_encoding);
+        let reason = step.reason.as_deref().unwrap_or("could not be used");
+        let line = format!("  {path}: {}", terminal.prose(reason));
+        let _ = writeln!(text, "{}", paint(style::WAITING, line));
+    }
+}
+
+// Groups in the order in which they first appear: the profile's own order of roots.
+fn grouped<'a>(shown: &[&'a Entry]) -> Vec<(Scope, &'a str, Vec<&'a Entry>)> {
+    let mut groups: Vec<(Scope, &str, Vec<&Entry>)> = Vec::new();
+    let mut known: BTreeMap<(Scope, &str), usize> = BTreeMap::new();
+    for skill in shown {
+        let at = *known.entry((skill.scope, &skill.root)).or_insert(groups.len());
+        if at == groups.len() {
+            groups.push((skill.scope, &skill.root, Vec::new()));
+        }
+        groups[at].2.push(skill);
+    }
+    groups
+}
+
+/// The widths of a table, the same in all its groups.
+struct Columns {
+    name: usize,
+    state: Option<usize>,
+    description: Option<usize>,
+    // Whether descriptions have lines of their own.
+    is_below: bool,
+}
+
+impl Columns {
+    const INDENT: usize = 2;
+    const GAP: usize = 2;
+    // Longer names stick out; one of them must not squeeze every description.
+    const WIDEST_NAME: usize = 32;
+    // With less room a description would say nothing.
+    const NARROWEST_DESCRIPTION: usize = 24;
+
+    fn of(shown: &[&Entry], all: bool, terminal: &Terminal) -> Self {
+        let names = shown.iter().map(|skill| width(&shown_name(skill)));
+        let name = names.max().unwrap_or(0).min(Self::WIDEST_NAME);
+        let states = shown.iter().map(|skill| skill.state.as_str().len());
+        let state = all.then(|| states.max().unwrap_or(0));
+        let taken = Self::INDENT + name + Self::GAP + state.map_or(0, |state| state + Self::GAP);
+        let description = terminal.width.map(|width| width.saturating_sub(taken));
+        let is_below = description.is_some_and(|room| room < Self::NARROWEST_DESCRIPTION);
+        let below = terminal.width.map(|width| width.saturating_sub(2 * Self::INDENT));
+        Self { name, state, description: if is_below { below } else { description }, is_below }
+    }
+}
+
+fn shown_name(skill: &Entry) -> String {
+    plain(&skill.name)
+}
+
+fn push_row(skill: &Entry, columns: &Columns, terminal: &Terminal, text: &mut String) {
+    // What ends its line is not filled up.
+    let ends_at = |is_last: bool, room: usize| if is_last && columns.is_below { 0 } else { room };
+    let name = pad(&shown_name(skill), ends_at(columns.state.is_none(), columns.name));
+    let name = if skill.state.is_listed() { paint(style::NAME, name) } else { name };
+    let name = terminal.link(&skill.path, skill.path_encoding, name);
+    let state = columns.state.map_or(String::new(), |room| {
+        let state = pad(skill.state.as_str(), ends_at(true, room));
+        format!("{}  ", paint(style::of_state(skill.state), state))
+    });
+    let notes = notes(skill);
+    let room = columns.description.map(|room| room.saturating_sub(width(&notes)));
+    let description = plain(skill.description.as_deref().unwrap_or("(no description)"));
+    let description = room.map_or(description.clone(), |room| cut(&description, room));
+    let notes = paint(style::WAITING, notes);
+    let gap = if columns.is_below { "\n    " } else { "" };
+    let row = format!("  {name}  {state}{gap}{description}{notes}");
+    for line in row.lines() {
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+    if columns.state.is_some()
+        && let Some(reason) = &skill.reason
+    {
+        for line in
+            wrap(&terminal.prose(reason), terminal.width.map(|width| width.saturating_sub(4)))
+        {
+            let _ = writeln!(text, "    {}", paint(style::FAINT, line));
+        }
+    }
+}
+
+// What a person should know about a skill although it is listed.
+fn notes(skill: &Entry) -> String {
+    let mut notes = Vec::new();
+    if skill.stale {
+        notes.push("broken right now".to_owned());
+    }
+    if skill.diagnostics.error > 0 {
+        notes.push(count(skill.diagnostics.error.into(), "error"));
+    }
+    if skill.diagnostics.warning > 0 {
+        notes.push(count(skill.diagnostics.warning.into(), "warning"));
+    }
+    if notes.is_empty() { String::new() } else { format!("  ({})", notes.join(", ")) }
+}
+
+fn push_footer(result: &ListResult, view: &View<'_>, terminal: &Terminal, text: &mut String) {
+    let listed = result.skills.iter().filter(|skill| skill.state.is_listed()).count() as u64;
+    let others = not_shown(result);
+    let advice = others.as_ref().filter(|_| !view.all).map(|_| "skillsd list --all".to_owned());
+    let parts: Vec<String> =
+        [Some(count(listed, "skill")), others, advice].into_iter().flatten().collect();
+    for line in parted(&parts, terminal.width).lines() {
+        let _ = writeln!(text, "{}", paint(style::HEADING, line));
+    }
+}
+
+// How many the model does not see, and why: `3 not shown: 1 shadowed, 2 invalid`.
+fn not_shown(result: &ListResult) -> Option<String> {
+    let mut states: BTreeMap<State, u64> = BTreeMap::new();
+    for skill in result.skills.iter().filter(|skill| !skill.state.is_listed()) {
+        *states.entry(skill.state).or_default() += 1;
+    }
+    let words: Vec<String> = states.iter().map(|(state, n)| format!("{n} {state}")).collect();
+    let n_others: u64 = states.values().sum();
+    (n_others > 0).then(|| format!("{n_others} not shown: {}", words.join(", ")))
+}
+
+/// Returns what to say when no skill is listed: where it was looked, and what to do.
+pub(crate) fn render_none(
+    result: &ListResult,
+    looked: &ExplainResult,
+    view: &View<'_>,
+    terminal: &Terminal,
+) -> String {
+    let cwd = terminal.local_path(view.cwd);
+    let others = not_shown(result).map(|others| format!(" · {others}"));
+    let profile = plain(&looked.profile);
+    let mut text =
+        format!("No skill for `{profile}` in {cwd}{}\n\n", others.as_deref().unwrap_or(""));
+    let roots = roots_considered(&looked.steps, terminal);
+    if !roots.is_empty() {
+        let _ = writeln!(text, "{}", paint(style::HEADING, "Looked in"));
+        text.push_str(&roots);
+        text.push('\n');
+    }
+    let all = ("skillsd list --all", "lists also what is not shown, with reasons");
+    let explain = ("skillsd explain NAME", "says why an agent does not see a skill");
+    let sample = ("cargo run --release -- list tests/samples/worktree", "lists a sample");
+    let next = [
+        (others.is_some() && !view.all).then_some(all),
+        Some(explain),
+        view.in_checkout.then_some(sample),
+    ];
+    let next: Vec<_> = next.into_iter().flatten().collect();
+    let columns = next.iter().map(|(command, _)| width(command)).max().unwrap_or(0);
+    let _ = writeln!(text, "{}", paint(style::HEADING, "Next"));
+    for (command, what) in next {
+        let _ = writeln!(text, "  {}  {what}", paint(style::NAME, pad(command, columns)));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+    use skills_protocol::wire::{Outcome, Step, StepKind, Verdict};
+
+    use super::*;
+    use crate::sample::{in_state, list, shop, skill, terminal, uncolored};
+
+    fn view(all: bool) -> View<'static> {
+        let cwd = Path::new("/home/ann/shop");
+        View { all, cwd, in_checkout: false }
+    }
+
+    #[track_caller]
+    fn check(result: &ListResult, all: bool, width: Option<usize>, expected: &Expect) {
+        let text = uncolored(&render(result, &[], &view(all), &terminal(width)));
+        // Paths stay whole, so that they can be copied.
+        let lines = text.lines().filter(|line| !line.contains('/'));
+        let widest = lines.map(super::width).max().unwrap_or(0);
+        assert!(width.is_none_or(|width| widest <= width), "{widest} columns");
+        expected.assert_eq(&text);
+    }
+
+    #[test]
+    fn skills_are_grouped_by_root_and_cut_to_the_terminal() {
+        check(
+            &shop(),
+            false,
+            Some(72),
+            &expect![[r#"
+                ~/shop/.agents/skills  project
+                  commit         Writes a commit message in the house style.
+                  accessibility  Checks a page against WCAG 2.2 and says w…  (1 warning)
+
+                ~/.agents/skills  user
+                  pdf            Fills, splits and merges PDF files…  (broken right now)
+
+                3 skills
+                3 not shown: 1 conditional, 1 shadowed, 1 invalid
+                skillsd list --all
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_pipe_gets_every_word() {
+        check(
+            &shop(),
+            false,
+            None,
+            &expect![[r#"
+                ~/shop/.agents/skills  project
+                  commit         Writes a commit message in the house style.
+                  accessibility  Checks a page against WCAG 2.2 and says what to change.  (1 warning)
+
+                ~/.agents/skills  user
+                  pdf            Fills, splits and merges PDF files. Use it for every form that a customer sends.  (broken right now)
+
+                3 skills · 3 not shown: 1 conditional, 1 shadowed, 1 invalid · skillsd list --all
+            "#]],
+        );
+    }
+
+    #[test]
+    fn all_adds_the_state_and_the_reason() {
+        check(
+            &shop(),
+            true,
+            Some(72),
+            &expect![[r#"
+                ~/shop/.agents/skills  project
+                  commit              active       Writes a commit message in the house…
+                  accessibility       active       Checks a page against W…  (1 warning)
+                  database-migration  conditional  Writes a migration and its way back.
+                    no file that matches `migrations/**` was touched yet
+
+                ~/shop/.claude/skills  project
+                  commit              shadowed     Writes a commit message.
+                    `~/shop/.agents/skills/commit/SKILL.md` has the same name and comes
+                    first
+                  changelog           invalid      (no description)
+                    `description` is missing (SKILL.md:1:1)
+
+                ~/.agents/skills  user
+                  pdf                 active       Fills, splits an…  (broken right now)
+
+                3 skills · 3 not shown: 1 conditional, 1 shadowed, 1 invalid
+            "#]],
+        );
+    }
+
+    #[test]
+    fn where_a_line_has_no_room_a_description_has_one_of_its_own() {
+        check(
+            &shop(),
+            true,
+            Some(50),
+            &expect![[r#"
+                ~/shop/.agents/skills  project
+                  commit              active
+                    Writes a commit message in the house style.
+                  accessibility       active
+                    Checks a page against WCAG 2.2 a…  (1 warning)
+                  database-migration  conditional
+                    Writes a migration and its way back.
+                    no file that matches `migrations/**` was
+                    touched yet
+
+                ~/shop/.claude/skills  project
+                  commit              shadowed
+                    Writes a commit message.
+                    `~/shop/.agents/skills/commit/SKILL.md` has
+                    the same name and comes first
+                  changelog           invalid
+                    (no description)
+                    `description` is missing (SKILL.md:1:1)
+
+                ~/.agents/skills  user
+                  pdf                 active
+                    Fills, splits and merges…  (broken right now)
+
+                3 skills
+                3 not shown: 1 conditional, 1 shadowed, 1 invalid
+            "#]],
+        );
+    }
+
+    #[test]
+    fn one_long_name_does_not_squeeze_the_others() {
+        let skills = vec![skill("a", "Short."), skill(&"n".repeat(64), "Long.")];
+        check(
+            &list(skills),
+            false,
+            None,
+            &expect![[r#"
+            ~/shop/.agents/skills  project
+              a                                 Short.
+              nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn  Long.
+
+            2 skills
+        "#]],
+        );
+    }
+
+    #[test]
+    fn hostile_text_is_shown_and_not_obeyed() {
+        let hostile = skill("x\u{1b}]0;gone\u{7}", "line one\n\n\u{1b}[2Jline two \u{202e}abc");
+        check(
+            &list(vec![hostile]),
+            false,
+            None,
+            &expect![[r#"
+            ~/shop/.agents/skills  project
+              x\u{1b}]0;gone\u{7}  line one \u{1b}[2Jline two \u{202e}abc
+
+            1 skill
+        "#]],
+        );
+    }
+
+    #[test]
+    fn with_nothing_to_list_it_says_where_it_looked_and_what_to_do() {
+        let root = |path: &str, outcome, found| Step {
+            root: Some(path.into()),
+            found,
+            ..Step::new(StepKind::Root, outcome)
+        };
+        let looked = ExplainResult {
+            clock: "c".into(),
+            health: Vec::new(),
+            name: None,
+            path: None,
+            path_encoding: None,
+            profile: "agentskills".into(),
+            verdict: Verdict { state: None, summary: "no skills".into(), next: None },
+            steps: vec![
+                root("/home/ann/shop/.agents/skills", Outcome::Searched, Some(0)),
+                root("/home/ann/shop/.claude/skills", Outcome::Missing, None),
+                root("/home/ann/shop/.codex/skills", Outcome::Missing, None),
+                root("/home/ann/.agents/skills", Outcome::Unreadable, None),
+            ],
+        };
+        let view = View { in_checkout: true, ..view(false) };
+        let text = uncolored(&render_none(&list(Vec::new()), &looked, &view, &terminal(Some(72))));
+        expect![[r#"
+            No skill for `agentskills` in ~/shop
+
+            Looked in
+              ~/shop/.agents/skills  no skills
+              do not exist: ~/shop/.claude/skills, ~/shop/.codex/skills
+              ~/.agents/skills       cannot be read
+
+            Next
+              skillsd explain NAME                                says why an agent does not see a skill
+              cargo run --release -- list tests/samples/worktree  lists a sample
+        "#]].assert_eq(&text);
+    }
+
+    #[test]
+    fn with_nothing_listed_the_others_are_counted() {
+        let skills = vec![in_state(skill("a", "A."), State::Invalid, "no description")];
+        let looked = ExplainResult {
+            clock: "c".into(),
+            health: Vec::new(),
+            name: None,
+            path: None,
+            path_encoding: None,
+            profile: "agentskills".into(),
+            verdict: Verdict { state: None, summary: "no skills".into(), next: None },
+            steps: Vec::new(),
+        };
+        let text = render_none(&list(skills), &looked, &view(false), &terminal(Some(72)));
+        expect![[r#"
+            No skill for `agentskills` in ~/shop · 1 not shown: 1 invalid
+
+            Next
+              skillsd list --all    lists also what is not shown, with reasons
+              skillsd explain NAME  says why an agent does not see a skill
+        "#]]
+        .assert_eq(&uncolored(&text));
+    }
+
+    #[test]
+    fn the_rows_of_all_stand_even_when_none_is_listed() {
+        let skills = vec![in_state(skill("a", "A."), State::Ignored, "switched off in settings")];
+        check(
+            &list(skills),
+            true,
+            Some(60),
+            &expect![[r#"
+            ~/shop/.agents/skills  project
+              a  ignored  A.
+                switched off in settings
+
+        "#]],
+        );
+    }
+}

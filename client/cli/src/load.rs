@@ -1,0 +1,242 @@
+//! `skillsd load`: a skill as its agent hands it to the model, and `skillsd catalog`: what goes
+//! into the prompt.
+//!
+//! The text goes to the output as it is, to be read or piped; what is to be known about it goes
+//! to the error output.
+
+use std::ffi::OsString;
+
+use clap::{Args, ValueEnum};
+use skills_protocol::method::{CatalogRender, SkillsLoad};
+use skills_protocol::wire::{
+    By, CatalogFormat, CatalogParams, CatalogResult, LoadFormat, LoadParams, LoadResult, Shell,
+};
+
+use crate::confirm::has_person;
+use crate::context::CommandContext;
+use crate::exit::Exit;
+use crate::failure::CommandError;
+use crate::link::Link;
+use crate::place::{Place, SessionFlag, Target};
+use crate::terminal::Terminal;
+use crate::text::{count, plain};
+
+/// What to load.
+#[derive(Debug, Clone, Args)]
+pub struct LoadArgs {
+    /// A skill's name, a SKILL.md or a skill's directory
+    #[arg(value_name = "NAME|PATH")]
+    target: OsString,
+    /// The skill's arguments
+    #[arg(value_name = "ARGS")]
+    arguments: Vec<String>,
+    /// Write it as this agent does [default: the profile's]
+    ///
+    /// One of `opencode`, `claude`, `agentskills`, `codex`, `gemini`, `plugin` and `raw`;
+    /// `opencode@founding` and `claude@founding` are as the first documents describe these two.
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<String>,
+    /// Who asks for it: the model, or the user by its name
+    #[arg(long, value_name = "WHO", default_value = "model", hide_possible_values = true)]
+    by: Who,
+    /// What becomes of commands in it: list, none, execute
+    #[arg(long, value_name = "WHAT", default_value = "list", hide_possible_values = true)]
+    shell: Commands,
+    /// Where the user is asked first, wait for the answer
+    ///
+    /// Any client gives it: `skillsd permission pending` shows what is asked, `skillsd permission
+    /// reply` answers. Without this the command fails with the question's id, and the answer
+    /// counts for the next one.
+    #[arg(long)]
+    wait: bool,
+}
+
+/// Who asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Who {
+    /// The model.
+    Model,
+    /// The user.
+    User,
+}
+
+/// What becomes of commands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Commands {
+    /// They are listed.
+    List,
+    /// A sentence stands in their place.
+    None,
+    /// They are run.
+    Execute,
+}
+
+/// What catalog to write.
+#[derive(Debug, Clone, Args)]
+pub struct CatalogArgs {
+    /// Write it as this agent does [default: the profile's]
+    ///
+    /// A profile's name, or one of `xml`, `markdown`, `claude`, `codex`, `gemini`, `plugin`,
+    /// `skills-ref` and `json`.
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<String>,
+    /// How many tokens the model's context has
+    #[arg(long = "context", value_name = "TOKENS")]
+    context_tokens: Option<u64>,
+    /// How many characters there are for it, in place of the agent's own rule
+    #[arg(long = "budget", value_name = "CHARACTERS")]
+    budget_chars: Option<u64>,
+    /// Name only skills in whose name or description this is found; `*` is anything
+    ///
+    /// With the format `plugin` it is that plugin's search: with where each skill is from and its
+    /// scripts.
+    #[arg(long, value_name = "QUERY")]
+    query: Option<String>,
+    #[command(flatten)]
+    session: SessionFlag,
+}
+
+pub(super) fn run(cx: &CommandContext<'_>, args: &LoadArgs) -> Result<Exit, CommandError> {
+    if args.wait && cx.global.no_daemon {
+        return Err(CommandError::usage("`--wait` needs the daemon, which others can answer")
+            .with_hint("Leave out `--no-daemon`."));
+    }
+    let place = Place::of(cx.global, None)?.single_profile()?;
+    let words = LoadFormat::ALL.iter().map(|it| (it.as_str(), *it));
+    let mut params = LoadParams {
+        args: (!args.arguments.is_empty()).then(|| raw(&args.arguments)),
+        by: Some(match args.by {
+            Who::Model => By::Model,
+            Who::User => By::User,
+        }),
+        format: args.format.as_deref().map(|it| format(it, words)).transpose()?,
+        shell: Some(match args.shell {
+            Commands::List => Shell::List,
+            Commands::None => Shell::None,
+            Commands::Execute => Shell::Execute,
+        }),
+        wait: args.wait.then_some(true),
+        ..LoadParams::default()
+    };
+    match place.target(&args.target) {
+        Target::Path(path) => params.path = place.fill(&mut params, Some(&path)),
+        Target::Name(name) => {
+            place.fill(&mut params, None);
+            params.name = Some(name);
+        }
+    }
+    // Arguments count as the user's own only at a terminal.
+    let is_typed = matches!((args.by, args.shell), (Who::User, Commands::Execute)) && has_person();
+    let mut link = match (args.wait, is_typed) {
+        (true, _) => Link::open_for_the_user(cx)?,
+        (false, true) => Link::open_consent(cx)?,
+        (false, false) => Link::open(cx)?,
+    };
+    if cx.global.json {
+        cx.terminal.print(&format!("{}\n", link.call_text::<SkillsLoad>(&params)?))?;
+        return Ok(Exit::Fine);
+    }
+    let result = link.call::<SkillsLoad>(&params)?;
+    print(cx.terminal, &result.output)?;
+    cx.terminal.print_notes(&notes(&result));
+    cx.terminal.print_health(&result.health);
+    Ok(Exit::Fine)
+}
+
+pub(super) fn catalog(cx: &CommandContext<'_>, args: &CatalogArgs) -> Result<Exit, CommandError> {
+    let place = Place::of(cx.global, None)?.single_profile()?.seen_by(&args.session);
+    let words = CatalogFormat::ALL.iter().map(|it| (it.as_str(), *it));
+    let mut params = CatalogParams {
+        format: args.format.as_deref().map(|it| format(it, words)).transpose()?,
+        context_tokens: args.context_tokens,
+        budget_chars: args.budget_chars,
+        query: args.query.clone(),
+        ..CatalogParams::default()
+    };
+    place.fill(&mut params, None);
+    let mut link = Link::open(cx)?;
+    if cx.global.json {
+        cx.terminal.print(&format!("{}\n", link.call_text::<CatalogRender>(&params)?))?;
+        return Ok(Exit::Fine);
+    }
+    let result = link.call::<CatalogRender>(&params)?;
+    if !result.text.is_empty() {
+        print(cx.terminal, &result.text)?;
+    }
+    cx.terminal.print_notes(&[summary(&result)]);
+    cx.terminal.print_health(&result.health);
+    Ok(Exit::Fine)
+}
+
+/// Finds the format of that name.
+fn format<T>(
+    name: &str,
+    words: impl Iterator<Item = (&'static str, T)> + Clone,
+) -> Result<T, CommandError> {
+    let found = words.clone().find(|(word, _)| *word == name).map(|(_, format)| format);
+    found.ok_or_else(|| {
+        let all: Vec<_> = words.map(|(word, _)| format!("`{word}`")).collect();
+        CommandError::usage(format!("there is no format `{}`", plain(name)))
+            .with_hint(format!("The formats are {}.", all.join(", ")))
+    })
+}
+
+/// Returns arguments as one text that is split into the same again.
+fn raw(arguments: &[String]) -> String {
+    let quoted = |it: &String| {
+        let is_plain =
+            !it.is_empty() && !it.contains(|c: char| c.is_whitespace() || "'\"\\".contains(c));
+        if is_plain { it.clone() } else { format!("'{}'", it.replace('\'', "'\\''")) }
+    };
+    arguments.iter().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+/// Prints a text as it is; for a person without what would steer the terminal.
+fn print(terminal: &Terminal, text: &str) -> Result<(), CommandError> {
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    terminal.print_exact(&format!("{text}{end}"))
+}
+
+fn notes(result: &LoadResult) -> Vec<String> {
+    let mut notes: Vec<_> = result.warnings.iter().map(|it| plain(it)).collect();
+    match result.commands.len() {
+        0 => {}
+        1 => notes.push("A command in it is for the agent to run; `--json` shows it.".to_owned()),
+        n_commands => notes.push(format!(
+            "{n_commands} commands in it are for the agent to run; `--json` lists them."
+        )),
+    }
+    notes
+}
+
+fn summary(result: &CatalogResult) -> String {
+    let mut parts =
+        vec![format!("{}, about {}", count(result.count, "skill"), count(result.tokens, "token"))];
+    if result.shortened > 0 {
+        let shortened = count(result.shortened, "description");
+        parts.push(format!("{shortened} shortened for want of room"));
+    }
+    if result.omitted > 0 {
+        parts.push(format!("{} left out", count(result.omitted, "skill")));
+    }
+    parts.join("; ") + "."
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_one_text() {
+        let raw = |list: &[&str]| raw(&list.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>());
+        assert_eq!(raw(&["a", "b c", "", "it's", "-x"]), "a 'b c' '' 'it'\\''s' -x");
+    }
+
+    #[test]
+    fn formats_are_found_by_their_names() {
+        let words = || LoadFormat::ALL.iter().map(|it| (it.as_str(), *it));
+        assert_eq!(format("claude@founding", words()).unwrap(), LoadFormat::ClaudeFounding);
+        let error = format("clade", words()).unwrap_err();
+        assert_eq!(error.message(), "there is no format `clade`");
+    }
+}

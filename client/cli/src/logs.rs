@@ -1,0 +1,150 @@
+//! `skillsd logs`: the log files of the daemon, with or without its help.
+//!
+//! Reads the files themselves, so that it works when nothing else does.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use clap::Args;
+use serde_json::json;
+
+use crate::context::CommandContext;
+use crate::exit::Exit;
+use crate::failure::CommandError;
+use crate::text::plain_exact;
+use skills_client::environment::state_directory;
+use skills_client::logs::files;
+
+/// How often it is looked for more. A person does not see the difference.
+const INTERVAL: Duration = Duration::from_millis(200);
+
+/// What to show.
+#[derive(Debug, Clone, Args)]
+pub struct LogsArgs {
+    /// Go on and print what comes
+    #[arg(long, short)]
+    follow: bool,
+    /// How many of the last lines to print [default: 100]
+    #[arg(long, short = 'n', value_name = "N")]
+    lines: Option<usize>,
+}
+
+pub(super) fn run(cx: &CommandContext<'_>, args: &LogsArgs) -> Result<Exit, CommandError> {
+    let Some(directory) = state_directory() else {
+        return Err(CommandError::usage("neither XDG_STATE_HOME nor HOME says where the log is"));
+    };
+    let mut tail = Tail::default();
+    let lines = tail.more(&directory).map_err(|error| unreadable(&directory, &error))?;
+    if lines.is_empty() && !args.follow {
+        return Err(none(&directory));
+    }
+    let skipped = lines.len().saturating_sub(args.lines.unwrap_or(100));
+    let mut is_read = print(cx, &lines[skipped..])?;
+    while is_read && args.follow {
+        thread::sleep(INTERVAL);
+        let lines = tail.more(&directory).map_err(|error| unreadable(&directory, &error))?;
+        is_read = print(cx, &lines)?;
+    }
+    Ok(Exit::Fine)
+}
+
+fn print(cx: &CommandContext<'_>, lines: &[String]) -> Result<bool, CommandError> {
+    let render = |line: &String| {
+        if cx.global.json { format!("{}\n", json!({ "line": line })) } else { shown(line) }
+    };
+    cx.terminal.print_while_read(&lines.iter().map(render).collect::<String>())
+}
+
+fn shown(line: &str) -> String {
+    format!("{}\n", plain_exact(line))
+}
+
+fn unreadable(directory: &Path, error: &io::Error) -> CommandError {
+    CommandError::finding(format!("failed to read the log in `{}`", directory.display()))
+        .because(error.to_string())
+}
+
+fn none(directory: &Path) -> CommandError {
+    CommandError::finding(format!("there is no log in `{}`", directory.display())).with_hint(
+        "A daemon that a command starts logs there; one that systemd runs logs to the journal: `journalctl --user -u skillsd`.",
+    )
+}
+
+/// What was read so far.
+#[derive(Debug, Default)]
+struct Tail {
+    file: Option<PathBuf>,
+    offset: u64,
+    /// The beginning of a line that is still being written.
+    begun: Vec<u8>,
+}
+
+impl Tail {
+    /// Returns the lines that have been finished since the last time, of all files.
+    fn more(&mut self, directory: &Path) -> io::Result<Vec<String>> {
+        let files = match files(directory) {
+            Ok(files) => files,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(error),
+        };
+        let mut lines = Vec::new();
+        for file in files {
+            match &self.file {
+                Some(known) if *known > file => continue,
+                Some(known) if *known == file => {}
+                Some(_) | None => {
+                    (self.offset, self.file) = (0, Some(file.clone()));
+                }
+            }
+            self.read(&file, &mut lines)?;
+        }
+        Ok(lines)
+    }
+
+    fn read(&mut self, path: &Path, lines: &mut Vec<String>) -> io::Result<()> {
+        let mut file = match File::open(path) {
+            Ok(file) => file,
+            // The oldest go while we read.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        file.seek(SeekFrom::Start(self.offset))?;
+        self.offset += file.read_to_end(&mut self.begun)? as u64;
+        let Some(end) = self.begun.iter().rposition(|byte| *byte == b'\n') else { return Ok(()) };
+        let rest = self.begun.split_off(end + 1);
+        let whole = std::mem::replace(&mut self.begun, rest);
+        lines.extend(String::from_utf8_lossy(&whole).lines().map(str::to_owned));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn whole_lines_are_read_once_across_days() {
+        let top = tempfile::TempDir::new().expect("made");
+        let mut tail = Tail::default();
+        assert!(tail.more(&top.path().join("gone")).expect("nothing").is_empty());
+        let first = top.path().join("skillsd.2026-01-01.log");
+        fs::write(&first, "one\ntwo\nthr").expect("written");
+        assert_eq!(tail.more(top.path()).expect("read"), ["one", "two"]);
+        let mut file = fs::OpenOptions::new().append(true).open(&first).expect("opened");
+        file.write_all(b"ee\n").expect("written");
+        fs::write(top.path().join("skillsd.2026-01-02.log"), "four\n").expect("written");
+        assert_eq!(tail.more(top.path()).expect("read"), ["three", "four"]);
+        assert!(tail.more(top.path()).expect("read").is_empty());
+    }
+
+    #[test]
+    fn what_a_log_holds_cannot_reach_the_terminal() {
+        assert_eq!(shown("a\u{1b}[31mb"), "a\\u{1b}[31mb\n");
+    }
+}

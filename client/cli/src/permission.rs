@@ -1,0 +1,278 @@
+//! `skillsd permission`: what agents want to be allowed, and what the user says.
+
+use std::fmt::Write as _;
+
+use clap::{Args, Subcommand, ValueEnum};
+use skills_protocol::method::{
+    PermissionCheck, PermissionGranted, PermissionPending, PermissionReply, PermissionRevoke,
+};
+use skills_protocol::wire::{
+    Health, PendingPermission, PermissionAction, PermissionCheckParams, PermissionCheckResult,
+    PermissionGrantedParams, PermissionGrantedResult, PermissionPendingParams,
+    PermissionPendingResult, PermissionReplyParams, PermissionReplyResult, PermissionRevokeParams,
+    PermissionRevokeResult, Reply,
+};
+
+use crate::confirm::{agree, declined, require_person};
+use crate::context::CommandContext;
+use crate::exit::Exit;
+use crate::failure::CommandError;
+use crate::link::{Link, ask, ask_over};
+use crate::place::Place;
+use crate::style::{self, paint};
+use crate::terminal::Terminal;
+use crate::text::plain;
+
+/// What to do about permissions.
+#[derive(Debug, Clone, Args)]
+pub struct PermissionArgs {
+    /// What to do.
+    #[command(subcommand)]
+    action: Action,
+}
+
+/// What to do about permissions.
+#[derive(Debug, Clone, Subcommand)]
+enum Action {
+    /// List what waits for an answer
+    Pending,
+    /// Answer: once, always or reject
+    Reply {
+        /// What to answer, as `pending` names it
+        #[arg(value_name = "ID")]
+        id: String,
+        /// The answer: once, always or reject
+        #[arg(value_name = "ANSWER", hide_possible_values = true)]
+        answer: Word,
+        /// What to tell the model besides
+        #[arg(long, value_name = "TEXT")]
+        message: Option<String>,
+        /// With always: allow this pattern in place of the name (repeatable)
+        #[arg(long = "pattern", value_name = "PATTERN")]
+        patterns: Vec<String>,
+    },
+    /// Say whether an agent may use a skill here, and by which rule
+    Check {
+        /// The skill's name
+        #[arg(value_name = "NAME")]
+        name: String,
+    },
+    /// List what was always allowed here
+    Granted,
+    /// Take back something that was always allowed here
+    Revoke {
+        /// What was allowed, as `granted` names it
+        #[arg(value_name = "PATTERN")]
+        pattern: String,
+        /// The kind of permission
+        #[arg(long, value_name = "KIND", default_value = SKILL)]
+        permission: String,
+    },
+}
+
+/// An answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Word {
+    /// Yes, this time.
+    Once,
+    /// Yes, and for good.
+    Always,
+    /// No.
+    Reject,
+}
+
+/// The permission that skills are about.
+const SKILL: &str = "skill";
+
+pub(super) fn run(cx: &CommandContext<'_>, args: &PermissionArgs) -> Result<Exit, CommandError> {
+    let place = || Place::of(cx.global, None)?.single_profile();
+    match &args.action {
+        Action::Pending => {
+            ask::<PermissionPending>(cx, &PermissionPendingParams::default(), pending)
+        }
+        Action::Reply { id, answer, message, patterns } => {
+            let params = PermissionReplyParams {
+                id: id.clone(),
+                reply: match answer {
+                    Word::Once => Reply::Once,
+                    Word::Always => Reply::Always,
+                    Word::Reject => Reply::Reject,
+                },
+                message: message.clone(),
+                always: patterns.clone(),
+            };
+            if *answer == Word::Reject {
+                return ask::<PermissionReply>(cx, &params, replied);
+            }
+            require_person("skillsd permission reply")?;
+            let mut link = Link::open_consent(cx)?;
+            let waiting = link.call::<PermissionPending>(&PermissionPendingParams::default())?;
+            // The daemon says that there is none of that id.
+            if let Some(request) = waiting.requests.iter().find(|it| it.id == *id)
+                && !agree(cx.terminal, &offered(request, &params, cx.terminal))?
+            {
+                return Ok(declined(cx.terminal));
+            }
+            ask_over::<PermissionReply>(link, cx, &params, replied)
+        }
+        Action::Check { name } => {
+            let mut params = PermissionCheckParams {
+                permission: SKILL.to_owned(),
+                patterns: vec![name.clone()],
+                ..PermissionCheckParams::default()
+            };
+            place()?.fill(&mut params, None);
+            ask::<PermissionCheck>(cx, &params, checked)
+        }
+        Action::Granted => {
+            let mut params = PermissionGrantedParams::default();
+            place()?.fill(&mut params, None);
+            ask::<PermissionGranted>(cx, &params, granted)
+        }
+        Action::Revoke { pattern, permission } => {
+            let mut params = PermissionRevokeParams {
+                permission: permission.clone(),
+                pattern: pattern.clone(),
+                ..PermissionRevokeParams::default()
+            };
+            place()?.fill(&mut params, None);
+            ask::<PermissionRevoke>(cx, &params, revoked)
+        }
+    }
+}
+
+fn pending(result: &PermissionPendingResult, terminal: &Terminal) -> (String, Vec<Health>) {
+    if result.requests.is_empty() {
+        return ("Nothing waits for an answer\n".to_owned(), result.health.clone());
+    }
+    let mut text = String::new();
+    for request in &result.requests {
+        push_request(request, terminal, &mut text);
+    }
+    let _ = writeln!(
+        text,
+        "\nAnswer with {}",
+        paint(style::HINT, "skillsd permission reply ID once|always|reject")
+    );
+    (text, result.health.clone())
+}
+
+fn push_request(request: &PendingPermission, terminal: &Terminal, text: &mut String) {
+    let what = request.patterns.iter().map(|it| plain(it)).collect::<Vec<_>>().join(", ");
+    let kind = plain(&request.permission);
+    let id = paint(style::NAME, plain(&request.id));
+    let cwd = terminal.path(&request.cwd, request.path_encoding);
+    let _ = writeln!(text, "{id}  {kind} {what}  {}", paint(style::FAINT, cwd));
+    let _ = writeln!(text, "  {}", plain(&request.reason));
+    let who: Vec<_> = [("session", &request.session), ("agent", &request.agent)]
+        .into_iter()
+        .filter_map(|(name, it)| Some(format!("{name} {}", plain(it.as_deref()?))))
+        .chain([plain(&request.profile)])
+        .collect();
+    let _ = writeln!(text, "  {}", paint(style::FAINT, who.join(" · ")));
+    if !request.always.is_empty() {
+        let always = request.always.iter().map(|it| plain(it)).collect::<Vec<_>>().join(", ");
+        let _ = writeln!(text, "  {}", paint(style::FAINT, format!("always would allow {always}")));
+    }
+}
+
+/// Returns what an answer would allow, and the question.
+fn offered(
+    request: &PendingPermission,
+    answer: &PermissionReplyParams,
+    terminal: &Terminal,
+) -> String {
+    let mut text = String::new();
+    push_request(request, terminal, &mut text);
+    for (key, value) in &request.metadata {
+        let _ = writeln!(text, "  {}", plain(&format!("{key}: {value}")));
+    }
+    let allowed = match answer.reply {
+        Reply::Always if answer.always.is_empty() => Some(&request.always),
+        Reply::Always => Some(&answer.always),
+        Reply::Once | Reply::Reject => None,
+    };
+    match allowed.map(|it| it.iter().map(|it| plain(it)).collect::<Vec<_>>().join(", ")) {
+        Some(patterns) => text + &format!("Allow {patterns} here from now on?"),
+        None => text + "Allow it this time?",
+    }
+}
+
+fn replied(result: &PermissionReplyResult, _: &Terminal) -> (String, Vec<Health>) {
+    let mut text = format!("{} answered: {}\n", paint(style::GOOD, "✓"), plain(&result.id));
+    for id in &result.also {
+        let _ = writeln!(text, "  and with it {}", plain(id));
+    }
+    (text, result.health.clone())
+}
+
+fn checked(result: &PermissionCheckResult, terminal: &Terminal) -> (String, Vec<Health>) {
+    let word = match result.action {
+        PermissionAction::Allow => paint(style::GOOD, "✓ allowed"),
+        PermissionAction::Ask => paint(style::WAITING, "○ asks"),
+        PermissionAction::Deny => paint(style::BAD, "✗ denied"),
+    };
+    (format!("{word}: {}\n", terminal.prose(&result.reason)), result.health.clone())
+}
+
+fn granted(result: &PermissionGrantedResult, _: &Terminal) -> (String, Vec<Health>) {
+    if result.grants.is_empty() {
+        return ("Nothing was always allowed here\n".to_owned(), result.health.clone());
+    }
+    let line = |kind: &str, pattern: &str| {
+        format!("{}  {}\n", paint(style::NAME, plain(pattern)), paint(style::FAINT, plain(kind)))
+    };
+    let text = result.grants.iter().map(|it| line(&it.permission, &it.pattern)).collect();
+    (text, result.health.clone())
+}
+
+fn revoked(result: &PermissionRevokeResult, _: &Terminal) -> (String, Vec<Health>) {
+    let text = if result.revoked {
+        format!("{} taken back\n", paint(style::GOOD, "✓"))
+    } else {
+        "That was not allowed here; `skillsd permission granted` lists what was\n".to_owned()
+    };
+    (text, result.health.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use serde_json::Map;
+
+    use super::*;
+    use crate::sample::{terminal, uncolored};
+
+    #[test]
+    fn what_waits_says_who_wants_what_and_how_to_answer() {
+        let request = PendingPermission {
+            id: "3fa1-1".into(),
+            permission: SKILL.into(),
+            patterns: vec!["deploy".into()],
+            always: vec!["deploy".into()],
+            suggestions: vec!["deploy".into(), "deploy *".into()],
+            metadata: Map::new(),
+            reason: "The user is asked before `deploy` is loaded: it has `hooks`.".into(),
+            rule: None,
+            session: Some("5f0c".into()),
+            agent: None,
+            cwd: "/home/ann/shop".into(),
+            path_encoding: None,
+            profile: "claude-code".into(),
+            waiting: true,
+            at: 1,
+            expires: 2,
+        };
+        let result = PermissionPendingResult { requests: vec![request], health: Vec::new() };
+        let text = uncolored(&pending(&result, &terminal(None)).0);
+        expect![[r#"
+            3fa1-1  skill deploy  ~/shop
+              The user is asked before `deploy` is loaded: it has `hooks`.
+              session 5f0c · claude-code
+              always would allow deploy
+
+            Answer with skillsd permission reply ID once|always|reject
+        "#]]
+        .assert_eq(&text);
+    }
+}

@@ -1,0 +1,119 @@
+//! `skillsd search`: the skills that answer a query, the best first.
+
+use std::fmt::Write as _;
+
+use clap::Args;
+use skills_protocol::method::SkillsSearch;
+use skills_protocol::wire::{SearchParams, SearchResult};
+
+use crate::context::CommandContext;
+use crate::exit::Exit;
+use crate::failure::CommandError;
+use crate::link::Link;
+use crate::place::Place;
+use crate::style::{self, mark, paint};
+use crate::terminal::Terminal;
+use crate::text::{cut, pad, plain, width, wrap};
+
+/// What to find.
+#[derive(Debug, Clone, Args)]
+pub struct SearchArgs {
+    /// What is wanted, in your own words or as a name
+    #[arg(value_name = "QUERY", required = true)]
+    query: Vec<String>,
+    /// Find N skills at most
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100))]
+    limit: u32,
+}
+
+pub(super) fn run(cx: &CommandContext<'_>, args: &SearchArgs) -> Result<Exit, CommandError> {
+    let place = Place::of(cx.global, None)?.single_profile()?;
+    let mut params = SearchParams::default();
+    place.fill(&mut params, None);
+    params.query = args.query.join(" ");
+    params.limit = Some(args.limit);
+    let mut link = Link::open(cx)?;
+    if cx.global.json {
+        cx.terminal.print(&format!("{}\n", link.call_text::<SkillsSearch>(&params)?))?;
+        return Ok(Exit::Fine);
+    }
+    let result = link.call::<SkillsSearch>(&params)?;
+    cx.terminal.print(&render(&params.query, &result, cx.terminal))?;
+    cx.terminal.print_health(&result.health);
+    Ok(Exit::Fine)
+}
+
+/// Returns the answers for a person: each skill with its description, the best first.
+fn render(query: &str, result: &SearchResult, terminal: &Terminal) -> String {
+    if result.skills.is_empty() {
+        return format!(
+            "No skill answers `{}`\n\nhelp: use other words, or see all with `skillsd list`\n",
+            plain(query)
+        );
+    }
+    let names = result.skills.iter().map(|it| width(&plain(&it.skill.name)));
+    let columns = names.max().unwrap_or(0).min(32);
+    let mut text = String::new();
+    for hit in &result.skills {
+        let skill = &hit.skill;
+        let name = paint(style::NAME, pad(&plain(&skill.name), columns));
+        let path = paint(style::FAINT, terminal.path(&skill.dir, skill.path_encoding));
+        let _ = writeln!(text, "{} {name}  {path}", mark(Some(skill.state)));
+        let description = plain(skill.description.as_deref().unwrap_or("(no description)"));
+        let room = terminal.width.map(|width| width.saturating_sub(2));
+        let lines = wrap(&description, room);
+        // Whether it is the right one shows in its first sentences.
+        let _ = writeln!(text, "  {}", lines[0]);
+        let rest = lines[1..].join(" ");
+        if !rest.is_empty() {
+            let _ = writeln!(text, "  {}", room.map_or(rest.clone(), |room| cut(&rest, room)));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use skills_protocol::wire::SearchHit;
+
+    use super::*;
+    use crate::sample::{skill, terminal, uncolored};
+
+    fn result(skills: Vec<SearchHit>) -> SearchResult {
+        SearchResult { clock: "c".into(), health: Vec::new(), skills }
+    }
+
+    #[test]
+    fn the_best_is_first_and_long_descriptions_are_cut() {
+        let hit = |name: &str, description: &str| SearchHit {
+            skill: skill(name, description),
+            score: 0.5,
+            matched: vec!["name".into()],
+        };
+        let long = "Writes release notes from the commits since the last tag, one section for \
+                    each kind of change, and leaves out what no user would notice. Use it before \
+                    a release, and after one to correct what was forgotten.";
+        let result = result(vec![hit("release-notes", long), hit("commit", "Writes messages.")]);
+        let text = uncolored(&render("notes", &result, &terminal(Some(72))));
+        expect![[r#"
+            ✓ release-notes  ~/shop/.agents/skills/release-notes
+              Writes release notes from the commits since the last tag, one section
+              for each kind of change, and leaves out what no user would notice. Us…
+            ✓ commit         ~/shop/.agents/skills/commit
+              Writes messages.
+        "#]]
+        .assert_eq(&text);
+    }
+
+    #[test]
+    fn nothing_found_says_what_to_do() {
+        let text = uncolored(&render("zebra", &result(Vec::new()), &terminal(None)));
+        expect![[r#"
+            No skill answers `zebra`
+
+            help: use other words, or see all with `skillsd list`
+        "#]]
+        .assert_eq(&text);
+    }
+}

@@ -1,0 +1,237 @@
+//! `skillsd session`: agents' conversations: opened, told about, forgotten, listed.
+
+use std::fmt::Write as _;
+
+use clap::{Args, Subcommand};
+use skills_protocol::method::{SessionClose, SessionGet, SessionList, SessionOpen};
+use skills_protocol::wire::{
+    AgentSkills, Contextual, Health, SessionCloseParams, SessionCloseResult, SessionGetParams,
+    SessionListParams, SessionListResult, SessionOpenParams, SessionResult,
+};
+
+use crate::context::CommandContext;
+use crate::exit::Exit;
+use crate::failure::CommandError;
+use crate::link::ask;
+use crate::place::Place;
+use crate::style::{self, paint};
+use crate::terminal::Terminal;
+use crate::text::{pad, plain, width};
+
+/// What to do with conversations.
+#[derive(Debug, Clone, Args)]
+pub struct SessionArgs {
+    /// What to do.
+    #[command(subcommand)]
+    action: Action,
+}
+
+/// What to do with a conversation.
+#[derive(Debug, Clone, Subcommand)]
+enum Action {
+    /// Open one here, under this id or one of ours
+    Open {
+        /// Its id
+        #[arg(value_name = "SESSION")]
+        session: Option<String>,
+        /// Count files that change in watched directories as touched
+        #[arg(long)]
+        auto: bool,
+    },
+    /// Show all that is kept of one
+    Get {
+        /// Its id
+        #[arg(value_name = "SESSION")]
+        session: String,
+    },
+    /// Forget one
+    Close {
+        /// Its id
+        #[arg(value_name = "SESSION")]
+        session: String,
+    },
+    /// List those that are kept
+    List,
+}
+
+pub(super) fn run(cx: &CommandContext<'_>, args: &SessionArgs) -> Result<Exit, CommandError> {
+    match &args.action {
+        Action::Open { session, auto } => {
+            let mut params = SessionOpenParams::default();
+            Place::of(cx.global, None)?.single_profile()?.fill(&mut params, None);
+            params.session.clone_from(session);
+            params.auto = auto.then_some(true);
+            ask::<SessionOpen>(cx, &params, one)
+        }
+        Action::Get { session } => {
+            let mut params = SessionGetParams::default();
+            where_it_is(cx, &mut params, session)?;
+            ask::<SessionGet>(cx, &params, one)
+        }
+        Action::Close { session } => {
+            let params = SessionCloseParams {
+                session: Some(session.clone()),
+                ..SessionCloseParams::default()
+            };
+            ask::<SessionClose>(cx, &params, closed)
+        }
+        Action::List => ask::<SessionList>(cx, &SessionListParams {}, list),
+    }
+}
+
+/// Puts a conversation into parameters that are about where it is, not about where we are.
+fn where_it_is(
+    cx: &CommandContext<'_>,
+    params: &mut impl Contextual,
+    session: &str,
+) -> Result<(), CommandError> {
+    Place::of(cx.global, None)?.single_profile()?.fill(params, None);
+    let mut context = params.take_context();
+    if cx.global.cwd.is_none() {
+        context.cwd = None;
+    }
+    context.session = Some(session.to_owned());
+    params.set_context(context);
+    Ok(())
+}
+
+fn one(result: &SessionResult, terminal: &Terminal) -> (String, Vec<Health>) {
+    let mut text = String::new();
+    let encoding = result.path_encoding;
+    let _ = writeln!(text, "{}", paint(style::NAME, plain(&result.session)));
+    let _ = writeln!(text, "  in         {}", terminal.path(&result.cwd, encoding));
+    let _ = writeln!(text, "  profile    {}", plain(&result.profile));
+    if result.auto {
+        let _ = writeln!(text, "  touches    by itself, when files change");
+    }
+    for dir in &result.discovered {
+        let _ = writeln!(text, "  found      {}", terminal.path(dir, encoding));
+    }
+    for skill in &result.activated {
+        let path = terminal.path(&skill.path, skill.path_encoding);
+        let file = terminal.path(&skill.matched.path, skill.matched.path_encoding);
+        let why = format!("{} by {file}", plain(&skill.matched.pattern));
+        let _ = writeln!(text, "  activated  {path}  {}", paint(style::FAINT, why));
+    }
+    push_agents("announced", &result.announced, terminal, &mut text);
+    push_agents("loaded", &result.invoked, terminal, &mut text);
+    (text, result.health.clone())
+}
+
+fn push_agents(what: &str, agents: &[AgentSkills], terminal: &Terminal, text: &mut String) {
+    for skills in agents {
+        let agent = skills.agent.as_deref().map(|it| format!("  by {}", plain(it)));
+        let agent = paint(style::FAINT, agent.unwrap_or_default());
+        for path in &skills.paths {
+            let path = terminal.path(path, skills.path_encoding);
+            let _ = writeln!(text, "  {} {path}{agent}", pad(what, 10));
+        }
+    }
+}
+
+fn closed(result: &SessionCloseResult, _: &Terminal) -> (String, Vec<Health>) {
+    let session = plain(&result.session);
+    let text = if result.closed {
+        format!("{} forgotten: {session}\n", paint(style::GOOD, "✓"))
+    } else {
+        format!("There is no session {session}\n")
+    };
+    (text, result.health.clone())
+}
+
+fn list(result: &SessionListResult, terminal: &Terminal) -> (String, Vec<Health>) {
+    if result.sessions.is_empty() {
+        return ("No sessions are kept\n".to_owned(), result.health.clone());
+    }
+    let columns = result.sessions.iter().map(|it| width(&plain(&it.session))).max();
+    let mut text = String::new();
+    for it in &result.sessions {
+        let id = paint(style::NAME, pad(&plain(&it.session), columns.unwrap_or(0)));
+        let cwd = terminal.path(&it.cwd, it.path_encoding);
+        let counts = format!(
+            "{} · {} found · {} activated · {} loaded",
+            plain(&it.profile),
+            it.discovered,
+            it.activated,
+            it.invoked
+        );
+        let _ = writeln!(text, "{id}  {cwd}  {}", paint(style::FAINT, counts));
+    }
+    (text, result.health.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use skills_protocol::wire::{Matched, SessionSkill, SessionSummary};
+
+    use super::*;
+    use crate::sample::{terminal, uncolored};
+
+    #[test]
+    fn a_session_is_told_with_all_it_has() {
+        let path = |it: &str| format!("/home/ann/shop/{it}");
+        let result = SessionResult {
+            clock: "c".into(),
+            health: Vec::new(),
+            session: "5f0c".into(),
+            is_new: false,
+            cwd: path(""),
+            additional_dirs: Vec::new(),
+            discovered: vec![path("web/.claude/skills")],
+            path_encoding: None,
+            profile: "claude-code".into(),
+            auto: true,
+            created: 1,
+            used: 2,
+            activated: vec![SessionSkill {
+                path: path(".claude/skills/css/SKILL.md"),
+                path_encoding: None,
+                matched: Matched {
+                    pattern: "*.css".into(),
+                    path: path("a.css"),
+                    path_encoding: None,
+                },
+            }],
+            announced: Vec::new(),
+            invoked: vec![AgentSkills {
+                agent: Some("reviewer".into()),
+                paths: vec![path(".claude/skills/css/SKILL.md")],
+                path_encoding: None,
+            }],
+        };
+        let text = uncolored(&one(&result, &terminal(None)).0);
+        expect![[r#"
+            5f0c
+              in         ~/shop
+              profile    claude-code
+              touches    by itself, when files change
+              found      ~/shop/web/.claude/skills
+              activated  ~/shop/.claude/skills/css/SKILL.md  *.css by ~/shop/a.css
+              loaded     ~/shop/.claude/skills/css/SKILL.md  by reviewer
+        "#]]
+        .assert_eq(&text);
+    }
+
+    #[test]
+    fn sessions_are_listed_in_a_line_each() {
+        let summary = SessionSummary {
+            session: "5f0c".into(),
+            cwd: "/home/ann/shop".into(),
+            path_encoding: None,
+            profile: "codex".into(),
+            auto: false,
+            created: 1,
+            used: 2,
+            activated: 3,
+            discovered: 1,
+            invoked: 0,
+        };
+        let result = SessionListResult { sessions: vec![summary], health: Vec::new() };
+        let text = uncolored(&list(&result, &terminal(None)).0);
+        expect![[r#"
+            5f0c  ~/shop  codex · 1 found · 3 activated · 0 loaded
+        "#]]
+        .assert_eq(&text);
+    }
+}

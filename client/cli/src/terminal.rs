@@ -1,0 +1,309 @@
+//! The terminal, or whatever is in its place: how wide, coloured or not, where `~` is.
+//!
+//! The only file here that prints, besides the view of `top`, which has the screen to itself.
+//! Commands build their whole output first, so it leaves in one write, and one that nobody reads any
+//! more is no error.
+
+mod links;
+mod progress;
+
+use std::cell::RefCell;
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use anstream::ColorChoice;
+use anstream::stream::RawStream;
+use skills_protocol::path::{PathEncoding, decode, encode, encoding_of};
+use skills_protocol::wire::Health;
+
+use crate::failure::CommandError;
+use crate::global::Color;
+use crate::style::{self, paint};
+use crate::text::{continued, hang, plain, plain_exact, plain_json, plain_lines, plain_painted};
+
+pub(super) use progress::Progress;
+
+/// Where output goes and how it is laid out.
+pub(super) struct Terminal {
+    /// Its columns; `None` where nothing is to be cut or wrapped.
+    pub(super) width: Option<usize>,
+    // What is written as `~`.
+    home: Option<PathBuf>,
+    // Whether a path that is shown opens what it names.
+    links: bool,
+    out: Sink,
+    err: Sink,
+}
+
+/// One of the two output streams.
+struct Sink {
+    // Borrowed for one write at a time and never across a call of ours.
+    stream: RefCell<Box<dyn Write>>,
+    colored: bool,
+    // On a terminal, control characters are spelled out.
+    is_terminal: bool,
+    // JSON has its own escapes.
+    is_json: bool,
+}
+
+impl Sink {
+    fn new<S: Write + RawStream + 'static>(stream: S, color: Color, is_json: bool) -> Self {
+        let colored = match color {
+            Color::Always => true,
+            Color::Never => false,
+            // Knows NO_COLOR and its relatives.
+            Color::Auto => anstream::AutoStream::choice(&stream) != ColorChoice::Never,
+        };
+        let is_terminal = stream.is_terminal();
+        Self { stream: RefCell::new(Box::new(stream)), colored, is_terminal, is_json }
+    }
+
+    fn emit(&self, text: &str) -> io::Result<()> {
+        self.emit_as(text, self.is_json)
+    }
+
+    fn emit_as(&self, text: &str, is_json: bool) -> io::Result<()> {
+        // JSON has no colours and holds no escape character, but may hold others that would go.
+        let is_kept = self.colored || is_json && !text.contains('\u{1b}');
+        let stripped;
+        let text = if is_kept {
+            text
+        } else {
+            stripped = anstream::adapter::strip_str(text).to_string();
+            &stripped
+        };
+        let harmless;
+        let text = if self.is_terminal {
+            harmless = if is_json { plain_json(text) } else { plain_painted(text) };
+            &harmless
+        } else {
+            text
+        };
+        self.write(text)
+    }
+
+    fn write(&self, text: &str) -> io::Result<()> {
+        let mut stream = self.stream.borrow_mut();
+        stream.write_all(text.as_bytes())?;
+        stream.flush()
+    }
+}
+
+impl Terminal {
+    /// Looks at the standard streams and the environment. `is_json`: standard output gets JSON.
+    pub(super) fn detect(color: Color, is_json: bool) -> Self {
+        let home = std::env::var_os(skills_protocol::env::HOME).map(PathBuf::from);
+        let home = home.filter(|home| home.is_absolute() && home.parent().is_some());
+        let out = Sink::new(io::stdout(), color, is_json);
+        let err = Sink::new(io::stderr(), color, false);
+        let links = io::stdout().is_terminal() && out.colored && links::are_taken();
+        Self { width: columns(), home, links, out, err }
+    }
+
+    /// Returns a terminal that writes to these streams, without colour.
+    #[cfg(test)]
+    pub(super) fn over(
+        out: impl Write + 'static,
+        err: impl Write + 'static,
+        width: Option<usize>,
+        home: &str,
+    ) -> Self {
+        let sink = |stream| Sink {
+            stream: RefCell::new(stream),
+            colored: false,
+            is_terminal: width.is_some(),
+            is_json: false,
+        };
+        let (out, err) = (sink(Box::new(out) as Box<dyn Write>), sink(Box::new(err)));
+        Self { width, home: Some(home.into()), links: false, out, err }
+    }
+
+    /// Returns whether output may have colours.
+    pub(super) fn is_colored(&self) -> bool {
+        self.out.colored
+    }
+
+    /// Returns text that opens a path from the wire, where the terminal takes links. What is laid
+    /// out in columns is measured without it.
+    pub(super) fn link(&self, path: &str, encoding: Option<PathEncoding>, text: String) -> String {
+        match decode(path, encoding) {
+            Ok(path) if self.links && path.is_absolute() => links::linked(&path, &text),
+            Ok(_) | Err(_) => text,
+        }
+    }
+
+    /// Returns a path from the wire as a person writes it, harmless and with `~`.
+    pub(super) fn path(&self, text: &str, encoding: Option<PathEncoding>) -> String {
+        match decode(text, encoding) {
+            Ok(path) => self.local_path(&path),
+            Err(_) => plain_exact(text),
+        }
+    }
+
+    /// Returns a sentence from the wire, harmless and with `~` in the paths that it names.
+    pub(super) fn prose(&self, text: &str) -> String {
+        let text = plain(text);
+        match self.home.as_deref().and_then(Path::to_str) {
+            Some(home) => with_tilde(&text, home),
+            None => text,
+        }
+    }
+
+    /// Returns a path of this machine as a person writes it, harmless and with `~`.
+    pub(super) fn local_path(&self, path: &Path) -> String {
+        let beneath = self.home.as_deref().and_then(|home| path.strip_prefix(home).ok());
+        let shown = match beneath {
+            Some(rest) if rest.as_os_str().is_empty() => PathBuf::from("~"),
+            Some(rest) => Path::new("~").join(rest),
+            None => path.to_owned(),
+        };
+        plain_exact(&encode(&shown, encoding_of([path])))
+    }
+
+    /// Writes a command's output to standard output.
+    ///
+    /// A reader that has gone (`skillsd list | head -1`) wants no more, and that is its right.
+    pub(super) fn print(&self, text: &str) -> Result<(), CommandError> {
+        self.print_while_read(text).map(drop)
+    }
+
+    /// Writes JSON to standard output, also without `--json`.
+    pub(super) fn print_json(&self, text: &str) -> Result<(), CommandError> {
+        Self::read(self.out.emit_as(text, true)).map(drop)
+    }
+
+    /// Writes what a file holds: each byte of it into a pipe, and to a terminal without what would
+    /// steer it.
+    pub(super) fn print_exact(&self, text: &str) -> Result<(), CommandError> {
+        let written = if self.out.is_terminal {
+            self.out.write(&plain_lines(text))
+        } else {
+            self.out.write(text)
+        };
+        Self::read(written).map(drop)
+    }
+
+    /// Writes a part of a command's output, and returns whether somebody reads it.
+    pub(super) fn print_while_read(&self, text: &str) -> Result<bool, CommandError> {
+        Self::read(self.out.emit(text))
+    }
+
+    fn read(written: io::Result<()>) -> Result<bool, CommandError> {
+        match written {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+            Err(error) => Err(CommandError::output(&error)),
+            Ok(()) => Ok(true),
+        }
+    }
+
+    /// Writes a failed command's reasons to standard error.
+    pub(super) fn print_error(&self, error: &CommandError) {
+        self.eprint(&render_error(error));
+    }
+
+    /// Writes an error about arguments to standard error.
+    pub(super) fn print_usage(&self, text: &str) {
+        self.eprint(text);
+    }
+
+    /// Writes what is to be known about an answer to standard error.
+    pub(super) fn print_notes(&self, notes: &[String]) {
+        let lines = notes.iter().map(|it| format!("{} {it}\n", paint(style::HINT, "note:")));
+        let text: String = lines.collect();
+        if !text.is_empty() {
+            self.eprint(&text);
+        }
+    }
+
+    /// Writes what is unwell to standard error.
+    pub(super) fn print_health(&self, health: &[Health]) {
+        if !health.is_empty() {
+            self.eprint(&render_health(health, self));
+        }
+    }
+
+    /// Writes a question, or what belongs to one, to standard error.
+    pub(super) fn prompt(&self, text: &str) {
+        self.eprint(text);
+    }
+
+    fn eprint(&self, text: &str) {
+        // There is no other place to say that this one does not work.
+        let _ = self.err.emit(text);
+    }
+}
+
+/// Returns a sentence with `~` for the home directory, where a path begins with it. In quotes a shell
+/// would take the sign as it is, so that what is quoted stays.
+fn with_tilde(text: &str, home: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(home) {
+        let (before, after) = (&rest[..at], &rest[at + home.len()..]);
+        shown.push_str(before);
+        let begins = shown.chars().next_back().is_none_or(|it| matches!(it, ' ' | '`' | '('));
+        let ends =
+            after.chars().next().is_none_or(|it| matches!(it, '/' | ' ' | '`' | ')' | ':' | ','));
+        shown.push_str(if begins && ends { "~" } else { home });
+        rest = after;
+    }
+    shown + rest
+}
+
+/// Returns the lines for what is unwell.
+pub(super) fn render_health(health: &[Health], terminal: &Terminal) -> String {
+    let mut text = String::new();
+    for unwell in health {
+        let path = unwell.path.as_deref().map(|path| terminal.path(path, unwell.path_encoding));
+        let place = path.map(|path| format!(" ({path})")).unwrap_or_default();
+        let message = terminal.prose(&unwell.message);
+        let said = format!("{} {message}{place}", paint(style::WARNING, "warning:"));
+        let _ = writeln!(text, "{}", continued(&said, 3, terminal.width));
+        if let Some(hint) = &unwell.hint {
+            let lead = format!("   {} ", paint(style::HINT, "hint:"));
+            let _ = writeln!(text, "{}", hang(&lead, &terminal.prose(hint), terminal.width));
+        }
+    }
+    text
+}
+
+/// Returns the lines for a failed command.
+pub(super) fn render_error(error: &CommandError) -> String {
+    let mut text = format!("{} {}\n", paint(style::ERROR, "error:"), plain(error.message()));
+    for cause in error.causes() {
+        let _ = writeln!(text, "  {} {}", paint(style::FAINT, "because:"), plain(cause));
+    }
+    for hint in error.hints() {
+        let _ = writeln!(text, "{} {}", paint(style::HINT, "hint:"), plain(hint));
+    }
+    text
+}
+
+fn columns() -> Option<usize> {
+    let stdout = io::stdout();
+    if !stdout.is_terminal() {
+        return None;
+    }
+    let size = rustix::termios::tcgetwinsize(&stdout).ok()?;
+    // Some terminals of build systems say that they have none.
+    (size.ws_col > 0).then(|| usize::from(size.ws_col))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_home_directory_is_a_tilde_where_a_path_begins() {
+        let shown = |text: &str| with_tilde(text, "/home/ann");
+        assert_eq!(shown("`/home/ann/.codex/config.toml`"), "`~/.codex/config.toml`");
+        assert_eq!(
+            shown("switched off by /home/ann/.codex/config.toml:1:1 (/home/ann)"),
+            "switched off by ~/.codex/config.toml:1:1 (~)"
+        );
+        for other in ["/home/anna/x", "/mnt/home/ann/x", "cd '/home/ann/x'", "/home/ann.old"] {
+            assert_eq!(shown(other), other);
+        }
+    }
+}

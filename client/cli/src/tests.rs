@@ -1,0 +1,526 @@
+//! Whole commands against a scripted server: what they ask, print and exit with; and the help.
+
+use std::io;
+use std::path::Path;
+
+use clap::{CommandFactory, Parser};
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+use skills_protocol::PROTOCOL_VERSION;
+use skills_protocol::error::{DENIED, INVALID_PARAMS, SKILL_NOT_FOUND};
+
+use super::*;
+use crate::sample::{Written, shop};
+use crate::terminal::Terminal;
+use skills_client::blocking::Stream;
+use skills_client::script::{answer, refusal, serve};
+
+// Returns the result of `initialize` of a server that speaks this protocol version.
+fn introduction(protocol_version: &str) -> Value {
+    json!({
+        "serverInfo": {"name": "skillsd", "version": env!("CARGO_PKG_VERSION")},
+        "protocolVersion": protocol_version,
+        "capabilities": {"methods": [], "profiles": ["agentskills", "claude-code"]},
+        "limits": {},
+        "bootId": "b1",
+    })
+}
+
+// What a command did: its exit code and both outputs, as one text.
+fn ran(arguments: &[&str], script: impl Fn(&Value) -> Value + Send + Clone + 'static) -> String {
+    let cli = Cli::try_parse_from(["skillsd", "--no-daemon"].iter().chain(arguments));
+    let cli = cli.expect("the arguments are good");
+    let local = move || -> io::Result<Box<dyn Stream>> {
+        let script = script.clone();
+        let (stream, _asked) = serve(move |message| {
+            let is_first = message["method"] == "initialize";
+            vec![if is_first {
+                answer(message, &introduction(PROTOCOL_VERSION))
+            } else {
+                script(message)
+            }]
+        });
+        Ok(Box::new(stream))
+    };
+    let (out, err) = (Written::default(), Written::default());
+    let terminal = Terminal::over(out.clone(), err.clone(), Some(80), "/home/ann");
+    let binary = Binary { local: &local, definition: Cli::command };
+    let exit = match execute(&cli.global, &cli.command, binary, &terminal) {
+        Ok(exit) => exit,
+        Err(error) => {
+            terminal.print_error(&error);
+            error.exit()
+        }
+    };
+    format!("{}{}exit {}\n", out.text(), err.text(), exit as u8)
+}
+
+#[track_caller]
+fn check(
+    arguments: &[&str],
+    script: impl Fn(&Value) -> Value + Send + Clone + 'static,
+    expected: &Expect,
+) {
+    expected.assert_eq(&ran(arguments, script));
+}
+
+#[test]
+fn json_is_the_answer_to_the_byte() {
+    // Spaces and an unknown field would not survive a parse.
+    let result = json!({"clock": "c", "fresh": true, "unknown": 1.50, "skills": []});
+    let text = result.to_string();
+    let out = ran(&["list", "--json"], move |message| answer(message, &result));
+    assert_eq!(out, format!("{text}\nexit 0\n"));
+}
+
+#[test]
+fn list_asks_for_what_it_shows() {
+    let asked = |arguments: &[&str]| {
+        let out = ran(arguments, |message| answer(message, &json!({"params": message["params"]})));
+        let line = out.lines().next().expect("one line").to_owned();
+        let mut asked: Value = serde_json::from_str(&line).expect("JSON");
+        asked["params"].take()
+    };
+    let top = tempfile::TempDir::new().expect("made");
+    let dir = top.path().to_str().expect("plain");
+    let params = asked(&["list", dir, "--json", "--profile", "claude-code", "--add-dir", "/"]);
+    assert_eq!(params["cwd"], dir);
+    assert_eq!(params["profile"], "claude-code");
+    assert_eq!(params["additionalDirs"], json!(["/"]));
+    assert_eq!(params["include"], Value::Null);
+    assert!(params["environment"].is_object());
+    assert_eq!(asked(&["list", "--all", "--json"])["include"], json!(["all"]));
+    assert_eq!(asked(&["--cwd", dir, "list", "--json"])["cwd"], dir);
+}
+
+#[test]
+fn a_list_is_printed_and_what_is_unwell_goes_to_the_error_output() {
+    let health =
+        json!([{"code": "watch-limit", "message": "the limit is reached", "hint": "Raise it."}]);
+    let mut result = serde_json::to_value(shop()).expect("JSON");
+    result["health"] = health;
+    check(
+        &["list"],
+        move |message| answer(message, &result),
+        &expect![[r#"
+            ~/shop/.agents/skills  project
+              commit         Writes a commit message in the house style.
+              accessibility  Checks a page against WCAG 2.2 and says what to c…  (1 warning)
+
+            ~/.agents/skills  user
+              pdf            Fills, splits and merges PDF files. Use it…  (broken right now)
+
+            3 skills
+            3 not shown: 1 conditional, 1 shadowed, 1 invalid
+            skillsd list --all
+            warning: the limit is reached
+               hint: Raise it.
+            exit 0
+        "#]],
+    );
+}
+
+#[test]
+fn long_lists_are_followed_to_their_end() {
+    let skill = serde_json::to_value(&shop().skills[0]).expect("JSON");
+    let script = move |message: &Value| {
+        let next = if message["params"]["cursor"].is_null() { json!("2") } else { Value::Null };
+        let skills = [skill.clone()];
+        answer(message, &json!({"clock": "c", "fresh": true, "nextCursor": next, "skills": skills}))
+    };
+    let out = ran(&["list"], script.clone());
+    assert!(out.contains("2 skills\n"), "{out}");
+
+    let out = ran(&["list", "--json"], script);
+    let result = out.lines().next().expect("a line");
+    let result: Value = serde_json::from_str(result).expect("JSON");
+    assert_eq!(result["skills"].as_array().map(Vec::len), Some(2), "{result}");
+    assert_eq!(result["nextCursor"], Value::Null, "{result}");
+}
+
+#[test]
+fn several_profiles_are_an_object_of_their_answers() {
+    let script =
+        |message: &Value| answer(message, &json!({"profile": message["params"]["profile"]}));
+    check(
+        &["list", "--json", "--profile", "all"],
+        script,
+        &expect![[r#"
+            {"agentskills":{"profile":"agentskills"},"claude-code":{"profile":"claude-code"}}
+            exit 0
+        "#]],
+    );
+}
+
+#[test]
+fn explain_exits_by_its_verdict() {
+    let exit = |arguments: &[&str], state: Value| {
+        let verdict = json!({"state": state, "summary": "s"});
+        let result =
+            json!({"clock": "c", "profile": "agentskills", "verdict": verdict, "steps": []});
+        let out = ran(arguments, move |message| answer(message, &result));
+        out.lines().last().expect("a line").to_owned()
+    };
+    assert_eq!(exit(&["explain", "x"], json!("active")), "exit 0");
+    assert_eq!(exit(&["explain", "x"], json!("activated")), "exit 0");
+    assert_eq!(exit(&["explain", "x"], json!("conditional")), "exit 1");
+    assert_eq!(exit(&["explain", "x", "--json"], json!("shadowed")), "exit 1");
+    assert_eq!(exit(&["explain", "x"], Value::Null), "exit 1");
+    assert_eq!(exit(&["explain"], Value::Null), "exit 0");
+    assert_eq!(exit(&["explain", "x", "--profile", "all"], json!("invalid")), "exit 1");
+}
+
+#[test]
+fn refusals_become_errors_hints_and_exit_codes() {
+    let refused = |code: i32, message: &'static str| move |it: &Value| refusal(it, code, message);
+    check(
+        &["show", "comit"],
+        |message| {
+            let mut refused = refusal(message, SKILL_NOT_FOUND, "there is no skill `comit`");
+            refused["error"]["data"] =
+                json!({"hint": "Did you mean `commit`?", "nearest": ["commit"]});
+            refused
+        },
+        &expect![[r#"
+            error: there is no skill `comit`
+            hint: Did you mean `commit`?
+            exit 1
+        "#]],
+    );
+    check(
+        &["list", "--profile", "x"],
+        refused(INVALID_PARAMS, "unknown profile `x`"),
+        &expect![[r#"
+            error: unknown profile `x`
+            exit 2
+        "#]],
+    );
+    check(
+        &["show", "x"],
+        refused(DENIED, "`x` is denied"),
+        &expect![[r#"
+        error: `x` is denied
+        exit 5
+    "#]],
+    );
+    check(
+        &["show", "x", "--profile", "all"],
+        refused(0, ""),
+        &expect![[r#"
+        error: `--profile all` is for `list`, `explain` and `check`
+        hint: Name one profile, for example `--profile claude-code`.
+        exit 2
+    "#]],
+    );
+    check(
+        &["stop"],
+        refused(0, ""),
+        &expect![[r#"
+        error: `stop` is about the daemon, and `--no-daemon` about none
+        exit 2
+    "#]],
+    );
+}
+
+#[test]
+fn another_protocol_is_told_before_anything_else() {
+    let cli = Cli::try_parse_from(["skillsd", "--no-daemon", "status"]).expect("good");
+    let local = || -> io::Result<Box<dyn Stream>> {
+        let (stream, _asked) = serve(|message| vec![answer(message, &introduction("2.0"))]);
+        Ok(Box::new(stream))
+    };
+    let terminal = crate::sample::terminal(None);
+    let binary = Binary { local: &local, definition: Cli::command };
+    let error = execute(&cli.global, &cli.command, binary, &terminal).expect_err("another major");
+    assert_eq!(error.exit(), Exit::VersionMismatch);
+    assert_eq!(error.message(), "the daemon speaks protocol 2.0, this program 1.0");
+}
+
+#[test]
+fn another_version_is_told_after_the_answer() {
+    let cli = Cli::try_parse_from(["skillsd", "--no-daemon", "sync"]).expect("good");
+    let local = || -> io::Result<Box<dyn Stream>> {
+        let (stream, _asked) = serve(|message| {
+            let mut introduced = introduction(PROTOCOL_VERSION);
+            introduced["serverInfo"]["version"] = json!("9.9.9");
+            let synced = json!({"clock": "c", "health": []});
+            let is_first = message["method"] == "initialize";
+            vec![answer(message, if is_first { &introduced } else { &synced })]
+        });
+        Ok(Box::new(stream))
+    };
+    let (out, err) = (Written::default(), Written::default());
+    let terminal = Terminal::over(out.clone(), err.clone(), Some(80), "/home/ann");
+    let binary = Binary { local: &local, definition: Cli::command };
+    execute(&cli.global, &cli.command, binary, &terminal).expect("answered");
+    assert!(out.text().starts_with("✓ in sync"), "{}", out.text());
+    let expected = format!(
+        "warning: the daemon is skillsd 9.9.9, this program {}\n   hint: Run `skillsd stop`; the next command starts the daemon of this version.\n",
+        env!("CARGO_PKG_VERSION")
+    );
+    assert_eq!(err.text(), expected);
+}
+
+#[test]
+fn sync_says_that_it_is_done() {
+    let script = |message: &Value| answer(message, &json!({"clock": "b1:w1:7:2", "health": []}));
+    check(
+        &["sync"],
+        script,
+        &expect![[r#"
+        ✓ in sync · clock b1:w1:7:2
+        exit 0
+    "#]],
+    );
+}
+
+#[test]
+fn flags_stand_before_or_after_the_command() {
+    let parsed = |arguments: &[&str]| {
+        let cli = Cli::try_parse_from(["skillsd"].iter().chain(arguments)).expect("good");
+        (cli.global.json, cli.global.cwd)
+    };
+    let expected = (true, Some(Path::new("/w").to_owned()));
+    assert_eq!(parsed(&["--json", "--cwd", "/w", "status"]), expected);
+    assert_eq!(parsed(&["status", "--json", "--cwd", "/w"]), expected);
+    assert_eq!(parsed(&["--cwd", "/w", "status", "--json"]), expected);
+}
+
+#[track_caller]
+fn check_help(command: Option<&str>, expected: &Expect) {
+    let mut root = Cli::command();
+    root.build();
+    let command = match command {
+        Some(name) => root.find_subcommand_mut(name).expect("a command"),
+        None => &mut root,
+    };
+    let help = command.clone().render_help().to_string();
+    // A window of a desktop is not smaller.
+    assert!(help.lines().count() <= 50, "`-h` is one screen");
+    expected.assert_eq(&help);
+}
+
+#[test]
+fn the_help_is_one_screen_each() {
+    check_help(
+        None,
+        &expect![[r#"
+            Finds, explains and serves the agent skills (SKILL.md) of a worktree
+
+            Usage: skillsd [OPTIONS] <COMMAND>
+
+            Commands:
+              list         List the skills that an agent would see
+              show         Show a skill's entry, frontmatter and findings
+              search       Find skills by their names and by what they say they do
+              load         Print a skill as its agent hands it to the model
+              catalog      Print the list of skills that goes into a prompt
+              explain      Explain why a skill is seen, or why it is not
+              check        Find what is wrong with skills
+              new          Make a skill to begin with
+              status       Show how the daemon is and what it watches
+              sync         Wait until everything on the disk is visible
+              watch        Print what changes, as it changes
+              top          Show the daemon, its worktrees and what happens in them, live
+              touch        Tell that an agent has touched files, and show what that brings
+              session      Open, show, forget or list agents' conversations
+              permission   Show and answer what agents want to be allowed
+              trust        Trust what comes with a worktree, so that its skills may run things
+              stop         Stop the daemon
+              doctor       Find what is wrong with the daemon and its surroundings
+              logs         Show the log of a daemon that a command started
+              install      Register with systemd and with the agents that are there
+              uninstall    Take out what `install` has put in, and nothing else
+              hook         Tell the daemon what an agent's tools do, as the agent's hook
+              completions  Print a completion script for a shell
+              man          Print the manual page, or write all of them
+              help         Print this message or the help of the given subcommand(s)
+
+            Options:
+              -h, --help     Print help (see more with '--help')
+              -V, --version  Print version
+
+            Global options:
+                  --cwd <DIR>          Act as if started in DIR
+                  --add-dir <DIR>      Count the skills of DIR as well (repeatable)
+                  --profile <PROFILE>  Apply the rules of this agent, of several (`a,b`) or of `all` [default:
+                                       agentskills]
+                  --json               Print the daemon's answer as one line of JSON
+                  --no-daemon          Index within this process in place of asking the daemon
+                  --timeout <SECONDS>  Give the daemon up that has not answered for so many seconds [default:
+                                       60]
+                  --color <WHEN>       When to use colours: auto, always, never [default: auto]
+        "#]],
+    );
+    check_help(
+        Some("list"),
+        &expect![[r#"
+            List the skills that an agent would see
+
+            Usage: skillsd list [OPTIONS] [DIR]
+
+            Arguments:
+              [DIR]  The directory that an agent would work in [default: this one]
+
+            Options:
+              -a, --all                List the skills that are not shown to the model as well, each with the
+                                       reason
+                  --session <SESSION>  Show it as this conversation sees it, with what its touched files have
+                                       brought
+              -h, --help               Print help (see more with '--help')
+
+            Global options:
+                  --cwd <DIR>          Act as if started in DIR
+                  --add-dir <DIR>      Count the skills of DIR as well (repeatable)
+                  --profile <PROFILE>  Apply the rules of this agent, of several (`a,b`) or of `all` [default:
+                                       agentskills]
+                  --json               Print the daemon's answer as one line of JSON
+                  --no-daemon          Index within this process in place of asking the daemon
+                  --timeout <SECONDS>  Give the daemon up that has not answered for so many seconds [default:
+                                       60]
+                  --color <WHEN>       When to use colours: auto, always, never [default: auto]
+        "#]],
+    );
+    for command in ["doctor", "logs", "completions", "man"] {
+        let help = Cli::command().find_subcommand_mut(command).expect("one").render_help();
+        let about = help.to_string().lines().next().unwrap_or_default().to_owned();
+        assert!(about.len() > 20 && !about.ends_with('.'), "{about}");
+    }
+    check_help(
+        Some("doctor"),
+        &expect![[r#"
+            Find what is wrong with the daemon and its surroundings
+
+            Usage: skillsd doctor [OPTIONS]
+
+            Options:
+                  --fix   Mend what can be mended without harm, and say what was done
+              -h, --help  Print help (see more with '--help')
+
+            Global options:
+                  --cwd <DIR>          Act as if started in DIR
+                  --add-dir <DIR>      Count the skills of DIR as well (repeatable)
+                  --profile <PROFILE>  Apply the rules of this agent, of several (`a,b`) or of `all` [default:
+                                       agentskills]
+                  --json               Print the daemon's answer as one line of JSON
+                  --no-daemon          Index within this process in place of asking the daemon
+                  --timeout <SECONDS>  Give the daemon up that has not answered for so many seconds [default:
+                                       60]
+                  --color <WHEN>       When to use colours: auto, always, never [default: auto]
+        "#]],
+    );
+    check_help(
+        Some("logs"),
+        &expect![[r#"
+            Show the log of a daemon that a command started
+
+            Usage: skillsd logs [OPTIONS]
+
+            Options:
+              -f, --follow     Go on and print what comes
+              -n, --lines <N>  How many of the last lines to print [default: 100]
+              -h, --help       Print help (see more with '--help')
+
+            Global options:
+                  --cwd <DIR>          Act as if started in DIR
+                  --add-dir <DIR>      Count the skills of DIR as well (repeatable)
+                  --profile <PROFILE>  Apply the rules of this agent, of several (`a,b`) or of `all` [default:
+                                       agentskills]
+                  --json               Print the daemon's answer as one line of JSON
+                  --no-daemon          Index within this process in place of asking the daemon
+                  --timeout <SECONDS>  Give the daemon up that has not answered for so many seconds [default:
+                                       60]
+                  --color <WHEN>       When to use colours: auto, always, never [default: auto]
+        "#]],
+    );
+    check_help(
+        Some("load"),
+        &expect![[r#"
+            Print a skill as its agent hands it to the model
+
+            Usage: skillsd load [OPTIONS] <NAME|PATH> [ARGS]...
+
+            Arguments:
+              <NAME|PATH>  A skill's name, a SKILL.md or a skill's directory
+              [ARGS]...    The skill's arguments
+
+            Options:
+                  --format <FORMAT>  Write it as this agent does [default: the profile's]
+                  --by <WHO>         Who asks for it: the model, or the user by its name [default: model]
+                  --shell <WHAT>     What becomes of commands in it: list, none, execute [default: list]
+                  --wait             Where the user is asked first, wait for the answer
+              -h, --help             Print help (see more with '--help')
+
+            Global options:
+                  --cwd <DIR>          Act as if started in DIR
+                  --add-dir <DIR>      Count the skills of DIR as well (repeatable)
+                  --profile <PROFILE>  Apply the rules of this agent, of several (`a,b`) or of `all` [default:
+                                       agentskills]
+                  --json               Print the daemon's answer as one line of JSON
+                  --no-daemon          Index within this process in place of asking the daemon
+                  --timeout <SECONDS>  Give the daemon up that has not answered for so many seconds [default:
+                                       60]
+                  --color <WHEN>       When to use colours: auto, always, never [default: auto]
+        "#]],
+    );
+    check_help(
+        Some("trust"),
+        &expect![[r#"
+            Trust what comes with a worktree, so that its skills may run things
+
+            Usage: skillsd trust [OPTIONS] [DIR]
+
+            Arguments:
+              [DIR]  The directory to trust [default: the worktree this is in]
+
+            Options:
+                  --revoke  Take trust back: forget what was said of it
+                  --list    Say what is trusted and what here asks for it, and change nothing
+              -h, --help    Print help (see more with '--help')
+
+            Global options:
+                  --cwd <DIR>          Act as if started in DIR
+                  --add-dir <DIR>      Count the skills of DIR as well (repeatable)
+                  --profile <PROFILE>  Apply the rules of this agent, of several (`a,b`) or of `all` [default:
+                                       agentskills]
+                  --json               Print the daemon's answer as one line of JSON
+                  --no-daemon          Index within this process in place of asking the daemon
+                  --timeout <SECONDS>  Give the daemon up that has not answered for so many seconds [default:
+                                       60]
+                  --color <WHEN>       When to use colours: auto, always, never [default: auto]
+        "#]],
+    );
+    check_help(
+        Some("explain"),
+        &expect![[r#"
+            Explain why a skill is seen, or why it is not
+
+            Usage: skillsd explain [OPTIONS] [NAME|PATH]
+
+            Arguments:
+              [NAME|PATH]  A skill's name, a SKILL.md or a skill's directory; without it, every root is
+                           explained
+
+            Options:
+                  --session <SESSION>  Show it as this conversation sees it, with what its touched files have
+                                       brought
+              -h, --help               Print help (see more with '--help')
+
+            Global options:
+                  --cwd <DIR>          Act as if started in DIR
+                  --add-dir <DIR>      Count the skills of DIR as well (repeatable)
+                  --profile <PROFILE>  Apply the rules of this agent, of several (`a,b`) or of `all` [default:
+                                       agentskills]
+                  --json               Print the daemon's answer as one line of JSON
+                  --no-daemon          Index within this process in place of asking the daemon
+                  --timeout <SECONDS>  Give the daemon up that has not answered for so many seconds [default:
+                                       60]
+                  --color <WHEN>       When to use colours: auto, always, never [default: auto]
+        "#]],
+    );
+}
+
+#[test]
+fn the_command_line_is_well_formed() {
+    Cli::command().debug_assert();
+}

@@ -1,0 +1,272 @@
+//! The picture: lines of text made of what is known, fitted to the window.
+
+use std::time::Instant;
+
+use ratatui::layout::Rect;
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+use skills_protocol::path::PathEncoding;
+use skills_protocol::wire::{Event, State, StatusResult, Worktree};
+
+use crate::terminal::Terminal;
+use crate::text::{count, cut, duration, pad, plain, size, width};
+use crate::top::known::{Activation, Known};
+
+const TITLE: Style = Style::new().add_modifier(Modifier::BOLD);
+const FAINT: Style = Style::new().add_modifier(Modifier::DIM);
+
+const KEYS: &str = "q quit · r ask again";
+
+/// How pictures are made.
+pub(super) struct Picture<'a> {
+    /// How paths are written.
+    pub(super) terminal: &'a Terminal,
+    /// Whether colours may be used; what they say is said in words as well.
+    pub(super) colored: bool,
+}
+
+/// A part of the picture: its title, its lines, and what stands there where there are none.
+struct Section {
+    title: &'static str,
+    lines: Vec<Line<'static>>,
+    none: &'static str,
+}
+
+impl Picture<'_> {
+    /// Returns the picture for a window of this size.
+    pub(super) fn of(&self, known: &Known, area: Rect) -> Paragraph<'static> {
+        Paragraph::new(self.lines(known, area))
+    }
+
+    fn lines(&self, known: &Known, area: Rect) -> Vec<Line<'static>> {
+        let columns = usize::from(area.width);
+        let rows = usize::from(area.height);
+        let Some(status) = &known.status else { return vec![Line::from("asking the daemon …")] };
+        let mut lines = self.heading(status, known, columns);
+        let sections = [
+            Section {
+                title: "Worktrees",
+                lines: self.worktrees(&status.worktrees, columns),
+                none: "none is open; `skillsd list` opens one",
+            },
+            Section {
+                title: "Sessions",
+                lines: self.sessions(known, columns),
+                none: "no agent has one",
+            },
+            Section {
+                title: "Activations",
+                lines: known.activations.iter().map(|it| self.activation(it, columns)).collect(),
+                none: "no skill was activated by a file",
+            },
+            Section {
+                title: "Recent",
+                lines: known.events.iter().map(|(at, it)| self.event(*at, it, columns)).collect(),
+                none: "nothing has happened since this view began",
+            },
+        ];
+        // The last line is for the keys; each section has a title, and a blank line above it where
+        // there is room for it.
+        let is_roomy = rows >= 24;
+        let above = if is_roomy { 2 } else { 1 };
+        let room = rows.saturating_sub(lines.len() + 1 + above * sections.len());
+        let wanted: Vec<_> = sections.iter().map(|it| it.lines.len().max(1)).collect();
+        for (section, n_lines) in sections.into_iter().zip(shares(room, &wanted)) {
+            if is_roomy {
+                lines.push(Line::default());
+            }
+            lines.push(Line::from(self.span(section.title.to_owned(), TITLE)));
+            lines.extend(self.fitted(section, n_lines));
+        }
+        lines.truncate(rows.saturating_sub(1));
+        lines.resize(rows.saturating_sub(1), Line::default());
+        lines.push(Line::from(self.span(cut(KEYS, columns), FAINT)));
+        lines
+    }
+
+    fn heading(&self, status: &StatusResult, known: &Known, columns: usize) -> Vec<Line<'static>> {
+        let unwell = status.worktrees.iter().map(|it| it.health.len()).sum::<usize>();
+        let unwell = (unwell + status.health.len()) as u64;
+        let (mark, word) = if unwell == 0 {
+            (self.style(Color::Green), "well".to_owned())
+        } else {
+            (self.style(Color::Yellow), count(unwell, "problem"))
+        };
+        let up = duration(status.uptime + known.asked.elapsed().as_secs());
+        let name = format!("skillsd {}", plain(&status.version));
+        let first = Line::from(vec![
+            self.span("● ".to_owned(), mark),
+            self.span(name, TITLE),
+            Span::raw(format!(" · {word} · up {up} · pid {}", status.pid)),
+        ]);
+        let memory = status.rss.map_or_else(|| "unknown".to_owned(), size);
+        let watches = match status.watches.limit {
+            Some(limit) => format!("{} of {limit} watches", status.watches.used),
+            None => format!("{} watches", status.watches.used),
+        };
+        let rebuilds = &status.rebuilds;
+        let counters = format!(
+            "  {memory} · {watches} · {} · rebuilt {}, {}, {} · {}",
+            count(u64::from(status.connections), "connection"),
+            count(rebuilds.files.count, "file"),
+            count(rebuilds.roots.count, "root"),
+            count(rebuilds.views.count, "view"),
+            count(known.n_events, "event"),
+        );
+        vec![first, Line::from(self.span(cut(&counters, columns), FAINT))]
+    }
+
+    fn worktrees(&self, worktrees: &[Worktree], columns: usize) -> Vec<Line<'static>> {
+        let path = |it: &Worktree| self.terminal.path(&it.path, it.path_encoding);
+        let widest = worktrees.iter().map(|it| width(&path(it))).max().unwrap_or(0);
+        let widest = widest.min(columns / 2);
+        let line = |it: &Worktree| {
+            let skills = it.skills.iter().filter(|(_, n)| **n > 0);
+            let mut words: Vec<_> = skills.map(|(state, n)| format!("{n} {state}")).collect();
+            if words.is_empty() {
+                words.push("no skills".to_owned());
+            }
+            words.push(count(it.views, "view"));
+            let problems = count(it.health.len() as u64, "problem");
+            let is_well =
+                it.health.is_empty() && it.skills.get(&State::Invalid).is_none_or(|n| *n == 0);
+            if !it.health.is_empty() {
+                words.push(problems);
+            }
+            let style = if is_well { Style::default() } else { self.style(Color::Yellow) };
+            self.row(&path(it), widest, &words.join(" · "), style, columns)
+        };
+        worktrees.iter().map(line).collect()
+    }
+
+    fn sessions(&self, known: &Known, columns: usize) -> Vec<Line<'static>> {
+        let widest = known.sessions.iter().map(|it| width(&plain(&it.session))).max();
+        let widest = widest.unwrap_or(0).min(columns / 3);
+        let lines = known.sessions.iter().map(|it| {
+            let cwd = self.terminal.path(&it.cwd, it.path_encoding);
+            let facts = format!(
+                "{} activated · {} loaded · {} directories found · {} · {cwd}",
+                it.activated,
+                it.invoked,
+                it.discovered,
+                plain(&it.profile),
+            );
+            self.row(&plain(&it.session), widest, &facts, Style::default(), columns)
+        });
+        lines.collect()
+    }
+
+    fn activation(&self, activation: &Activation, columns: usize) -> Line<'static> {
+        let (skill, encoding) = &activation.skill;
+        let name = skill_name(&self.terminal.path(skill, *encoding));
+        let (file, encoding) = &activation.file;
+        let file = self.terminal.path(file, *encoding);
+        let session = plain(&activation.session);
+        let when = activation.at.map_or_else(|| "before".to_owned(), ago);
+        let facts = format!("by {file} in {session}");
+        let mut line = vec![
+            self.span(format!("  {} ", pad(&when, 11)), FAINT),
+            self.span(name.clone(), self.style(Color::Green)),
+        ];
+        let room = columns.saturating_sub(14 + width(&name) + 1);
+        line.push(Span::raw(format!(" {}", cut(&facts, room))));
+        Line::from(line)
+    }
+
+    fn event(&self, at: Instant, event: &Event, columns: usize) -> Line<'static> {
+        let path = |path: &Option<String>, encoding: Option<PathEncoding>| {
+            path.as_deref().map(|it| self.terminal.path(it, encoding))
+        };
+        let facts = [
+            event.name.as_deref().map(plain),
+            event.session.as_deref().map(plain),
+            event.agent.as_deref().map(plain),
+            event.request.as_deref().map(plain),
+            path(&event.path, event.path_encoding)
+                .or_else(|| path(&event.cwd, event.path_encoding)),
+            event.profile.as_deref().map(plain),
+            event.message.as_deref().map(plain),
+        ];
+        let facts: Vec<_> = facts.into_iter().flatten().collect();
+        let text = format!("{}  {}", pad(&event.kind.to_string(), 19), facts.join(" · "));
+        Line::from(vec![
+            self.span(format!("  {} ", pad(&ago(at), 11)), FAINT),
+            Span::raw(cut(&text, columns.saturating_sub(14))),
+        ])
+    }
+
+    // Two columns: a name, and what there is to say about it.
+    fn row(
+        &self,
+        name: &str,
+        widest: usize,
+        facts: &str,
+        style: Style,
+        columns: usize,
+    ) -> Line<'static> {
+        let name = pad(&cut(name, widest), widest);
+        let room = columns.saturating_sub(widest + 4);
+        Line::from(vec![
+            self.span(format!("  {name}"), self.style(Color::Cyan)),
+            self.span(format!("  {}", cut(facts, room)), style),
+        ])
+    }
+
+    fn fitted(&self, section: Section, n_lines: usize) -> Vec<Line<'static>> {
+        let Section { mut lines, none, .. } = section;
+        if lines.is_empty() {
+            lines.push(Line::from(self.span(format!("  {none}"), FAINT)));
+        }
+        if lines.len() > n_lines {
+            let hidden = lines.len() - n_lines.saturating_sub(1);
+            lines.truncate(n_lines.saturating_sub(1));
+            lines.push(Line::from(self.span(format!("  … {hidden} more"), FAINT)));
+        }
+        lines
+    }
+
+    fn span(&self, text: String, style: Style) -> Span<'static> {
+        Span::styled(text, if self.colored { style } else { Style::default() })
+    }
+
+    fn style(&self, color: Color) -> Style {
+        if self.colored { Style::default().fg(color) } else { Style::default() }
+    }
+}
+
+/// Divides the room from the first to the last: none takes more than its equal part of what is left.
+fn shares(room: usize, wanted: &[usize]) -> Vec<usize> {
+    let mut left = room;
+    let shares = wanted.iter().enumerate().map(|(nth, n_lines)| {
+        let n_sections = wanted.len() - nth;
+        let share = (*n_lines).min(left.div_ceil(n_sections));
+        left -= share;
+        share
+    });
+    shares.collect()
+}
+
+fn ago(at: Instant) -> String {
+    format!("{} ago", duration(at.elapsed().as_secs()))
+}
+
+// The directory that the SKILL.md is in.
+fn skill_name(path: &str) -> String {
+    let mut parts = path.rsplit('/');
+    let last = parts.next().unwrap_or_default();
+    parts.next().unwrap_or(last).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_room_is_divided_and_what_one_leaves_is_for_the_next() {
+        assert_eq!(shares(20, &[1, 2, 3, 200]), [1, 2, 3, 14]);
+        assert_eq!(shares(20, &[50, 50, 1, 200]), [5, 5, 1, 9]);
+        assert_eq!(shares(3, &[9, 9, 9, 9]), [1, 1, 1, 0]);
+        assert_eq!(shares(0, &[9, 9, 9, 9]), [0; 4]);
+    }
+}

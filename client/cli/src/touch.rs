@@ -1,0 +1,135 @@
+//! `skillsd touch`: tells that an agent's conversation has touched files, and what that brought.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use clap::Args;
+use skills_protocol::bounds::LIST_ITEMS;
+use skills_protocol::method::SessionTouch;
+use skills_protocol::wire::{SessionTouchParams, SessionTouchResult, TouchOp};
+
+use crate::context::CommandContext;
+use crate::exit::Exit;
+use crate::failure::CommandError;
+use crate::link::Link;
+use crate::place::Place;
+use crate::style::{self, mark, paint};
+use crate::terminal::Terminal;
+use crate::text::plain;
+
+/// What was touched, and by whom.
+#[derive(Debug, Clone, Args)]
+pub struct TouchArgs {
+    /// The files or directories; they need not be there any more
+    #[arg(value_name = "PATH", required = true)]
+    paths: Vec<PathBuf>,
+    /// The agent's conversation; one that is not known begins here
+    #[arg(long, value_name = "SESSION")]
+    session: String,
+    /// What was done with them: read, write, search or exec
+    #[arg(long, value_name = "OP", value_parser = op)]
+    op: Option<TouchOp>,
+}
+
+fn op(text: &str) -> Result<TouchOp, String> {
+    let found = TouchOp::ALL.iter().find(|it| it.as_str() == text);
+    found.copied().ok_or_else(|| "it is one of read, write, search and exec".to_owned())
+}
+
+pub(super) fn run(cx: &CommandContext<'_>, args: &TouchArgs) -> Result<Exit, CommandError> {
+    let place = Place::of(cx.global, None)?.single_profile()?;
+    let paths: Vec<_> = args.paths.iter().map(|path| place.file(path)).collect();
+    let mut params = SessionTouchParams::default();
+    params.paths = place.fill_all(&mut params, &paths);
+    params.session = Some(args.session.clone());
+    params.op = args.op;
+    let mut link = Link::open(cx)?;
+    // A longer list takes several calls.
+    let rest = params.paths.split_off(params.paths.len().min(LIST_ITEMS));
+    let mut result = link.call::<SessionTouch>(&params)?;
+    for paths in rest.chunks(LIST_ITEMS) {
+        params.paths = paths.to_vec();
+        let more = link.call::<SessionTouch>(&params)?;
+        result.clock = more.clock;
+        result.activated.extend(more.activated);
+        result.discovered.extend(more.discovered);
+    }
+    if cx.global.json {
+        let text = serde_json::to_string(&result).unwrap_or_default();
+        cx.terminal.print(&format!("{text}\n"))?;
+        return Ok(Exit::Fine);
+    }
+    cx.terminal.print(&render(&result, cx.terminal))?;
+    cx.terminal.print_health(&result.health);
+    Ok(Exit::Fine)
+}
+
+/// Returns what is new for a person: each directory with its skills, then what was activated.
+fn render(result: &SessionTouchResult, terminal: &Terminal) -> String {
+    if result.activated.is_empty() && result.discovered.is_empty() {
+        return "Nothing new\n".to_owned();
+    }
+    let mut text = String::new();
+    for found in &result.discovered {
+        let dir = terminal.path(&found.dir, found.path_encoding);
+        let _ = writeln!(text, "{} {dir}", paint(style::FAINT, "found"));
+        for skill in &found.skills {
+            let name = paint(style::NAME, plain(&skill.name));
+            let _ = writeln!(text, "  {} {name}", mark(Some(skill.state)));
+        }
+    }
+    for activated in &result.activated {
+        let matched = &activated.matched;
+        let name = paint(style::NAME, plain(&activated.skill.name));
+        let path = terminal.path(&matched.path, matched.path_encoding);
+        let why = paint(style::FAINT, format!("{} by {path}", plain(&matched.pattern)));
+        let _ = writeln!(text, "{} {name}  {why}", mark(Some(activated.skill.state)));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use skills_protocol::wire::{ActivatedSkill, Discovered, Matched, State};
+
+    use super::*;
+    use crate::sample::{skill, terminal, uncolored};
+
+    fn result() -> SessionTouchResult {
+        SessionTouchResult {
+            clock: "c".into(),
+            health: Vec::new(),
+            session: "s".into(),
+            activated: Vec::new(),
+            discovered: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn what_is_new_is_told_with_the_reason() {
+        let mut result = result();
+        result.discovered.push(Discovered {
+            dir: "/home/ann/shop/web/.agents/skills".into(),
+            path_encoding: None,
+            skills: vec![skill("component", "Builds one.")],
+        });
+        let mut css = skill("css", "Styles.");
+        css.state = State::Activated;
+        let path = "/home/ann/shop/web/a.css".into();
+        let matched = Matched { pattern: "*.css".into(), path, path_encoding: None };
+        result.activated.push(ActivatedSkill { skill: css, matched });
+        let text = uncolored(&render(&result, &terminal(None)));
+        expect![[r#"
+            found ~/shop/web/.agents/skills
+              ✓ component
+            ✓ css  *.css by ~/shop/web/a.css
+        "#]]
+        .assert_eq(&text);
+    }
+
+    #[test]
+    fn nothing_new_is_said() {
+        assert_eq!(render(&result(), &terminal(None)), "Nothing new\n");
+    }
+}

@@ -1,0 +1,217 @@
+//! `skillsd trust`: which worktrees may run what comes with them.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use clap::Args;
+use skills_protocol::method::{TrustGet, TrustSet};
+use skills_protocol::wire::{
+    Health, TrustGetParams, TrustGetResult, TrustNeed, TrustSetParams, TrustSetResult, WaitingSkill,
+};
+
+use crate::confirm::{agree, declined, require_person};
+use crate::context::CommandContext;
+use crate::exit::Exit;
+use crate::failure::CommandError;
+use crate::link::{Link, ask, ask_over};
+use crate::place::Place;
+use crate::style::{self, paint};
+use crate::terminal::Terminal;
+use crate::text::{continued, count, plain};
+
+/// What to trust.
+#[derive(Debug, Clone, Args)]
+pub struct TrustArgs {
+    /// The directory to trust [default: the worktree this is in]
+    ///
+    /// Trust is given at a terminal: it is shown what for, and asked.
+    #[arg(value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// Take trust back: forget what was said of it
+    #[arg(long, conflicts_with = "list")]
+    revoke: bool,
+    /// Say what is trusted and what here asks for it, and change nothing
+    #[arg(long)]
+    list: bool,
+}
+
+pub(super) fn run(cx: &CommandContext<'_>, args: &TrustArgs) -> Result<Exit, CommandError> {
+    let place = Place::of(cx.global, None)?.single_profile()?;
+    let dir = args.dir.as_deref().map(|it| place.file(it));
+    if args.list {
+        let mut params = TrustGetParams { waiting: Some(true), ..TrustGetParams::default() };
+        params.dir = place.fill(&mut params, dir.as_deref());
+        return ask::<TrustGet>(cx, &params, listed);
+    }
+    let trusted = (!args.revoke).then_some(true);
+    let mut params = TrustSetParams { trusted, ..TrustSetParams::default() };
+    params.dir = place.fill(&mut params, dir.as_deref());
+    if args.revoke {
+        return ask::<TrustSet>(cx, &params, set);
+    }
+    require_person("skillsd trust")?;
+    let mut link = Link::open_consent(cx)?;
+    let mut asked = TrustGetParams { waiting: Some(true), ..TrustGetParams::default() };
+    asked.dir = place.fill(&mut asked, dir.as_deref());
+    let found = link.call::<TrustGet>(&asked)?;
+    if !agree(cx.terminal, &offered(&found, cx.terminal))? {
+        return Ok(declined(cx.terminal));
+    }
+    // Trusts the directory that was shown, even if a link has changed since.
+    let TrustGetResult { dir, path_encoding, .. } = found;
+    let params = TrustSetParams { dir, path_encoding, trusted, ..TrustSetParams::default() };
+    ask_over::<TrustSet>(link, cx, &params, set)
+}
+
+fn set(result: &TrustSetResult, terminal: &Terminal) -> (String, Vec<Health>) {
+    let dir = terminal.path(&result.dir, result.path_encoding);
+    let text = if result.trusted {
+        let skills = count(result.skills, "skill");
+        format!("{} trusted: {dir}, with {skills} as they are\n", paint(style::GOOD, "✓"))
+    } else {
+        format!("{} not trusted: {dir}\n", paint(style::WAITING, "○"))
+    };
+    (text, result.health.clone())
+}
+
+/// Returns what trust would allow, and the question.
+fn offered(result: &TrustGetResult, terminal: &Terminal) -> String {
+    let mut text = String::new();
+    for skill in &result.waiting {
+        let _ = writeln!(text, "  {}", line(skill, terminal));
+        push_covered(result, &skill.path, &mut text);
+    }
+    let dir = result.dir.as_deref().map(|it| terminal.path(it, result.path_encoding));
+    text + &format!(
+        "Trust {}? Skills there may then run their hooks, commands and scripts.",
+        dir.unwrap_or_default()
+    )
+}
+
+fn listed(result: &TrustGetResult, terminal: &Terminal) -> (String, Vec<Health>) {
+    (summary(result, terminal), result.health.clone())
+}
+
+/// Returns what is trusted and what asks for it, for a person.
+pub(super) fn summary(result: &TrustGetResult, terminal: &Terminal) -> String {
+    let mut text = String::new();
+    if let Some(dir) = &result.dir {
+        let word = if result.trusted {
+            paint(style::GOOD, "✓ trusted")
+        } else {
+            paint(style::WAITING, "○ not trusted")
+        };
+        let dir = terminal.path(dir, result.path_encoding);
+        let _ = writeln!(text, "{word}: {dir}");
+    }
+    for skill in &result.waiting {
+        let _ = writeln!(text, "  {}", line(skill, terminal));
+        push_covered(result, &skill.path, &mut text);
+    }
+    let waits = |path: &str| result.waiting.iter().any(|it| it.path == path);
+    for covered in result.covers.iter().filter(|it| !waits(&it.path)) {
+        let path = terminal.link(&covered.path, covered.path_encoding, plain(&covered.name));
+        let _ = writeln!(text, "  {path}");
+        push_covered(result, &covered.path, &mut text);
+    }
+    if result.all.is_empty() {
+        text.push_str("No directory is trusted\n");
+        return text;
+    }
+    let _ = writeln!(text, "{}", paint(style::HEADING, "All that was said"));
+    for it in &result.all {
+        let mark = if it.trusted { paint(style::GOOD, "✓") } else { paint(style::BAD, "✗") };
+        let _ = writeln!(text, "  {mark} {}", terminal.path(&it.dir, it.path_encoding));
+    }
+    text
+}
+
+/// Adds what trust covers of the skill with this path.
+fn push_covered(result: &TrustGetResult, path: &str, text: &mut String) {
+    let Some(covered) = result.covers.iter().find(|it| it.path == path) else { return };
+    let parts = [
+        (covered.files, "file"),
+        (covered.scripts, "script"),
+        (covered.hooks, "hook"),
+        (covered.commands, "shell command"),
+    ];
+    let parts = parts.into_iter().filter(|it| it.0 > 0).map(|(n, what)| count(n, what));
+    let hash = covered.hash.as_deref().map_or("too large to run".to_owned(), plain);
+    let parts: Vec<_> = parts.chain([hash]).collect();
+    let _ = writeln!(text, "    {}", paint(style::FAINT, parts.join(" · ")));
+}
+
+fn line(skill: &WaitingSkill, terminal: &Terminal) -> String {
+    let path = terminal.link(&skill.path, skill.path_encoding, plain(&skill.name));
+    continued(&format!("{path} {}", waits(skill)), 4, terminal.width)
+}
+
+/// Returns what a skill waits for, as the end of a sentence.
+fn waits(skill: &WaitingSkill) -> String {
+    let words: Vec<_> = skill
+        .needs
+        .iter()
+        .map(|it| match it {
+            TrustNeed::List => "to be listed",
+            TrustNeed::Hooks => "to have its hooks run",
+            TrustNeed::Shell => "to have its commands run",
+            TrustNeed::Scripts => "to have its scripts run",
+        })
+        .collect();
+    let why = if skill.changed { "has changed since, and asks" } else { "asks for trust" };
+    format!("{why} {}", words.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use skills_protocol::wire::{CoveredSkill, TrustedDir};
+
+    use super::*;
+    use crate::sample::{terminal, uncolored};
+
+    #[test]
+    fn what_is_trusted_is_listed() {
+        let said =
+            |dir: &str, trusted| TrustedDir { dir: dir.into(), path_encoding: None, trusted };
+        let asks = |name: &str, needs: &[TrustNeed], changed| WaitingSkill {
+            name: name.into(),
+            path: format!("/home/ann/shop/.agents/skills/{name}/SKILL.md"),
+            path_encoding: None,
+            needs: needs.to_vec(),
+            changed,
+        };
+        let result = TrustGetResult {
+            dir: Some("/home/ann/shop".into()),
+            path_encoding: None,
+            trusted: true,
+            decided: Some("/home/ann/shop".into()),
+            all: vec![said("/home/ann/shop", true), said("/home/ann/shop/vendor", false)],
+            waiting: vec![
+                asks("price", &[TrustNeed::Hooks, TrustNeed::Scripts], true),
+                asks("plan", &[TrustNeed::List], false),
+            ],
+            covers: vec![CoveredSkill {
+                name: "price".into(),
+                path: "/home/ann/shop/.agents/skills/price/SKILL.md".into(),
+                path_encoding: None,
+                files: 3,
+                scripts: 1,
+                hooks: 2,
+                commands: 0,
+                hash: Some("blake3:5f0c".into()),
+            }],
+            health: Vec::new(),
+        };
+        expect![[r#"
+            ✓ trusted: ~/shop
+              price has changed since, and asks to have its hooks run, to have its scripts run
+                3 files · 1 script · 2 hooks · blake3:5f0c
+              plan asks for trust to be listed
+            All that was said
+              ✓ ~/shop
+              ✗ ~/shop/vendor
+        "#]]
+        .assert_eq(&uncolored(&listed(&result, &terminal(None)).0));
+    }
+}
