@@ -188,51 +188,51 @@ fn check(profile: &str, cwd: &str, recorded: &str, leave_out: &[&str]) {
 }
 
 #[test]
-fn opencode_at_the_top_of_the_worktree() {
+fn opencode_list_at_worktree_top_matches_recording() {
     check("opencode", "up/proj", include_str!("../conformance/opencode.proj.txt"), RACES);
 }
 
 #[test]
-fn opencode_in_a_package() {
+fn opencode_list_in_a_package_matches_recording() {
     let recorded = include_str!("../conformance/opencode.web.txt");
     check("opencode", "up/proj/packages/web", recorded, RACES);
 }
 
 #[test]
-fn the_plugin_at_the_top_of_the_worktree() {
+fn opencode_agent_skills_list_at_worktree_top_matches_recording() {
     let recorded = include_str!("../conformance/opencode-agent-skills.proj.txt");
     check("opencode-agent-skills", "up/proj", recorded, &[]);
 }
 
 #[test]
-fn the_plugin_in_a_package() {
+fn opencode_agent_skills_list_in_a_package_matches_recording() {
     let recorded = include_str!("../conformance/opencode-agent-skills.web.txt");
     check("opencode-agent-skills", "up/proj/packages/web", recorded, &[]);
 }
 
 #[test]
-fn codex_at_the_top_of_the_worktree() {
+fn codex_list_at_worktree_top_matches_recording() {
     check("codex", "up/proj", include_str!("../conformance/codex.proj.txt"), &[]);
 }
 
 #[test]
-fn codex_in_a_package() {
+fn codex_list_in_a_package_matches_recording() {
     check("codex", "up/proj/packages/web", include_str!("../conformance/codex.web.txt"), &[]);
 }
 
 #[test]
-fn gemini_cli_at_the_top_of_the_worktree() {
+fn gemini_cli_list_at_worktree_top_matches_recording() {
     check("gemini-cli", "up/proj", include_str!("../conformance/gemini-cli.proj.txt"), &[]);
 }
 
 #[test]
-fn gemini_cli_in_a_package() {
+fn gemini_cli_list_in_a_package_matches_recording() {
     let recorded = include_str!("../conformance/gemini-cli.web.txt");
     check("gemini-cli", "up/proj/packages/web", recorded, &[]);
 }
 
 #[test]
-fn switches_take_roots_away() {
+fn opencode_switches_disable_search_roots() {
     let tree = Tree::new();
     let names = |more: &[(&str, &str)]| {
         let view = tree.view("opencode", "up/proj", more);
@@ -250,7 +250,7 @@ fn switches_take_roots_away() {
 }
 
 #[test]
-fn an_untrusted_project_is_what_gemini_cli_waits_with() {
+fn gemini_cli_project_skills_wait_for_trust() {
     let tree = Tree::new();
     let count = |value: &[(&str, &str)]| {
         let view = tree.view("gemini-cli", "up/proj", value);
@@ -270,7 +270,7 @@ fn an_untrusted_project_is_what_gemini_cli_waits_with() {
 }
 
 #[test]
-fn variables_move_roots() {
+fn environment_variables_move_search_roots() {
     let tree = Tree::new();
     let elsewhere = tree.top.join("up/proj/packages/.codex");
     let elsewhere = elsewhere.to_str().expect("it is UTF-8");
@@ -285,7 +285,7 @@ fn variables_move_roots() {
 }
 
 #[test]
-fn outside_git_opencode_looks_up_to_the_root_directory() {
+fn opencode_outside_git_searches_up_to_root() {
     let tree = Tree::new();
     fs::remove_dir(tree.top.join("up/proj/.git")).expect("it is empty");
     let view = tree.view("opencode", "up/proj", &[]);

@@ -61,7 +61,7 @@ const WITHOUT_RECORD: &[(&str, Option<&str>)] = &[
 ];
 
 #[test]
-fn every_file_of_the_corpus_is_read_as_recorded() {
+fn corpus_files_parse_as_recorded() {
     let Some(Files { cases, .. }) = &*FILES else { return };
     let mut wrong = Vec::new();
     let mut refused = 0;
@@ -86,7 +86,7 @@ fn every_file_of_the_corpus_is_read_as_recorded() {
 }
 
 #[test]
-fn odd_files_without_a_record_are_read_as_far_as_they_can_be() {
+fn odd_files_without_record_are_read_leniently() {
     let Some(Files { folder, .. }) = &*FILES else { return };
     for (file, name) in WITHOUT_RECORD {
         let bytes = fs::read(folder.join("odd").join(file)).expect("listed files exist");
@@ -100,7 +100,7 @@ fn odd_files_without_a_record_are_read_as_far_as_they_can_be() {
 }
 
 #[test]
-fn exceptions_are_still_needed() {
+fn corpus_exceptions_are_still_needed() {
     let Some(Files { cases, .. }) = &*FILES else { return };
     for (path, reason) in EXCEPTIONS {
         let case = cases.iter().find(|it| it.path == *path).expect("listed files exist");
@@ -109,7 +109,7 @@ fn exceptions_are_still_needed() {
 }
 
 #[test]
-fn a_slip_in_one_line_costs_no_other_key() {
+fn typo_in_one_entry_keeps_all_other_keys() {
     let Some(Files { cases, .. }) = &*FILES else { return };
     let mut tried = 0;
     let mut lost = Vec::new();
@@ -186,7 +186,7 @@ fn same_meaning(a: &Value, b: &Value) -> bool {
 }
 
 #[test]
-fn formatting_changes_no_meaning() {
+fn formatting_preserves_meaning() {
     let Some(Files { cases, .. }) = &*FILES else { return };
     let (mut formatted, mut left, mut wrong) = (0, 0, Vec::new());
     // Every third file: neighbours in a repository are alike, and a debug build is slow.
@@ -271,7 +271,7 @@ fn spaced(text: &str) -> Option<String> {
 }
 
 #[test]
-fn every_seventh_prefix_parses() {
+fn corpus_prefixes_parse() {
     let Some(Files { cases, .. }) = &*FILES else { return };
     // Every fourth file, to stay within seconds in a debug build.
     for case in cases.iter().step_by(4) {

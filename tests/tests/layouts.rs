@@ -71,12 +71,12 @@ fn claude_code_lists_plugins_and_commands() {
 }
 
 #[test]
-fn opencode_lists_what_its_configuration_names() {
+fn opencode_lists_configured_skill_paths() {
     check("opencode", &expect_file!["../conformance/layouts.opencode.txt"]);
 }
 
 #[test]
-fn opencodes_plugin_lists_plugins_without_their_names() {
+fn opencode_agent_skills_lists_plugins_without_namespace() {
     check(
         "opencode-agent-skills",
         &expect_file!["../conformance/layouts.opencode-agent-skills.txt"],
@@ -84,17 +84,17 @@ fn opencodes_plugin_lists_plugins_without_their_names() {
 }
 
 #[test]
-fn codex_leaves_out_what_is_switched_off() {
+fn codex_leaves_out_disabled_skills() {
     check("codex", &expect_file!["../conformance/layouts.codex.txt"]);
 }
 
 #[test]
-fn gemini_cli_asks_its_own_files_for_trust() {
+fn gemini_cli_reads_trust_from_its_own_files() {
     check("gemini-cli", &expect_file!["../conformance/layouts.gemini-cli.txt"]);
 }
 
 #[test]
-fn the_plugins_of_the_corpus_are_listed_by_their_names() {
+fn corpus_plugins_are_listed_under_their_namespaces() {
     let Some(corpus) = Corpus::open("the plugins of real repositories") else { return };
     let top = corpus.top();
     let mut plugins = Vec::new();

@@ -287,7 +287,7 @@ impl Bench {
 }
 
 #[test]
-fn random_trees_are_listed_as_the_rules_say() {
+fn lists_of_random_trees_equal_the_published_rules() {
     let number = |name: &str| std::env::var(name).ok().and_then(|it| it.parse::<u64>().ok());
     let only = number("LITERAL_SEED");
     let rounds = number("LITERAL_ROUNDS").unwrap_or(ROUNDS);

@@ -92,7 +92,7 @@ impl Drop for Server {
 }
 
 #[test]
-fn it_serves_an_editor_and_ends_at_exit_with_the_input_open() {
+fn server_exits_on_exit_while_stdin_is_open() {
     for args in [&[][..], &["--stdio"]] {
         let mut server = Server::start(args);
         server.initialize();
@@ -115,7 +115,7 @@ fn it_serves_an_editor_and_ends_at_exit_with_the_input_open() {
 }
 
 #[test]
-fn an_exit_without_shutdown_or_the_end_of_input_is_told_by_its_code() {
+fn exit_without_shutdown_or_end_of_input_returns_1() {
     let mut server = Server::start(&[]);
     server.initialize();
     server.send(&json!({"jsonrpc": "2.0", "method": "exit"}));
@@ -128,7 +128,7 @@ fn an_exit_without_shutdown_or_the_end_of_input_is_told_by_its_code() {
 }
 
 #[test]
-fn it_ends_when_nobody_reads_any_more() {
+fn server_exits_when_stdout_is_closed() {
     let mut server = Server::start(&[]);
     server.initialize();
     drop(server.output.take());
@@ -137,7 +137,7 @@ fn it_ends_when_nobody_reads_any_more() {
 }
 
 #[test]
-fn keys_are_completed_explained_and_mended_as_an_editor_asks() {
+fn server_answers_completion_hover_and_code_action() {
     let mut server = Server::start(&[]);
     server.initialize();
     let uri = "file:///w/.claude/skills/deploy/SKILL.md";

@@ -27,7 +27,7 @@ const REPOSITORIES: [&str; 3] =
     ["wshobson__agents", "Jeffallan__claude-skills", "HoangNguyen0403__agent-skills-standard"];
 
 #[test]
-fn findings_on_real_repositories_are_those_reviewed() {
+fn findings_on_real_repositories_match_the_review() {
     let Some(corpus) = Corpus::open("the findings on real repositories") else { return };
     let write = env::var_os("UPDATE_EXPECT").is_some();
     let mut wrong = Vec::new();
@@ -49,7 +49,7 @@ fn findings_on_real_repositories_are_those_reviewed() {
 }
 
 #[test]
-fn real_skills_are_typed_from_nothing() {
+fn typing_real_skills_gives_completions_without_syntax_noise() {
     let Some(corpus) = Corpus::open("the typing of real skills") else { return };
     let is_short =
         |it: &&std::path::PathBuf| fs::metadata(it).is_ok_and(|it| (600..1600).contains(&it.len()));
@@ -91,7 +91,7 @@ fn real_skills_are_typed_from_nothing() {
 }
 
 #[test]
-fn fixes_hold_on_real_files_with_faults_put_in() {
+fn fixes_remove_injected_faults_from_real_files() {
     let Some(corpus) = Corpus::open("the fixes of real files") else { return };
     let (mut n_fixes, mut wrong) = (0, Vec::new());
     // Some are enough: neighbours in a repository are alike.

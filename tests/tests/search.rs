@@ -21,7 +21,7 @@ const QUERIES: &str = include_str!("../search/queries.tsv");
 const BAR: f64 = 0.9;
 
 #[test]
-fn nine_of_ten_queries_find_their_skill_among_the_first_three() {
+fn ninety_percent_of_queries_rank_their_skill_in_top_three() {
     let Some(corpus) = Corpus::open("the judged queries") else { return };
     let skills = skills_below(&corpus.top().join("dev"));
     let documents: Vec<_> = skills.iter().map(|it| document(it)).collect();

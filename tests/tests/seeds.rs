@@ -52,19 +52,19 @@ fn check(target: &str, holds: impl Fn(&[u8]) + std::panic::RefUnwindSafe) {
 }
 
 #[test]
-fn what_was_found_between_the_dashes_holds() {
+fn frontmatter_seeds_keep_invariants() {
     check("frontmatter", invariants::frontmatter);
 }
 
 #[test]
-fn what_was_found_in_whole_files_holds() {
+fn file_seeds_keep_invariants() {
     check("file", invariants::file);
     // A block is a file as well, one without dashes.
     check("frontmatter", invariants::file);
 }
 
 #[test]
-fn seeds_of_every_other_target_hold() {
+fn seeds_of_all_other_targets_keep_invariants() {
     for (target, holds) in TARGETS {
         // Some targets choose a profile by the length of the input.
         check(target, |seed| (0..8).for_each(|n| holds(&[seed, &vec![b' '; n]].concat())));
@@ -72,7 +72,7 @@ fn seeds_of_every_other_target_hold() {
 }
 
 #[test]
-fn every_fuzz_target_has_seeds_that_are_replayed() {
+fn every_fuzz_target_has_replayed_seeds() {
     let entries = fs::read_dir(fuzz_dir().join("targets")).expect("our own tree can be read");
     let names = entries.map(|it| it.expect("our own tree can be read").path());
     let mut targets: Vec<String> =
@@ -85,7 +85,7 @@ fn every_fuzz_target_has_seeds_that_are_replayed() {
 }
 
 #[test]
-fn seeds_stay_small() {
+fn fuzz_seeds_stay_below_size_limit() {
     let size = |target| seeds(target).iter().map(|(_, bytes)| bytes.len()).sum::<usize>();
     assert!(size("frontmatter") + size("file") <= 300_000, "thin them out with `cargo fuzz cmin`");
     for (target, _) in TARGETS {

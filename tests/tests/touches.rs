@@ -87,7 +87,7 @@ fn name(skill: &Value) -> &str {
 }
 
 #[test]
-fn each_profile_finds_and_activates_what_its_agent_would() {
+fn touches_match_recordings_for_every_profile() {
     let home = Home::new();
     home.lay_out(TREE);
     let daemon = Daemon::start(&home, Path::new(env!("CARGO_BIN_EXE_test-skillsd")));

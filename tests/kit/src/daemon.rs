@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_kernel_names_the_listener() {
+    fn listener_returns_the_pid_behind_a_socket() {
         let dir = tempfile::tempdir().expect("a directory");
         let socket = dir.path().join("s");
         assert_eq!(listener(&socket), None);
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_killed_child_counts_as_gone_before_it_is_waited_for() {
+    fn killed_child_counts_as_gone_before_wait() {
         let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().expect("cat can be run");
         assert!(!gone(child.id()));
         kill(child.id());

@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_goes_to_the_file_named_above_it() {
+    fn fixture_text_is_written_to_the_file_above_it() {
         let top = tempfile::tempdir().expect("a directory");
         lay_out(top.path(), "//- /a/b.md\none\ntwo\n//- /c.md\n//- /d.md\nthree");
         let read = |path| fs::read_to_string(top.path().join(path)).expect("it was laid out");
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn words_make_other_things_than_files() {
+    fn fixture_words_make_dirs_links_pipes_and_modes() {
         let top = tempfile::tempdir().expect("a directory");
         lay_out(
             top.path(),
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_not_utf8_can_be_written() {
+    fn fixture_escapes_write_non_utf8_bytes() {
         let top = tempfile::tempdir().expect("a directory");
         lay_out(top.path(), "//- /caf\\xe9 bytes\n\\xff!");
         let entry = fs::read_dir(top.path()).expect("a directory").next().expect("an entry");
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mistyped_word_is_refused() {
+    fn unknown_fixture_word_is_refused() {
         let refused = std::panic::catch_unwind(|| entries("//- /a modus=0644\n"));
         assert!(refused.is_err());
     }

@@ -212,7 +212,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_sees_this_home_and_nothing_of_the_real_one() {
+    fn command_environment_contains_only_the_test_home() {
         let home = Home::new();
         let output = home.command("env").output().expect("env can be run");
         let seen = home.redact(&String::from_utf8_lossy(&output.stdout));
@@ -222,14 +222,14 @@ mod tests {
     }
 
     #[test]
-    fn the_runtime_directory_is_private() {
+    fn runtime_dir_of_a_home_is_private() {
         let home = Home::new();
         let mode = fs::metadata(home.runtime_dir()).expect("it was made").permissions().mode();
         assert_eq!(mode & 0o777, 0o700);
     }
 
     #[test]
-    fn nothing_remains_when_it_goes() {
+    fn dropped_home_leaves_no_files() {
         let home = Home::new();
         let top = home.top.clone();
         drop(home);

@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn nearest_root_first_and_each_name_once() {
+    fn plain_reader_lists_nearest_root_first_and_each_name_once() {
         check(
             "//- /.claude/skills/a/SKILL.md\n---\nname: a\ndescription: top\n---\n\
              //- /.agents/skills/c/SKILL.md\n---\nname: c\ndescription: top\n---\n\
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn depth_hidden_and_nested_follow_each_profile() {
+    fn plain_reader_follows_depth_and_hidden_rules_of_each_profile() {
         check(
             "//- /.claude/skills/one/SKILL.md\n---\nname: one\ndescription: d\n---\n\
              //- /.claude/skills/one/inner/SKILL.md\n---\nname: inner\ndescription: d\n---\n\
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_real_directory_is_listed_once() {
+    fn linked_directory_is_listed_once() {
         check(
             "//- /real/s/SKILL.md\n---\nname: s\ndescription: d\n---\n\
              //- /.claude/skills/a link=../../real/s\n\
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_each_profile_needs_and_hides() {
+    fn plain_reader_follows_required_fields_of_each_profile() {
         check(
             "//- /.claude/skills/a/SKILL.md\n---\nname: other\n---\nFirst line.\n\
              //- /.claude/skills/b/SKILL.md\n---\ndescription: no name\n---\n\

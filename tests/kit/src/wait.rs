@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn goes_on_as_soon_as_the_condition_holds() {
+    fn wait_for_returns_when_the_condition_holds() {
         let mut asked = 0;
         let found = wait_for("the third time", || {
             asked += 1;
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn gives_up_at_the_deadline() {
+    fn within_returns_none_at_the_deadline() {
         assert_eq!(within(Duration::from_millis(5), || None::<()>), None);
     }
 }

@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_come_in_any_order_and_notes_are_kept() {
+    fn headers_are_read_in_any_order_and_notifications_kept() {
         let note = r#"{"jsonrpc":"2.0","method":"n"}"#;
         let answer = r#"{"jsonrpc":"2.0","id":1,"result":3}"#;
         let text = format!(
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_keeps_its_code_and_data() {
+    fn error_response_keeps_code_and_data() {
         let mut wire =
             peer("{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32001,\"message\":\"no\"}}\n");
         wire.framing = Framing::Lines;

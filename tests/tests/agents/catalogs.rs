@@ -67,7 +67,7 @@ fn with_sorted_files(text: &str) -> String {
 }
 
 #[test]
-fn opencode_lists_and_loads() {
+fn opencode_listing_and_loads_match_recordings() {
     let load = |name: &str| Turn::call("skill", json!({"name": name}));
     let script = vec![
         load("deploy"),
@@ -92,7 +92,7 @@ fn opencode_lists_and_loads() {
 }
 
 #[test]
-fn opencode_runs_a_skill_as_a_command() {
+fn opencode_command_output_matches_recording() {
     let Some(scene) = Scene::set(Agent::OpenCode, TREE, vec![Turn::say("Done.")]) else { return };
     scene.run_command("deploy", "one two");
     let turns = scene.model.turns();
@@ -106,7 +106,7 @@ fn opencode_runs_a_skill_as_a_command() {
 }
 
 #[test]
-fn opencode_without_skills() {
+fn opencode_listing_without_skills_matches_recording() {
     let script = vec![Turn::say("Done.")];
     let Some(scene) = Scene::set(Agent::OpenCode, NO_SKILLS, script) else { return };
     scene.run("Deploy it.");
@@ -119,7 +119,7 @@ fn opencode_without_skills() {
 }
 
 #[test]
-fn codex_lists_and_takes_a_mention() {
+fn codex_listing_and_mention_match_recordings() {
     let Some(scene) = Scene::set(Agent::Codex, TREE, vec![Turn::say("Done.")]) else { return };
     scene.run("Please $deploy it.");
     let text = scene.model.turns()[0].text();
@@ -129,7 +129,7 @@ fn codex_lists_and_takes_a_mention() {
 }
 
 #[test]
-fn codex_without_skills() {
+fn codex_listing_without_skills_matches_recording() {
     let Some(scene) = Scene::set(Agent::Codex, NO_SKILLS, vec![Turn::say("Done.")]) else { return };
     scene.run("Deploy it.");
     let text = scene.model.turns()[0].text();
@@ -138,7 +138,7 @@ fn codex_without_skills() {
 }
 
 #[test]
-fn gemini_lists_and_loads() {
+fn gemini_listing_and_loads_match_recordings() {
     let load = |name: &str| Turn::call("activate_skill", json!({"name": name}));
     let script = vec![
         load("deploy"),
@@ -164,7 +164,7 @@ fn gemini_lists_and_loads() {
 }
 
 #[test]
-fn gemini_without_skills() {
+fn gemini_listing_without_skills_matches_recording() {
     let script = vec![Turn::say("Done.")];
     let Some(scene) = Scene::set(Agent::GeminiCli, NO_SKILLS, script) else { return };
     scene.run("Deploy it.");

@@ -246,22 +246,22 @@ fn in_order(payloads: Vec<Value>) -> Vec<Value> {
 }
 
 #[test]
-fn opencode_touches_and_is_told() {
+fn opencode_hooks_report_touches_and_skills() {
     touches(Agent::OpenCode, opencode);
 }
 
 #[test]
-fn codex_touches_and_is_told() {
+fn codex_hooks_report_touches_and_skills() {
     touches(Agent::Codex, codex);
 }
 
 #[test]
-fn gemini_touches_and_is_told() {
+fn gemini_hooks_report_touches_and_skills() {
     touches(Agent::GeminiCli, gemini);
 }
 
 #[test]
-fn an_agent_works_on_without_skillsd() {
+fn agents_work_when_skillsd_is_missing() {
     for (agent, steps) in [
         (Agent::OpenCode, opencode as fn(&str) -> Vec<Step>),
         (Agent::Codex, codex),

@@ -30,7 +30,7 @@ fn listed_after(agent: Agent, program: &str) -> Option<String> {
 }
 
 #[test]
-fn opencode_connects_as_it_is_written() {
+fn opencode_connects_with_the_documented_configuration() {
     let Some(scene) = Scene::set(Agent::OpenCode, TREE, Vec::new()) else { return };
     fs::write(scene.cwd().join("opencode.json"), line("{\"mcp\": ")).unwrap();
     let said = scene.manage(&["mcp", "list"]);
@@ -38,13 +38,13 @@ fn opencode_connects_as_it_is_written() {
 }
 
 #[test]
-fn gemini_connects_after_the_command() {
+fn gemini_connects_after_the_documented_command() {
     let Some(said) = listed_after(Agent::GeminiCli, "gemini") else { return };
     assert!(said.contains("✓ skills: skillsd mcp (stdio) - Connected"), "{said}");
 }
 
 #[test]
-fn codex_has_it_after_the_command() {
+fn codex_lists_the_server_after_the_documented_command() {
     let Some(said) = listed_after(Agent::Codex, "codex") else { return };
     let row = said.lines().find(|it| it.starts_with("skills ")).unwrap_or_default();
     let words: Vec<&str> = row.split_whitespace().collect();

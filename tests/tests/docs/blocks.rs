@@ -168,7 +168,7 @@ fn fits(pattern: &str, line: &str) -> bool {
 }
 
 #[test]
-fn blocks_are_read_as_they_are_meant() {
+fn document_blocks_are_parsed() {
     let document = "```sh\na \\\n  b\n# why\nc\n```\n\n<!-- run by x.sh -->\n```console\n$ d |\n    e\nout\n$ f\n```\n<!-- not run: why -->\n\n```sh\ng\n```\n```json\n{}\n```\n";
     let found = blocks(document);
     let texts =
@@ -182,7 +182,7 @@ fn blocks_are_read_as_they_are_meant() {
 }
 
 #[test]
-fn what_is_shown_is_held_against_what_comes() {
+fn missing_finds_shown_lines_absent_from_output() {
     let shown = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
     let came = "one\n\ntwo  three\nfour\nfive\n";
     for good in ["one\ntwo  three", "one\ntw…ee\nfour", "o…\n…\nfive", "one\n│  └─ …\nfi…", ""]

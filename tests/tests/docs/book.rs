@@ -77,7 +77,7 @@ fn fault(from: &str, target: &str) -> Option<String> {
 }
 
 #[test]
-fn links_lead_somewhere() {
+fn document_links_resolve() {
     let mut wrong = Vec::new();
     for name in documents() {
         let text = fs::read_to_string(top().join(&name)).unwrap();
@@ -87,7 +87,7 @@ fn links_lead_somewhere() {
 }
 
 #[test]
-fn a_link_that_leads_nowhere_is_noticed() {
+fn broken_document_link_is_reported() {
     assert_eq!(links("[a](b.md) `[c](d)` [e](f#g)\n```\n[h](i)\n```\n"), ["b.md", "f#g"]);
     assert!(fault("README.md", "docs/no-such.md").is_some());
     assert!(fault("docs/check.md", "rules.md#no-such-heading").is_some());
@@ -96,7 +96,7 @@ fn a_link_that_leads_nowhere_is_noticed() {
 }
 
 #[test]
-fn each_page_is_in_the_book_once_and_links_stay_within_it() {
+fn book_summary_lists_each_page_once() {
     let summary = fs::read_to_string(top().join("docs/SUMMARY.md")).unwrap();
     let listed = links(&summary);
     let pages: BTreeSet<String> = listed.iter().cloned().collect();

@@ -164,7 +164,7 @@ fn unkept(name: &str, blocks: &[Block]) -> Vec<String> {
 }
 
 #[test]
-fn each_command_in_the_documents_does_what_is_shown() {
+fn documented_commands_print_what_is_shown() {
     let mut wrong = Vec::new();
     let (mut n_run, mut n_not) = (0, 0);
     for name in documents() {
@@ -197,7 +197,7 @@ fn named(line: &str) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn each_command_that_is_named_is_one() {
+fn commands_named_in_documents_exist() {
     let mut wrong = Vec::new();
     let mut known = BTreeMap::new();
     for name in documents() {

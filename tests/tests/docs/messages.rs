@@ -56,7 +56,7 @@ fn bare(text: &str) -> String {
 }
 
 #[test]
-fn each_code_that_can_be_met_is_explained() {
+fn every_error_code_is_in_troubleshooting() {
     let page = fs::read_to_string(top().join(PAGE)).unwrap();
     let explained: BTreeSet<String> = explained(&page).into_iter().collect();
     let source = product();
@@ -73,7 +73,7 @@ fn each_code_that_can_be_met_is_explained() {
 }
 
 #[test]
-fn each_message_that_is_explained_can_be_met() {
+fn every_message_in_troubleshooting_exists() {
     let page = fs::read_to_string(top().join(PAGE)).unwrap();
     let source = bare(&product());
     let mut stale = Vec::new();

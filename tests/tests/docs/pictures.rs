@@ -107,7 +107,7 @@ fn escaped(text: &str) -> String {
 }
 
 #[test]
-fn pictures_are_what_the_program_shows() {
+fn terminal_pictures_match_the_program() {
     let home = home();
     let dir = top().join("docs/pictures");
     let mut stale = Vec::new();

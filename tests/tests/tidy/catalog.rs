@@ -37,7 +37,7 @@ fn schema_text() -> String {
 }
 
 #[test]
-fn what_is_made_from_the_catalog_is_up_to_date() {
+fn frontmatter_schema_and_page_are_up_to_date() {
     let write = std::env::var_os("CI").is_none();
     let findings = [(SCHEMA, schema_text()), (PAGE, catalog::page())]
         .into_iter()
@@ -47,14 +47,14 @@ fn what_is_made_from_the_catalog_is_up_to_date() {
 }
 
 #[test]
-fn a_stale_file_is_noticed() {
+fn stale_generated_file_is_reported() {
     assert!(stale("README.md", "another text", false).is_some());
     assert!(stale("docs/no-such.md", "", false).is_some());
     assert_eq!(stale("LICENSE-MIT", &crate::tree::text_of("LICENSE-MIT"), false), None);
 }
 
 #[test]
-fn the_schema_is_one() {
+fn frontmatter_schema_is_valid_json_schema() {
     let schema = catalog::schema();
     let faults: Vec<_> = jsonschema::draft202012::meta::validator()
         .iter_errors(&schema)
@@ -86,7 +86,7 @@ fn faults(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_schema_accepts_what_some_agent_reads() {
+fn frontmatter_schema_accepts_values_any_agent_reads() {
     for good in [
         "license: Apache-2.0",
         "compatibility: Requires git",
@@ -121,7 +121,7 @@ fn the_schema_accepts_what_some_agent_reads() {
 }
 
 #[test]
-fn the_schema_finds_fault_where_it_is() {
+fn frontmatter_schema_reports_the_faulty_path() {
     for (bad, place) in [
         ("name: PDF-Processing", "/name"),
         ("name: -pdf", "/name"),

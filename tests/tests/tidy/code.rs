@@ -127,7 +127,7 @@ pub(crate) fn lines_with(code: &str, words: &str) -> Vec<usize> {
 }
 
 #[test]
-fn comments_and_texts_are_no_code() {
+fn code_only_blanks_comments_and_strings() {
     let text =
         "a(\"std::fs\"); // std::env\n/* x\n */ let l: &'a str = r#\"b\"c\"#; '\"'; d('\\'');";
     let code = code_only(text);
@@ -137,14 +137,14 @@ fn comments_and_texts_are_no_code() {
 }
 
 #[test]
-fn test_modules_are_left_out_and_lines_kept() {
+fn without_tests_removes_test_modules_and_keeps_lines() {
     let code = "a\n#[cfg(test)]\nmod tests {\n fn f() { b }\n}\nc\n#[cfg(test)]\nuse d;\ne\n";
     assert_eq!(without_tests(code), "a\n\n\n\n\nc\n\n\ne\n");
     assert_eq!(lines_beside_tests(code), 3);
 }
 
 #[test]
-fn words_are_whole() {
+fn lines_with_matches_whole_words() {
     assert_eq!(lines_with("xstd::fs\nstd::fs::read\nstd::fsx", "std::fs"), [2]);
     assert_eq!(lines_with("tokio_notify::x\nnotify::Event", "notify::"), [2]);
 }

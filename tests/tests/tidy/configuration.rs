@@ -21,7 +21,7 @@ fn text(schema: &Value) -> String {
 }
 
 #[test]
-fn what_is_made_from_the_keys_is_up_to_date() {
+fn configuration_schema_and_page_are_up_to_date() {
     let write = std::env::var_os("CI").is_none();
     let schemas = SCHEMAS
         .map(|(path, source)| (path, text(&skills_config::schema(source, &skills_lint::ids()))));
@@ -30,19 +30,19 @@ fn what_is_made_from_the_keys_is_up_to_date() {
 }
 
 #[test]
-fn the_reference_of_the_profiles_is_up_to_date() {
+fn profile_reference_is_up_to_date() {
     let write = std::env::var_os("CI").is_none();
     none(&stale(PROFILE_PAGE, &profile::page(), write).into_iter().collect::<Vec<_>>());
 }
 
 #[test]
-fn the_contract_names_the_profiles_that_there_are() {
+fn protocol_profile_names_match_the_profiles() {
     let ids: Vec<_> = profile::builtin().iter().map(|it| &*it.id).collect();
     assert_eq!(ids, PROFILES);
 }
 
 #[test]
-fn clients_send_every_variable_that_a_profile_reads() {
+fn clients_send_every_environment_variable_of_profiles() {
     for profile in profile::builtin() {
         for name in &profile.environment {
             assert!(DISCOVERY.contains(&&**name), "{}: {name}", profile.id);
@@ -63,7 +63,7 @@ fn takes(source: Source, name: &str, value: &str) -> bool {
 }
 
 #[test]
-fn the_schema_and_the_reader_agree() {
+fn configuration_schema_and_reader_agree() {
     for key in KEYS {
         let values = ["0", "-1", "\"x\"", "true", key.example, "1e40"];
         for value in values.into_iter().chain(key.default) {

@@ -76,14 +76,14 @@ fn activation_events() -> Value {
 }
 
 #[test]
-fn what_the_extension_offers_is_made_from_the_tables() {
+fn vscode_manifest_is_generated_from_the_tables() {
     let write = std::env::var_os("CI").is_none();
     let made = made(&text_of(MANIFEST));
     none(&stale(MANIFEST, &made, write).into_iter().collect::<Vec<_>>());
 }
 
 #[test]
-fn a_profile_that_is_not_offered_is_noticed() {
+fn missing_manifest_entry_is_restored() {
     let manifest = text_of(MANIFEST);
     for gone in ["\"claude-code\",", "\"name/*\",", "\"workspaceContains:.agents/skills\","] {
         assert!(manifest.contains(gone), "{gone}");
@@ -92,7 +92,7 @@ fn a_profile_that_is_not_offered_is_noticed() {
 }
 
 #[test]
-fn profiles_of_the_users_own_are_taken_and_the_built_in_ones_offered() {
+fn profile_setting_offers_built_in_and_accepts_user_profiles() {
     let manifest: Value = serde_json::from_str(&text_of(MANIFEST)).expect("it is JSON");
     let settings = &manifest["contributes"]["configuration"]["properties"];
     let schema = &settings["skillsd.check.profiles"];
@@ -125,7 +125,7 @@ fn not_chosen(text: &str, with_directories: bool) -> Vec<&'static str> {
 }
 
 #[test]
-fn every_editor_chooses_all_that_speaks_of_skills() {
+fn editor_integrations_select_every_skill_file() {
     let missing = SELECTIONS.iter().flat_map(|(path, with_directories)| {
         let missing = not_chosen(&text_of(path), *with_directories);
         missing.into_iter().map(move |it| format!("{path} does not choose `{it}`"))
@@ -134,7 +134,7 @@ fn every_editor_chooses_all_that_speaks_of_skills() {
 }
 
 #[test]
-fn a_file_that_is_not_chosen_is_noticed() {
+fn unselected_file_is_reported() {
     assert_eq!(not_chosen("SKILL CLAUDE.local AGENTS.override", false), ["GEMINI"]);
     assert_eq!(not_chosen("SKILL CLAUDE.local AGENTS.override GEMINI", true).len(), 8);
 }

@@ -102,7 +102,7 @@ fn attack_table_check_reports_missing_and_dead_rows() {
 }
 
 #[test]
-fn promises_and_faults_name_tests_that_exist() {
+fn tests_named_in_security_and_reliability_exist() {
     for page in ["docs/security.md", "docs/reliability.md"] {
         let text = text_of(page);
         assert!(text.contains("Tests: `"), "{page} names no test at all");
@@ -111,7 +111,7 @@ fn promises_and_faults_name_tests_that_exist() {
 }
 
 #[test]
-fn security_and_reliability_pages_name_places_that_are_there() {
+fn paths_named_in_security_and_reliability_exist() {
     let there = sources().into_iter().map(|source| source.path).collect();
     for line in text_of("docs/security.md").lines().chain(text_of("docs/reliability.md").lines()) {
         // Only places of this repository: the pages also name methods, errors and agents' files.
@@ -122,7 +122,7 @@ fn security_and_reliability_pages_name_places_that_are_there() {
 }
 
 #[test]
-fn each_decision_is_listed_in_the_architecture() {
+fn architecture_lists_every_decision() {
     let files: Vec<String> = sources().into_iter().map(|source| source.path).collect();
     let decisions: Vec<String> =
         files.into_iter().filter(|path| path.starts_with("docs/adr/")).collect();
@@ -137,20 +137,20 @@ fn architecture_stays_within_200_lines() {
 }
 
 #[test]
-fn the_architecture_names_places_that_are_there() {
+fn paths_named_in_the_architecture_exist() {
     let there = sources().into_iter().map(|source| source.path).collect();
     none(&astray(&text_of("ARCHITECTURE.md"), &there));
 }
 
 #[test]
-fn the_readme_tells_the_command_that_is_checked() {
+fn readme_names_the_ci_test_command() {
     let command = "cargo test --workspace";
     let is_line = |text: &str| text.lines().any(|line| line.trim().starts_with(command));
     assert!(is_line(&text_of("README.md")) && is_line(&text_of(".ci/test")));
 }
 
 #[test]
-fn each_test_file_is_declared() {
+fn every_test_file_is_declared() {
     let sources = rust_sources();
     let mains = sources.iter().filter(|source| source.path.starts_with("tests/tests/"));
     let mains = mains.filter(|source| source.path.ends_with("/main.rs"));
@@ -158,7 +158,7 @@ fn each_test_file_is_declared() {
 }
 
 #[test]
-fn lists_that_are_not_complete_are_noticed() {
+fn incomplete_lists_are_reported() {
     let files = ["docs/adr/1.md".to_owned(), "docs/adr/2.md".to_owned()];
     let page = "see [one](docs/adr/1.md) and [three](docs/adr/3.md)";
     assert_eq!(unlisted(page, "docs/adr/", &files).len(), 2);

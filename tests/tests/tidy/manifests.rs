@@ -214,18 +214,18 @@ fn dependencies_point_one_way() {
 }
 
 #[test]
-fn crates_stay_in_their_rooms() {
+fn restricted_crates_stay_in_their_packages() {
     none(&strangers(&members()));
 }
 
 #[test]
-fn each_dependency_has_its_line_in_the_docs() {
+fn every_dependency_is_documented() {
     let crates = outside(&members()).into_keys().collect();
     none(&page_faults(&text_of("docs/dependencies.md"), &crates));
 }
 
 #[test]
-fn licences_are_those_we_allow() {
+fn dependency_licences_are_allowed() {
     let allowed = allowed_licences(&text_of("deny.toml"));
     let target = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
     let packages = list(&metadata(&["--locked", "--filter-platform", &target])["packages"]);
@@ -236,7 +236,7 @@ fn licences_are_those_we_allow() {
 }
 
 #[test]
-fn the_lock_file_does_not_grow_unseen() {
+fn lock_file_stays_within_package_limit() {
     let n_packages = text_of("Cargo.lock").matches("[[package]]").count();
     assert!(n_packages <= PACKAGES, "{n_packages} packages, {PACKAGES} were agreed on");
 }
@@ -256,7 +256,7 @@ fn versions_are_stated_once_in_the_workspace() {
 }
 
 #[test]
-fn bad_manifests_are_noticed() {
+fn forbidden_dependencies_are_reported() {
     let package = |name: &str, dependencies: &[&str]| {
         let dependencies: Vec<Value> = dependencies
             .iter()
@@ -281,7 +281,7 @@ fn bad_manifests_are_noticed() {
 }
 
 #[test]
-fn a_page_that_is_not_complete_is_noticed() {
+fn incomplete_dependency_page_is_reported() {
     let crates = BTreeSet::from(["a".to_owned(), "b".to_owned()]);
     let row = |name: &str| format!("| `{name}` | core | a reason that is one |\n");
     assert!(page_faults(&(row("a") + &row("b")), &crates).is_empty());
@@ -292,7 +292,7 @@ fn a_page_that_is_not_complete_is_noticed() {
 }
 
 #[test]
-fn licence_expressions_are_read() {
+fn licence_expressions_are_evaluated() {
     let allowed = allowed_licences("x\nallow = [\n  \"MIT\",\n  # why\n  \"Unicode-3.0\",\n]\n");
     assert_eq!(allowed.len(), 2);
     for (expression, is_good) in [

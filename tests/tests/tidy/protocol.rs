@@ -412,13 +412,13 @@ The examples are what a daemon answers about a small worktree; clocks, ids and s
 ";
 
 #[test]
-fn the_reference_of_the_protocol_is_up_to_date() {
+fn protocol_reference_is_up_to_date() {
     let write = std::env::var_os("CI").is_none();
     none(&stale(PAGE, &page(), write).into_iter().collect::<Vec<_>>());
 }
 
 #[test]
-fn types_are_read_from_source() {
+fn wire_types_are_parsed_from_source() {
     let source = "skills_params! {\n    /// What.\n    AParams {\n        /// One\n        /// thing.\n        #[serde(\n            default\n        )]\n        one_thing: Option<u32>,\n    }\n}\n\n/// B.\npub struct B {\n    /// C.\n    pub c: Vec<D>,\n}\nimpl B {\n    fn f() {}\n}\nword_enum! {\n    /// D.\n    D {\n        /// E.\n        Eee = \"eee\",\n    }\n}\n";
     let types = types(source);
     let names: Vec<_> = types.iter().map(|it| (it.name.as_str(), it.has_place)).collect();

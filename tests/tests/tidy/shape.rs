@@ -86,12 +86,12 @@ fn here() -> Vec<String> {
 }
 
 #[test]
-fn every_file_begins_with_a_module_doc() {
+fn every_file_starts_with_a_module_comment() {
     none(&undocumented(&rust_sources()));
 }
 
 #[test]
-fn files_stay_readable() {
+fn files_stay_below_line_limit() {
     let sources = rust_sources();
     for file in larger_than(LARGE, &sources) {
         println!("{file}");
@@ -100,22 +100,22 @@ fn files_stay_readable() {
 }
 
 #[test]
-fn names_say_what_is_inside() {
+fn file_names_are_descriptive() {
     none(&badly_named(&rust_sources()));
 }
 
 #[test]
-fn exceptions_to_lints_say_why_and_are_checked() {
+fn lint_exceptions_use_expect_with_a_reason() {
     none(&silenced(&rust_sources()));
 }
 
 #[test]
-fn no_file_names_a_place_on_this_machine() {
+fn no_file_contains_local_paths() {
     none(&local(&sources(), &here()));
 }
 
 #[test]
-fn bad_shapes_are_noticed() {
+fn badly_shaped_files_are_reported() {
     let bad = |path: &str, text: &str| [Source::new(path, text)];
     assert_eq!(undocumented(&bad("a.rs", "use std::fs;\n//! Late.")).len(), 1);
     assert_eq!(undocumented(&bad("a.rs", "//! Placeholder for it.\n")).len(), 1);

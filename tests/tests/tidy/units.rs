@@ -31,7 +31,7 @@ fn fault(command: &[String]) -> Option<String> {
 }
 
 #[test]
-fn units_start_a_program_that_is_there() {
+fn systemd_units_start_an_existing_command() {
     let sources = sources();
     let units: Vec<_> =
         sources.iter().filter(|source| source.path.starts_with("systemd/")).collect();
@@ -51,7 +51,7 @@ fn units_start_a_program_that_is_there() {
 }
 
 #[test]
-fn a_unit_with_another_program_or_option_is_noticed() {
+fn unit_with_unknown_program_or_option_is_reported() {
     let good = commands("[Service]\nExecStart=-%h/.cargo/bin/skillsd serve\n");
     assert_eq!(good.iter().filter_map(|command| fault(command)).count(), 0);
     for bad in ["ExecStart=skillsdd serve", "ExecStart=skillsd serve --no-such", "ExecStart="] {

@@ -174,19 +174,19 @@ fn spread(word: &str, home: &str, sources: &[Source]) -> Vec<String> {
 }
 
 #[test]
-fn the_walls_between_the_rooms_stand() {
+fn forbidden_words_are_absent_from_crates() {
     none(&broken(WALLS, &rust_sources()));
 }
 
 #[test]
-fn notify_and_granit_are_each_named_in_one_file() {
+fn notify_and_granit_are_used_in_one_file_each() {
     let sources = rust_sources();
     let findings = KEPT_IN_ONE_FILE.iter().flat_map(|(word, home)| spread(word, home, &sources));
     none(&findings.collect::<Vec<_>>());
 }
 
 #[test]
-fn a_wall_notices_code_and_nothing_else() {
+fn forbidden_word_check_ignores_comments_tests_and_strings() {
     let sources = [
         Source::new(
             "daemon/agents/src/a.rs",
@@ -204,7 +204,7 @@ fn a_wall_notices_code_and_nothing_else() {
 }
 
 #[test]
-fn a_crate_in_two_files_or_none_is_noticed() {
+fn crate_used_in_two_files_or_none_is_reported() {
     let one = [Source::new("daemon/engine/src/watch.rs", "use notify::Event;")];
     assert!(spread("notify::", "daemon/engine/src", &one).is_empty());
     assert_eq!(spread("notify::", "daemon/syntax/src", &one).len(), 1);

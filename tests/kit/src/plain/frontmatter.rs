@@ -207,21 +207,21 @@ mod tests {
     }
 
     #[test]
-    fn healthy_blocks_read_as_yaml() {
+    fn valid_block_is_read_as_yaml() {
         check("---\nname: a\ndescription: >\n  b\n  c\n---\nbody", Some("a"), Some("b c\n"));
         check("\u{feff}---\r\nname: a\r\ndescription: 'b'\r\n---\r\n", Some("a"), Some("b"));
         check("---\nname: a\n---\n---\ndescription: b\n---\n", Some("a"), None);
     }
 
     #[test]
-    fn scalars_are_read_as_written() {
+    fn scalars_keep_their_source_text() {
         check("---\nname: 1.0 # one\ndescription: 007\n---\n", Some("1.0"), Some("007"));
         check("---\nname: true\ndescription: null\n---\n", Some("true"), None);
         check("---\nname: [a]\ndescription: {a: b}\n---\n", None, None);
     }
 
     #[test]
-    fn one_bad_value_harms_no_other() {
+    fn invalid_value_does_not_affect_other_keys() {
         check("---\nname: a\ndescription: Usage: b\n---\n", Some("a"), Some("Usage: b"));
         check("---\ndescription: \"open\nname: a\n---\n", Some("a"), Some("open"));
         check("---\nname: a\ndescription: x: y\n  z\n---\n", Some("a"), Some("x: y z"));
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn no_block_is_no_frontmatter() {
+    fn text_without_a_block_has_no_frontmatter() {
         assert_eq!(Frontmatter::per_key("name: a\n"), None);
         assert_eq!(Frontmatter::per_key("---\nname: a\n"), None);
         assert_eq!(Frontmatter::per_key("\n---\nname: a\n---\n"), None);
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn quoting_mends_a_colon_and_nothing_more() {
+    fn quoting_repairs_a_colon_but_not_an_open_quote() {
         let mended = Frontmatter::strict_or_quoted("---\ndescription: a: b\npaths: x\n---\n");
         assert_eq!(mended.expect("it is mended").items("paths"), ["x"]);
         assert_eq!(
