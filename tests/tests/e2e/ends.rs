@@ -1,4 +1,4 @@
-//! How a daemon ends by itself or by a signal, and what is then left: nothing, and nobody harmed.
+//! How a daemon exits on its own, on a signal or by `stop`, and which files it leaves behind.
 
 use std::fs;
 use std::io::Read as _;
@@ -51,7 +51,7 @@ fn idle_daemon_exits_unless_a_worktree_is_open() {
     let daemon = Daemon::start(&home, exe());
     let mut wire = daemon.connect(Framing::Lines);
     wire.call("worktree/open", &json!({"cwd": top}));
-    // Twice as long as it would last without.
+    // Waits twice the idle time.
     drop(wire);
     std::thread::park_timeout(std::time::Duration::from_secs(2));
     assert_eq!(listener(&home.socket()), Some(daemon.pid()));
@@ -102,12 +102,12 @@ fn daemon_at_its_connection_limit_answers_status_and_stop() {
     assert_eq!(daemon.wait(), Some(0));
     drop(full);
 
-    // Where even the places kept for that are taken, a signal does it.
+    // With the reserved connections taken too, `stop` falls back to a signal.
     let daemon = Daemon::start(&home, exe());
     let _full = fill(12);
     let output = run(&home, &top, &["stop"]);
     assert!(output.status.success(), "{}", stderr(&output));
-    // On a slow machine the places kept may be free again before it gives up asking.
+    // On a slow machine a reserved connection may become free before `stop` falls back.
     let said = stdout(&output);
     assert!(said.contains("SIGTERM") || said.contains("skillsd has stopped"), "{said}");
     assert_eq!(daemon.wait(), Some(0));
@@ -118,10 +118,11 @@ fn ends_after(change: impl FnOnce(&Path)) {
     let home = Home::new();
     let top = home.worktree("w", ONE_SKILL);
     let daemon = Daemon::start(&home, exe());
-    // It accepts before it is ready, and what is not ready may end as a start that failed.
+    // The daemon accepts connections before it is ready; ending it earlier could count as a failed
+    // start.
     status(&home.socket());
     change(&home.socket());
-    // Whoever comes next is served at once, and the one that nobody finds any more ends.
+    // The next client is served at once by a new daemon, and the unreachable one exits.
     assert_eq!(run_json(&home, &top, &["list"])["skills"].as_array().map(Vec::len), Some(1));
     let next = listener(&home.socket()).expect("a daemon listens");
     assert_ne!(next, daemon.pid());

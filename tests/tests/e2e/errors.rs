@@ -1,4 +1,4 @@
-//! Each error code of the protocol, met over the socket: none is there that nobody can get.
+//! Every error code of the protocol, produced over the socket: no code is unreachable.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ Denied.
 echo counted
 ";
 
-/// A skill of the user's own, with scripts of which one takes too long and one cannot be run.
+/// A user skill with one script that takes too long and one that cannot be started.
 const OWN: &str = "\
 //- /home/.agents/skills/own/SKILL.md
 ---
@@ -62,7 +62,7 @@ sleep 1000
 #!/there/is/no/such/program
 ";
 
-/// How many connections there may be.
+/// The connection limit.
 const CONNECTIONS: usize = 4;
 
 struct Scene {
@@ -79,7 +79,7 @@ impl Scene {
         Self { live: Live::start_in(home), top }
     }
 
-    /// Calls something for the worktree that must be refused.
+    /// Calls a method for the worktree and returns the error it must fail with.
     #[track_caller]
     fn refused(&mut self, method: &str, mut params: Value) -> Met {
         params["cwd"] = json!(self.top);
@@ -87,7 +87,7 @@ impl Scene {
         Met { code: error.code, data: error.data, message: error.message }
     }
 
-    /// Sends bytes that are no call on a connection of their own.
+    /// Sends bytes that are not a valid call on a new connection and returns the error.
     #[track_caller]
     fn said(&self, bytes: &str) -> Met {
         let mut wire = self.live.daemon.connect(Framing::Lines);
@@ -96,7 +96,7 @@ impl Scene {
     }
 }
 
-/// An error as it came.
+/// An error response.
 struct Met {
     code: i64,
     message: String,
@@ -113,7 +113,7 @@ fn met(answer: &Value) -> Met {
     }
 }
 
-/// How each code is got.
+/// Produces one error code.
 type Provocation = fn(&mut Scene) -> Met;
 
 const PROVOCATIONS: &[(i32, Provocation)] = &[
@@ -159,7 +159,7 @@ const PROVOCATIONS: &[(i32, Provocation)] = &[
     (code::NOT_KEPT, not_kept),
 ];
 
-/// What is said of trust where the state directory cannot be one.
+/// Trusting a worktree while the state directory is unusable.
 fn not_kept(_: &mut Scene) -> Met {
     let home = Home::new();
     let top = home.worktree("w", SKILLS);
@@ -177,7 +177,7 @@ fn not_kept(_: &mut Scene) -> Met {
     Met { code: error.code, data: error.data, message: error.message }
 }
 
-/// A call that waits for the user is given up.
+/// Cancels a call that waits for the user.
 fn cancelled(scene: &mut Scene) -> Met {
     let mut wire = scene.live.daemon.connect(Framing::Header);
     let params = json!({"cwd": scene.top, "permission": "skill", "patterns": ["asks"],
@@ -192,7 +192,7 @@ fn cancelled(scene: &mut Scene) -> Met {
     Met { code: error.code, data: error.data, message: error.message }
 }
 
-/// There are as many connections as there may be.
+/// Opens connections up to the limit.
 fn crowded(scene: &mut Scene) -> Met {
     let list = json!({"cwd": scene.top});
     let mut more: Vec<Wire> = Vec::new();
@@ -206,7 +206,7 @@ fn crowded(scene: &mut Scene) -> Met {
     }
 }
 
-/// Returns the codes that the protocol has, by their names.
+/// Returns the protocol's error codes by name.
 fn codes() -> BTreeMap<String, i32> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../daemon/protocol/src/error.rs");
     let text = std::fs::read_to_string(file).expect("it is there");
@@ -224,7 +224,7 @@ fn every_error_code_is_reachable_and_has_a_hint() {
         let met = provoke(&mut scene);
         assert_eq!(met.code, i64::from(*code), "{}: {}", met.message, met.data);
         assert!(!met.message.is_empty() && !met.message.ends_with('.'), "{}", met.message);
-        // What was given up by the caller needs no advice.
+        // A call cancelled by its caller needs no hint.
         let hint = met.data["hint"].as_str().unwrap_or_default();
         let is_told = hint.ends_with(['.', '?']) || *code == code::REQUEST_CANCELLED;
         assert!(is_told, "{code} says nothing of what to do: {} {}", met.message, met.data);

@@ -1,4 +1,5 @@
-//! Subscriptions: who is told of what, without asking, whatever the others do.
+//! Subscriptions: which events each subscriber receives, without polling and independent of other
+//! clients.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -13,7 +14,7 @@ use skills_testkit::{Framing, Wire};
 
 use crate::support::{Live, entries};
 
-/// Subscribes to what a place shows, and returns the name and the clock.
+/// Subscribes to events for a directory and returns the subscription's name and clock.
 #[track_caller]
 fn subscribe(wire: &mut Wire, cwd: &Path, kinds: &[&str]) -> (String, String) {
     let result = wire.call("events/subscribe", &json!({"cwd": cwd, "kinds": kinds}));
@@ -21,7 +22,7 @@ fn subscribe(wire: &mut Wire, cwd: &Path, kinds: &[&str]) -> (String, String) {
     (text("subscription"), text("clock"))
 }
 
-/// Reads the next event of a kind; what comes of other kinds before it is passed over.
+/// Reads the next event of a kind and skips others.
 #[track_caller]
 fn event(wire: &mut Wire, kind: &str) -> Value {
     loop {
@@ -49,12 +50,12 @@ fn subscribed_view_updates_without_calls() {
         loop {
             let event = event(&mut live.wire, "skills/changed");
             assert_eq!((&event["cwd"], &event["profile"]), (&json!(top), &json!("agentskills")));
-            // What it tells of can be had at once, without waiting for anything.
+            // The announced state is available to a cached call.
             let params = json!({"cwd": top, "since": clock, "freshness": "cached"});
             let list = asking.call("skills/list", &params);
             assert_eq!(list["fresh"], false, "{list}");
             clock = list["clock"].as_str().expect("a clock").to_owned();
-            // On a busy machine a file may stay empty for longer than is waited for.
+            // On a busy machine a reader may see the file empty for a while.
             let skills = entries(&list);
             let told = skills.iter().find(|it| it["name"] == "a").map(|it| &it["description"]);
             if told == Some(&json!(format!("round {round}"))) {
@@ -88,7 +89,7 @@ fn only_subscribed_events_are_sent() {
     assert_eq!(result["kinds"].as_array().map(Vec::len), Some(7), "{result}");
     live.wire.call("skills/list", &json!({"cwd": two}));
     add(&two, "b", "d");
-    // The order on this connection shows that the other place was not told of.
+    // The order on this connection proves that the other worktree's event was not sent.
     assert_eq!(event(&mut all, "skills/changed")["cwd"], json!(two));
     add(&one, "a", "d");
     assert_eq!(live.wire.note()["params"]["result"]["cwd"], json!(one));
@@ -106,7 +107,7 @@ fn only_subscribed_events_are_sent() {
     let message = result["message"].as_str().expect("a message");
     assert!(message.contains("description"), "{message}");
     assert_eq!(result["path"], json!(one.join(".agents/skills/a/SKILL.md")));
-    // What is wrong with the text itself is a finding as well.
+    // A fault in the text is reported as a finding too.
     fs::write(one.join(".agents/skills/a/SKILL.md"), "---\nname: a\nx: [\n---\n").expect("written");
     event(&mut all, "diagnostics/changed");
 }
@@ -137,7 +138,7 @@ fn subscriptions_are_limited_and_unknown_kinds_refused() {
     assert_eq!((refused.code, &refused.data["limit"]), (-32602, &json!(8)), "{refused}");
     live.wire.call("events/unsubscribe", &json!({"subscription": names[3]}));
     subscribe(&mut live.wire, &top, &["session/changed", "permission/asked"]);
-    // A refused one leaves its place to others.
+    // A refused subscription does not count against the limit.
     live.wire.call("events/unsubscribe", &json!({"subscription": names[4]}));
     let refused = live.wire.try_call("events/subscribe", &json!({"kinds": ["skills/changd"]}));
     assert!(refused.expect_err("no such kind").message.contains("skills/changd"));
@@ -163,7 +164,7 @@ fn eight_stalled_subscribers_do_not_delay_the_ninth() {
     let mut before = 0;
     for round in 0..CHANGES {
         if round == CHANGES / 3 {
-            // By now what the sockets hold is full.
+            // By now the socket buffers are full.
             before = live.wire.call("server/status", &json!({}))["rss"].as_u64().expect("known");
         }
         let started = Instant::now();
@@ -171,13 +172,13 @@ fn eight_stalled_subscribers_do_not_delay_the_ninth() {
         event(&mut live.wire, "skills/changed");
         slowest = slowest.max(started.elapsed());
     }
-    // A bound on hanging, not on speed.
+    // Detects stalls, not slowness.
     assert!(slowest < Duration::from_secs(5), "the ninth waited {slowest:?}");
     let after = live.wire.call("server/status", &json!({}))["rss"].as_u64().expect("known");
     assert!(after < before + (4 << 20), "grew from {before} to {after} bytes");
     let params = json!({"cwd": top, "since": clock});
     clock = live.wire.call("skills/list", &params)["clock"].as_str().expect("one").to_owned();
-    // Whoever reads at last is told the latest, and of what lies between not each.
+    // A late reader gets the latest state and not every intermediate one.
     for mut wire in stuck {
         let mut n_told = 0;
         let mut reached = 0;
@@ -212,7 +213,7 @@ fn half_closed_connection_still_receives_events() {
     add(&top, "a", "d");
     more(&mut stream, "skills/changed");
     drop(stream);
-    // And the daemon lets go of it.
+    // The daemon closes the connection.
     let mut own = || live.wire.call("server/status", &json!({}))["connections"].as_u64();
     skills_testkit::wait::wait_for("the connection to end", || (own() == Some(1)).then_some(()));
 }

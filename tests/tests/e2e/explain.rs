@@ -1,4 +1,4 @@
-//! Why a skill is not seen: each reason on real files, with its agent, place, rule and next step.
+//! Reasons why a skill is not listed, on real files: each names agent, place, rule and next step.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use skills_testkit::Home;
 
 use crate::support::{Live, run, stdout};
 
-/// One skill for each reason that there is.
+/// One skill for each possible reason.
 const TREE: &str = "\
 //- /shop/.gitignore
 /gen/
@@ -130,7 +130,7 @@ description: of a plugin
 ---
 ";
 
-/// Renders what an explanation says: the verdict, the step that decided, and what to do.
+/// Renders an explanation: the verdict, the deciding step and the next step.
 fn told(home: &Home, answer: &Value) -> String {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let verdict = &answer["verdict"];

@@ -1,6 +1,6 @@
-//! What the daemon renders, held against what running agents told their models: byte for byte.
+//! Compares the daemon's rendering byte for byte with what running agents gave their models.
 //!
-//! The files are recorded from the agents (`tests/golden/agents`), on the same tree.
+//! The recordings (`tests/golden/agents`) were made from the agents on the same tree.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use crate::support::Live;
 
 const TREE: &str = include_str!("../../golden/agents/tree.txt");
 
-/// A daemon beside the tree that the agents were recorded on.
+/// A daemon on the tree that the agents were recorded with.
 struct Recorded {
     live: Live,
     project: PathBuf,
@@ -37,7 +37,7 @@ impl Recorded {
         }
     }
 
-    /// Compares a text of an answer with what the profile's agent wrote.
+    /// Compares one text field of an answer with the agent's recording.
     #[track_caller]
     fn check(&mut self, method: &str, profile: &str, params: Value, part: &str, file: &str) {
         let answer = self.call(method, profile, params);
@@ -68,7 +68,7 @@ fn opencode_output_matches_recordings_byte_for_byte() {
     let unknown = recorded.call("skills/load", "opencode", json!({"name": "missing"}));
     assert_eq!(unknown["error"], golden("opencode", "load-unknown.txt"));
 
-    // The names in the schema are ours: the agent's tool has none.
+    // Our schema lists the skill names; the agent's tool does not.
     let mut tool = recorded.call("catalog/tool", "opencode", json!({}))["tool"].take();
     let agents: Value = serde_json::from_str(&golden("opencode", "tool.json")).expect("JSON");
     let name = tool["inputSchema"]["properties"]["name"].as_object_mut().expect("an object");

@@ -1,4 +1,5 @@
-//! `skillsd hook AGENT` on the payloads of each agent: what it touches, tells and never does.
+//! `skillsd hook AGENT` on recorded payloads: which touches it reports, what it tells the model,
+//! and that it never blocks the agent.
 
 #![expect(clippy::unwrap_used, reason = "a test that meets the unexpected fails")]
 
@@ -16,8 +17,8 @@ use crate::support::{exe, stderr, stdout};
 const AGENTS: [&str; 4] = ["claude-code", "codex", "gemini-cli", "opencode"];
 const TREE: &str = include_str!("../../golden/agents/touched.txt");
 
-/// Commands that read or write files, each with the skill that waits for that; none for those that
-/// only speak of a file.
+/// Shell commands, each with the skill that its files activate, or `None` if it only mentions a
+/// file.
 const COMMANDS: &[(&str, Option<&str>)] = &[
     ("cat docs/shell.md", Some("on-shell")),
     ("cat < docs/shell.md", Some("on-shell")),
@@ -39,7 +40,7 @@ const COMMANDS: &[(&str, Option<&str>)] = &[
     ("git commit -m 'docs/shell.md'", None),
 ];
 
-/// Lays the recordings' tree out, and returns its worktree.
+/// Lays out the tree of the recordings and returns its worktree.
 fn lay_out_tree(home: &Home) -> PathBuf {
     let top = home.worktree("proj", "");
     home.lay_out(TREE);
@@ -48,7 +49,7 @@ fn lay_out_tree(home: &Home) -> PathBuf {
     top
 }
 
-/// Returns what an agent handed to its hooks, as if it had worked in `home`.
+/// Returns an agent's recorded hook payloads, with paths moved into `home`.
 fn recorded(agent: &str, home: &Home) -> Vec<String> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/agents").join(agent);
     let text = fs::read_to_string(dir.join("hooks.jsonl")).unwrap();
@@ -60,12 +61,12 @@ fn hook(home: &Home, agent: &str, input: &str) -> Output {
     let mut command = home.command(exe());
     command.args(["hook", agent]).stdin(Stdio::piped());
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // It may have ended without reading.
+    // The hook may exit without reading its input.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
     child.wait_with_output().unwrap()
 }
 
-/// Runs a hook that must work, and returns what the model is told; empty when nothing is.
+/// Runs a hook that must succeed, and returns the text for the model; empty if there is none.
 #[track_caller]
 fn told(home: &Home, agent: &str, input: &str) -> String {
     let output = hook(home, agent, input);
@@ -139,7 +140,7 @@ fn files_read_by_shell_commands_activate_skills() {
         let home = Home::new();
         lay_out_tree(&home);
         let lines = recorded(agent, &home);
-        // The agent's own payload of a command, with another command in it.
+        // The recorded payload of a shell command, with the command replaced.
         let line = lines.iter().find(|it| it.contains("shell.md")).unwrap();
         for (nth, (command, skill)) in COMMANDS.iter().enumerate() {
             let mut event: Value = serde_json::from_str(line).unwrap();
@@ -165,7 +166,7 @@ fn applicable_skills_are_reported_again_after_compaction() {
         "hook_event_name": "SessionStart"});
     let text = told(&home, "claude-code", &again.to_string());
     assert!(text.contains("/proj/.claude/skills/on-read/SKILL.md (for files like"), "{text}");
-    // Nobody can be told at this event; and a session that is new has nothing to forget.
+    // This event takes no output, and a new session has nothing to repeat.
     let before = json!({"session_id": "new", "cwd": top, "trigger": "auto",
         "hook_event_name": "PostCompact"});
     assert_eq!(told(&home, "codex", &before.to_string()), "");
@@ -182,12 +183,13 @@ fn hook_session_keeps_its_first_directory() {
     let start = json!({"session_id": "s", "cwd": top, "hook_event_name": "SessionStart",
         "source": "startup"});
     assert_eq!(told(&home, "claude-code", &start.to_string()), "");
-    // The agent has gone to another directory since; its commands run there.
+    // The agent has changed its directory since; its commands run there.
     let text = told(&home, "claude-code", &event("cat a.md ../docs/read.md").to_string());
     assert!(text.contains("- on-search:") && text.contains("- on-read:"), "{text}");
 }
 
-/// Checks that an agent is not kept from its work: exit code 0, nothing to hear, a word for a person.
+/// Asserts that a failing hook does not block the agent: exit code 0, no output for the model, and
+/// a message on standard error.
 #[track_caller]
 fn check_harmless(home: &Home, agent: &str, input: &str, complaint: &str) {
     let output = hook(home, agent, input);
@@ -209,7 +211,7 @@ fn failing_hook_never_blocks_the_agent() {
         "{}",
         "Name one of: claude-code, codex, gemini-cli, opencode.",
     );
-    // An event that means nothing to us is no reason to complain.
+    // An unhandled event causes no message.
     check_harmless(&home, "codex", r#"{"hook_event_name":"Stop"}"#, "");
     let read = json!({"session_id": "s", "cwd": top, "hook_event_name": "PostToolUse",
         "tool_name": "Read", "tool_input": {"file_path": "docs/read.md"}});
@@ -235,7 +237,7 @@ fn hook_does_not_wait_for_a_silent_daemon() {
     let dir = home.runtime_dir().join("skillsd");
     fs::create_dir(&dir).unwrap();
     fs::set_permissions(&dir, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
-    // Accepts by its backlog, and says nothing.
+    // Accepts connections through the backlog and never answers.
     let _listening = UnixListener::bind(home.socket()).unwrap();
     let read = json!({"session_id": "s", "cwd": top, "hook_event_name": "PostToolUse",
         "tool_name": "Read", "tool_input": {"file_path": "docs/read.md"}});

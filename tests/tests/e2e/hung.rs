@@ -1,4 +1,5 @@
-//! A daemon that is there and answers nothing: it is told of, given up, and stood in for.
+//! A daemon that accepts connections and never answers: it is reported, timed out and replaced by
+//! the in-process fallback.
 
 use std::fs;
 use std::path::PathBuf;
@@ -16,7 +17,7 @@ const TREE: &str = "//- /.agents/skills/report-writer/SKILL.md\n---\nname: repor
      //- /.agents/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nb\n\
      //- /CLAUDE.md\nUse the `report-writr` skill.\n";
 
-/// A daemon that was stopped by a signal; it goes on at the end, so that it can be ended.
+/// A daemon stopped by `SIGSTOP`; it is continued on drop, so that it can exit.
 pub(crate) struct Hung {
     live: Live,
     pub(crate) top: PathBuf,
@@ -45,7 +46,7 @@ impl Hung {
 
 impl Drop for Hung {
     fn drop(&mut self) {
-        // It fails for one that is gone.
+        // Fails if the process has already exited.
         let _ = kill_process(self.pid(), Signal::CONT);
     }
 }
@@ -82,13 +83,13 @@ fn editor_is_answered_while_the_daemon_hangs() {
     let doc = hung.top.join("CLAUDE.md");
     editor.open(&doc);
     editor.wait_for(&doc, &["ref/"], &["ref/unknown"]);
-    // It hangs in the middle, and what changes is seen all the same.
+    // The daemon hangs during the session, and changes are still seen.
     hung.hang();
     write_skill(&hung.top.join(".agents/skills/report-writr"), "report-writr", "Use when asked.");
     editor.save(&doc, "Use the `report-writr` skill.\n");
     editor.wait_for(&doc, &["ref/"], &[]);
     drop(editor);
-    // And from the start.
+    // The daemon hangs from the start.
     let other = hung.top.join("AGENTS.md");
     fs::write(&other, "Use the `report-wrter` skill.\n").expect("it can be written");
     let mut editor = Editor::start(hung.home(), &[], &[&hung.top], able());

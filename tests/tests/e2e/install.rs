@@ -1,4 +1,4 @@
-//! `skillsd install` and `uninstall` in homes where nothing or much was there before.
+//! `skillsd install` and `skillsd uninstall` in homes with and without existing configuration.
 
 #![expect(clippy::unwrap_used, reason = "a test that meets the unexpected fails")]
 
@@ -14,7 +14,7 @@ use skills_testkit::{Home, Screen};
 
 use crate::support::{exe, stderr, stdout};
 
-/// Files as their owners have them: with comments, an order of their own, and hooks of others.
+/// Realistic configuration files, with comments, their own order, and other programs' hooks.
 const FILES: &str = r#"
 //- /home/.claude/settings.json
 {
@@ -43,7 +43,7 @@ command = "docs"
 }
 "#;
 
-/// A home in which `skillsd` is on the path, beside nothing or a manager of systemd's kind.
+/// A home with `skillsd` on the `PATH`, with or without a fake `systemctl`.
 struct Place {
     home: Home,
     bin: PathBuf,
@@ -59,7 +59,7 @@ impl Place {
         Place { home, bin }
     }
 
-    /// Adds a `systemctl` that notes what it is asked, and does as it is told by its exit code.
+    /// Adds a fake `systemctl` that logs its arguments and exits with `code`.
     fn with_manager(self, code: u8) -> Place {
         let log = self.home.runtime_dir().join("asked");
         let text = format!("#!/bin/sh\necho \"$@\" >>'{}'\nexit {code}\n", log.display());
@@ -75,7 +75,7 @@ impl Place {
 
     fn command(&self, args: &[&str]) -> Command {
         let mut command = self.home.command(self.bin.join("skillsd"));
-        // The shell of the pretended manager needs none of the system's programs.
+        // The fake `systemctl` needs no programs of the system.
         command.args(args).env("PATH", OsString::from(&self.bin));
         command
     }
@@ -95,11 +95,11 @@ impl Place {
         serde_json::from_str(&self.read(path)).unwrap()
     }
 
-    /// Returns each file and directory of the home, with what is in it.
+    /// Returns every file and directory of the home with its content.
     fn all(&self) -> BTreeMap<PathBuf, Option<String>> {
         let mut all = BTreeMap::new();
         gather(self.home.path(), &mut all);
-        // It is made by whichever command comes first.
+        // Any first command creates the state directory.
         all.retain(|path, _| !path.starts_with(self.home.state_dir()));
         all
     }
@@ -175,7 +175,7 @@ fn install_registers_each_agent_and_keeps_its_settings() {
     let plugin = fs::read_to_string(plugin).unwrap();
     assert_eq!(place.read(".config/opencode/plugins/skillsd.js"), plugin);
 
-    // What it was is beside it.
+    // The previous version is kept next to the file.
     assert!(FILES.contains(&place.read(".claude.json.before-skillsd")));
 }
 
@@ -193,7 +193,7 @@ fn uninstall_keeps_entries_changed_by_the_user() {
     edit(".claude/settings.json", "\"opus\"", "\"haiku\"");
     edit(".claude/settings.json", "\"Edit\"", "\"Write\"");
     edit(".gemini/settings.json", "hook gemini-cli ||", "hook gemini-cli --profile codex ||");
-    // Another install leaves all of it too.
+    // A second install keeps the changes as well.
     let again = stdout(&place.run(&["install", "--yes"], 0));
     assert!(again.contains("are there in other words, and stay so"), "{again}");
     let shown = stdout(&place.run(&["uninstall", "--yes"], 0));
@@ -317,7 +317,7 @@ fn install_writes_the_full_path_of_a_program_off_path() {
     let place = Place::new("//- /home/.codex/AGENTS.md\nMine.\n");
     let odd = place.home.path().join("my programs/skillsd");
     fs::create_dir(odd.parent().unwrap()).unwrap();
-    // Another file, because the path of a link's target would be told.
+    // A second file rather than a link, because the link's target would be reported.
     fs::hard_link(exe(), &odd).or_else(|_| fs::copy(exe(), &odd).map(drop)).unwrap();
     let run = |args: &[&str]| {
         let mut command = place.home.command(&odd);
@@ -328,7 +328,7 @@ fn install_writes_the_full_path_of_a_program_off_path() {
     let line = format!("\"command\": \"'{}' hook codex || true\"", odd.display());
     assert!(hooks.contains(&line), "{hooks}");
     assert!(place.read(".codex/config.toml").contains(odd.to_str().unwrap()));
-    // From where it is on the path, the lines are written anew, and once.
+    // Installed from the `PATH`, the entries are rewritten once.
     place.run(&["install", "--yes"], 0);
     let hooks = place.read(".codex/hooks.json");
     assert!(hooks.contains("\"command\": \"skillsd hook codex || true\""), "{hooks}");

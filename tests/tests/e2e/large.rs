@@ -1,4 +1,4 @@
-//! Worktrees with more skills than one answer holds: nothing of what is asked about them is cut.
+//! Worktrees with more skills than one answer holds: results are paged and complete.
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,13 +12,13 @@ use skills_testkit::wire::Wire;
 use crate::editor::client::{Editor, able};
 use crate::support::{Live, run, stderr};
 
-/// A snapshot of them by the profiles in wide use is some twenty megabytes long.
+/// A snapshot of this many skills for the default profiles has about 20 MB.
 const MANY: usize = 10_000;
 
-/// How long one message may be.
+/// Maximum size of one message.
 const LIMIT: usize = 8 * 1024 * 1024;
 
-/// How long a first look at all of them may take on a slow machine.
+/// Timeout for a first index of all skills on a slow machine.
 const PATIENCE: Duration = Duration::from_mins(2);
 
 fn large(home: &Home) -> PathBuf {
@@ -29,12 +29,12 @@ fn large(home: &Home) -> PathBuf {
         let name = format!("skill-{index:05}");
         write_skill(&root.join(&name), &name, "One of very many. Use when asked for it.");
     }
-    // Behind all others by its path, and in front of one of them for most agents.
+    // Last by path, and before one of the others in the order of most agents.
     write_skill(&top.join(".claude/skills/other"), "skill-09998", "Another one. Use when asked.");
     top
 }
 
-/// Puts the pages of a snapshot together.
+/// Joins the pages of a snapshot.
 fn pages(wire: &mut Wire, params: &Value) -> (Value, usize) {
     let mut params = params.clone();
     let mut whole = wire.call("index/snapshot", &params);
@@ -86,7 +86,7 @@ fn snapshot_of_10000_skills_is_paged() {
     let same = live.wire.call("index/snapshot", &since);
     assert_eq!((&same["fresh"], &same["skills"]), (&json!(false), &json!([])));
 
-    // Between two pages something changes: what was begun is not gone on with.
+    // A change between two pages invalidates the cursor.
     let first = live.wire.call("index/snapshot", &params);
     write_skill(&top.join(".agents/skills/added"), "added", "Just added. Use when asked.");
     let more = json!({"cwd": top, "cursor": first["nextCursor"]});
@@ -122,15 +122,15 @@ fn snapshot_pages_honour_the_limit() {
     assert_eq!(refused.message, "`limit` is 0");
 }
 
-/// How many files have more findings each than are shown, and name a skill this often.
+/// Number of files with more findings than are shown, and how often each refers to a skill.
 const WORDY: usize = 72;
 const TIMES: usize = 500;
 
-/// Neither what is wrong with them nor where they name the skill fits one answer.
+/// Lays out files whose findings, and whose references, do not fit one answer.
 fn wordy(home: &Home) -> PathBuf {
     let top = home.worktree("w", "");
     write_skill(&top.join(".agents/skills/a"), "a", "The first one. Use when asked for it.");
-    // A finding tells of the path that leads nowhere, so that a long one makes it long.
+    // A finding contains the broken path, so a long path makes it long.
     let dirs = format!("{}/", "x".repeat(200)).repeat(5);
     let links: Vec<String> = (0..110).map(|it| format!("[l]({dirs}{it}.md)\n")).collect();
     let body = "See `/a`.\n".repeat(TIMES) + &links.concat();
@@ -149,7 +149,7 @@ fn findings_and_references_are_paged() {
     let mut live = Live::start();
     live.wire.set_patience(PATIENCE);
     let top = wordy(&live.home);
-    // To the command all of it is one answer.
+    // The command receives everything as one answer.
     let check = run(&live.home, &top, &["check", "--json"]);
     assert!(check.stdout.len() > LIMIT, "{} bytes fit one answer", check.stdout.len());
     let whole: Value = serde_json::from_slice(&check.stdout).expect("one answer");

@@ -1,4 +1,4 @@
-//! How daemons come and go: spawned once, replaced when killed, stopped when told.
+//! Lifecycle of daemons: started once, replaced when killed, stopped on request.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, chown};
@@ -35,7 +35,7 @@ fn concurrent_clients_share_one_daemon() {
     assert_eq!(daemons_of(&home), 1);
 }
 
-/// Counts the processes that serve in `home`: those whose working files are in its runtime directory.
+/// Counts the daemons of `home`: processes with open files in its runtime directory.
 fn daemons_of(home: &Home) -> usize {
     let run = home.runtime_dir();
     let opens = |process: &fs::DirEntry| {

@@ -1,4 +1,4 @@
-//! Skills as they are loaded, over the socket and by the command line.
+//! Loading skills over the socket and with the command line.
 
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -43,7 +43,7 @@ fn second_load_call_inserts_shell_results() {
     let mut live = Live::start();
     let top = live.home.worktree("w", SKILLS);
     let mut params = json!({"cwd": top, "profile": "claude-code", "name": "/greet"});
-    // Claude Code asks before it loads what has `allowed-tools`, once for both calls.
+    // Claude Code asks before it loads a skill with `allowed-tools`, once for both calls.
     let asked = live.wire.try_call("skills/load", &params).expect_err("the user is asked");
     let once = json!({"id": asked.data["requestId"], "reply": "once"});
     live.wire.grant("permission/reply", &once);
@@ -72,7 +72,7 @@ fn load_and_catalog_accept_format_names() {
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
 }
 
-/// A skill whose frontmatter and body name the same version, written again and again.
+/// Rewrites a skill whose frontmatter and body contain the same version number, again and again.
 #[test]
 fn load_never_mixes_two_versions_of_a_file() {
     let live = Live::start();
@@ -83,7 +83,7 @@ fn load_never_mixes_two_versions_of_a_file() {
         let filling = "x".repeat(version as usize % 7 * 3000);
         format!("---\ndescription: d\nmodel: m{version}\n---\nm{version} {filling}\n")
     };
-    // In place, so that a reader can meet half of it; and by a rename, as most editors do.
+    // Writes in place, so that a reader may see half of it, and by rename, as most editors do.
     let write = |version: u32| {
         let path = dir.join("SKILL.md");
         if version.is_multiple_of(2) {
@@ -105,7 +105,7 @@ fn load_never_mixes_two_versions_of_a_file() {
         let mut n_loaded = 0;
         while !is_done.load(Ordering::Relaxed) || n_loaded == 0 {
             let params = json!({"cwd": top, "profile": "claude-code", "name": "v"});
-            // A file that is empty for a moment, between opening and writing, is one version too.
+            // A file that is empty between opening and writing counts as a version.
             let Ok(loaded) = wire.try_call("skills/load", &params) else { continue };
             let Value::String(model) = &loaded["metadata"]["model"] else { continue };
             let output = loaded["output"].as_str().expect("a text");

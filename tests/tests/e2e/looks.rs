@@ -1,4 +1,4 @@
-//! How commands look on a terminal: within its width, in colours, with links where they are taken.
+//! Command output on a terminal: width, colours, hyperlinks and progress.
 
 use std::path::PathBuf;
 
@@ -17,7 +17,7 @@ fn set() -> (Home, PathBuf) {
     (home, top)
 }
 
-/// Returns everything that a command writes to a terminal of so many columns.
+/// Returns everything that a command writes to a terminal of this width.
 fn written(home: &Home, top: &PathBuf, args: &[&str], columns: u16, links: &str) -> String {
     let mut command = skillsd(home, args);
     command.current_dir(top).env("FORCE_HYPERLINK", links);
@@ -26,7 +26,7 @@ fn written(home: &Home, top: &PathBuf, args: &[&str], columns: u16, links: &str)
     screen.written()
 }
 
-/// Returns text without sequences of colour.
+/// Removes colour sequences from a text.
 fn plain(text: &str) -> String {
     let mut parts = text.split("\u{1b}[");
     let first = parts.next().unwrap_or_default().to_owned();
@@ -52,7 +52,7 @@ fn output_fits_the_terminal_width() {
             let written = written(&home, &top, args, columns, "0");
             assert!(written.contains("\u{1b}["), "{args:?} is not coloured: {written:?}");
             for line in plain(&written).lines() {
-                // A socket's path is not to be cut; it is there to be copied.
+                // Socket paths are never truncated, so that they can be copied.
                 let is_path = line.contains("v1.sock");
                 let n_columns = line.trim_end().chars().count();
                 assert!(is_path || n_columns <= usize::from(columns), "{args:?}: {line}");
@@ -75,7 +75,7 @@ fn paths_are_hyperlinks_when_the_terminal_supports_them() {
         assert!(linked.contains(&file), "{linked:?}");
         let without = written(&home, &top, args, 100, "0");
         assert!(!without.contains("\u{1b}]8;"), "{without:?}");
-        // What is seen is the same.
+        // The visible text is the same.
         let closing = linked.matches("\u{1b}]8;;\u{1b}\\").count();
         assert_eq!(linked.matches("\u{1b}]8;;file").count(), closing);
     }
@@ -90,7 +90,7 @@ fn paths_are_hyperlinks_when_the_terminal_supports_them() {
 fn progress_is_shown_and_cleared() {
     let (home, top) = set();
     run(&home, &top, &["status"]);
-    // A daemon that is stopped, and goes on after a while.
+    // A daemon that is paused and continues later.
     let daemon = skills_testkit::daemon::listener(&home.socket()).expect("it listens");
     let signal = |name: &str| {
         let status = std::process::Command::new("kill").arg(name).arg(daemon.to_string()).status();

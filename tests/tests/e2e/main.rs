@@ -1,7 +1,7 @@
-//! The real program over real sockets and real files.
+//! End-to-end tests of the real program over real sockets and files.
 //!
-//! Each test has a home of its own and at most a few daemons; none sleeps. Where an answer has an
-//! independent one, the plain reader of the test kit, the two are compared; there are no recorded lists.
+//! Each test has its own home and few daemons; none sleeps. Lists are compared with the test kit's
+//! plain reader; there are no recorded lists.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! What is generated from the command line's definitions: completions and pages of the manual.
+//! Files generated from the command line's definition: shell completions and manual pages.
 
 use std::fs;
 use std::process::Stdio;
@@ -7,7 +7,7 @@ use skills_testkit::Home;
 
 use crate::support::{run, stderr, stdout};
 
-/// Commands of the client and one of the binary alone.
+/// Commands of the client crate, and one defined only in the binary.
 const COMMANDS: [&str; 6] = ["list", "explain", "doctor", "logs", "hook", "serve"];
 
 #[test]

@@ -1,4 +1,4 @@
-//! `skillsd mcp` with the client of the library: what an agent that speaks MCP sees and gets.
+//! `skillsd mcp` with the official Rust MCP client: tools, resources, prompts and notifications.
 
 mod asked;
 pub(crate) mod client;
@@ -38,7 +38,7 @@ name: broken
 No description.
 ";
 
-/// Both ways to be served: by the daemon, and within the process.
+/// Both modes: through the daemon, and in process.
 const WAYS: [&[&str]; 2] = [&[], &["--no-daemon"]];
 
 #[tokio::test(flavor = "multi_thread")]
@@ -259,7 +259,7 @@ async fn mcp_client_survives_daemon_kills() {
         let said = agent.call("skill", json!({"name": "pdf"})).await;
         assert!(matches!(&said, Said::Fine(_)), "{nth}: {said:?}");
         assert_ne!(listener(&home.socket()), Some(pid));
-        // Whoever listened before still hears.
+        // Existing subscriptions survive the restart.
         agent.quiet().await;
         let name = format!("new{nth}");
         fixture::write_skill(&top.join(".agents/skills").join(&name), &name, "Comes later.");
@@ -277,7 +277,7 @@ async fn mcp_without_a_daemon_leaves_no_files() {
     assert_eq!(enumerated(&agent).await, ["deploy", "pdf"]);
     assert_eq!(listener(&home.socket()), None);
     agent.end().await;
-    // Nothing of it stays.
+    // No files are left behind.
     let left = fs::read_dir(home.runtime_dir().join("skillsd")).unwrap();
     let left: Vec<_> = left.map(|it| it.unwrap().file_name()).collect();
     assert!(left.iter().all(|it| !it.to_string_lossy().contains("cookies")), "{left:?}");
@@ -333,7 +333,7 @@ async fn enumerated(agent: &Agent) -> Vec<String> {
 }
 
 async fn wait_until(agent: &Agent, names: &[&str]) {
-    // Several changes may be told one by one.
+    // Several changes may be reported one by one.
     while enumerated(agent).await != names {
         agent.told().await;
     }

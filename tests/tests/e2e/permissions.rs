@@ -1,4 +1,5 @@
-//! Asking the user: by an event, answered by any client, remembered for good where it is said so.
+//! Approvals: announced by an event, answered by any consenting client, and remembered with
+//! `always`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use skills_testkit::{Daemon, Framing, Home, Wire, wait_for};
 use crate::configured::configure;
 use crate::support::{Live, exe, run, run_at_terminal, run_json, stderr, stdout};
 
-/// For Claude Code one that can do no harm and two that it asks about.
+/// For Claude Code, one skill that needs no approval and two that do.
 const SKILLS: &str = "//- /.git/HEAD
 ref: refs/heads/main
 //- /.claude/skills/read/SKILL.md
@@ -56,7 +57,7 @@ fn pending(wire: &mut Wire) -> Vec<Value> {
     result["requests"].as_array().expect("a list").clone()
 }
 
-/// Returns the one request that waits, once it does.
+/// Waits for a pending approval and returns it.
 fn the_one(wire: &mut Wire) -> Value {
     wait_for("somebody to be asked", || pending(wire).into_iter().next())
 }
@@ -88,16 +89,16 @@ fn load_that_needs_approval_is_refused_until_answered() {
     assert!(
         wire.call("skills/load", &params)["output"].as_str().expect("text").contains("Deploy.")
     );
-    // Once is once.
+    // `once` covers one call.
     let error = wire.try_call("skills/load", &params).expect_err("the user is asked again");
     assert_eq!(error.code, -32003);
     let reject = json!({"id": error.data["requestId"], "reply": "reject", "message": "not today"});
     wire.grant("permission/reply", &reject);
     let error = wire.try_call("skills/load", &params).expect_err("the user said no");
     assert_eq!(error.code, -32002, "{error}");
-    // No rule speaks of it: the agent asks by itself, and the user has said no.
+    // No rule matches: the agent asks by default, and the user has rejected.
     assert!(error.message.contains("not today") && error.data["rule"].is_null(), "{error}");
-    // What the user starts by its name is not asked about.
+    // A skill that the user invokes by name needs no approval.
     wire.call("skills/load", &with(params, &json!({"by": "user"})));
     let stale = wire.try_grant("permission/reply", &json!({"id": id, "reply": "once"}));
     assert_eq!(stale.expect_err("it is answered").code, -32602);
@@ -130,7 +131,7 @@ fn waiting_load_is_answered_by_any_client_with_events() {
         let outcome = live.wire.answer(call);
         assert_eq!(outcome.as_ref().err().map(|it| it.code), code, "{outcome:?}");
     }
-    // One that gives up withdraws its question.
+    // A disconnecting client withdraws its approval request.
     let mut gone = live.daemon.connect(Framing::Lines);
     gone.start("skills/load", &with(load(&top, "deploy"), &json!({"wait": true})));
     let asked = user.note()["params"]["result"]["request"].clone();
@@ -153,7 +154,7 @@ fn waiting_request_frees_its_slot_and_another_connection_answers_it() {
     });
     let first = wire.start("permission/request", &params);
     let second = wire.start("permission/request", &params);
-    // With a place taken by each, this would never be read.
+    // If each waiting call used a slot, this call would never be read.
     let listed = wire.start("permission/pending", &json!({}));
     let listed = wire.answer(listed).expect("it is answered");
     let requests = listed["requests"].as_array().expect("a list");
@@ -168,7 +169,7 @@ fn waiting_request_frees_its_slot_and_another_connection_answers_it() {
     }
     answers.sort_by_key(|it| it.0);
     assert_eq!((answers[0].0, answers[1].0), (first, second));
-    // What is allowed for good answers the other one as well.
+    // An `always` answer resolves the other request too.
     assert_eq!(replied["also"], json!([requests[1]["id"]]));
     for (_, result) in &answers {
         assert_eq!((&result["action"], &result["reply"]), (&json!("allow"), &json!("always")));
@@ -226,8 +227,9 @@ fn permission_check_names_the_rule_without_asking() {
     );
 }
 
-/// What is allowed for good before the daemon is killed, and what follows from it afterwards:
-/// profile | rules of the agent's own file | answered with | allowed | asked about | what follows
+/// `always` replies given before the daemon is killed, and the decisions afterwards: profile |
+/// rules in the agent's file | skill answered about | pattern allowed | skill asked about |
+/// decision
 const ALWAYS: &str = "
 claude-code |  | deploy | | deploy | allow
 claude-code |  | deploy | | deploy-prod | ask
@@ -248,7 +250,7 @@ opencode | {\"permission\":{\"skill\":{\"dep*\":\"ask\"}}} | deploy | | deploy-p
 opencode | {\"permission\":{\"skill\":{\"dep*\":\"ask\"}}} | deploy | | read | allow
 ";
 
-/// What a rule that comes later says against it.
+/// Deny rules added later, which override the grants.
 const DENIED_SINCE: &str = "
 claude-code | {\"permissions\":{\"deny\":[\"Skill(deploy)\"]}} | deploy | deny
 opencode | {\"permission\":{\"skill\":{\"deploy\":\"deny\"}}} | deploy | deny
@@ -283,7 +285,7 @@ fn always_grants_survive_a_kill_and_follow_agent_semantics() {
         wire.grant("permission/reply", &reply);
     }
     drop(wire);
-    // Nothing is left to chance or to an orderly end.
+    // Killed without an orderly shutdown.
     daemon.kill();
     let daemon = Daemon::start(&home, exe());
     let mut wire = daemon.connect(Framing::Lines);
@@ -297,7 +299,7 @@ fn always_grants_survive_a_kill_and_follow_agent_semantics() {
         let [profile, _, _, _, name, expected] = case[..] else { panic!("{case:?}") };
         assert_eq!(action(&mut wire, &top, profile, name), expected, "{case:?}");
     }
-    // What was allowed elsewhere says nothing here.
+    // Grants of another worktree do not apply here.
     let other = home.worktree("other", SKILLS);
     assert_eq!(action(&mut wire, &other, "claude-code", "deploy"), "ask");
     for line in DENIED_SINCE.lines().filter(|it| !it.is_empty()) {

@@ -1,8 +1,8 @@
-//! A thousand changes, each followed at once by a list that must show it.
+//! Read your writes: after each of a thousand changes the next list shows it.
 //!
-//! One daemon and one connection, so that a round costs milliseconds and the watcher is always busy with
-//! the round before. The order is drawn from a seed, fixed unless `SKILLSD_TEST_SEED` is set, so that a
-//! failure can be repeated; `SKILLSD_TEST_ROUNDS` sets how many.
+//! One daemon and one connection make a round last milliseconds, so the watcher is always busy with
+//! the previous one. The seed is fixed unless `SKILLSD_TEST_SEED` is set, so that failures can be
+//! repeated; `SKILLSD_TEST_ROUNDS` sets the number of rounds.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ fn every_change_shows_in_the_next_list() {
     let mut branches = ["one", "two"].into_iter().cycle();
     for (round, profile) in (0..n_rounds).zip(PROFILES.into_iter().cycle()) {
         let what = match disk.dice.below(24) {
-            // The costly one, in its proportion.
+            // `git checkout` is slow, so it is rare.
             0 => {
                 let branch = branches.next().expect("a cycle has no end");
                 live.home.git(&top, &["checkout", "-q", "-f", branch]);
@@ -37,13 +37,13 @@ fn every_change_shows_in_the_next_list() {
             }
             _ => disk.change(),
         };
-        // Named before the check, so that a failure shows it.
+        // Printed before the check, so that a failure shows it.
         println!("seed {seed}, round {round}: {what}");
         live.check(&top, profile);
     }
 }
 
-/// The worktree's skill roots, changed at random.
+/// Random changes of the worktree's skill roots.
 struct Disk {
     top: PathBuf,
     dice: Dice,
@@ -51,7 +51,7 @@ struct Disk {
 }
 
 impl Disk {
-    /// Makes one change and says which.
+    /// Makes one change and returns its description.
     fn change(&mut self) -> String {
         let dirs = self.skill_dirs();
         if dirs.len() > 40 {
@@ -67,7 +67,7 @@ impl Disk {
                 format!("wrote `{}`", dir.display())
             }
             (1, Some(dir)) => {
-                // As editors save: a new file moved over the old one.
+                // Editors save by renaming a new file over the old one.
                 let text = skill_text(&self.name(), "saved by renaming");
                 fs::write(dir.join(".SKILL.md.swp"), text).expect("a file can be written");
                 fs::rename(dir.join(".SKILL.md.swp"), dir.join("SKILL.md")).expect("and moved");
@@ -89,7 +89,7 @@ impl Disk {
                 format!("renamed `{}` to `{}`", dir.display(), to.display())
             }
             (5, Some(dir)) => {
-                // Renamed, and written to under its new name before anybody could look.
+                // Renamed, and immediately written under its new name.
                 let to = dir.with_file_name(self.name());
                 if !to.exists() {
                     fs::rename(&dir, &to).expect("a directory can be renamed");
@@ -130,7 +130,7 @@ impl Disk {
         self.top.join(roots[self.dice.below(roots.len())])
     }
 
-    /// Returns one of few names, so that they collide, or at times a new one.
+    /// Returns one of a few names, so that they collide, or sometimes a new one.
     fn name(&mut self) -> String {
         if self.dice.below(4) == 0 {
             self.n_made += 1;

@@ -1,4 +1,4 @@
-//! The bundled sample worktree: what the README shows.
+//! The sample worktree shown in the README.
 
 use serde_json::json;
 use skills_testkit::Home;
@@ -7,7 +7,7 @@ use crate::support::{
     Live, PROFILES, assert_same, entry, listed, oracle, run, run_json, sample, stdout,
 };
 
-/// Copies the sample to a worktree of its own: in place it would be a part of this repository.
+/// Copies the sample to its own worktree; in place it would be part of this repository.
 fn copy(home: &Home) -> std::path::PathBuf {
     let top = home.worktree("sample", "//- /README.md\nA small monorepo.\n");
     let status = home.command("cp").arg("-R").arg(sample().join(".")).arg(&top).status();

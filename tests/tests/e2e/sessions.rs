@@ -1,4 +1,4 @@
-//! Conversations and the real daemon: what it has acknowledged outlives a kill at any moment.
+//! Sessions in the real daemon: acknowledged changes survive a kill at any moment.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,16 +16,16 @@ use skills_testkit::{Daemon, Framing, Home, daemon};
 
 use crate::support::{exe, run, run_json, stderr, stdout};
 
-/// How often the daemon is killed.
+/// Number of daemon kills.
 const KILLS: u64 = 12;
 
-/// After how many answers more the daemon is killed each time, the first time before any.
+/// Additional answers before each kill; the first kill comes before any answer.
 const ANSWERS: u64 = 7;
 
-/// How many connections touch at once.
+/// Number of concurrent connections.
 const HANDS: usize = 4;
 
-/// How many packages there are, each with a skill of its own and one that waits.
+/// Number of packages, each with its own skill and a conditional one.
 const PACKAGES: usize = 60;
 
 fn monorepo(home: &Home) -> std::path::PathBuf {
@@ -45,7 +45,7 @@ fn touch(top: &Path, session: &str, package: usize) -> Value {
     json!({"session": session, "cwd": top, "profile": "claude-code", "paths": [file]})
 }
 
-/// What a session was told: the names it has activated and the directories it has found.
+/// Acknowledged results of each session: paths of activated skills, and discovered directories.
 type Told = BTreeMap<String, (Vec<String>, Vec<String>)>;
 
 fn take(told: &mut Told, session: &str, answer: &Value) {
@@ -58,21 +58,21 @@ fn take(told: &mut Told, session: &str, answer: &Value) {
     entry.1.extend(texts(&answer["discovered"], "dir"));
 }
 
-/// Touches until the daemon is gone, each time another package, and returns what was answered. Each
+/// Touches a different package each time until the daemon is gone, and returns the answers. Each
 /// answer is counted before the next call.
 fn storm(socket: &Path, top: &Path, hand: usize, round: u64, answered: &AtomicU64) -> Told {
     let mut told = Told::new();
     let Ok(mut stream) = UnixStream::connect(socket) else { return told };
     let mut answers = BufReader::new(stream.try_clone().expect("a descriptor is to be had"));
     for step in 0..PACKAGES {
-        // Two hands share each session.
+        // Two connections share each session.
         let session = format!("s{}-{}", round % 3, hand / 2);
         let package = (step * 7 + hand * 13 + round as usize) % PACKAGES;
         let params = touch(top, &session, package);
         let call =
             json!({"jsonrpc": "2.0", "id": step, "method": "session/touch", "params": params});
         let mut line = String::new();
-        // A daemon that is killed breaks off anywhere; what it began to say was never said.
+        // A killed daemon may stop mid-line; a partial answer acknowledges nothing.
         let said = writeln!(stream, "{call}").and_then(|()| answers.read_line(&mut line));
         if said.is_err() || !line.ends_with('\n') {
             break;
@@ -101,7 +101,8 @@ fn acknowledged_touches_survive_a_kill_at_any_moment() {
                 thread::spawn(move || storm(&socket, &top, hand, round, &answered))
             })
             .collect();
-        // Another moment in the storm each time, while the other hands are in the middle of a call.
+        // Kills at a different moment each time, while other connections are in the middle of a
+        // call.
         let are_enough = || answered.load(Ordering::Acquire) >= ANSWERS * round;
         wait_for("answers", || are_enough().then_some(()));
         daemon::kill(pid);
@@ -124,12 +125,12 @@ fn acknowledged_touches_survive_a_kill_at_any_moment() {
         for path in activated {
             assert!(kept.iter().any(|it| it["path"] == **path), "{session}: {path} in {got}");
         }
-        // What was found first may have made room for what was found last, never more than that.
+        // Old discovered directories may be evicted, but only when 64 are stored.
         let kept = got["discovered"].as_array().expect("a list");
         for dir in discovered {
             assert!(kept.iter().any(|it| it == dir) || kept.len() == 64, "{session}: {dir}");
         }
-        // And the next answer is right: what was activated is listed, and not told again.
+        // Activated skills are listed, and not reported again.
         let list = wire.call("skills/list", &json!({"session": session}));
         let listed = |path: &str| {
             let skills = list["skills"].as_array().expect("a list").iter();
@@ -175,7 +176,8 @@ fn thousand_sessions_share_views() {
         assert_eq!(touched["activated"][0]["name"], format!("wait{}", n % 3), "{touched}");
     }
     let status = wire.call("server/status", &json!({}));
-    // One without an overlay, and for each package one with its directory and one with its skill.
+    // One view without an overlay, and for each package one with its directory and one with its
+    // skill.
     assert_eq!(status["worktrees"][0]["views"], 7, "{status}");
     let list = wire.call("session/list", &json!({}));
     assert_eq!(list["sessions"].as_array().expect("a list").len(), 1000);

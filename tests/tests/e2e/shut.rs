@@ -1,5 +1,5 @@
-//! Directories that may not be read: roots are told in health, and read as soon as that is allowed;
-//! a check finds both them and skills.
+//! Unreadable directories: health reports roots, which are read once access is allowed; `check`
+//! reports both roots and skills.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
@@ -11,14 +11,14 @@ use skills_testkit::{Daemon, Home};
 
 use crate::support::{entries, exe, stderr, stdout};
 
-/// Who reads no more than the modes allow; root reads everything.
+/// A user bound by file modes; root reads everything.
 const NOBODY: u32 = 65_534;
 
 fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, Permissions::from_mode(mode)).expect("it is ours");
 }
 
-/// Returns the paths of which health says that they cannot be read.
+/// Returns the paths that health reports as unreadable.
 fn unreadable(answer: &Value) -> Vec<&str> {
     let health = answer["health"].as_array().expect("a list").iter();
     let found = health.filter(|it| it["code"] == "unreadable");
@@ -43,7 +43,7 @@ fn unreadable_root_is_reported_in_health() {
     let shown = root.to_str().expect("UTF-8");
     set_mode(&root, 0o000);
     let _daemon = Daemon::start(&home, &program);
-    // Nobody else's connection is served.
+    // The daemon serves only its own user, so list with a command.
     let list = || -> Value {
         let args = ["list", "--profile", "claude-code", "--json"];
         let output = home.command(&program).args(args).current_dir(&top).output();
@@ -58,7 +58,7 @@ fn unreadable_root_is_reported_in_health() {
         assert_eq!((described(&open), unreadable(&open)), (vec!["One.".to_owned()], vec![]));
         set_mode(&root, 0o000);
     }
-    // For the tree to be removed by whoever runs the test.
+    // Lets the test's user remove the tree.
     set_mode(&root, 0o755);
 }
 
@@ -90,7 +90,7 @@ fn unreadable_skill_directory_is_a_finding() {
         assert_eq!(text.lines().next(), Some(shut), "{mode:o}");
         assert_eq!(text.matches("index/unreadable").count(), 1, "{mode:o}: {text}");
     }
-    // Who knows what it is called reads it.
+    // The file is readable by its known name, without listing the directory.
     set_mode(&skill, 0o311);
     let (code, text) = check();
     assert_eq!(code, Some(0), "{text}");

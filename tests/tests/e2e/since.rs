@@ -1,10 +1,10 @@
-//! Lists kept up to date by differences: they equal the whole list after anything that happens.
+//! Lists updated by differences (`since`): they equal the whole list after any sequence of changes.
 //!
-//! Several followers keep a list each, of different forms and in pages of different sizes, and ask
-//! now and then for what changed since. Whatever the age of their clock, and also after the
-//! journal has forgotten it, the daemon was replaced or the view was dropped, what they have is
-//! what a new caller gets, in the same order, and what they were told is the difference and no
-//! more. The order of events is drawn from a seed (`SKILLSD_TEST_SEED`, `SKILLSD_TEST_ROUNDS`).
+//! Several followers each keep a list, with different parameters and page sizes, and sometimes ask
+//! for the changes since their clock. Whatever the age of the clock, and also after the journal has
+//! dropped it, the daemon was replaced or the view was dropped, the result equals a fresh list in
+//! the same order, and a difference contains no unchanged entry. The order of events depends on a
+//! seed (`SKILLSD_TEST_SEED`, `SKILLSD_TEST_ROUNDS`).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use skills_testkit::{Daemon, Framing, Wire};
 
 use crate::support::{Dice, Live, entries, exe, number};
 
-/// Keeps a list by asking for differences only.
+/// A list kept up to date by differences.
 struct Follower {
     params: Value,
     clock: Option<String>,
@@ -31,8 +31,8 @@ impl Follower {
         Self { params, clock: None, list: Vec::new(), n_differences: 0 }
     }
 
-    /// Asks for what changed, page by page, and applies it when it is whole. Returns whether it
-    /// was the whole list.
+    /// Asks for the changes, page by page, and applies them once they are complete. Returns whether
+    /// the answer was the whole list.
     #[track_caller]
     fn follow(&mut self, wire: &mut Wire) -> bool {
         let mut params = self.params.clone();
@@ -57,7 +57,7 @@ impl Follower {
         self.n_differences += 1;
         assert_eq!(skills.len(), positions.len(), "{pages:#?}");
         for gone in &removed {
-            // Nothing is told to go that was not there.
+            // Only known entries are reported as removed.
             let known = |it: &Value| it["path"] == gone["path"] && it["name"] == gone["name"];
             assert!(self.list.iter().any(known), "{gone} was not in the list");
         }
@@ -100,7 +100,7 @@ fn followers(top: &Path) -> Vec<Follower> {
     .collect()
 }
 
-/// Makes one change below the worktree and says which.
+/// Makes one change in the worktree and returns its description.
 fn change(top: &Path, dice: &mut Dice, round: usize) -> String {
     let roots = [".agents/skills", ".claude/skills", ".opencode/skill"];
     let names = ["a", "b", "c", "d", "e", "f", "g", "h"];
@@ -117,12 +117,12 @@ fn change(top: &Path, dice: &mut Dice, round: usize) -> String {
             format!("wrote {}", dir.display())
         }
         3 => {
-            // As it was, or changed back.
+            // Unchanged, or changed back.
             write_skill(&dir, "same", "always the same");
             format!("wrote the same to {}", dir.display())
         }
         4 => {
-            // It may not be there.
+            // Fails if the directory does not exist.
             let _ = fs::remove_dir_all(&dir);
             format!("removed {}", dir.display())
         }
@@ -149,18 +149,19 @@ fn list_kept_by_differences_equals_the_whole_list() {
     for round in 0..number("SKILLSD_TEST_ROUNDS").unwrap_or(300) {
         for _ in 0..dice.below(4) {
             history.push(change(&top, &mut dice, round));
-            // Some states are never seen by anybody; some are, by a view of the same place.
+            // Some states are never seen by any view; some are seen by another view of the
+            // worktree.
             if dice.below(2) == 0 {
                 live.wire.call("server/sync", &json!({ "cwd": top }));
             }
         }
-        // Each at its own pace, so that clocks of all ages are asked about.
+        // Followers ask at different intervals, so that clocks of all ages occur.
         let n_followers = followers.len();
         let which = dice.below(n_followers).min(dice.below(n_followers));
         n_fresh += usize::from(followers[which].check(&mut live.wire, &history));
     }
     let n_differences: usize = followers.iter().map(|it| it.n_differences).sum();
-    // The first answer of each, and hardly one more.
+    // Only the first answer of each follower, and few others, may be whole lists.
     assert!(n_differences > n_fresh * 5, "{n_differences} differences, {n_fresh} whole lists");
 }
 
@@ -173,37 +174,38 @@ fn unknown_clock_returns_the_whole_list() {
     let mut other = Follower::new(&top, &json!({}));
     let history = Vec::new();
     assert!(follower.check(&mut live.wire, &history) && other.check(&mut live.wire, &history));
-    // More steps than are kept.
+    // More changes than the journal keeps.
     for round in 0..300 {
         write_skill(&top.join(".agents/skills/a"), "a", &format!("d{round}"));
         live.wire.call("server/sync", &json!({ "cwd": top }));
     }
     assert!(follower.check(&mut live.wire, &history), "the journal is bounded");
     assert!(!follower.check(&mut live.wire, &history), "and goes on");
-    // A change of more skills than are kept is still told to who saw the state before.
+    // A single change of more skills than the journal keeps is still sent as a difference from the
+    // previous state.
     for index in 0..1100 {
         write_skill(&top.join(format!("aside/s{index}")), &format!("s{index}"), "d");
     }
-    // In one step, so that it does not depend on how fast the daemon follows.
+    // One rename, so that the result does not depend on the daemon's speed.
     fs::rename(top.join("aside"), top.join(".agents/skills/many")).expect("moved");
     assert!(!follower.check(&mut live.wire, &history));
     write_skill(&top.join(".agents/skills/a"), "a", "at last");
     assert!(!follower.check(&mut live.wire, &history));
-    // A clock of one form says nothing about another.
+    // A clock is only valid for the parameters it was returned for.
     std::mem::swap(&mut follower.clock, &mut other.clock);
     assert!(follower.check(&mut live.wire, &history) && other.check(&mut live.wire, &history));
-    // A view that was dropped.
+    // The view was dropped.
     live.wire.call("worktree/open", &json!({ "cwd": top }));
     live.wire.call("worktree/close", &json!({ "cwd": top }));
     assert!(follower.check(&mut live.wire, &history), "the view was dropped");
     assert!(!follower.check(&mut live.wire, &history));
-    // Another run.
+    // Another daemon process.
     live.daemon.kill();
     live.daemon = Daemon::start(&live.home, exe());
     live.wire = live.daemon.connect(Framing::Header);
     assert!(follower.check(&mut live.wire, &history), "the daemon was replaced");
     assert!(!follower.check(&mut live.wire, &history));
-    // What is no clock at all.
+    // Invalid clocks.
     for clock in ["", "x", ":::", "1:2:3:4", "a/b/c", "18446744073709551615"] {
         follower.clock = Some(clock.to_owned());
         assert!(follower.check(&mut live.wire, &history), "{clock}");

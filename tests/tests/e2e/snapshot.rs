@@ -21,7 +21,7 @@ fn file(value: &Value) -> &str {
     value["path"].as_str().expect("a text").rsplit("/w/").next().expect("never empty")
 }
 
-/// Renders what one profile makes of the skills.
+/// Renders the snapshot's skills as one profile lists them.
 fn shown(snapshot: &Value, nth: usize) -> Vec<String> {
     let places = snapshot["profiles"][nth]["skills"].as_array().expect("a list");
     let line = |it: &Value| {

@@ -1,4 +1,4 @@
-//! Skills from elsewhere than an agent's directories: bundled ones, catalogs, MCP servers.
+//! Skills from other sources than an agent's directories: bundled skills, registries, MCP servers.
 
 mod bundled;
 mod mcp;
@@ -15,7 +15,7 @@ use crate::support::Live;
 const ONE_SKILL: &str =
     "//- /.agents/skills/own/SKILL.md\n---\nname: own\ndescription: Does own.\n---\nThe body.\n";
 
-/// A daemon with this configuration, and a worktree with one skill of its own.
+/// Starts a daemon with this configuration, and a worktree with one skill.
 fn live(config: &str) -> (Live, PathBuf) {
     let home = Home::new();
     configure(&home, config);
@@ -30,7 +30,7 @@ fn names(live: &mut Live, top: &Path, profile: &str) -> Vec<String> {
     list["skills"].as_array().expect("a list").iter().map(name).collect()
 }
 
-/// Returns what is unwell, by its code and its message.
+/// Returns the health entries as code and message.
 fn unwell(live: &mut Live, top: &Path) -> Vec<(String, String)> {
     let list = live.wire.call("skills/list", &json!({"cwd": top}));
     let text = |it: &Value| it.as_str().expect("a text").to_owned();
@@ -38,7 +38,7 @@ fn unwell(live: &mut Live, top: &Path) -> Vec<(String, String)> {
     health.map(|it| (text(&it["code"]), text(&it["message"]))).collect()
 }
 
-/// Waits until the default list is this.
+/// Waits until the default list has these names.
 #[track_caller]
 fn wait_for_names(live: &mut Live, top: &Path, expected: &[&str]) {
     let what = format!("the list to be {expected:?}");

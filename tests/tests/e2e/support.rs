@@ -1,4 +1,4 @@
-//! What the end-to-end tests share: the program, and the comparison with the plain reader.
+//! Helpers shared by the end-to-end tests: the program, and comparison with the plain reader.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use skills_testkit::plain::{self, Place, Skill};
 use skills_testkit::{Daemon, Framing, Home, Screen, Wire};
 
-/// The profiles that the plain reader knows.
+/// The profiles that the plain reader supports.
 pub(crate) const PROFILES: [&str; 2] = ["agentskills", "claude-code"];
 
 /// Returns the path of the real program.
@@ -20,21 +20,21 @@ pub(crate) fn sample() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("samples/worktree")
 }
 
-/// Returns `skillsd` in `home`, to be given arguments.
+/// Returns a `skillsd` command in `home` with these arguments.
 pub(crate) fn skillsd(home: &Home, args: &[&str]) -> Command {
     let mut command = home.command(exe());
     command.args(args);
     command
 }
 
-/// Runs `skillsd` in `cwd` and returns what came out.
+/// Runs `skillsd` in `cwd` and returns its output.
 #[track_caller]
 pub(crate) fn run(home: &Home, cwd: &Path, args: &[&str]) -> Output {
     skillsd(home, args).current_dir(cwd).output().expect("our program can be run")
 }
 
-/// Runs `skillsd` in `cwd` on a terminal where a person answers `answer`, and returns its exit code
-/// and what the screen shows.
+/// Runs `skillsd` in `cwd` on a terminal, types `answer`, and returns the exit code and the
+/// screen's text.
 #[track_caller]
 pub(crate) fn run_at_terminal(
     home: &Home,
@@ -48,7 +48,7 @@ pub(crate) fn run_at_terminal(
     (status.code(), screen.text())
 }
 
-/// Runs `skillsd trust` as a person who says yes, and fails when it is not done.
+/// Runs `skillsd trust` on a terminal, confirms it, and asserts that it succeeds.
 #[track_caller]
 pub(crate) fn trust_at_terminal(home: &Home, cwd: &Path, args: &[&str]) -> String {
     let (code, shown) = run_at_terminal(home, cwd, &[&["trust"], args].concat(), "y");
@@ -56,30 +56,30 @@ pub(crate) fn trust_at_terminal(home: &Home, cwd: &Path, args: &[&str]) -> Strin
     shown
 }
 
-/// Runs `skillsd … --json`, which must answer, and returns its output as JSON.
+/// Runs `skillsd … --json`, which must succeed, and returns its output as JSON.
 #[track_caller]
 pub(crate) fn run_json(home: &Home, cwd: &Path, args: &[&str]) -> Value {
     let output = run(home, cwd, &[args, &["--json"]].concat());
-    // 1 is an answer too: that there is something to find fault with.
+    // Exit code 1 reports findings.
     let is_answer = matches!(output.status.code(), Some(0 | 1));
     assert!(is_answer, "{args:?}: {} {}", output.status, stderr(&output));
     serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|cause| panic!("{args:?}: {cause}: {}", stdout(&output)))
 }
 
-/// Returns what a command printed.
+/// Returns a command's standard output.
 pub(crate) fn stdout(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// Returns what a command complained about.
+/// Returns a command's standard error.
 pub(crate) fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// A daemon in a home of its own, and one connection to it.
+/// A daemon in its own home, and one connection to it.
 pub(crate) struct Live {
-    // The order is the order of dropping: the connection, the daemon, the files.
+    // Fields are dropped in this order: the connection, the daemon, the files.
     pub(crate) wire: Wire,
     pub(crate) daemon: Daemon,
     pub(crate) home: Home,
@@ -124,13 +124,13 @@ pub(crate) fn entries(result: &Value) -> Vec<Value> {
     result["skills"].as_array().unwrap_or_else(|| panic!("no list: {result}")).clone()
 }
 
-/// Returns what a list result lists, in the plain reader's form.
+/// Returns the listed skills in the plain reader's form.
 #[track_caller]
 pub(crate) fn listed(result: &Value) -> Vec<Skill> {
     entries(result).iter().map(skill).collect()
 }
 
-/// Returns whether an entry is part of the agent's program.
+/// Returns whether a skill is built into the agent's program.
 pub(crate) fn is_built_in(entry: &Value) -> bool {
     entry["path"].as_str().is_some_and(|it| it.starts_with("builtin://"))
 }
@@ -140,7 +140,7 @@ fn skill(entry: &Value) -> Skill {
     Skill { name: text("name"), path: text("path").into(), description: text("description") }
 }
 
-/// Returns what the plain reader lists.
+/// Returns the plain reader's list.
 pub(crate) fn oracle(home: &Home, cwd: &Path, profile: &str) -> Vec<Skill> {
     let place = Place::new(cwd, home.path());
     match profile {
@@ -150,7 +150,7 @@ pub(crate) fn oracle(home: &Home, cwd: &Path, profile: &str) -> Vec<Skill> {
     }
 }
 
-/// Fails with the difference when two lists are not the same.
+/// Asserts that two lists are equal, and shows the difference if not.
 #[track_caller]
 pub(crate) fn assert_same(listed: &[Skill], expected: &[Skill], cwd: &Path, profile: &str) {
     if listed == expected {
@@ -181,13 +181,13 @@ pub(crate) fn entry<'a>(entries: &'a [Value], suffix: &str) -> &'a Value {
     }
 }
 
-/// Returns the number in a variable, where it is set.
+/// Returns the number in an environment variable, if set.
 pub(crate) fn number(variable: &str) -> Option<usize> {
     let text = std::env::var(variable).ok()?;
     Some(text.parse().unwrap_or_else(|_| panic!("{variable} is not a number: `{text}`")))
 }
 
-/// Marsaglia's xorshift: chance that can be repeated.
+/// Repeatable random numbers (Marsaglia's xorshift).
 pub(crate) struct Dice(u64);
 
 impl Dice {

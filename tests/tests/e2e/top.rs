@@ -1,4 +1,4 @@
-//! `skillsd top` on a terminal: what it shows, and when.
+//! `skillsd top` on a terminal: what it shows and when.
 
 use std::fs;
 use std::path::PathBuf;
@@ -36,7 +36,7 @@ fn top_shows_touches_events_and_daemon_restarts() {
 
     write_skill(&top.join(".agents/skills/release"), "release", "Releases.");
     run(&home, &top, &["list", "--profile", "claude-code"]);
-    // Of another view than the one that is followed.
+    // A skill of another view than the one followed.
     write_skill(&top.join(".claude/skills/triage"), "triage", "Triages.");
     run(&home, &top, &["list", "--profile", "claude-code"]);
     screen.wait_for("skills/changed");
@@ -47,7 +47,7 @@ fn top_shows_touches_events_and_daemon_restarts() {
     screen.resize(40, 120);
     screen.wait_for("Activations");
 
-    // The next daemon is followed, and remembers the conversation.
+    // `top` follows the next daemon, which restores the session.
     kill(listener(&home.socket()).unwrap());
     let text = screen.wait_for("none is open");
     assert!(text.contains("talk-1"), "{text}");
@@ -77,7 +77,7 @@ fn top_honours_color_and_quits() {
         command.current_dir(&top);
         command
     };
-    // Colours of text: `ESC [ 3x m`, and in ratatui's words `ESC [ 38;5;x m`.
+    // ratatui writes text colours as `ESC [ 38;5;x m`.
     let is_colored = |text: &str| text.contains("\u{1b}[38;5;");
     let mut plain = Screen::start(&command("never"), 30, 100);
     let text = plain.wait_for("1 active");

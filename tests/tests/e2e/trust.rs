@@ -1,5 +1,5 @@
-//! Trust: given to a worktree by its canonical path, kept in the user's state, asked by whatever
-//! runs.
+//! Trust: granted to a worktree by its canonical path, stored in the user's state, and required
+//! before anything runs.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -66,11 +66,11 @@ fn scripts_need_trust_and_trust_survives_a_kill() {
     let mut wire = daemon.connect(Framing::Lines);
     assert_eq!(wire.call("skills/run", &script(&top))["stdout"], "counted\n");
     assert_eq!(wire.call("skills/list", &list)["skills"][0]["trusted"], true);
-    // Nothing of it is in the worktree.
+    // Trust writes nothing to the worktree.
     let names: Vec<_> =
         fs::read_dir(&top).expect("there").flatten().map(|it| it.file_name()).collect();
     assert_eq!(names.len(), 3, "{names:?}");
-    // A link to it is the same place, and another place is another one.
+    // A link selects the same worktree; a copy is another one.
     let link = home.work().join("link");
     symlink(&top, &link).expect("made");
     assert_eq!(wire.call("skills/run", &script(&link))["exitCode"], 0);
@@ -112,7 +112,7 @@ fn edited_skill_loads_but_asks_before_it_runs() {
     wire.call("skills/run", &script(&top));
     edit("Tidy more.");
     assert_eq!(wire.try_call("skills/run", &script(&top)).expect_err("changed again").code, -32003);
-    // Trust that is given again is given to what is there now.
+    // Trusting again covers the current files.
     wire.grant("trust/set", &trust(&top, Some(true)));
     wire.call("skills/run", &script(&top));
 }
@@ -138,7 +138,7 @@ fn profile_or_setting_that_requires_trust_leaves_skills_untrusted() {
     assert_eq!(live.wire.note()["params"]["result"]["kind"], "skills/changed");
     assert_eq!(state(&mut live, "gemini-cli", "plan"), "active");
     live.wire.call("skills/load", &load);
-    // Elsewhere trust is a flag, unless the user asks for it.
+    // In other profiles trust is only a flag, unless `require_trust` is set.
     live.wire.grant("trust/set", &trust(&top, None));
     assert_eq!(state(&mut live, "agentskills", "tidy"), "active");
     configure(&live.home, "require_trust = true\n");
@@ -147,7 +147,7 @@ fn profile_or_setting_that_requires_trust_leaves_skills_untrusted() {
     assert!(explained["verdict"]["next"].as_str().expect("advice").contains("skillsd trust"));
     live.wire.grant("trust/set", &trust(&top, Some(true)));
     assert_eq!(state(&mut live, "agentskills", "tidy"), "active");
-    // What is below a directory goes with it, and the nearest word counts.
+    // Trust applies to subdirectories, and the nearest entry decides.
     let inner = top.join(".agents");
     live.wire.grant("trust/set", &trust(&inner, Some(false)));
     assert_eq!(state(&mut live, "agentskills", "tidy"), "untrusted");
@@ -166,7 +166,7 @@ fn trust_changed_by_another_process_notifies_subscribers() {
     for trusted in [true, false, true] {
         let how: &[&str] = if trusted { &[] } else { &["--revoke"] };
         trust_at_terminal(&live.home, &top, &[&["--no-daemon"], how].concat());
-        // Nobody has called since.
+        // No call was made since.
         let event = live.wire.note();
         assert_eq!(event["params"]["result"]["kind"], "skills/changed", "{event}");
         let params = json!({"cwd": top, "profile": "gemini-cli", "freshness": "cached"});
@@ -189,10 +189,10 @@ fn trust_command_grants_lists_and_revokes() {
     assert_eq!(run_json(&home, &top, &["list"])["skills"][0]["trusted"], true);
     let text = stdout(&run(&home, &top, &["trust", "--list"]));
     assert!(text.contains("✓ trusted"), "{text}");
-    // Without a daemon it is the same.
+    // The result is the same without a daemon.
     assert!(run(&home, &top, &["stop"]).status.success());
     assert_eq!(run_json(&home, &top, &["list", "--no-daemon"])["skills"][0]["trusted"], true);
-    // A daemon that runs sees what a command without it has said.
+    // A running daemon sees changes made by commands without it.
     assert!(run(&home, &top, &["status"]).status.success());
     let is_trusted = || run_json(&home, &top, &["list"])["skills"][0]["trusted"] == true;
     assert!(is_trusted());
@@ -215,7 +215,7 @@ fn doctor_and_trust_list_name_what_needs_trust() {
     let home = Home::new();
     let text = "---\nname: hooked\ndescription: Has hooks.\nhooks:\n  Stop:\n    - hooks:\n        - type: command\n          command: ./x\n---\nNow: !`date`\n";
     let top = home.worktree("w", &format!("{SKILLS}//- /.claude/skills/hooked/SKILL.md\n{text}"));
-    // What is the user's own needs no trust.
+    // The user's own skills need no trust.
     home.lay_out(&format!("//- /home/.claude/skills/own/SKILL.md\n{text}"));
     let waiting = |command: &[&str]| {
         let said = run_json(&home, &top, command);

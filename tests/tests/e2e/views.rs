@@ -1,4 +1,4 @@
-//! What a view depends on besides the files: the directories added, the freshness asked for, the worktree.
+//! Inputs of a view besides files: additional directories, freshness and the worktree.
 
 use serde_json::{Value, json};
 use skills_testkit::fixture::write_skill;
@@ -32,9 +32,9 @@ fn additional_dirs_are_part_of_the_view() {
         states,
         expected.map(|(name, scope, state)| (json!(name), json!(scope), json!(state)))
     );
-    // Without them it is another view, which knows nothing of the first.
+    // Without additional directories it is a separate view.
     assert_eq!(names(&live.wire.call("skills/list", &json!({"cwd": top}))), ["a"]);
-    // And they are watched like the worktree.
+    // Additional directories are watched like the worktree.
     write_skill(&other.join(".agents/skills/c"), "c", "d");
     let result = live.wire.call("skills/list", &json!({"cwd": top, "additionalDirs": [other]}));
     assert_eq!(names(&result), ["a", "b", "c"]);
@@ -52,7 +52,7 @@ fn every_freshness_returns_the_same_list_when_unchanged() {
     write_skill(&top.join(".agents/skills/b"), "b", "d");
     let verified = json!({"cwd": top, "freshness": "verified"});
     assert_eq!(names(&live.wire.call("skills/list", &verified)), ["a", "b"]);
-    // What one caller was shown, a cached answer shows too.
+    // A cached answer includes everything that any caller has seen.
     let cached = json!({"cwd": top, "freshness": "cached"});
     assert_eq!(names(&live.wire.call("skills/list", &cached)), ["a", "b"]);
 }

@@ -1,4 +1,4 @@
-//! `skillsd watch`: changes as lines, also over the daemon's end.
+//! `skillsd watch`: changes printed as lines, also across a daemon restart.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -15,7 +15,7 @@ use skills_testkit::wait::DEADLINE;
 
 use crate::support::skillsd;
 
-/// A `skillsd watch` that runs, and the lines it prints.
+/// A running `skillsd watch` and its output lines.
 struct Watch {
     child: Child,
     lines: Receiver<String>,
@@ -32,7 +32,7 @@ impl Watch {
         let stdout = BufReader::new(child.stdout.take().expect("it is piped"));
         let (sender, lines) = channel();
         thread::spawn(move || {
-            // Ends with the program, or when nobody wants more.
+            // Ends with the program or when the receiver is dropped.
             for line in stdout.lines().map_while(Result::ok) {
                 if sender.send(line).is_err() {
                     break;
@@ -47,7 +47,7 @@ impl Watch {
         self.lines.recv_timeout(DEADLINE).expect("a line comes in time")
     }
 
-    /// Returns the next line that holds all of this; others are passed over.
+    /// Returns the next line that contains all of `parts`; others are skipped.
     #[track_caller]
     fn line(&self, parts: &[&str]) -> String {
         loop {
@@ -61,7 +61,7 @@ impl Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        // Both fail when it has ended already.
+        // Both fail if the process has already exited.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -81,7 +81,7 @@ fn watch_prints_each_change_across_a_daemon_restart() {
     assert!(watch.line(&["b", "third"]).starts_with('~'));
     fs::write(skill("b").join("SKILL.md"), "---\nname: b\n---\n").expect("written");
     watch.line(&["✗", "b", "invalid", "description"]);
-    // What happens while there is no daemon is told by the next one.
+    // Changes made while no daemon runs are reported by the next one.
     let daemon = listener(&home.socket()).expect("a daemon listens");
     kill(daemon);
     write_skill(&skill("c"), "c", "made meanwhile");

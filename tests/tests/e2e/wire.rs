@@ -1,4 +1,4 @@
-//! The wire as a stranger sees it: both framings, limits, and messages that no client should send.
+//! The wire protocol: both framings, limits, and malformed messages.
 
 use std::path::Path;
 
@@ -45,10 +45,11 @@ fn split_and_joined_messages_are_read() {
     assert!(ids.contains(&json!(1)) && ids.contains(&json!(2)), "{ids:?}");
 }
 
-/// Sends `bytes` on a new connection and returns the first answer, if any came before the end.
+/// Sends `bytes` on a new connection and returns the first answer, or `None` if the connection
+/// ends.
 fn first_answer(live: &Live, framing: Framing, bytes: &[u8]) -> Option<Value> {
     let mut wire = live.daemon.connect(framing);
-    // The daemon may hang up while we still write.
+    // The daemon may hang up during the write.
     let _ = wire.send_bytes(bytes);
     wire.receive()
 }
@@ -74,7 +75,7 @@ fn malformed_messages_are_answered_with_an_error() {
         assert_eq!(answer["error"]["code"], code, "{text}: {answer}");
         assert!(answer["error"]["message"].as_str().is_some_and(|it| it.len() > 5), "{answer}");
     }
-    // The one that was there before is not disturbed.
+    // The existing connection is not affected.
     live.wire.call("server/status", &json!({}));
 }
 
@@ -98,7 +99,7 @@ fn many_calls_at_once_are_all_answered() {
     let mut live = Live::start();
     let top = live.home.worktree("w", "");
     write_skill(&top.join(".agents/skills/a"), "a", "d");
-    // More than may be in flight: reading stops and goes on.
+    // More calls than may be in flight: the daemon pauses reading and continues.
     let ids: Vec<u64> =
         (0..200).map(|_| live.wire.start("skills/list", &json!({"cwd": top}))).collect();
     let mut answered: Vec<u64> = Vec::new();
@@ -135,7 +136,7 @@ fn cancelled_call_is_answered_once() {
     let top = live.home.worktree("w", "");
     let id = live.wire.start("skills/list", &json!({"cwd": top}));
     live.wire.send(&json!({"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": id}}));
-    // Finished or cancelled, whichever was first: one answer, and the connection goes on.
+    // Finished or cancelled, there is exactly one answer, and the connection stays open.
     if let Err(error) = live.wire.answer(id) {
         assert_eq!(error.code, -32800, "{error}");
     }

@@ -1,4 +1,4 @@
-//! Worktrees as git itself makes them, and the directories around them.
+//! Worktrees created by git, and the directories around them.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, chown};
@@ -10,14 +10,14 @@ use skills_testkit::fixture::write_skill;
 
 use crate::support::Live;
 
-/// Returns the names that a profile lists, in its order.
+/// Returns the skill names that a profile lists, in order.
 fn names(live: &mut Live, cwd: &Path, profile: &str) -> Vec<String> {
     let list = live.wire.call("skills/list", &json!({"cwd": cwd, "profile": profile}));
     let skills = list["skills"].as_array().expect("a list").iter();
     skills.map(|it| it["name"].as_str().expect("a name").to_owned()).collect()
 }
 
-/// Returns what explaining a place says of its repository.
+/// Returns what `explain` reports about the repository of a directory.
 fn repository(live: &mut Live, cwd: &Path) -> Option<String> {
     let answer = live.wire.call("skills/explain", &json!({"cwd": cwd, "profile": "claude-code"}));
     let steps = answer["steps"].as_array().expect("steps").iter();
@@ -26,7 +26,7 @@ fn repository(live: &mut Live, cwd: &Path) -> Option<String> {
     found.map(|it| live.home.redact(it)).next()
 }
 
-/// A repository with the skill `shared` in its only commit.
+/// Creates a repository with the skill `shared` in its only commit.
 fn source(home: &Home) -> PathBuf {
     let top = home.worktree("source", "");
     write_skill(&top.join(".claude/skills/shared"), "shared", "is in the repository");
@@ -82,7 +82,7 @@ fn copied_git_file_gives_no_access_to_the_main_worktree() {
     assert_eq!(names(&mut live, &copy, "through"), [""; 0]);
     let said = repository(&mut live, &copy).expect("it is told");
     assert!(said.contains("does not name this worktree in turn"), "{said}");
-    // Mended while the daemon watches: the next answer knows.
+    // Repaired while the daemon watches: the next answer includes it.
     let mut file = fs::read_to_string(copy.join(".git")).expect("it is there");
     file = file.replace("gitdir: ", "gitdir: /nowhere");
     fs::write(linked.join(".git"), file).expect("a file can be written");
@@ -102,7 +102,7 @@ fn submodule_is_its_own_worktree() {
     assert_eq!(names(&mut live, &top.join("mod"), "claude-code"), ["shared"]);
     let opencode = names(&mut live, &top.join("mod"), "opencode");
     assert_eq!(opencode, ["shared"]);
-    // Its own repository, which names it in turn: nothing to tell.
+    // Its repository refers back to it, so there is nothing to report.
     assert_eq!(repository(&mut live, &top.join("mod")), None);
 }
 
@@ -119,7 +119,7 @@ fn directory_of_another_user_above_the_cwd_is_ignored() {
     let mut live = Live::start_in(home);
     assert_eq!(names(&mut live, &cwd, "claude-code"), ["mine", "theirs"]);
     if !is_root {
-        // Nobody else gives a directory away; the rule itself is tested beside its code.
+        // Only root can change a directory's owner; the rule itself has a unit test.
         return;
     }
     chown(&above, Some(12_345), None).expect("root gives it away");

@@ -1,5 +1,4 @@
-//! What the server asks its client: where it works, and what its user says; and what it offers to
-//! whoever fills something in.
+//! Requests from the server to its client (roots, elicitation), and completion of arguments.
 
 use std::path::Path;
 
@@ -30,7 +29,7 @@ async fn mcp_roots_select_the_worktrees() {
     agent.set_roots(&[Path::new("/nowhere/at/all")]).await;
     wait_until(&agent, &[]).await;
     agent.end().await;
-    // Said on the command line it stays.
+    // A `--cwd` on the command line takes precedence over roots.
     let cwd = ["--cwd", two.to_str().unwrap()];
     let agent = Agent::rooted(&home, &elsewhere, &cwd, &[&one]).await;
     assert_eq!(enumerated(&agent).await, ["two"]);
@@ -46,7 +45,7 @@ async fn mcp_roots_apply_from_the_first_call_without_initialize() {
         let agent = Agent::discover_rooted(&home, &elsewhere, &[&top]).await;
         assert_eq!(enumerated(&agent).await, [""; 0], "it was started elsewhere");
         let mut heard = agent.listen().await;
-        // Whichever kind of call comes first, it is about the roots already.
+        // Whichever call comes first already uses the roots.
         match nth {
             0 => {
                 let said = agent.call("skill", json!({"name": "pdf"})).await;
@@ -89,7 +88,7 @@ async fn mcp_elicitation_asks_before_a_skill_is_loaded() {
         ];
         let agent = Agent::answering(&home, &top, is_present, answers).await;
         let load = async || agent.call("skill", json!({"name": "deploy"})).await;
-        // Whoever goes away has not answered; the question waits.
+        // A cancelled elicitation is not an answer; the approval stays pending.
         let cancelled = load().await;
         assert!(matches!(&cancelled, Said::Failed(it) if it.contains("permission reply")));
         for _ in 0..2 {
@@ -97,7 +96,7 @@ async fn mcp_elicitation_asks_before_a_skill_is_loaded() {
             let no = "the user does not want `deploy` used";
             assert!(matches!(&refused, Said::Failed(it) if it.contains(no)), "{refused:?}");
         }
-        // Always is asked once.
+        // After `always` the user is not asked again.
         for _ in 0..3 {
             let loaded = load().await;
             assert!(matches!(&loaded, Said::Fine(it) if it.ends_with("Deploy.\n")), "{loaded:?}");
@@ -134,7 +133,7 @@ async fn mcp_refusal_names_the_command_that_answers_it() {
     let agent = Agent::start(&home, &top, &["--profile", "claude-code"]).await;
     let asked = agent.call("skill", json!({"name": "deploy"})).await;
     let Said::Failed(text) = &asked else { panic!("{asked:?}") };
-    // The model is to ask, and is offered nothing for good.
+    // The model asks the user, and is not offered `always`.
     assert!(text.contains("Only the user can agree") && !text.contains("always"), "{text}");
     let file = || json!({"name": "deploy", "path": "SKILL.md"});
     let unread = agent.call("read_skill_file", file()).await;
@@ -148,7 +147,7 @@ async fn mcp_refusal_names_the_command_that_answers_it() {
     assert_eq!(code, Some(0), "{said}");
     let loaded = agent.call("skill", json!({"name": "deploy"})).await;
     assert!(matches!(&loaded, Said::Fine(text) if text.ends_with("Deploy.\n")), "{loaded:?}");
-    // Whoever has the skill has its files.
+    // Access to the skill includes its files.
     let read = agent.call("read_skill_file", file()).await;
     assert!(matches!(&read, Said::Fine(text) if text.ends_with("Deploy.\n")), "{read:?}");
     agent.read("skill://deploy/SKILL.md").await.unwrap();

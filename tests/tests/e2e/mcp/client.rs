@@ -1,4 +1,4 @@
-//! An agent that speaks MCP, as the tests use it.
+//! An MCP client for tests, on top of the official Rust library.
 
 #![expect(deprecated, reason = "clients of today still have roots")]
 
@@ -27,25 +27,25 @@ use tokio::time::timeout;
 
 use crate::support::exe;
 
-/// What a tool said.
+/// Result of a tool call.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Said {
     Fine(String),
     Failed(String),
 }
 
-/// What the agent knows and hears.
+/// Client handler: its roots, its user's answers, and counters of list changes.
 #[derive(Clone, Default)]
 struct Ears {
     roots: Arc<Mutex<Option<Vec<Root>>>>,
-    /// What its user says to questions, the next one last; none where it cannot ask.
+    /// The user's answers to elicitations, the next one last; `None` if the client cannot elicit.
     answers: Arc<Mutex<Option<Vec<ElicitResult>>>>,
     tools: Arc<Heard>,
     prompts: Arc<Heard>,
     resources: Arc<Heard>,
 }
 
-/// How often something was told.
+/// Counts notifications of one kind.
 struct Heard(Semaphore);
 
 impl Default for Heard {
@@ -101,7 +101,7 @@ impl ClientHandler for Ears {
     }
 }
 
-/// An agent, and the server that it has started.
+/// A client and the server process it has started.
 pub(crate) struct Agent {
     service: RunningService<RoleClient, Ears>,
     ears: Ears,
@@ -109,19 +109,20 @@ pub(crate) struct Agent {
 }
 
 impl Agent {
-    /// Starts a server in `cwd` and greets it.
+    /// Starts a server in `cwd` and initializes it.
     pub(crate) async fn start(home: &Home, cwd: &Path, args: &[&str]) -> Self {
         Self::greet(home, cwd, args, Ears::default(), ClientLifecycleMode::Initialize).await
     }
 
-    /// Starts a server and speaks the present revision, which has no greeting.
+    /// Starts a server with protocol revision 2026-07-28, which has no `initialize`.
     pub(crate) async fn discover(home: &Home, cwd: &Path, args: &[&str]) -> Self {
         let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
         let mode = ClientLifecycleMode::Discover { preferred_versions };
         Self::greet(home, cwd, args, Ears::default(), mode).await
     }
 
-    /// Starts a server with a client that can ask its user, who says this, the first one first.
+    /// Starts a server with a client that supports elicitation and answers with these results, in
+    /// order.
     pub(crate) async fn answering(
         home: &Home,
         cwd: &Path,
@@ -141,7 +142,7 @@ impl Agent {
         Self::greet(home, cwd, &["--profile", "claude-code"], ears, mode).await
     }
 
-    /// Starts a server, speaks the present revision and has roots.
+    /// Starts a server with protocol revision 2026-07-28 and roots.
     pub(crate) async fn discover_rooted(home: &Home, cwd: &Path, dirs: &[&Path]) -> Self {
         let ears = Ears::default();
         *ears.roots.lock().expect("nobody panics under it") = Some(roots(dirs));
@@ -150,7 +151,7 @@ impl Agent {
         Self::greet(home, cwd, &[], ears, mode).await
     }
 
-    /// Starts a server and has roots.
+    /// Starts a server with roots.
     pub(crate) async fn rooted(home: &Home, cwd: &Path, args: &[&str], dirs: &[&Path]) -> Self {
         let ears = Ears::default();
         *ears.roots.lock().expect("nobody panics under it") = Some(roots(dirs));
@@ -176,7 +177,7 @@ impl Agent {
         Self { service, ears, child }
     }
 
-    /// Returns what the server said of itself.
+    /// Returns the server's information.
     pub(crate) fn info(&self) -> Value {
         json!(self.service.peer_info().expect("it has said it").as_ref())
     }
@@ -198,7 +199,7 @@ impl Agent {
         listed.into_iter().map(|it| it.uri_template).collect()
     }
 
-    /// Calls a tool and returns what the model reads.
+    /// Calls a tool and returns its result.
     pub(crate) async fn call(&self, tool: &'static str, arguments: Value) -> Said {
         let result = self.service.call_tool(request(tool, &arguments)).await.expect("it answers");
         let texts = result.content.iter().filter_map(|it| it.as_text());
@@ -207,7 +208,7 @@ impl Agent {
         if result.is_error == Some(true) { Said::Failed(text) } else { Said::Fine(text) }
     }
 
-    /// Calls a tool that is not there.
+    /// Calls a tool that does not exist and returns the error.
     pub(crate) async fn call_fails(&self, tool: &'static str, arguments: Value) -> String {
         self.service.call_tool(request(tool, &arguments)).await.expect_err("no tool").to_string()
     }
@@ -228,7 +229,7 @@ impl Agent {
         Ok(got["messages"][0]["content"]["text"].as_str().expect("a text").to_owned())
     }
 
-    /// Returns what is offered for an argument of a prompt, or of the address of a file.
+    /// Returns the completions for an argument of a prompt or of a resource template.
     pub(crate) async fn offered(
         &self,
         of: Reference,
@@ -242,10 +243,10 @@ impl Agent {
         self.service.complete(params).await.expect("it answers").completion.values
     }
 
-    /// Forgets what was told until all that is known has been told.
+    /// Discards notifications received so far.
     pub(crate) async fn quiet(&self) {
-        // What was told before an answer is heard before it; what comes later is of the daemon's
-        // own time, and a change that is waited for is told again.
+        // Notifications sent before a response are received before it; later ones belong to the
+        // daemon's own timing, and an expected change is reported again.
         self.service.list_all_resource_templates().await.expect("it answers");
         for heard in [&self.ears.tools, &self.ears.prompts, &self.ears.resources] {
             let n_heard = heard.0.available_permits();
@@ -253,7 +254,7 @@ impl Agent {
         }
     }
 
-    /// Waits until the agent is told that all three lists have changed.
+    /// Waits until all three lists are reported as changed.
     pub(crate) async fn told(&self) {
         for heard in [&self.ears.tools, &self.ears.prompts, &self.ears.resources] {
             let told = timeout(DEADLINE, heard.0.acquire()).await;
@@ -261,7 +262,7 @@ impl Agent {
         }
     }
 
-    /// Listens in the way of the present revision.
+    /// Opens a subscription as in protocol revision 2026-07-28.
     pub(crate) async fn listen(&self) -> Listening {
         let filter = SubscriptionFilter::builder()
             .tools_list_changed()
@@ -278,7 +279,7 @@ impl Agent {
         self.service.notify_roots_list_changed().await.expect("it listens");
     }
 
-    /// Goes, upon which the server ends in order.
+    /// Disconnects and asserts that the server exits with 0.
     pub(crate) async fn end(mut self) {
         let _ = self.service.close_with_timeout(Duration::from_millis(500)).await;
         drop(self.service);
@@ -287,7 +288,7 @@ impl Agent {
     }
 }
 
-/// What is heard in the way of the present revision.
+/// A subscription as in protocol revision 2026-07-28.
 pub(crate) struct Listening(Subscription);
 
 impl Listening {
@@ -310,7 +311,7 @@ fn roots(dirs: &[&Path]) -> Vec<Root> {
     dirs.iter().map(|it| Root::new(format!("file://{}", it.display()))).collect()
 }
 
-/// Gives a server `input`, waits until it has answered so often, and returns all that it printed.
+/// Sends `input` to a server, waits for `n_answers` lines, and returns all its output.
 pub(crate) fn talk(mut command: Command, input: &str, n_answers: usize) -> String {
     let mut child = command
         .stdin(Stdio::piped())

@@ -1,4 +1,4 @@
-//! The skills that come with the program.
+//! The skills bundled with skillsd.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -141,7 +141,7 @@ fn agent_built_in_skills_are_listed_but_not_loadable() {
         live.wire.call("skills/dirs", &by(json!({})))["dirs"].as_array().map(Vec::len),
         Some(1)
     );
-    // What a model is told of can be loaded.
+    // Every skill in the listing can be loaded.
     let catalog = live.wire.call("catalog/render", &by(json!({})));
     let text = catalog["text"].as_str().expect("a text");
     assert!(text.contains("own") && !text.contains("customize-opencode"), "{text}");

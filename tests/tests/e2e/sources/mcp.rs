@@ -1,4 +1,4 @@
-//! MCP servers as processes, well and badly behaved, and their prompts in lists.
+//! MCP server processes, well and badly behaved, and their prompts in lists.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ struct Rig {
 }
 
 impl Rig {
-    /// A home in which the server `notes` is configured with these arguments besides its prompts.
+    /// Creates a home that configures the MCP server `notes` with these additional arguments.
     fn new(args: &[&str], more: &str) -> Self {
         let home = Home::new();
         let top = home.worktree("w", ONE_SKILL);
@@ -63,7 +63,7 @@ impl Rig {
 const LISTED: [&str; 3] = ["own", "mcp__notes__daily", "mcp__notes__week_ly"];
 
 fn is_running(pid: &str) -> bool {
-    // One that has ended and was not waited for has no command line.
+    // A zombie process has no command line.
     fs::read(Path::new("/proc").join(pid).join("cmdline")).is_ok_and(|it| !it.is_empty())
 }
 
@@ -180,7 +180,8 @@ fn silent_mcp_server_times_out() {
 #[test]
 fn garbage_from_an_mcp_server_is_tolerated() {
     let (mut live, top, _) = Rig::new(&["--rubbish"], "").start();
-    // It is listed, or told as what does not speak the protocol; and the rest is there.
+    // Either the prompts are listed, or the server is reported; other skills are listed in both
+    // cases.
     let names = names(&mut live, &top, "agentskills");
     let unwell = unwell(&mut live, &top);
     assert!(names == LISTED || (names == ["own"] && unwell[0].0 == "mcp"), "{names:?} {unwell:?}");
@@ -231,7 +232,7 @@ fn repository_cannot_configure_mcp_servers() {
     assert_eq!(live.wire.call("server/status", &json!({}))["sources"], Value::Array(Vec::new()));
 }
 
-/// Asks the server for a prompt without a daemon around it, and shows what comes.
+/// Requests a prompt from the engine without a daemon, and renders the answer.
 fn ask(rig: &Rig, more: &[&str], timeout: u64, path: &AbsPath, topic: Option<&str>) -> String {
     let mut args = vec!["--prompts".to_owned(), rig.file.to_str().expect("plain").to_owned()];
     args.extend(more.iter().map(|it| (*it).to_owned()));
@@ -275,13 +276,13 @@ fn engine_prompt_returns_the_text_or_the_error() {
     assert_eq!(gone, "the MCP server `notes` is not available: ended with exit status: 4");
 }
 
-/// The processes of a server that writes them down: its own and its child's.
+/// Returns the process ids that a server has written to `ids`: its own and its child's.
 fn family(ids: &Path) -> Vec<String> {
     let text = fs::read_to_string(ids).unwrap_or_default();
     text.split_whitespace().map(str::to_owned).collect()
 }
 
-/// A server that writes down its processes, in a daemon that has listed its prompts.
+/// Starts a daemon with a server that writes its process ids, and waits for its prompts.
 fn with_family(more: &str) -> (Live, PathBuf, PathBuf) {
     let rig = Rig::new(&[], "");
     let ids = rig.home.work().join("ids");

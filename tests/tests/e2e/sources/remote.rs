@@ -1,4 +1,4 @@
-//! Catalogs from a server on this machine: whatever it does, no skill is wrong or partial.
+//! Registries on a local server: whatever the server does, no skill is wrong or partial.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ fn config(catalog: &Catalog) -> String {
     format!("remote.urls = [\"{}\"]\n", catalog.url())
 }
 
-/// An index of skills that each have a SKILL.md alone, with a version where there is one.
+/// Returns an index of skills with only a SKILL.md each, with a version if given.
 fn index(skills: &[(&str, Option<u32>)]) -> String {
     let skills = skills.iter().map(|(name, version)| {
         let mut skill = json!({"name": name, "files": ["SKILL.md"]});
@@ -26,7 +26,7 @@ fn index(skills: &[(&str, Option<u32>)]) -> String {
     json!({"skills": skills.collect::<Vec<_>>()}).to_string()
 }
 
-/// A catalog with two skills.
+/// Starts a registry with two skills.
 fn two() -> Catalog {
     let catalog = Catalog::start();
     catalog.text("index.json", &index(&[("one", None), ("two", Some(1))]));
@@ -35,8 +35,8 @@ fn two() -> Catalog {
     catalog
 }
 
-/// Returns the text of a skill. Asks again while the daemon puts an update in its place, as the
-/// error's hint says.
+/// Returns the text of a skill. Retries while the daemon installs an update, as the error's hint
+/// says.
 fn body(live: &mut Live, top: &Path, name: &str) -> String {
     let params = json!({"cwd": top, "name": name, "relative": "SKILL.md"});
     wait_for("the text of the skill", || match live.wire.try_call("skills/read", &params) {
@@ -48,7 +48,7 @@ fn body(live: &mut Live, top: &Path, name: &str) -> String {
     })
 }
 
-/// The same home with another daemon, which asks the catalog anew.
+/// Restarts the daemon, so that it fetches the registry again.
 fn again(live: Live) -> Live {
     let Live { wire, daemon, home } = live;
     drop((wire, daemon));
@@ -84,13 +84,14 @@ fn registry_skill_never_runs_even_when_trusted() {
     assert!(!top.join("ran").exists());
 }
 
-/// Waits until something is unwell: the first list waits for a catalog, but not for long.
+/// Waits for a health entry: the first list waits only briefly for a registry.
 #[track_caller]
 fn told(live: &mut Live, top: &Path) -> Vec<(String, String)> {
     wait_for("the failure", || Some(unwell(live, top)).filter(|it| !it.is_empty()))
 }
 
-/// Puts a page in the place of a skill's file and says what is not well; the other skill is there.
+/// Serves a page in place of a skill's file and checks the reported fault; the other skill is
+/// listed.
 #[track_caller]
 fn check_skill(page: Page, expected: &str) {
     let catalog = two();
@@ -102,11 +103,11 @@ fn check_skill(page: Page, expected: &str) {
     let message = unwell[0].1.replace(&catalog.url(), "$URL");
     assert!(message.contains("`one` is left out"), "{message}");
     assert!(message.contains(expected), "{message}");
-    // Nothing of it is on the disk either.
+    // No part of the skill is on disk.
     assert!(!cached(&live.home).join("current/one").exists());
 }
 
-/// Puts a page in the place of the index: nothing is listed, and what is wrong is said.
+/// Serves a page in place of the index and checks the reported fault; no skill is listed.
 #[track_caller]
 fn check_index(page: Page, expected: &str) {
     let catalog = two();
@@ -169,7 +170,7 @@ fn versioned_registry_skill_is_replaced_when_its_version_changes() {
     assert!(body(&mut live, &top, "one").contains("First."));
     assert!(body(&mut live, &top, "two").contains("Second."));
     assert!(!catalog.take_asked().contains(&"/skills/one/SKILL.md".to_owned()));
-    // What the index does not name any more goes.
+    // Skills that the index no longer contains are removed.
     catalog.text("index.json", &index(&[("two", Some(2))]));
     let mut live = again(live);
     wait_for_names(&mut live, &top, &["own", "two"]);
@@ -234,7 +235,7 @@ fn partly_fetched_registry_skill_keeps_its_old_version() {
     assert!(unwell[0].1.contains("`two` is kept as it was"), "{unwell:?}");
     assert!(body(&mut live, &top, "two").contains("First."));
     assert!(!cached(&live.home).join("current/two/more.md").exists());
-    // It is still to be had later, though the index is the same.
+    // The update is fetched later, although the index is unchanged.
     catalog.text("two/more.md", "whole");
     let mut live = again(live);
     wait_for("the second version", || {
@@ -315,7 +316,7 @@ fn registry_names_outside_the_cache_are_left_out() {
     let (mut live, top) = live(&config(&catalog));
     assert_eq!(names(&mut live, &top, "agentskills"), ["own", "one"]);
     assert_eq!(unwell(&mut live, &top).len(), 6);
-    // Nobody was even asked for them.
+    // The refused files were never requested.
     assert_eq!(catalog.take_asked(), ["/skills/index.json", "/skills/one/SKILL.md"]);
 }
 
@@ -324,7 +325,7 @@ fn slow_registry_does_not_delay_the_first_list() {
     let catalog = two();
     catalog.put("one/SKILL.md", Page::Slow(vec![b'-'; 100_000], 50));
     let (mut live, top) = live(&config(&catalog));
-    // The first list waits a little and comes without it.
+    // The first list waits briefly and omits the skill.
     assert_eq!(names(&mut live, &top, "agentskills"), ["own"]);
     assert_eq!(source(&mut live)["state"], "starting");
     let explained = live.wire.call("skills/explain", &json!({"cwd": top}));
