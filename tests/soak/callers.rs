@@ -1,4 +1,4 @@
-//! Callers of the daemon: clients of the socket, editors, and agents over MCP.
+//! Callers of the daemon in the soak test: socket clients, editors and MCP agents.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
@@ -13,10 +13,11 @@ use crate::world::{Dice, World, connect};
 const PROFILES: [&str; 5] = ["agentskills", "claude-code", "opencode", "codex", "gemini-cli"];
 const NAMES: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "own"];
 
-/// Sessions that the clients use: so many that each has a long pause, and not more and more.
+/// Number of sessions that the clients use, so that each has long pauses while the total stays
+/// constant.
 const SESSIONS: usize = 400;
 
-/// Connects, calls for a while, hangs up, and does so again until the run ends.
+/// Connects, makes calls and hangs up, repeatedly until the run ends.
 pub(crate) fn client(world: &World<'_>, nth: usize) {
     let mut dice = Dice::new(1_000 + nth);
     while world.goes_on() {
@@ -30,13 +31,13 @@ pub(crate) fn client(world: &World<'_>, nth: usize) {
             }
             for _ in 0..5 + dice.below(30) {
                 let (method, params) = call(&mut dice, world);
-                // A skill that is gone by now is refused, as it should be.
+                // A skill removed meanwhile is refused, as expected.
                 let _ = wire.try_call(method, &params);
                 world.count_call();
                 world.rest(Duration::from_millis(dice.below(200) as u64));
             }
             if dice.below(2) == 0 {
-                // It hangs up with a call in flight.
+                // Hangs up with a call in flight.
                 let (method, params) = call(&mut dice, world);
                 wire.start(method, &params);
             }
@@ -67,7 +68,7 @@ fn call(dice: &mut Dice, world: &World<'_>) -> (&'static str, Value) {
     }
 }
 
-/// Opens files in an editor, types into them, and closes it again until the run ends.
+/// Opens files in an editor, types and closes it, repeatedly until the run ends.
 pub(crate) fn editor(world: &World<'_>, nth: usize) {
     let mut dice = Dice::new(2_000 + nth);
     let socket = world.home.socket().with_file_name("v1-lsp.sock");
@@ -116,7 +117,7 @@ pub(crate) fn editor(world: &World<'_>, nth: usize) {
     }
 }
 
-/// An editor's end of a connection.
+/// An editor's connection.
 struct Editor {
     wire: Wire,
     last_id: u64,
@@ -127,7 +128,7 @@ impl Editor {
         self.wire.send(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
     }
 
-    /// Asks, and answers what the server asks meanwhile.
+    /// Sends a request, and answers the server's own requests meanwhile.
     fn ask(&mut self, method: &str, params: &Value) {
         self.last_id += 1;
         let id = self.last_id;
@@ -150,7 +151,7 @@ fn uri(path: &Path) -> String {
     format!("file://{}", path.display())
 }
 
-/// Runs `skillsd mcp`, calls its tools, and ends it again until the run ends.
+/// Starts `skillsd mcp`, calls its tools and ends it, repeatedly until the run ends.
 pub(crate) fn mcp(world: &World<'_>, nth: usize, program: &str) {
     let mut dice = Dice::new(3_000 + nth);
     while world.goes_on() {

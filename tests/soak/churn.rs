@@ -1,4 +1,5 @@
-//! Changes of the worktrees: skills come, change, move and go, with links and settings files.
+//! Random changes of the worktrees: skills are created, edited, moved and removed, with links and
+//! settings files.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -26,7 +27,7 @@ pub(crate) fn run(world: &World<'_>, nth: usize, of: usize) {
             let changing = world.changing();
             let top = &world.tops[nth + of * dice.below(world.tops.len() / of)];
             for _ in 0..=dice.below(6) {
-                // Another thread's link may be in the way; that is what happens on a disk.
+                // Fails if another thread's change is in the way, as on a real disk.
                 let _ = operation(&mut dice, top);
                 world.count_operation();
             }
@@ -48,7 +49,7 @@ fn operation(dice: &mut Dice, top: &Path) -> std::io::Result<()> {
         }
         3 | 4 => fs::write(file, text(dice, name)),
         5 => {
-            // As editors save: a new file takes the place of the old one.
+            // Editors save by renaming a new file over the old one.
             let new = dir.join(".SKILL.md.new");
             fs::write(&new, text(dice, name))?;
             fs::rename(new, file)
@@ -69,7 +70,7 @@ fn operation(dice: &mut Dice, top: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Writes settings that change lists of some profiles, but none that the plain reader knows.
+/// Writes settings that change some profiles' lists, but none of the plain reader's.
 fn settings(dice: &mut Dice, top: &Path) -> std::io::Result<()> {
     let name = dice.pick(&NAMES);
     match dice.below(4) {

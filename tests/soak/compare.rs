@@ -11,7 +11,7 @@ use crate::world::{Dice, World, connect};
 /// The time between two quiet points.
 const PAUSE: Duration = Duration::from_secs(10);
 
-/// Worktrees that are compared at each of them.
+/// Number of worktrees compared at each quiet point.
 const COMPARED: usize = 5;
 
 /// Compares until the run ends.

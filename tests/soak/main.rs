@@ -1,9 +1,11 @@
-//! The soak: hours of churn, clients, editors and agents against one daemon, with its growth measured.
+//! Soak test: hours of changes, clients, editors and agents against one daemon, with its growth
+//! measured.
 //!
-//! `tests/soak/run HOURS` builds and starts it. Twenty worktrees change all the time; fifty clients,
-//! four editors and four MCP clients call; at quiet points every kind of list is compared with the
-//! plain reader. Memory, descriptors, threads, watches and the store are sampled every ten seconds.
-//! It ends with 1 when an answer is wrong, a call fails or something grows without bound.
+//! `tests/soak/run HOURS` builds and starts it. Twenty worktrees change continuously; fifty
+//! clients, four editors and four MCP clients make calls; at quiet points lists are compared with
+//! the plain reader. Memory, descriptors, threads, watches and the store are sampled every ten
+//! seconds. The exit code is 1 if an answer is wrong, a call fails or something grows without
+//! bound.
 
 mod callers;
 mod churn;
@@ -22,16 +24,16 @@ use skills_testkit::{Daemon, Home};
 use report::Report;
 use world::World;
 
-/// Clients of the socket that call and hang up all the time.
+/// Number of socket clients that make calls and hang up.
 const CLIENTS: usize = 50;
 
-/// Editors that type.
+/// Number of editors.
 const EDITORS: usize = 4;
 
-/// Processes `skillsd mcp` that a client calls.
+/// Number of `skillsd mcp` processes.
 const MCP_CLIENTS: usize = 4;
 
-/// Threads that change worktrees.
+/// Number of threads that change worktrees.
 const CHURNERS: usize = 4;
 
 fn main() -> io::Result<ExitCode> {

@@ -8,13 +8,13 @@ use std::path::Path;
 use crate::sample::Sample;
 use crate::world::Counts;
 
-/// Seconds before growth is measured: caches fill, worktrees are opened.
+/// Seconds before growth is measured, while caches fill and worktrees are opened.
 const WARM_UP: f64 = 600.0;
 
-/// The steepest growth of memory, in MB an hour.
+/// Maximum growth of memory, in MB per hour.
 const MOST_GROWTH: f64 = 1.0;
 
-/// The shortest run, in hours, of which the growth of memory decides.
+/// Minimum length of a run, in hours, for memory growth to decide the verdict.
 const SHORTEST: f64 = 0.5;
 
 /// A figure of a sample, its name and unit.
@@ -34,7 +34,7 @@ pub(crate) struct Report<'a> {
     hours: f64,
     samples: &'a [Sample],
     counts: &'a Counts,
-    /// Growth of memory in MB an hour.
+    /// Growth of memory in MB per hour.
     slope: f64,
     /// The figures that grow without bound.
     growing: Vec<&'static str>,
@@ -49,7 +49,7 @@ impl<'a> Report<'a> {
         Self { hours, samples, counts, slope, growing: growing.collect() }
     }
 
-    /// Returns whether nothing was wrong and nothing grows.
+    /// Returns whether no answer was wrong and nothing grows.
     pub(crate) fn is_good(&self) -> bool {
         let is_flat = self.hours < SHORTEST || self.slope <= MOST_GROWTH;
         let is_right = self.counts.wrong == 0 && self.counts.failures == 0;
@@ -99,7 +99,7 @@ impl<'a> Report<'a> {
         text
     }
 
-    /// Returns a panel for each figure, one below the other.
+    /// Returns an SVG with one panel for each figure.
     fn plot(&self) -> String {
         const WIDTH: f64 = 720.0;
         const HEIGHT: f64 = 110.0;
@@ -147,7 +147,7 @@ impl<'a> Report<'a> {
     }
 }
 
-/// Returns the slope of memory by least squares, in MB an hour.
+/// Returns the slope of memory by least squares, in MB per hour.
 fn slope(samples: &[Sample]) -> f64 {
     let n = samples.iter().map(|_| 1.0).sum::<f64>();
     if n < 2.0 {
@@ -160,7 +160,7 @@ fn slope(samples: &[Sample]) -> f64 {
     both / spread.max(1e-12)
 }
 
-/// Returns whether the last third has a larger maximum than the middle one, by more than chance.
+/// Returns whether the maximum of the last third clearly exceeds that of the middle third.
 fn is_growing(samples: &[Sample], figure: fn(&Sample) -> f64) -> bool {
     let third = samples.len() / 3;
     if third < 5 {

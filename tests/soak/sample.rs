@@ -12,7 +12,7 @@ use crate::world::{World, connect};
 /// The time between two samples.
 const PAUSE: Duration = Duration::from_secs(10);
 
-/// The daemon at one moment.
+/// Measurements of the daemon at one time.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Sample {
     /// Seconds since the start.
@@ -23,7 +23,7 @@ pub(crate) struct Sample {
     pub(crate) threads: f64,
     pub(crate) watches: f64,
     pub(crate) connections: f64,
-    /// Bytes of the state directory in MB, without the logs.
+    /// Size of the state directory in MB, without logs.
     pub(crate) store: f64,
 }
 
@@ -83,7 +83,7 @@ fn take(world: &World<'_>, pid: u32) -> Sample {
     }
 }
 
-/// Returns the bytes of the files below a directory, those of logs left out.
+/// Returns the size of the files below a directory in bytes, without logs.
 fn size(dir: &Path) -> f64 {
     let Ok(entries) = fs::read_dir(dir) else { return 0.0 };
     let mut size = 0.0;

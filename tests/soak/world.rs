@@ -1,4 +1,4 @@
-//! State that all threads share: the worktrees, the end of the run, the quiet points, the counters.
+//! State shared by all threads: the worktrees, the end of the run, the quiet points, the counters.
 
 use std::io::{self, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 use skills_testkit::fixture::write_skill;
 use skills_testkit::{Framing, Home, Wire};
 
-/// Worktrees of the run.
+/// Number of worktrees.
 const WORKTREES: usize = 20;
 
-/// The longest time for an answer, on a machine that does other work as well.
+/// Timeout for an answer, on a machine with other load.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// Messages that are printed; the others are counted.
+/// Number of messages that are printed; further ones are only counted.
 const SHOWN: u64 = 20;
 
 /// Connects to one of the daemon's sockets.
@@ -33,7 +33,7 @@ pub(crate) struct World<'a> {
     pub(crate) tops: Vec<PathBuf>,
     start: Instant,
     time: Duration,
-    /// Read by those who change the disk, written by those who need it quiet.
+    /// Read-locked while changing the disk, write-locked while the disk must be quiet.
     quiet: RwLock<()>,
     calls: AtomicU64,
     operations: AtomicU64,
@@ -50,12 +50,12 @@ pub(crate) struct Counts {
     pub(crate) checks: u64,
     pub(crate) wrong: u64,
     pub(crate) failures: u64,
-    /// The first wrong answers and failures, as they were told.
+    /// The first reported wrong answers and failures.
     pub(crate) first: Vec<String>,
 }
 
 impl<'a> World<'a> {
-    /// Makes the worktrees, with a few skills each, and starts the clock.
+    /// Creates the worktrees, with a few skills each, and starts the clock.
     pub(crate) fn new(home: &'a Home, time: Duration) -> Self {
         let tops: Vec<PathBuf> =
             (0..WORKTREES).map(|nth| home.worktree(&format!("w{nth:02}"), "")).collect();
@@ -85,17 +85,17 @@ impl<'a> World<'a> {
         self.start.elapsed()
     }
 
-    /// Returns whether the run goes on.
+    /// Returns whether the run continues.
     pub(crate) fn goes_on(&self) -> bool {
         self.elapsed() < self.time
     }
 
-    /// Sleeps, but not beyond the end of the run.
+    /// Sleeps, but not past the end of the run.
     pub(crate) fn rest(&self, time: Duration) {
         thread::sleep(time.min(self.time.saturating_sub(self.elapsed())));
     }
 
-    /// Returns a worktree.
+    /// Returns a random worktree.
     pub(crate) fn top(&self, dice: &mut Dice) -> &Path {
         &self.tops[dice.below(self.tops.len())]
     }
@@ -105,7 +105,7 @@ impl<'a> World<'a> {
         self.quiet.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until no thread changes the disk, and holds them off.
+    /// Waits until no thread changes the disk, and blocks further changes.
     pub(crate) fn quiet(&self) -> RwLockWriteGuard<'_, ()> {
         self.quiet.write().unwrap_or_else(PoisonError::into_inner)
     }
@@ -129,7 +129,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Runs a part of a thread's work, and counts a panic in it as a failure.
+    /// Runs a unit of work, and counts a panic in it as a failure.
     pub(crate) fn attempt(&self, work: impl FnOnce()) {
         let Err(cause) = catch_unwind(AssertUnwindSafe(work)) else { return };
         let text = cause.downcast_ref::<String>().map(String::as_str);
@@ -165,7 +165,7 @@ impl<'a> World<'a> {
     }
 }
 
-/// Marsaglia's xorshift: chance that can be repeated.
+/// Repeatable random numbers (Marsaglia's xorshift).
 pub(crate) struct Dice(u64);
 
 impl Dice {
@@ -183,7 +183,7 @@ impl Dice {
         usize::try_from(self.0 % limit as u64).expect("it is below a usize")
     }
 
-    /// Returns one of several.
+    /// Returns a random item.
     pub(crate) fn pick<'a, T: ?Sized>(&mut self, of: &[&'a T]) -> &'a T {
         of[self.below(of.len())]
     }

@@ -1,12 +1,11 @@
-//! The tests of skillsd as a whole, and its benches.
+//! Tests and benchmarks of skillsd as a whole.
 //!
-//! This crate has no code of its own: what the tests stand on is in `skills-testkit`, and the real binary
-//! is `test-skillsd` (Cargo builds another package's plain binaries for nobody's tests, so one line of
-//! ours stands in for `skillsd`).
+//! This crate has no code of its own: helpers are in `skills-testkit`, and the binary under test is
+//! `test-skillsd`, because Cargo does not build another package's binaries for tests.
 //!
 //! | where | what |
 //! |---|---|
-//! | `tests/tidy/` | the tree itself: dependency walls, module docs, licences, lists that must be complete |
-//! | `tests/corpus.rs` | the parser on every real file |
-//! | `tests/e2e/` | the real binary over real sockets and files, held against the plain reader |
-//! | `benches/floors.rs` | figures beside their floors, in one run |
+//! | `tests/tidy/` | checks on the tree: dependencies, module comments, licences, complete lists |
+//! | `tests/corpus.rs` | the parser on every file of the corpus |
+//! | `tests/e2e/` | the real binary over real sockets and files, compared with the plain reader |
+//! | `benches/floors/` | benchmarks, each compared with its floor |

@@ -1,4 +1,4 @@
-//! An ordinary worktree's list while a hostile one is read, beside the same list in a daemon at rest.
+//! Latency of a list while a hostile worktree is indexed, compared with an idle daemon.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -27,10 +27,10 @@ const ATTACKS: [(&str, Attack); 4] = [
 
 const ROUNDS: usize = 50;
 
-/// The bar on the delay of a list, in seconds.
+/// Allowed delay of a list, in seconds.
 const DELAY: f64 = 0.05;
 
-/// The bar on a first list meanwhile, in seconds.
+/// Allowed time of a first list meanwhile, in seconds.
 const FIRST: f64 = 2.0;
 
 pub(crate) fn measure(table: &mut Table) {
@@ -48,7 +48,7 @@ pub(crate) fn measure(table: &mut Table) {
             wire.call("skills/list", &json!({"cwd": top, "profile": profile}));
             begin.elapsed()
         };
-        // A change makes the call go through the engine.
+        // A change forces the call through the event loop.
         let woken = |wire: &mut Wire| {
             fs::write(ordinary.join(".agents/skills/tidy/notes"), "n").expect("written");
             list(wire, &ordinary, "agentskills")
@@ -85,7 +85,7 @@ pub(crate) fn measure(table: &mut Table) {
 }
 
 fn nest(root: &Path) {
-    // The budget ends far above the longest path that there can be.
+    // The depth budget ends the walk long before the maximum path length.
     fs::create_dir_all(root.join("d/".repeat(1_000))).expect("made");
 }
 

@@ -1,7 +1,7 @@
-//! Calls over the socket, beside an echo that sends the very same bytes.
+//! Latency of calls over the socket, compared with an echo server that sends the same bytes.
 //!
-//! All on one core: whether the system wakes a server on the caller's core or on another makes such a
-//! call two to three times as long, and it chooses anew for each process.
+//! Everything runs on one core: waking a server on another core makes such a call two to three
+//! times slower, and the kernel chooses anew for each process.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
@@ -17,10 +17,10 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::table::{Bar, Figure, Table, median};
 
-/// The word that makes this program the echo server.
+/// Argument that makes this program the echo server.
 pub(crate) const ECHO: &str = "serve-echo";
 
-/// Calls in one block before floor and figure take turns.
+/// Calls in one block before floor and figure alternate.
 const BLOCK: usize = 50;
 
 pub(crate) fn measure(table: &mut Table) {
@@ -54,7 +54,7 @@ pub(crate) fn measure(table: &mut Table) {
         let name = format!("skills/list of {n_skills}, cached, beside echo");
         cached_times.push(add(&name, "skills/list", &params, 20, Bar::Times(1.5)));
     }
-    // Synced is held against cached: the price of the cookie.
+    // Compares synced with cached calls: the cost of the cookie.
     for ((n_skills, top), cached) in worktrees.iter().zip(cached_times) {
         let params = json!({"cwd": top, "freshness": "synced"});
         let (_, synced) = compare(&home.socket(), &echo, "skills/list", &params, 20);
@@ -64,7 +64,7 @@ pub(crate) fn measure(table: &mut Table) {
     sched_setaffinity(None, &cores).expect("it was so before");
 }
 
-/// Keeps this thread, and each process that it starts, on one core. Returns those it was on.
+/// Pins this thread and its child processes to one core. Returns the previous cores.
 fn on_one_core() -> CpuSet {
     let cores = sched_getaffinity(None).expect("a thread knows its cores");
     let first = (0..CpuSet::MAX_CPU).find(|it| cores.is_set(*it)).expect("it runs on one");
@@ -74,7 +74,7 @@ fn on_one_core() -> CpuSet {
     cores
 }
 
-/// Returns the medians of echo and daemon for one call, asked in turns.
+/// Returns the median times of echo and daemon for one call, measured alternately.
 pub(crate) fn compare(
     daemon: &Path,
     echo: &Echo,
@@ -90,7 +90,7 @@ pub(crate) fn compare(
     assert!(text.contains("\"result\""), "{method} was refused: {text}");
 
     let mut echo = Line::connect(&echo.socket);
-    // The first message is what all later ones are answered with.
+    // The echo server answers all later messages with the first one.
     echo.ask(&frame(&answer));
     let (mut echo_times, mut daemon_times) = (Vec::new(), Vec::new());
     for _ in 0..n_blocks {
@@ -104,7 +104,7 @@ pub(crate) fn frame(body: &[u8]) -> Vec<u8> {
     [format!("Content-Length: {}\r\n\r\n", body.len()).as_bytes(), body].concat()
 }
 
-/// A blocking connection that reads frames and does not look inside.
+/// A blocking connection that reads frames without decoding them.
 pub(crate) struct Line {
     reader: BufReader<UnixStream>,
     answer: Vec<u8>,
@@ -113,7 +113,7 @@ pub(crate) struct Line {
 impl Line {
     pub(crate) fn connect(socket: &Path) -> Line {
         let stream = UnixStream::connect(socket).expect("the server listens");
-        // Large enough for any answer here, so that both sides are read in as few calls.
+        // Large enough for any answer here, so that both sides need as few reads.
         Line { reader: BufReader::with_capacity(1 << 16, stream), answer: Vec::new() }
     }
 
@@ -150,7 +150,7 @@ impl Line {
     }
 }
 
-/// The floor: a process that sends the same bytes back.
+/// The floor: a process that sends the stored bytes back.
 pub(crate) struct Echo {
     child: Child,
     pub(crate) socket: PathBuf,
@@ -176,7 +176,7 @@ impl Drop for Echo {
     }
 }
 
-/// Serves until it is killed: stores each connection's first message and sends it back for each message.
+/// Serves until killed: stores each connection's first message and answers every message with it.
 pub(crate) fn serve_echo(socket: &Path) {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)

@@ -1,4 +1,5 @@
-//! Many clients at once with calls of several kinds, beside an echo that sends the very same bytes.
+//! Throughput of many concurrent clients with mixed calls, compared with an echo server that sends
+//! the same bytes.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +17,7 @@ const CLIENTS: usize = 64;
 
 const ROUNDS: usize = 5;
 
-/// How long one side is asked before the other has its turn.
+/// Time for which one side is measured before the other.
 const TURN: Duration = Duration::from_millis(800);
 
 pub(crate) fn measure(table: &mut Table) {
@@ -56,8 +57,8 @@ pub(crate) fn measure(table: &mut Table) {
     ));
 }
 
-/// Returns how many calls all clients together made; each makes one kind of call. `stored` is what an
-/// echo is to answer.
+/// Returns the number of calls that all clients made in one turn; each client makes one kind of
+/// call. `stored` holds the answers of an echo server.
 fn calls_in_a_turn(socket: &Path, requests: &[Vec<u8>], stored: Option<&[Vec<u8>]>) -> usize {
     let n_calls = AtomicUsize::new(0);
     thread::scope(|scope| {

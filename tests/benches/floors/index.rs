@@ -1,4 +1,5 @@
-//! A cold index in this process, beside a parallel walk that reads the same files and does nothing else.
+//! Time of a cold index in this process, compared with a parallel walk that only reads the same
+//! files.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -75,7 +76,7 @@ fn walk_and_read(top: &Path) -> Duration {
     time
 }
 
-/// Returns how long a fresh engine needs to its first complete view.
+/// Returns the time that a new engine needs for its first complete view.
 pub(crate) async fn cold(top: &Path, home: &Path, cookies: Option<&Path>) -> Duration {
     let path = |path: &Path| AbsPath::new(path).expect("our paths are absolute");
     let profile = profile::find(profile::DEFAULT).expect("the default profile is built in");

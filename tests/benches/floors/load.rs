@@ -1,4 +1,4 @@
-//! A skill of ten kilobytes with ten files, loaded, beside reading these files.
+//! Time to load a skill of 10 KB with ten files, compared with reading these files.
 
 use std::fs;
 use std::path::Path;
@@ -45,7 +45,7 @@ fn timed<T>(work: impl FnOnce() -> T) -> Duration {
     begin.elapsed()
 }
 
-/// Reads every file below a directory, as a program does that knows nothing of them.
+/// Reads every file below a directory, without interpreting it.
 fn read_all(dir: &Path) -> usize {
     let entries = fs::read_dir(dir).expect("it is there").map(|it| it.expect("as before"));
     let read = |it: fs::DirEntry| match it.file_type() {

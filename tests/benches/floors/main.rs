@@ -1,9 +1,9 @@
-//! Figures beside their floors, measured in one run on one machine: `cargo bench -p skills-tests`, or some
-//! of them by name: `cargo bench -p skills-tests -- call memory`.
+//! Benchmarks that compare each figure with its floor, measured in one run on one machine: `cargo
+//! bench -p skills-tests`, or selected groups: `cargo bench -p skills-tests -- call memory`.
 //!
-//! A floor is the same work without the product: the same bytes over the same kind of socket, the same
-//! files walked and read. What counts is the ratio; the times only give the scale.
-//! Floor and figure take turns in small blocks, so that a busy moment hits both.
+//! A floor is the same work without the product: the same bytes over the same kind of socket, the
+//! same files walked and read. The ratio is the result; times only give the scale. Floor and figure
+//! alternate in small blocks, so that other load affects both.
 
 mod budgets;
 
@@ -33,7 +33,7 @@ use table::Table;
 /// Adds figures of one kind.
 type Measure = fn(&mut Table);
 
-/// What can be measured, by name.
+/// Groups of figures, by name.
 const GROUPS: [(&str, Measure); 9] = [
     ("budgets", budgets::measure),
     ("call", call::measure),
@@ -47,7 +47,7 @@ const GROUPS: [(&str, Measure); 9] = [
 ];
 
 fn main() -> ExitCode {
-    // The echo server is this program again, in a process of its own as the daemon is.
+    // The echo server is this program in its own process, like the daemon.
     let args: Vec<String> = std::env::args().collect();
     if let [_, word, socket] = args.as_slice()
         && word == call::ECHO
@@ -55,7 +55,7 @@ fn main() -> ExitCode {
         call::serve_echo(socket.as_ref());
         return ExitCode::SUCCESS;
     }
-    // What is left begins with a dash: cargo's own.
+    // Arguments that start with a dash are cargo's own.
     let wanted: Vec<_> = args.iter().skip(1).filter(|it| !it.starts_with('-')).collect();
     if let Some(unknown) = wanted.iter().find(|it| GROUPS.iter().all(|(name, _)| name != **it)) {
         let names = GROUPS.map(|(name, _)| name).join(", ");
@@ -68,7 +68,7 @@ fn main() -> ExitCode {
             measure(&mut table);
         }
     }
-    // Nobody may read it to the end.
+    // The reader may close the pipe early.
     let _ = table.write(io::stdout().lock());
     ExitCode::SUCCESS
 }

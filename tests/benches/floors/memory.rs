@@ -1,4 +1,4 @@
-//! Memory of the daemon, beside that of a process that only echoes.
+//! Memory of the daemon, compared with the echo server's.
 
 use std::fs;
 use std::path::Path;
@@ -44,7 +44,7 @@ fn size(amount: usize) -> f64 {
     f64::from(u32::try_from(amount).expect("small amounts"))
 }
 
-/// What a process has in memory, in bytes.
+/// Memory of a process in bytes.
 struct Memory {
     anonymous: f64,
     resident: f64,
@@ -63,7 +63,7 @@ impl Memory {
     }
 }
 
-/// Returns the memory of a fresh daemon that has indexed so many worktrees with the same skills in each.
+/// Returns the memory of a new daemon after indexing `n_worktrees` worktrees with the same skills.
 fn indexed(n_worktrees: usize, n_skills: usize) -> Memory {
     let home = Home::new();
     let daemon = Daemon::start(&home, env!("CARGO_BIN_EXE_test-skillsd"));
@@ -84,7 +84,7 @@ fn write(dir: &Path, index: usize) {
     fs::write(dir.join("SKILL.md"), text(index)).expect("a file can be written");
 }
 
-/// A skill as most are: two kilobytes, of which a tenth is the description.
+/// Returns a typical skill: 2 KB, a tenth of it the description.
 fn text(index: usize) -> String {
     let description = "Does one thing and says when to use it, in a sentence. ".repeat(4);
     skill_text(&format!("skill-{index:04}"), &description) + &"A line of instructions.\n".repeat(75)

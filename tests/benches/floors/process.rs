@@ -1,4 +1,4 @@
-//! The command as a person runs it: whole processes, from their start to their end.
+//! Run time of whole commands, from process start to exit.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -51,7 +51,7 @@ pub(crate) fn measure(table: &mut Table) {
     table.add(Figure::time(&name, median(floor), median(measured), Bar::Plus(30e-3)));
 }
 
-/// Returns how long a command takes from its start to its end.
+/// Returns a command's run time.
 fn run(command: &mut Command) -> Duration {
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let begin = Instant::now();

@@ -1,4 +1,4 @@
-//! From the moment a skill is saved to the moment a subscriber knows, beside inotify itself.
+//! Time from saving a skill to the subscriber's event, compared with inotify itself.
 
 use std::fs;
 use std::path::Path;
@@ -46,14 +46,14 @@ pub(crate) fn measure(table: &mut Table) {
     ));
 }
 
-/// Returns how long after a save `heard` returns.
+/// Returns the time from a save until `heard` returns.
 fn from_save(dir: &Path, round: usize, heard: impl FnOnce()) -> Duration {
     let begin = save(dir, round);
     heard();
     begin.elapsed()
 }
 
-/// Replaces the skill in one step, as editors do, and returns when that was.
+/// Replaces the skill by a rename, as editors do, and returns the time of the rename.
 fn save(dir: &Path, round: usize) -> Instant {
     let new = dir.join("new");
     fs::write(&new, skill_text("s", &format!("Says {round} times when to use it.")))

@@ -1,9 +1,9 @@
-//! The table of figures: each beside its floor and the bar that it is held against.
+//! The table of figures, each with its floor and its bar.
 
 use std::io::{self, Write};
 use std::time::Duration;
 
-/// One line.
+/// One row of the table.
 pub(crate) struct Figure {
     name: String,
     unit: Unit,
@@ -12,7 +12,7 @@ pub(crate) struct Figure {
     bar: Bar,
 }
 
-/// What a figure counts.
+/// Unit of a figure.
 #[derive(Clone, Copy)]
 enum Unit {
     Seconds,
@@ -20,16 +20,16 @@ enum Unit {
     CallsPerSecond,
 }
 
-/// What a figure is to reach.
+/// Bar that a figure must meet.
 #[derive(Clone, Copy)]
 pub(crate) enum Bar {
-    /// At most so many times the floor.
+    /// At most this multiple of the floor.
     Times(f64),
-    /// At least this part of the floor.
+    /// At least this fraction of the floor.
     Part(f64),
-    /// At most so much more than the floor, in the figure's unit.
+    /// At most this much more than the floor, in the figure's unit.
     Plus(f64),
-    /// At most so much; the floor only gives the scale.
+    /// At most this; the floor only gives the scale.
     Limit(f64),
 }
 
@@ -51,7 +51,7 @@ impl Figure {
     }
 }
 
-/// All lines of a run.
+/// All figures of a run.
 #[derive(Default)]
 pub(crate) struct Table {
     figures: Vec<Figure>,
@@ -62,7 +62,7 @@ impl Table {
         self.figures.push(figure);
     }
 
-    /// Writes all lines.
+    /// Writes the table.
     pub(crate) fn write(&self, mut out: impl Write) -> io::Result<()> {
         writeln!(
             out,
@@ -101,7 +101,7 @@ impl Unit {
     }
 }
 
-/// Returns the median, which one slow moment does not move.
+/// Returns the median, which is robust against a single slow round.
 pub(crate) fn median(mut times: Vec<Duration>) -> Duration {
     times.sort_unstable();
     times[times.len() / 2]

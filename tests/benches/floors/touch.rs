@@ -1,5 +1,5 @@
-//! Touching a file that brings nothing new, beside the same in a worktree without conditional skills:
-//! the difference is what waiting skills cost.
+//! Time of a touch that activates nothing, compared with a worktree without conditional skills: the
+//! difference is the cost of conditional skills.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use skills_testkit::{Daemon, Home};
 use crate::call::{Echo, compare};
 use crate::table::{Bar, Figure, Table};
 
-/// How many skills wait, and how many seconds longer a touch may take for them.
+/// Number of conditional skills, and the additional seconds that a touch may take for them.
 const WAITING: [(usize, f64); 2] = [(1_000, 25e-6), (10_000, 150e-6)];
 
 pub(crate) fn measure(table: &mut Table) {
@@ -37,7 +37,7 @@ pub(crate) fn measure(table: &mut Table) {
     }
 }
 
-/// Returns a skill that waits for one to five patterns of its own, none of which is met.
+/// Returns a skill conditional on one to five patterns that never match.
 fn skill(index: usize) -> String {
     let patterns = (0..=index % 5).map(|it| match it % 3 {
         0 => format!("src/module-{index}/**/*.rs"),

@@ -1,4 +1,4 @@
-//! The agents' settings in every syntax, of the user and of a repository.
+//! Agents' settings files in every syntax, of the user and of a repository.
 
 use skills_agents::profile;
 use skills_discovery::discover::Resolution;
@@ -8,7 +8,7 @@ use skills_syntax::text::decode;
 use super::disk::Disk;
 use super::{assert_place, chosen, parts};
 
-/// The settings files that a repository may bring.
+/// Settings files that a repository may contain.
 const THEIRS: [&str; 5] = [
     "/w/opencode.json",
     "/w/opencode.jsonc",
@@ -27,7 +27,8 @@ const OWN: [&str; 6] = [
     "/home/u/.codex/config.toml",
 ];
 
-/// Asserts that each syntax has its places in the text, and that a repository takes nothing over.
+/// Asserts that every reported position lies in the text, and that a repository's settings make no
+/// outside skill the user's.
 ///
 /// The first part is the repository's file, the second the user's.
 ///
@@ -58,7 +59,7 @@ pub fn check(input: &[u8]) {
     disk.resolve(profile, "/w");
 }
 
-/// Asserts that a repository reaches no skill outside of it that counts as the user's.
+/// Asserts that no root outside the repository counts as the user's.
 fn outside(resolution: &Resolution) {
     for root in &resolution.roots {
         let is_elsewhere = root.path.starts_with("/outside");

@@ -1,4 +1,4 @@
-//! Our own configuration files: `config.toml` of the user and `.skillsd.toml` of a repository.
+//! skillsd's configuration files: the user's `config.toml` and a repository's `.skillsd.toml`.
 
 use skills_config::{Config, Source, check_profiles, level_rows, read};
 use skills_discovery::permission::Action;
@@ -6,7 +6,8 @@ use skills_syntax::text::decode;
 
 use super::assert_place;
 
-/// Asserts that problems lie in the text, and that a repository never sets a key of the user.
+/// Asserts that problems have positions in the text, and that a repository never sets a key of the
+/// user.
 ///
 /// # Panics
 ///
@@ -30,7 +31,7 @@ pub fn check(input: &[u8]) {
     }
 }
 
-/// Asserts that a repository's file decides nothing about trust, execution and fetching.
+/// Asserts that a repository's file does not affect trust, execution or fetching.
 fn repository(config: &Config) {
     let default = Config::default();
     assert_eq!(config.run_scripts, default.run_scripts);

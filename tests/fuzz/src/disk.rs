@@ -1,4 +1,4 @@
-//! A small disk in memory, as the tree that the resolver asks.
+//! An in-memory file system that implements the discovery's `Tree`.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -12,10 +12,10 @@ use skills_discovery::discover::{
 };
 use skills_syntax::path::AbsPath;
 
-/// The skill that lies wherever a layout wants one.
+/// The SKILL.md of every skill in a layout.
 const SKILL: &str = "---\nname: n\ndescription: d\n---\nbody\n";
 
-/// The entry at a path. Targets of links are absolute.
+/// An entry of the file system. Link targets are absolute.
 #[derive(Debug)]
 enum Thing {
     Directory,
@@ -23,14 +23,14 @@ enum Thing {
     Link(PathBuf),
 }
 
-/// A disk of directories, texts and links, all of which belong to the user.
+/// A file system of directories, text files and links, all owned by the user.
 #[derive(Debug, Default)]
 pub struct Disk {
     things: BTreeMap<PathBuf, Thing>,
 }
 
 impl Disk {
-    /// Returns a disk with a home, a worktree in git, and a skill in each and outside of both.
+    /// Returns a file system with a home, a git worktree, and a skill in each and outside of both.
     pub fn new() -> Self {
         let mut disk = Self::default();
         disk.directory("/w/.git");
@@ -41,14 +41,14 @@ impl Disk {
         disk
     }
 
-    /// Adds a directory and those above it.
+    /// Adds a directory and its parents.
     pub fn directory(&mut self, path: &str) {
         for dir in Path::new(path).ancestors() {
             self.things.entry(dir.to_owned()).or_insert(Thing::Directory);
         }
     }
 
-    /// Adds a file, and the directories above it.
+    /// Adds a file and its parent directories.
     pub fn file(&mut self, path: &str, text: &str) {
         let above = Path::new(path).parent().and_then(Path::to_str).unwrap_or("/");
         self.directory(above);
@@ -71,7 +71,8 @@ impl Disk {
         self.things.remove(Path::new(path));
     }
 
-    /// Resolves a working directory by a built-in profile, and asserts what holds for every answer.
+    /// Runs discovery for a working directory with a built-in profile, and asserts the invariants
+    /// of every result.
     ///
     /// # Panics
     ///
@@ -109,7 +110,7 @@ impl Disk {
         resolution
     }
 
-    /// Returns the path without links, or the fault on the way.
+    /// Resolves all links of a path, or returns the fault on the way.
     fn physical(&self, path: &Path) -> Result<PathBuf, Place> {
         let fault = |kind| Place::Fault(Fault { kind, detail: path.display().to_string() });
         let mut at = PathBuf::from("/");
@@ -137,7 +138,7 @@ impl Disk {
     }
 }
 
-/// Returns the names of a path, the last one first.
+/// Returns the components of a path, last one first.
 fn names(path: &Path) -> Vec<PathBuf> {
     let names = path.components().filter(|it| matches!(it, Component::Normal(_)));
     names.map(|it| PathBuf::from(it.as_os_str())).rev().collect()

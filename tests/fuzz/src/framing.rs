@@ -1,15 +1,15 @@
-//! The frame decoder: both framings, cut into arbitrary pieces.
+//! The frame decoder: both framings, split into arbitrary pieces.
 
 use bytes::BytesMut;
 use skills_protocol::frame::{Frame, FrameCodec, Framing};
 use tokio_util::codec::Decoder as _;
 
-/// The longest message that the decoder takes here.
+/// Maximum message length of the decoder under test.
 const LIMIT: usize = 64;
 
-/// Asserts that messages do not depend on the pieces in which a stream arrives, and stay in limits.
+/// Asserts that decoded messages do not depend on how the stream is split, and stay within limits.
 ///
-/// The first byte chooses the framing, the second seeds the lengths of the pieces.
+/// The first byte selects the framing, the second seeds the piece lengths.
 ///
 /// # Panics
 ///
@@ -55,7 +55,7 @@ pub fn check(input: &[u8]) {
     assert!(total <= stream.len(), "more came out of {stream:?} than went in");
 }
 
-/// Returns the messages of a stream, none for a message that is too long, and the final error.
+/// Returns the messages of a stream, `None` for a message that is too long, and the final error.
 fn decode<'a>(
     mut codec: FrameCodec,
     pieces: impl Iterator<Item = &'a [u8]>,

@@ -1,14 +1,14 @@
-//! The files by which git links a worktree to its repository, all of which anybody may have written.
+//! The files by which git links a worktree to its repository, which may be hostile.
 
 use skills_discovery::discover::Repository;
 
 use super::disk::Disk;
 use super::{chosen, parts};
 
-/// Asserts that a `.git` file reaches only a repository that names the worktree in turn.
+/// Asserts that a `.git` file reaches only a repository that refers back to the worktree.
 ///
 /// The parts are `/w/.git`, then `gitdir`, `commondir` and `config` of the directory that it may
-/// name, then `config` of the repository, and `HEAD`.
+/// refer to, then `config` of the repository, and `HEAD`.
 ///
 /// # Panics
 ///
@@ -27,7 +27,7 @@ pub fn check(input: &[u8]) {
     disk.file("/r/.git/HEAD", &head);
     disk.file("/r/.git/worktrees/w/HEAD", &head);
     disk.skill("/r/.claude/skills/shared");
-    // Another repository, which names no other worktree.
+    // Another repository, which does not refer to this worktree.
     disk.file("/victim/.git/config", "[core]\n");
     disk.directory("/victim/.git/worktrees/own");
     disk.file("/victim/.git/worktrees/own/gitdir", "/victim-worktree/.git\n");

@@ -1,4 +1,4 @@
-//! The patterns of `paths:`: compiled, and matched against paths.
+//! Patterns of `paths:`: compiling, and matching against paths.
 
 use std::path::Path;
 
@@ -6,10 +6,10 @@ use skills_discovery::activate::{Matcher, check as check_pattern, matches_all, o
 
 use super::parts;
 
-/// Asserts that matching many skills at once gives what each skill gives alone.
+/// Asserts that matching many skills at once equals matching each skill alone.
 ///
-/// The first part holds patterns, a line each, with an empty line between skills; the second
-/// holds paths.
+/// The first part holds patterns, one per line, with an empty line between skills; the second holds
+/// paths.
 ///
 /// # Panics
 ///
@@ -47,7 +47,7 @@ pub fn check(input: &[u8]) {
         if path.components().any(|it| matches!(it, std::path::Component::ParentDir)) {
             assert!(hits.is_empty(), "{} climbs and matches {hits:?}", path.display());
         }
-        // Whatever lies below a match matches.
+        // Everything below a match also matches.
         let below = path.join("below");
         let hits_below = all.matches(&below);
         for hit in &hits {

@@ -1,4 +1,4 @@
-//! The files that declare Claude Code's plugins, of the user and of a repository.
+//! Files that declare Claude Code's plugins, of the user and of a repository.
 
 use skills_agents::profile::Scope;
 use skills_discovery::discover::Resolution;
@@ -10,7 +10,8 @@ use super::{chosen, parts};
 const PROFILES: [&str; 3] = ["claude-code", "claude-code@founding", "opencode-agent-skills"];
 const PLUGINS: &str = "/home/u/.claude/plugins";
 
-/// Asserts that a plugin's skills lie in the plugin, and that a repository makes nothing the user's.
+/// Asserts that a plugin's roots lie in the plugin, and that a repository's files make no root the
+/// user's.
 ///
 /// The parts are the repository's settings, the user's settings, `installed_plugins.json`,
 /// `known_marketplaces.json`, a marketplace and a manifest.
@@ -35,7 +36,8 @@ pub fn check(input: &[u8]) {
     plugins(&disk.resolve(profile, "/w"));
 }
 
-/// Returns a disk with a plugin in the user's cache, one in a marketplace and one in the worktree.
+/// Returns a file system with a plugin in the user's cache, one in a marketplace and one in the
+/// worktree.
 fn disk(settings: &str, manifest: &str, marketplace: &str) -> Disk {
     let mut disk = Disk::new();
     disk.file("/w/.claude/settings.json", settings);

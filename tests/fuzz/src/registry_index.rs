@@ -1,4 +1,4 @@
-//! The index of a registry, and the addresses in it.
+//! A registry's index and the URLs in it.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path};
@@ -7,9 +7,10 @@ use skills_discovery::remote::{Address, MAX_FILES, MAX_SKILLS, check_file, read}
 
 use super::parts;
 
-/// Asserts that every name of an index is a plain path below its directory, and there are few.
+/// Asserts that every name of an index is a plain path below its directory, and that counts are
+/// limited.
 ///
-/// The first part is the index, the second an address, the third where a redirect leads.
+/// The first part is the index, the second an address, the third the target of a redirect.
 ///
 /// # Panics
 ///
@@ -48,7 +49,7 @@ pub fn check(input: &[u8]) {
     }
 }
 
-/// Returns how many names a path has; none where one of them is not a plain name.
+/// Returns the number of components of a path, or `None` if one of them is not a plain name.
 fn depth(path: &str) -> Option<usize> {
     let is_plain = |it: Component<'_>| matches!(it, Component::Normal(_));
     let parts = Path::new(path).components().count();

@@ -1,4 +1,4 @@
-//! Requests: JSON text to the parameters of every method in the method table.
+//! Decoding of JSON text as the parameters of every method in the method table.
 
 use serde_json::Value;
 use skills_protocol::message::Incoming;
@@ -6,7 +6,7 @@ use skills_protocol::method::{self, METHODS, Request};
 
 macro_rules! methods {
     ($($unit:ident,)*) => {
-        /// Decodes a text as the parameters of each method, in the order of the table.
+        /// Decoders of each method's parameters, in the order of the table.
         const DECODERS: &[(&str, fn(&[u8]))] =
             &[$((<method::$unit as Request>::METHOD, params::<method::$unit>),)*];
     };
@@ -58,9 +58,9 @@ methods! {
     CatalogTool,
 }
 
-/// Asserts that parameters survive a round trip, and that decoding does not depend on the form.
+/// Asserts that parameters survive a round trip, and that decoding does not depend on formatting.
 ///
-/// The first byte chooses the method, the rest is the text.
+/// The first byte selects the method, the rest is the text.
 ///
 /// # Panics
 ///
@@ -70,7 +70,7 @@ pub fn check(input: &[u8]) {
     debug_assert!(DECODERS.iter().map(|it| it.0).eq(METHODS.iter().map(|it| it.name)));
     assert_eq!(DECODERS.len(), METHODS.len(), "a method has no decoder here");
     DECODERS[usize::from(*nth) % DECODERS.len()].1(text);
-    // The other direction: a daemon that a client does not trust.
+    // The other direction: an answer from an untrusted daemon.
     if let Ok(message) = serde_json::from_slice::<Incoming>(text) {
         let _ = (message.id, message.method, message.params.is_some(), message.error);
     }

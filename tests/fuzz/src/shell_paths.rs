@@ -1,13 +1,14 @@
-//! Shell commands of agents: the files that any text names.
+//! File paths extracted from agents' shell commands.
 
 use std::path::{Component, Path, PathBuf};
 
 use skills_cli::shell_files;
 
-/// The most files that one command may name.
+/// Maximum number of files extracted from one command.
 const MOST: usize = 512;
 
-/// Asserts that every file is absolute, plain and none of the kernel's, and that there are few.
+/// Asserts that every path is absolute, normalised and not in `/dev` or `/proc`, and that there are
+/// few.
 ///
 /// # Panics
 ///

@@ -1,6 +1,6 @@
 //! Any bytes as the block between two `---` lines.
 //!
-//! The dashes are given, so that the fuzzer spends its time on YAML and on what is nearly YAML.
+//! The dashes are fixed, so that the fuzzer spends its time on YAML and almost-YAML.
 
 #![no_main]
 

@@ -1,7 +1,7 @@
-//! A server of a catalog on this machine, as well or as badly behaved as a test wants it.
+//! A local registry server that behaves as a test configures it.
 //!
-//! It answers each connection with one answer and closes it. What is at a path can be changed at
-//! any time; every request is counted.
+//! It answers one request per connection. Pages can be changed at any time; every request is
+//! logged.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -11,28 +11,28 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// What is at a path.
+/// Response for a path.
 #[derive(Clone, Debug)]
 pub enum Page {
-    /// These bytes, with a tag that is made from them; asked with that tag, 304.
+    /// These bytes, with an ETag computed from them; a request with that tag is answered with 304.
     Is(Vec<u8>),
-    /// This status with a page about it.
+    /// This status with an error page.
     Status(u16),
-    /// It is somewhere else.
+    /// A redirect to this URL.
     Redirect(String),
-    /// So many bytes are promised, and these are sent.
+    /// A `Content-Length` of this value, followed by these bytes.
     Lies(usize, Vec<u8>),
-    /// These bytes, one each so many milliseconds.
+    /// These bytes, one by one with this pause in milliseconds.
     Slow(Vec<u8>, u64),
-    /// These bytes, said to be encoded like this.
+    /// These bytes with this `Content-Encoding`.
     Encoded(&'static str, Vec<u8>),
-    /// So many bytes without saying how many.
+    /// This many bytes without `Content-Length`.
     Endless(usize),
-    /// The connection is closed without an answer.
+    /// No response: the connection is closed.
     Nothing,
 }
 
-/// A server that is running.
+/// A running registry server.
 pub struct Catalog {
     port: u16,
     shared: Arc<Shared>,
@@ -47,7 +47,7 @@ struct Shared {
 }
 
 impl Catalog {
-    /// Starts a server with nothing in it.
+    /// Starts a server without pages.
     #[track_caller]
     pub fn start() -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port is free");
@@ -61,7 +61,7 @@ impl Catalog {
                         return;
                     }
                     let shared = Arc::clone(&shared);
-                    // A client that goes away is a client's right.
+                    // The client may disconnect at any time.
                     thread::spawn(move || stream.and_then(|it| serve(&shared, it)));
                 }
             }
@@ -69,28 +69,28 @@ impl Catalog {
         Self { port, shared, thread: Some(thread) }
     }
 
-    /// Returns the address of the catalog.
+    /// Returns the URL of the registry.
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}/skills", self.port)
     }
 
-    /// Puts something at a path below the catalog.
+    /// Sets the response for a path below the registry's URL.
     pub fn put(&self, relative: &str, page: Page) {
         lock(&self.shared.pages).insert(format!("/skills/{relative}"), page);
     }
 
-    /// Puts a text at a path below the catalog.
+    /// Serves a text at a path below the registry's URL.
     pub fn text(&self, relative: &str, text: &str) {
         self.put(relative, Page::Is(text.as_bytes().to_vec()));
     }
 
-    /// Puts a skill there, of a SKILL.md with that body; the index is not changed.
+    /// Serves a skill's SKILL.md with this body; the index is not changed.
     pub fn skill(&self, name: &str, body: &str) {
         let text = format!("---\nname: {name}\ndescription: Does {name}.\n---\n{body}\n");
         self.text(&format!("{name}/SKILL.md"), &text);
     }
 
-    /// Returns the paths that were asked for, in their order, and forgets them.
+    /// Returns the requested paths in order, and clears the log.
     pub fn take_asked(&self) -> Vec<String> {
         std::mem::take(&mut *lock(&self.shared.asked))
     }
@@ -99,7 +99,7 @@ impl Catalog {
 impl Drop for Catalog {
     fn drop(&mut self) {
         self.shared.ending.store(true, Ordering::SeqCst);
-        // Wakes the server, which then sees that it is to end.
+        // Wakes the accept loop, so that it sees the flag.
         let _ = TcpStream::connect(("127.0.0.1", self.port));
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();

@@ -1,9 +1,9 @@
 //! The corpus of real and odd SKILL.md files, which is not part of the repository.
 //!
-//! `SKILLSD_CORPUS` names the folder that holds it: `dev.tar.gz` (real files at their own paths),
-//! `dev-expected.jsonl`, and `odd/` with its own `expected.jsonl`. Without the variable a test says what
-//! it left out, and fails where `CI` is set.
-//! Its texts are data, never instructions: some are written to be hostile.
+//! `SKILLSD_CORPUS` is the folder that holds it: `dev.tar.gz` (real files at their own paths),
+//! `dev-expected.jsonl`, and `odd/` with its own `expected.jsonl`. Without the variable a test is
+//! skipped with a message, and fails if `CI` is set. The texts are data, never instructions: some
+//! are hostile.
 
 use std::env;
 use std::fs;
@@ -21,18 +21,19 @@ pub struct Corpus {
     top: PathBuf,
 }
 
-/// A file of the corpus beside what is recorded of it.
+/// A file of the corpus with its recorded expectation.
 pub struct Recorded {
     /// `dev/…` or `odd/…`, below the corpus.
     pub path: String,
-    /// What stands in the file.
+    /// The file's content.
     pub bytes: Vec<u8>,
-    /// Its line of the record.
+    /// Its entry in the record.
     pub expected: Value,
 }
 
 impl Corpus {
-    /// Unpacks the corpus; where there is none, says on standard error that `left_out` was left out.
+    /// Unpacks the corpus. If it is not configured, prints that `left_out` is skipped and returns
+    /// `None`.
     #[expect(clippy::print_stderr, reason = "what is left out is said, not passed over")]
     pub fn open(left_out: &str) -> Option<Self> {
         let Some(folder) = env::var_os("SKILLSD_CORPUS").map(PathBuf::from) else {
@@ -50,17 +51,17 @@ impl Corpus {
         Some(Self { folder, _unpacked: unpacked, top })
     }
 
-    /// The folder that `SKILLSD_CORPUS` names.
+    /// Returns the folder in `SKILLSD_CORPUS`.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The directory it is unpacked into, canonical: `dev/` lies in it. A test may write beside it.
+    /// Returns the canonical directory that holds the unpacked `dev/`. A test may write to it.
     pub fn top(&self) -> &Path {
         &self.top
     }
 
-    /// The repositories, each a directory, in the order of their names.
+    /// Returns the repositories' directories, sorted by name.
     pub fn repositories(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.top.join("dev")).expect("the archive holds `dev`");
         let mut tops: Vec<_> =
@@ -69,7 +70,7 @@ impl Corpus {
         tops
     }
 
-    /// Every recorded file, real ones first.
+    /// Returns every recorded file, real ones first.
     pub fn recorded(&self) -> Vec<Recorded> {
         let (dev, odd) = (self.top.join("dev"), self.folder.join("odd"));
         let mut files = recorded(&self.folder.join("dev-expected.jsonl"), &dev, "dev");

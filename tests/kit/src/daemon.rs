@@ -1,7 +1,7 @@
 //! Starting, finding and ending real daemons.
 //!
-//! A [`Daemon`] is a `skillsd serve` that a test started in the foreground. One that a client started by
-//! itself has no parent here, so `end_at` finds it by asking the kernel who listens at its socket.
+//! A [`Daemon`] is a `skillsd serve` that a test started in the foreground. A daemon started by a
+//! client is not our child, so `end_at` finds it by the socket's peer credentials.
 
 use std::fs::{self, File};
 use std::io;
@@ -55,7 +55,7 @@ impl Daemon {
         Wire::connect(&self.socket, framing).expect("a running daemon accepts connections")
     }
 
-    /// Opens a new connection that may answer in the user's place.
+    /// Opens a new connection to the consent socket, which accepts granting methods.
     #[track_caller]
     pub fn connect_consent(&self, framing: Framing) -> Wire {
         let socket = self.socket.with_file_name("v1-consent.sock");
@@ -79,7 +79,7 @@ impl Daemon {
         self.child.wait().expect("our child can be waited for");
     }
 
-    /// Waits for the daemon to end by itself, and returns its exit code.
+    /// Waits for the daemon to exit, and returns its exit code.
     #[track_caller]
     pub fn wait(mut self) -> Option<i32> {
         let child = &mut self.child;
@@ -90,36 +90,38 @@ impl Daemon {
 
 impl Drop for Daemon {
     fn drop(&mut self) {
-        // Both fail when it has ended already, which is what is wanted.
+        // Both fail if the process has already exited, which is fine.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Returns the process that listens at `socket`, as the kernel knows it; `None` when nobody does.
+/// Returns the id of the process that listens at `socket`, from its peer credentials, or `None` if
+/// there is no listener.
 pub fn listener(socket: &Path) -> Option<u32> {
     let stream = UnixStream::connect(socket).ok()?;
     let peer = rustix::net::sockopt::socket_peercred(&stream).ok()?;
     u32::try_from(peer.pid.as_raw_nonzero().get()).ok()
 }
 
-/// Kills process `pid` with no warning and waits until it is gone.
+/// Kills process `pid` with `SIGKILL` and waits until it is gone.
 #[track_caller]
 pub fn kill(pid: u32) {
     signal(pid, Signal::KILL).expect("the process can be killed");
     wait_for("a killed process to go", || gone(pid).then_some(()));
 }
 
-/// Tells whether process `pid` runs no more.
+/// Returns whether process `pid` no longer runs.
 pub fn gone(pid: u32) -> bool {
-    // A process whose parent does not wait for it stays as a zombie: gone for our purposes.
+    // A zombie, whose parent has not waited for it, counts as gone.
     let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { return true };
     stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z'))
 }
 
-/// Ends whoever listens at `socket`: kindly, then by force. Quiet when nobody does.
+/// Ends the process that listens at `socket`: by `server/shutdown`, then by `SIGKILL`. Does nothing
+/// if there is no listener.
 pub(crate) fn end_at(socket: &Path) {
-    // Never this process: a test may listen there itself.
+    // Never this process, because a test may listen itself.
     let Some(pid) = listener(socket).filter(|pid| *pid != std::process::id()) else { return };
     if let Ok(mut wire) = Wire::connect(socket, Framing::Lines) {
         let _ = wire.send_bytes(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"server/shutdown\"}\n");
@@ -131,7 +133,7 @@ pub(crate) fn end_at(socket: &Path) {
     within(Duration::from_secs(5), || gone(pid).then_some(()));
 }
 
-/// Returns the daemon's own account of itself, asked over `socket`.
+/// Returns the daemon's `server/status` over `socket`.
 #[track_caller]
 pub fn status(socket: &Path) -> Value {
     let mut wire = Wire::connect(socket, Framing::Lines).expect("a daemon listens");

@@ -1,13 +1,13 @@
-//! Trees of files from text.
+//! Fixture text: lays out trees of files described by text.
 //!
-//! A line `//- /path` starts an entry; what follows, up to the next such line, is the file's text.
-//! Neither Markdown nor YAML uses that prefix. Words after the path say what else to make of it:
+//! A line `//- /path` starts an entry; the text up to the next such line is the file's content.
+//! Neither Markdown nor YAML uses that prefix. Words after the path change the entry:
 //!
 //! | word | meaning |
 //! |---|---|
 //! | `dir` | an empty directory |
 //! | `link=TARGET` | a symbolic link; `TARGET` is written as it stands |
-//! | `fifo` | a named pipe that nobody writes to |
+//! | `fifo` | a named pipe without a writer |
 //! | `mode=0755` | permission bits, set last |
 //! | `size=N` | the file is extended with zero bytes to N (sparse) |
 //! | `bytes` | `\xHH` in the text stands for that byte |

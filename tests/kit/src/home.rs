@@ -1,9 +1,9 @@
-//! A home of its own for each test.
+//! Isolated home directories for tests.
 //!
-//! [`Home`] owns a temporary directory with a HOME, the XDG directories and a place for worktrees, sets
-//! the environment of each command it makes to these and nothing else, and replaces its own paths in
-//! output so that expected text can be written down.
-//! When it goes it ends the daemon that listens in it: no test leaves a process behind.
+//! [`Home`] owns a temporary directory with a HOME, the XDG directories and a place for worktrees.
+//! Its commands see only these in their environment, and its own paths can be replaced in output,
+//! so that expected text can be written down. When dropped it ends the daemon that listens in it,
+//! so that no test leaves a process behind.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -18,7 +18,7 @@ use crate::fixture::{lay_out, lay_out_by};
 /// A temporary HOME with everything a command reads from its environment.
 #[derive(Debug)]
 pub struct Home {
-    /// Canonical, because the product answers with canonical paths where a profile says so.
+    /// Canonical, because skillsd returns canonical paths for some profiles.
     top: PathBuf,
     user: PathBuf,
     /// The user that commands run as; `None` is the user who runs the tests.
@@ -39,9 +39,9 @@ impl Home {
         Home::build(None)
     }
 
-    /// Makes an empty home that belongs to user `uid`, as whom its commands run; only root can.
+    /// Creates an empty home owned by user `uid`, as whom its commands run; requires root.
     ///
-    /// Root reads what no mode allows, so "unreadable" can only be tested as somebody else.
+    /// Root ignores file modes, so unreadable files can only be tested as another user.
     pub fn of_user(uid: u32) -> Home {
         Home::build(Some(uid))
     }
@@ -74,7 +74,8 @@ impl Home {
 
     /// Returns the value of HOME.
     ///
-    /// Worktrees lie beside it, not in it: a walk from a worktree up to `/` must not meet HOME.
+    /// Worktrees lie next to it, not in it, so that a walk from a worktree up to `/` does not meet
+    /// HOME.
     pub fn path(&self) -> &Path {
         &self.user
     }
@@ -104,18 +105,18 @@ impl Home {
         self.top.join("run")
     }
 
-    /// Returns where the daemon of this home listens.
+    /// Returns the socket of this home's daemon.
     pub fn socket(&self) -> PathBuf {
         self.runtime_dir().join("skillsd/v1.sock")
     }
 
-    /// Returns where the daemon of this home answers what grants.
+    /// Returns the consent socket of this home's daemon.
     pub fn consent_socket(&self) -> PathBuf {
         self.socket().with_file_name("v1-consent.sock")
     }
 
-    /// Lays `text` out (see [`fixture`](crate::fixture)) as worktree `name` with a `.git` of its own, and
-    /// returns its top.
+    /// Lays `text` out (see [`fixture`](crate::fixture)) as worktree `name` with its own `.git`,
+    /// and returns its top.
     #[track_caller]
     pub fn worktree(&self, name: &str, text: &str) -> PathBuf {
         let top = self.work().join(name);
@@ -125,20 +126,20 @@ impl Home {
         top
     }
 
-    /// Lays `text` out with the user's own files below `/home/` and each worktree under its name:
+    /// Lays `text` out with the user's files below `/home/` and each worktree below its name:
     /// `/proj/README.md` lies in the worktree `proj`.
     #[track_caller]
     pub fn lay_out(&self, text: &str) {
-        // What is laid out below `/home/` has that name itself.
+        // The home directory itself is named `home`.
         let top = self.top.as_path();
         let work = self.work();
         lay_out_by(text, |path| if path.starts_with("home") { top } else { &work });
     }
 
-    /// Runs git in `dir` with this home's environment, and fails when it fails.
+    /// Runs git in `dir` with this home's environment, and asserts that it succeeds.
     #[track_caller]
     pub fn git(&self, dir: &Path, args: &[&str]) {
-        // As whoever runs the tests: the worktrees are theirs, also in another user's home.
+        // Runs as the test's user, who owns the worktrees even in another user's home.
         let output = self.plain_command("git").current_dir(dir).args(args).output();
         let output = output.expect("git can be run");
         assert!(
@@ -165,7 +166,7 @@ impl Home {
 
     /// Returns the whole environment of this home's commands.
     ///
-    /// `SKILLSD_SOCKET` is not in it, so that the socket's place is decided as it is for users.
+    /// `SKILLSD_SOCKET` is not set, so that the socket is located as for users.
     pub fn environment(&self) -> Vec<(OsString, OsString)> {
         let mut vars: Vec<(OsString, OsString)> = vec![
             ("HOME".into(), self.user.clone().into()),
@@ -182,7 +183,7 @@ impl Home {
             ("GIT_COMMITTER_NAME".into(), "Test".into()),
             ("GIT_COMMITTER_EMAIL".into(), "test@example.org".into()),
         ];
-        // What a program needs to start at all, and what a person debugging a test may have set.
+        // Variables that programs need to start, or that a person debugging a test may have set.
         for key in ["PATH", "RUST_BACKTRACE", "SKILLSD_LOG"] {
             if let Some(value) = std::env::var_os(key) {
                 vars.push((key.into(), value));

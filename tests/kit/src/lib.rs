@@ -1,10 +1,9 @@
-//! What the tests of skillsd stand on: a home of their own, worktrees from text, a driver for the real
-//! binary, and a second opinion.
+//! Test kit of skillsd: isolated homes, worktrees from text, drivers for the real binary, and
+//! independent readers.
 //!
-//! Nothing of the product is used here. The wire client frames by itself, and the plain reader lists
-//! skills by itself, so that a fault in the product's codec, parser or profiles cannot hide behind the
-//! same fault here.
-//! Everything panics on failure with a sentence that says what was expected: this is test code.
+//! It uses no code of the product. The wire client implements framing, and the plain reader
+//! implements discovery, independently, so that a fault in the product cannot be hidden by the same
+//! fault here. Every function panics on failure with a message: this is test code.
 
 #![expect(clippy::missing_panics_doc, reason = "each function here fails the test that calls it")]
 

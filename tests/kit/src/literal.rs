@@ -1,9 +1,9 @@
-//! The third opinion: each agent's discovery as its rules are published, word for word.
+//! An independent reader that implements each agent's published discovery rules literally.
 //!
-//! Slow and literal, over `std::fs`, and sharing no code with the product: each agent is a function
-//! that can be read beside its column of the published table. It reads only simple files, as the random
-//! trees are made of (`key: value` on a line of its own), since what a broken file means is tested
-//! elsewhere; of real files [`is_plain`] tells which are so.
+//! It is slow, uses `std::fs`, and shares no code with the product: each agent is one function that
+//! can be compared with its column of the published table. It reads only simple files, as the
+//! random trees contain (`key: value` on one line), because broken files are tested elsewhere;
+//! [`is_plain`] tells whether a real file is simple enough.
 
 mod agents;
 
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 pub use agents::{AGENTS, listed};
 
-/// Where an agent stands.
+/// Location that an agent runs in.
 #[derive(Clone, Debug)]
 pub struct Stand {
     /// The agent's working directory, absolute.
@@ -21,19 +21,19 @@ pub struct Stand {
     pub home: PathBuf,
 }
 
-/// A skill that an agent lists: its name, and its file without links on the way.
+/// A skill that an agent lists: its name, and its canonical path.
 pub type Listed = (String, PathBuf);
 
-/// A SKILL.md as it was met.
+/// A SKILL.md found by a walk.
 #[derive(Clone, Debug)]
 struct Met {
-    /// As reached.
+    /// Path as reached, with links.
     path: PathBuf,
-    /// Without links on the way; nothing where the file cannot be read.
+    /// Canonical path, or `None` if the file cannot be read.
     real: Option<PathBuf>,
 }
 
-/// What a SKILL.md says, in its simplest form.
+/// Fields of a simple SKILL.md.
 #[derive(Clone, Debug, Default)]
 struct Said {
     has_frontmatter: bool,
@@ -43,25 +43,25 @@ struct Said {
 }
 
 impl Stand {
-    /// The nearest directory, from the working directory up, that holds a `.git`.
+    /// Returns the nearest directory, from the working directory up, that contains `.git`.
     fn worktree(&self) -> Option<PathBuf> {
         self.cwd.ancestors().find(|dir| dir.join(".git").exists()).map(Path::to_path_buf)
     }
 
-    /// The working directory and what is above it, up to and with `last`, nearest first.
+    /// Returns the working directory and its parents up to and including `last`, nearest first.
     fn up_to(&self, last: &Path) -> Vec<PathBuf> {
         let above = self.cwd.ancestors().take_while(|dir| dir.starts_with(last));
         above.map(Path::to_path_buf).collect()
     }
 
-    /// Up to the worktree's top; outside git the working directory alone.
+    /// Returns the directories up to the worktree's top, or outside git only the working directory.
     fn up_to_worktree(&self) -> Vec<PathBuf> {
         self.up_to(&self.worktree().unwrap_or_else(|| self.cwd.clone()))
     }
 }
 
-/// The directories in a directory, links followed or not, sorted by the bytes of their names; with
-/// whether each is a link.
+/// Returns the subdirectories, links followed, sorted by the bytes of their names, each with
+/// whether it is a link.
 fn directories(dir: &Path) -> Vec<(PathBuf, bool)> {
     let Ok(entries) = fs::read_dir(dir) else { return Vec::new() };
     let mut found: Vec<(PathBuf, bool)> = entries
@@ -81,7 +81,7 @@ fn is_hidden(path: &Path) -> bool {
     name_of(path).starts_with('.')
 }
 
-/// The SKILL.md of a directory, if there is an entry of exactly that name.
+/// Returns the SKILL.md of a directory, if an entry has exactly that name.
 fn skill_in(dir: &Path) -> Option<Met> {
     let path = dir.join("SKILL.md");
     fs::symlink_metadata(&path).ok()?;
@@ -109,8 +109,9 @@ fn said(met: &Met) -> Option<Said> {
     Some(said)
 }
 
-/// Returns whether a SKILL.md is one that all agents read alike: the standard's fields, a name of small
-/// letters, digits and hyphens, a description on its line, a body, and nothing that one of them minds.
+/// Returns whether all agents read a SKILL.md alike: only fields of the standard, a name of
+/// lowercase letters, digits and hyphens, a one-line description, a body, and nothing that one of
+/// them rejects.
 pub fn is_plain(path: &Path) -> bool {
     let Ok(text) = fs::read_to_string(path) else { return false };
     let Some((block, body)) = text.strip_prefix("---\n").and_then(|it| it.split_once("\n---\n"))

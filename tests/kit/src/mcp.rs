@@ -1,16 +1,18 @@
-//! An MCP server for tests, with prompts and with manners of a test's choice.
+//! An MCP server for tests, with prompts and configurable misbehaviour.
 //!
-//! Written by hand, line by line, so that the client is not tested against its own library. The
-//! prompts are in a file that is looked at again and again: when it changes the server says so.
+//! It is written without a library, so that the client is not tested against its own library.
+//! Prompts come from a file that is polled; when it changes, the server sends a notification.
 //! [`run`] is the program; its arguments:
 //!
 //! - `--prompts FILE`: a JSON list of prompts as the protocol writes them;
-//! - `--complain TEXT`: printed beside the protocol first;
-//! - `--die CODE`: ends at once; `--mute`: never answers; `--rubbish`: prints what is no message;
-//! - `--slow MILLISECONDS`: before it answers with a prompt;
-//! - `--starts FILE`: adds a line there when it starts;
-//! - `--hostile MODE`: sends without end, see [`Hostile`]; `--sent FILE` keeps there how much;
-//! - `--family FILE`: starts a child, writes both process ids there, and does not end by itself.
+//! - `--complain TEXT`: prints this text on standard error first;
+//! - `--die CODE`: exits at once; `--mute`: never answers; `--rubbish`: prints invalid messages;
+//! - `--slow MILLISECONDS`: delay before answering `prompts/get`;
+//! - `--starts FILE`: appends its process id to this file when it starts;
+//! - `--hostile MODE`: floods the client, see [`Hostile`]; `--sent FILE` receives the number of
+//!   bytes;
+//! - `--family FILE`: starts a child process, writes both process ids to this file, and does not
+//!   exit by itself.
 
 use std::fs;
 use std::io::{self, BufRead, Write, stdin, stdout};
@@ -22,7 +24,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// The flood that a server sends once it has been greeted.
+/// Misbehaviour of a server after initialization.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Hostile {
     /// Notifications.
@@ -39,9 +41,9 @@ enum Hostile {
     Prompts,
     /// Prompts with descriptions of a megabyte, page after page.
     HugePages,
-    /// Says without pause that its prompts have changed.
+    /// Reports changed prompts without pause.
     Changes,
-    /// Greets and never answers again.
+    /// Answers `initialize` and nothing else.
     Silent,
 }
 
@@ -61,7 +63,7 @@ impl Hostile {
         }
     }
 
-    /// Returns the text that is repeated.
+    /// Returns the text to repeat, or `None` if the mode does not flood.
     fn flood(self) -> Option<String> {
         let text = "x".repeat(1000);
         Some(match self {
@@ -91,7 +93,7 @@ struct Manners {
     mute: bool,
     rubbish: bool,
     slow: Duration,
-    /// Waits for the child.
+    /// Thread that waits for the child process.
     family: Option<JoinHandle<io::Result<()>>>,
 }
 
@@ -130,7 +132,7 @@ pub fn run() {
 
 fn serve(manners: &mut Manners) {
     if let Some(path) = manners.prompts.clone() {
-        // As it is before anybody is told of it.
+        // The content before the first announcement.
         let before = fs::read(&path).ok();
         thread::spawn(move || follow(&path, before));
     }
@@ -161,7 +163,7 @@ fn serve(manners: &mut Manners) {
         }
     }
     if let Some(family) = manners.family.take() {
-        // Nobody ends the child but whoever ends us too.
+        // The child only ends when the test ends both processes.
         let _ = family.join();
     }
 }
@@ -221,7 +223,7 @@ fn prompts(path: Option<&Path>) -> Value {
     text.and_then(|it| serde_json::from_str(&it).ok()).unwrap_or_else(|| json!([]))
 }
 
-/// Starts a thread that sends without end, until the client closes the pipe.
+/// Starts a thread that sends until the client closes the pipe.
 fn flood(hostile: Hostile, sent: Option<&Path>) {
     let Some(piece) = hostile.flood() else { return };
     let sent = sent.map(Path::to_owned);
@@ -239,7 +241,7 @@ fn flood(hostile: Hostile, sent: Option<&Path>) {
     });
 }
 
-/// Tells when the file has changed.
+/// Polls the file and sends a notification when it has changed.
 fn follow(path: &Path, mut before: Option<Vec<u8>>) {
     loop {
         thread::sleep(Duration::from_millis(20));
@@ -252,10 +254,10 @@ fn follow(path: &Path, mut before: Option<Vec<u8>>) {
 }
 
 fn say(line: &str) {
-    // One line at a time, whoever says it.
+    // Serialises lines from several threads.
     static SAYING: Mutex<()> = Mutex::new(());
     let _saying = SAYING.lock();
     let mut out = stdout().lock();
-    // A client that is gone does not hear it.
+    // Fails if the client has closed the pipe.
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }

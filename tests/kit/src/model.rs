@@ -1,12 +1,11 @@
-//! A model that says what a test has written down: an HTTP server on loopback for real agents.
+//! A scripted language model: an HTTP server on loopback for real agents.
 //!
-//! An agent that takes a base URL for its model talks to this one. It speaks the three streaming
-//! formats of the agents under test (see [`dialect`]) and answers each request for a turn with the
-//! next line of its script: a call of one of the agent's own tools, or words, which end the turn.
-//! Whatever else an agent asks a model (a title, a classification, the count of tokens) is answered
-//! with a word and does not count.
-//! Every request is kept, so that a test sees what the agent told the model: its system prompt, its
-//! tools, and what came back from a tool.
+//! An agent that accepts a base URL for its model talks to this server. It implements the three
+//! streaming formats of the agents under test (see [`dialect`]) and answers each request for a turn
+//! with the next step of its script: a call of one of the agent's tools, or text, which ends the
+//! turn. Other requests (titles, classification, token counts) get a fixed answer and do not
+//! advance the script. Every request is stored, so that a test sees what the agent sent: its system
+//! prompt, its tools, and tool results.
 
 mod dialect;
 mod http;
@@ -19,14 +18,14 @@ use serde_json::Value;
 
 use dialect::Dialect;
 
-/// What the model does next.
+/// One step of the script.
 #[derive(Debug, Clone)]
 pub enum Turn {
     /// Calls a tool of the agent with these arguments.
     Call(String, Value),
     /// Calls a tool whose input is plain text and no JSON.
     Write(String, String),
-    /// Says this, and thereby ends its turn.
+    /// Answers with this text, which ends the turn.
     Say(String),
 }
 
@@ -41,7 +40,7 @@ impl Turn {
         Turn::Write(tool.to_owned(), input.to_owned())
     }
 
-    /// Returns words.
+    /// Returns a text answer.
     pub fn say(words: &str) -> Turn {
         Turn::Say(words.to_owned())
     }
@@ -54,12 +53,12 @@ impl Turn {
     }
 }
 
-/// A request that an agent has made.
+/// A request received from an agent.
 #[derive(Debug, Clone)]
 pub struct Asked {
     /// The path, with its query.
     pub path: String,
-    /// The body; null where there was none.
+    /// The body, or null if there was none.
     pub body: Value,
     /// Whether it was answered from the script.
     pub is_turn: bool,
@@ -121,14 +120,14 @@ impl Model {
         format!("http://{}", self.address)
     }
 
-    /// Makes the model follow `script` from now on.
+    /// Replaces the script.
     pub fn follow(&self, script: Vec<Turn>) {
         let mut state = lock(&self.state);
         state.script = script;
         state.spoken = 0;
     }
 
-    /// Returns what was asked so far.
+    /// Returns all requests so far.
     pub fn asked(&self) -> Vec<Asked> {
         lock(&self.state).asked.clone()
     }
@@ -138,7 +137,7 @@ impl Model {
         self.asked().into_iter().filter(|asked| asked.is_turn).collect()
     }
 
-    /// Returns the turns that nobody asked for.
+    /// Returns the steps of the script that were not requested.
     pub fn left(&self) -> Vec<Turn> {
         let state = lock(&self.state);
         state.script[state.spoken..].to_vec()
@@ -146,12 +145,12 @@ impl Model {
 }
 
 fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
-    // A panic of another thread fails its own test; what was asked is still true.
+    // A panic in another thread fails its own test; the stored requests are still valid.
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn serve(stream: &TcpStream, state: &Mutex<State>) {
-    // An agent that goes away in the middle has its own reasons; its test says what is missing.
+    // The agent may disconnect at any time; its test reports what is missing.
     while let Ok(Some(request)) = http::read(stream) {
         let (content_type, body) = answer(&request, state);
         if http::write(stream, content_type, &body).is_err() {
@@ -170,8 +169,8 @@ fn answer(request: &http::Request, state: &Mutex<State>) -> (&'static str, Strin
     };
     let turn = state.script.get(state.spoken).cloned();
     let tools = dialect.tools(&asked.body);
-    // A request without tools is not about the task, and one without the wanted tool is a
-    // sub-agent's or an assistant's.
+    // A request without tools is not a turn, and one without the wanted tool comes from a sub-agent
+    // or helper.
     let suits = |turn: &Turn| match turn.tool() {
         Some(wanted) => tools.iter().any(|tool| tool == wanted),
         None => !tools.is_empty(),

@@ -1,9 +1,10 @@
-//! The second opinion: what a profile lists, found by reading file after file.
+//! The plain reader: an independent implementation of two profiles' lists, by reading files in a
+//! loop.
 //!
-//! Slow, literal and short on purpose, written from the published rules of the agents and sharing no code
-//! with the product: no watching, no caching, no spans, `std::fs` and a loop.
-//! Where the live index and this reader disagree, one of them is wrong, and this one can be read in five
-//! minutes. It answers only what the default list holds: names, paths and descriptions, in order.
+//! It is deliberately slow, literal and short, written from the agents' published rules, and shares
+//! no code with the product: no watching, no caching, no spans. If the live index and this reader
+//! disagree, one of them is wrong, and this one can be read in five minutes. It returns only the
+//! default list: names, paths and descriptions, in order.
 
 mod agentskills;
 mod claude_code;
@@ -15,36 +16,36 @@ use std::path::{Path, PathBuf};
 pub use agentskills::agentskills;
 pub use claude_code::claude_code;
 
-/// Where an agent stands: all that the two profiles read besides files.
+/// Inputs of the two profiles besides files.
 #[derive(Clone, Debug)]
 pub struct Place {
     /// The agent's working directory, absolute.
     pub cwd: PathBuf,
     /// HOME.
     pub home: PathBuf,
-    /// CLAUDE_CONFIG_DIR, when it is set.
+    /// CLAUDE_CONFIG_DIR, if set.
     pub claude_config_dir: Option<PathBuf>,
 }
 
 /// One listed skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skill {
-    /// What the agent calls it.
+    /// Name used by the agent.
     pub name: String,
-    /// Its SKILL.md as reached, symbolic links kept.
+    /// Path of its SKILL.md as reached, symbolic links kept.
     pub path: PathBuf,
-    /// What the agent is told about it.
+    /// Description shown to the model.
     pub description: String,
 }
 
 impl Place {
-    /// Returns the place of an agent that works in `cwd` with HOME at `home`.
+    /// Returns the location of an agent that works in `cwd` with HOME at `home`.
     pub fn new(cwd: impl Into<PathBuf>, home: impl Into<PathBuf>) -> Place {
         Place { cwd: cwd.into(), home: home.into(), claude_config_dir: None }
     }
 
-    /// Returns the working directory and its parents up to the top of the worktree, nearest first; the
-    /// working directory alone when it lies in no worktree.
+    /// Returns the working directory and its parents up to the top of the worktree, nearest first;
+    /// outside a worktree only the working directory.
     fn upward(&self) -> Vec<PathBuf> {
         let ancestors: Vec<PathBuf> = self.cwd.ancestors().map(Path::to_path_buf).collect();
         match ancestors.iter().position(|dir| dir.join(".git").symlink_metadata().is_ok()) {
@@ -54,8 +55,8 @@ impl Place {
     }
 }
 
-/// Returns the entries of `dir` that are directories, links followed, sorted by the bytes of their names;
-/// nothing when it cannot be read.
+/// Returns the subdirectories of `dir`, links followed, sorted by the bytes of their names; empty
+/// if it cannot be read.
 fn sub_dirs(dir: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(dir) else { return Vec::new() };
     let mut dirs: Vec<PathBuf> =

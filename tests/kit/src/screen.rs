@@ -1,7 +1,7 @@
-//! A terminal that a test looks at: a pseudo-terminal, and what a terminal would show of it.
+//! A pseudo-terminal for tests, with a terminal emulator for its content.
 //!
-//! The program has it as its controlling terminal, so that it hears of another size as it would in a
-//! window. What it writes is taken at once by a thread; the test waits for what is to be seen.
+//! The program has it as controlling terminal, so that it receives size changes. A thread reads its
+//! output continuously; tests wait until the screen shows a text.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -18,19 +18,19 @@ use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
-/// How long the rest of what an ended program has written may take to come.
+/// Time to wait for the remaining output of an exited program.
 const REST: Duration = Duration::from_secs(1);
 
-/// A program on a terminal of its own.
+/// A program running on its own terminal.
 pub struct Screen {
     child: Child,
     main: File,
     seen: Arc<Mutex<Seen>>,
-    // Ends when nobody has the other side open any more.
+    // Ends when the other side is closed.
     reader: JoinHandle<()>,
 }
 
-/// What was written, and what a terminal makes of it.
+/// The written bytes, and the emulator's state.
 struct Seen {
     parser: vt100::Parser,
     bytes: Vec<u8>,
@@ -48,7 +48,7 @@ impl Screen {
         let side = rustix::fs::open(&*name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty())
             .expect("a terminal can be had");
         let stream = |side: &OwnedFd| Stdio::from(side.try_clone().expect("a terminal can be had"));
-        // It makes its standard input the controlling terminal, and becomes the program.
+        // `setsid` makes standard input the controlling terminal and executes the program.
         let mut on_terminal = Command::new(on_path("setsid"));
         on_terminal.arg("--ctty").arg(command.get_program()).args(command.get_args());
         let variables = command.get_envs().filter_map(|(name, value)| Some((name, value?)));
@@ -66,7 +66,7 @@ impl Screen {
             (main.try_clone().expect("a terminal can be had"), Arc::clone(&seen));
         let reader = thread::spawn(move || {
             let mut buffer = [0; 4096];
-            // It fails when nobody has the other side open any more.
+            // Fails when the other side is closed.
             while let Ok(length @ 1..) = source.read(&mut buffer) {
                 let mut seen = sink.lock().expect("nobody has failed with it");
                 seen.parser.process(&buffer[..length]);
@@ -76,12 +76,12 @@ impl Screen {
         Screen { child, main, seen, reader }
     }
 
-    /// Types.
+    /// Types keys.
     pub fn type_in(&mut self, keys: &str) {
         self.main.write_all(keys.as_bytes()).expect("a terminal can be had");
     }
 
-    /// Gives the window another size.
+    /// Resizes the window.
     pub fn resize(&mut self, rows: u16, columns: u16) {
         self.seen
             .lock()
@@ -92,40 +92,41 @@ impl Screen {
         tcsetwinsize(&self.main, size(rows, columns)).expect("a terminal can be had");
     }
 
-    /// Returns what is on the screen.
+    /// Returns the screen's text.
     pub fn text(&self) -> String {
         self.seen.lock().expect("nobody has failed with it").parser.screen().contents()
     }
 
-    /// Returns everything that was written to the terminal.
+    /// Returns everything written to the terminal.
     pub fn written(&self) -> String {
         String::from_utf8_lossy(&self.seen.lock().expect("nobody has failed with it").bytes)
             .into_owned()
     }
 
-    /// Looks at the screen, cell by cell.
+    /// Gives access to the screen's cells.
     pub fn look<T>(&self, look: impl FnOnce(&vt100::Screen) -> T) -> T {
         look(self.seen.lock().expect("nobody has failed with it").parser.screen())
     }
 
-    /// Returns whether the program has the whole screen, and the rest is kept for later.
+    /// Returns whether the program uses the alternate screen.
     pub fn is_taken_over(&self) -> bool {
         self.seen.lock().expect("nobody has failed with it").parser.screen().alternate_screen()
     }
 
-    /// Waits until the screen shows this, and returns all of it.
+    /// Waits until the screen shows this text, and returns the whole text.
     #[track_caller]
     pub fn wait_for(&self, shown: &str) -> String {
         let found = within(DEADLINE, || Some(self.text()).filter(|it| it.contains(shown)));
         found.unwrap_or_else(|| panic!("`{shown}` is not on the screen:\n{}", self.text()))
     }
 
-    /// Waits until the program has ended and everything it wrote has been seen.
+    /// Waits until the program has exited and its output was read.
     #[track_caller]
     pub fn wait(&mut self) -> ExitStatus {
         let ended = within(DEADLINE, || self.child.try_wait().expect("a terminal can be had"));
         let status = ended.unwrap_or_else(|| panic!("it goes on:\n{}", self.text()));
-        // A daemon that it has started may keep the terminal open; then what there was has long come.
+        // A daemon started by the program may keep the terminal open; all output has arrived long
+        // before.
         within(REST, || self.reader.is_finished().then_some(()));
         status
     }
@@ -133,13 +134,13 @@ impl Screen {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        // Both fail when it has ended already, which is what is wanted.
+        // Both fail if the process has already exited, which is fine.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-// The command's own path may lead elsewhere.
+// The command's own `PATH` may differ.
 fn on_path(program: &str) -> PathBuf {
     let path = std::env::var_os("PATH").expect("a terminal can be had");
     std::env::split_paths(&path)

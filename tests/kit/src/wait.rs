@@ -1,15 +1,15 @@
 //! Waiting for a condition, with a deadline.
 //!
-//! No test sleeps for a fixed time and hopes: it names what it waits for, goes on as soon as that holds,
-//! and fails with the name when it never does.
+//! Tests do not sleep for a fixed time: they name a condition, continue as soon as it holds, and
+//! fail with that name if it never does.
 
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a test waits unless it says otherwise; generous, because it is only spent on failure.
+/// Default timeout of a test; generous, because it is only spent on failure.
 pub const DEADLINE: Duration = Duration::from_secs(20);
 
-/// Returns what `probe` finds, asking again until it finds something or [`DEADLINE`] has passed.
+/// Calls `probe` until it returns a value, which is returned; panics after [`DEADLINE`].
 #[track_caller]
 pub fn wait_for<T>(what: &str, probe: impl FnMut() -> Option<T>) -> T {
     match within(DEADLINE, probe) {
@@ -18,13 +18,13 @@ pub fn wait_for<T>(what: &str, probe: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// Returns what `probe` finds within `limit`, or `None` when it found nothing by then.
+/// Calls `probe` until it returns a value or `limit` has passed.
 ///
-/// The probe runs at least once, also when `limit` is zero.
+/// The probe runs at least once, even if `limit` is zero.
 pub fn within<T>(limit: Duration, mut probe: impl FnMut() -> Option<T>) -> Option<T> {
     let end = Instant::now() + limit;
-    // Short at first, because most conditions hold within a millisecond; longer later, to leave the
-    // processor to whoever is to make the condition true.
+    // Starts short, because most conditions hold within a millisecond, and grows, to leave the
+    // processor to the process under test.
     let mut pause = Duration::from_micros(200);
     loop {
         if let Some(found) = probe() {

@@ -1,7 +1,7 @@
 //! A blocking JSON-RPC client that shares no code with the product.
 //!
-//! It writes and reads both framings by hand, one message at a time, so that a fault in the product's
-//! codec is seen and not mirrored. Notes that arrive between answers are kept for [`Wire::note`].
+//! It implements both framings independently, so that a fault in the product's codec is detected.
+//! Notifications that arrive before an answer are kept for [`Wire::note`].
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::wait;
 
-/// How messages are told apart on a connection.
+/// Framing of messages on a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {
     /// `Content-Length: N`, a blank line, N bytes: the base protocol of LSP.
@@ -23,14 +23,14 @@ pub enum Framing {
     Lines,
 }
 
-/// An error answer, as it came.
+/// An error response.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RpcError {
-    /// JSON-RPC's or the product's number.
+    /// JSON-RPC's or skillsd's error code.
     pub code: i64,
-    /// A sentence for a person.
+    /// Message for people.
     pub message: String,
-    /// What belongs to the code; null when there was none.
+    /// Additional data, or null.
     pub data: Value,
 }
 
@@ -40,7 +40,7 @@ impl fmt::Display for RpcError {
     }
 }
 
-/// One connection.
+/// A connection to the daemon.
 #[derive(Debug)]
 pub struct Wire {
     socket: PathBuf,
@@ -60,13 +60,13 @@ impl Wire {
         Ok(Wire { socket, reader, framing, last_id: 0, notes: VecDeque::new() })
     }
 
-    /// Sets how long a read may take.
+    /// Sets the read timeout.
     #[track_caller]
     pub fn set_patience(&self, limit: Duration) {
         self.reader.get_ref().set_read_timeout(Some(limit)).expect("a socket takes a timeout");
     }
 
-    /// Calls `method` and returns its result; fails the test on an error answer.
+    /// Calls `method` and returns its result; panics on an error response.
     #[track_caller]
     pub fn call(&mut self, method: &str, params: &Value) -> Value {
         match self.try_call(method, params) {
@@ -75,15 +75,15 @@ impl Wire {
         }
     }
 
-    /// Calls `method` and returns its result or its error answer.
+    /// Calls `method` and returns its result or its error.
     #[track_caller]
     pub fn try_call(&mut self, method: &str, params: &Value) -> Result<Value, RpcError> {
         let id = self.start(method, params);
         self.answer(id)
     }
 
-    /// Calls `method` in the user's place, on a new connection to the socket beside this one that
-    /// answers what grants; fails the test on an error answer.
+    /// Calls a granting `method` on a new connection to the consent socket; panics on an error
+    /// response.
     #[track_caller]
     pub fn grant(&self, method: &str, params: &Value) -> Value {
         match self.try_grant(method, params) {
@@ -92,7 +92,8 @@ impl Wire {
         }
     }
 
-    /// Calls `method` in the user's place and returns its result or its error answer.
+    /// Calls a granting `method` on a new connection to the consent socket and returns its result
+    /// or its error.
     #[track_caller]
     pub fn try_grant(&self, method: &str, params: &Value) -> Result<Value, RpcError> {
         let socket = self.socket.with_file_name("v1-consent.sock");
@@ -109,7 +110,7 @@ impl Wire {
         id
     }
 
-    /// Reads until the answer to call `id` comes. Other answers on the way fail the test.
+    /// Reads until the response to call `id` arrives. Panics on a response to another call.
     #[track_caller]
     pub fn answer(&mut self, id: u64) -> Result<Value, RpcError> {
         loop {
@@ -124,7 +125,7 @@ impl Wire {
         }
     }
 
-    /// Returns the next message that is no answer: one kept from before, or the next on the wire.
+    /// Returns the next notification: a kept one, or the next on the wire.
     #[track_caller]
     pub fn note(&mut self) -> Value {
         if let Some(note) = self.notes.pop_front() {
@@ -146,12 +147,12 @@ impl Wire {
         self.send_bytes(framed.as_bytes()).expect("the daemon reads");
     }
 
-    /// Sends bytes as they are, for messages that no client should send.
+    /// Sends raw bytes, for malformed messages.
     pub fn send_bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.reader.get_mut().write_all(bytes)
     }
 
-    /// Reads one message, whatever it is; `None` when the daemon hung up.
+    /// Reads one message of any kind; `None` if the daemon hung up.
     #[track_caller]
     pub fn receive(&mut self) -> Option<Value> {
         let bytes = match self.framing {
@@ -207,7 +208,7 @@ fn outcome(message: &Value) -> Result<Value, RpcError> {
 mod tests {
     use super::*;
 
-    /// Answers the first message it reads with `answer`, byte by byte as given.
+    /// Returns a connection whose peer has already sent `answer`.
     fn peer(answer: &'static str) -> Wire {
         let (ours, mut theirs) = UnixStream::pair().expect("a pair of sockets");
         theirs.write_all(answer.as_bytes()).expect("the pair is open");

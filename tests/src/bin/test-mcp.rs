@@ -1,4 +1,4 @@
-//! The MCP server that tests configure: what it does is the test kit's.
+//! The MCP server configured by tests; implemented in the test kit.
 
 fn main() {
     skills_testkit::mcp::run();

@@ -1,4 +1,4 @@
-//! `skillsd`, built here so that the tests of this package can run it.
+//! `skillsd`, built in this package so that its tests can run it.
 
 fn main() -> std::process::ExitCode {
     skillsd::main()

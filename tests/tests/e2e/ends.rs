@@ -1,4 +1,4 @@
-//! How a daemon exits on its own, on a signal or by `stop`, and which files it leaves behind.
+//! Daemon exit: when idle, on a signal or by `stop`, and the files that remain.
 
 use std::fs;
 use std::io::Read as _;

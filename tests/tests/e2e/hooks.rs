@@ -66,7 +66,7 @@ fn hook(home: &Home, agent: &str, input: &str) -> Output {
     child.wait_with_output().unwrap()
 }
 
-/// Runs a hook that must succeed, and returns the text for the model; empty if there is none.
+/// Runs a hook that must succeed, and returns its text for the model, which may be empty.
 #[track_caller]
 fn told(home: &Home, agent: &str, input: &str) -> String {
     let output = hook(home, agent, input);

@@ -1,4 +1,4 @@
-//! One function for each agent.
+//! Discovery rules of each agent, one function each.
 
 use std::collections::HashSet;
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Listed, Met, Said, Stand, directories, is_hidden, is_link, name_of, said, skill_in};
 
-/// The profiles that have a function here.
+/// Profiles implemented here.
 pub const AGENTS: [&str; 8] = [
     "agentskills",
     "claude-code",
@@ -18,16 +18,16 @@ pub const AGENTS: [&str; 8] = [
     "opencode@founding",
 ];
 
-/// Lists what an agent shows its model, in a trusted folder.
+/// Lists the skills that an agent shows its model, in a trusted folder.
 ///
 /// # Panics
-/// It is none of [`AGENTS`].
+/// Panics if `agent` is not one of [`AGENTS`].
 pub fn listed(agent: &str, stand: &Stand) -> Vec<Listed> {
     match agent {
         "agentskills" => agentskills(stand),
         "claude-code" => claude_code(stand, &stand.up_to_worktree()),
         "claude-code@founding" => {
-            // Project directories up to HOME, which is the user's own.
+            // Project directories below HOME, which belongs to the user.
             let above = stand.cwd.ancestors().take_while(|dir| *dir != stand.home);
             claude_code(stand, &above.map(Path::to_path_buf).collect::<Vec<_>>())
         }
@@ -40,8 +40,8 @@ pub fn listed(agent: &str, stand: &Stand) -> Vec<Listed> {
     }
 }
 
-/// Project over user, first in a scope; 6 deep; stops at a skill; hidden directories and
-/// `node_modules` passed over; links followed, one per real target; name and description required.
+/// Project over user, first in a scope; 6 deep; stops at a skill; skips hidden directories and
+/// `node_modules`; follows links, one per real target; requires name and description.
 fn agentskills(stand: &Stand) -> Vec<Listed> {
     let clients = [
         ".agents/skills",
@@ -72,7 +72,8 @@ fn agentskills(stand: &Stand) -> Vec<Listed> {
     first_wins(claims.collect())
 }
 
-/// `skills/<x>/SKILL.md` only; managed > user > project; the directory is the name; nothing required.
+/// `skills/<x>/SKILL.md` only; managed over user over project; the directory is the name; no field
+/// is required.
 fn claude_code(stand: &Stand, above: &[PathBuf]) -> Vec<Listed> {
     let mut claims = Vec::new();
     for base in [&stand.home].into_iter().chain(above) {
@@ -88,8 +89,8 @@ fn claude_code(stand: &Stand, above: &[PathBuf]) -> Vec<Listed> {
     first_wins(claims)
 }
 
-/// External directories first, then those of the configuration; any depth, skills in skills; hidden
-/// directories below external ones alone; last in scan order wins.
+/// External directories first, then configured ones; any depth, skills inside skills; hidden
+/// directories only below external ones; the last in scan order wins.
 fn opencode(stand: &Stand, description_required: bool) -> Vec<Listed> {
     let top = stand.worktree().unwrap_or_else(|| PathBuf::from("/"));
     let above = stand.up_to(&top);
@@ -106,7 +107,7 @@ fn opencode(stand: &Stand, description_required: bool) -> Vec<Listed> {
     }
     let claims = met.iter().filter_map(|met| {
         let said = said(met)?;
-        // Without a description it is loaded, and so has its name, but is not listed.
+        // A skill without a description is loaded, and claims its name, but is not listed.
         if description_required {
             said.description.as_ref()?;
         }
@@ -137,8 +138,9 @@ fn opencode_agent_skills(stand: &Stand) -> Vec<Listed> {
     first_wins(claims.collect())
 }
 
-/// All are kept, one per canonical path; 6 deep, the root and skills in skills; hidden directories
-/// passed over; linked directories followed, a linked SKILL.md not; a description is required.
+/// All are kept, one per canonical path; 6 deep, including the root and skills inside skills; skips
+/// hidden directories; follows linked directories but not a linked SKILL.md; requires a
+/// description.
 fn codex(stand: &Stand) -> Vec<Listed> {
     let above = stand.up_to_worktree();
     let home = &stand.home;
@@ -165,12 +167,12 @@ fn codex(stand: &Stand) -> Vec<Listed> {
     listed
 }
 
-/// Extensions, then home, then the working directory. The root and `*/SKILL.md`; `node_modules` and
-/// hidden directories passed over; last wins, and of a directory and a link to it the link.
+/// Extensions, then home, then the working directory; the root and `*/SKILL.md`; skips
+/// `node_modules` and hidden directories; the last wins, and a link wins over its target.
 fn gemini_cli(stand: &Stand) -> Vec<Listed> {
     let mut roots = Vec::new();
     for (extension, _) in directories(&stand.home.join(".gemini/extensions")) {
-        // One whose manifest has no name or no version is none.
+        // An extension without a name or version in its manifest is ignored.
         let manifest = fs::read_to_string(extension.join("gemini-extension.json"));
         let manifest = manifest.unwrap_or_default();
         if manifest.contains("\"name\"") && manifest.contains("\"version\"") {
@@ -206,7 +208,7 @@ fn gemini_cli(stand: &Stand) -> Vec<Listed> {
     last_wins(claims.collect())
 }
 
-/// Walks directories below a root until one is a skill; links are followed as often as they are met.
+/// Walks the directories below a root, stopping at each skill; links are followed every time.
 fn stopping(
     dir: &Path,
     depth: usize,
@@ -229,7 +231,7 @@ fn stopping(
     }
 }
 
-/// Walks everything below a root; each real directory once.
+/// Walks all directories below a root, each real directory once.
 fn everywhere(dir: &Path, hidden: bool, walked: &mut HashSet<PathBuf>, met: &mut Vec<Met>) {
     let Ok(real) = fs::canonicalize(dir) else { return };
     if !real.is_dir() || !walked.insert(real) {
@@ -257,10 +259,10 @@ fn six_deep(dir: &Path, depth: usize, links: bool, met: &mut Vec<Met>) {
     }
 }
 
-/// What claims a name: the name, the file, and whether the model sees it when it wins.
+/// A claim to a name: the name, the file, and whether the model sees the skill if it wins.
 type Claim = (String, PathBuf, bool);
 
-/// One file is one skill, by the first way to it; the first of a name wins.
+/// Keeps the first path to each file, and the first claim to each name.
 fn first_wins(claims: Vec<Claim>) -> Vec<Listed> {
     let mut files = HashSet::new();
     let mut names = HashSet::new();

@@ -1,4 +1,4 @@
-//! The formats in which agents talk to models: OpenAI's two, and Gemini's.
+//! Model API formats: OpenAI chat completions and responses, and Gemini.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::{Asked, Turn};
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 
-/// One format, known by the path that is asked.
+/// A model API format, recognised by the request path.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Dialect {
     /// `…/chat/completions`.
@@ -19,7 +19,7 @@ pub(super) enum Dialect {
 }
 
 impl Dialect {
-    /// Returns the format of a path that asks a model to speak.
+    /// Returns the format of a request path, or `None` if it does not ask for generation.
     pub(super) fn of(path: &str) -> Option<Dialect> {
         let path = path.split('?').next().unwrap_or_default();
         if path.ends_with("/chat/completions") {

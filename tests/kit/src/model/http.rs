@@ -1,4 +1,4 @@
-//! As much HTTP/1.1 as agents' clients need: requests with a length or in chunks, answers with a length.
+//! Minimal HTTP/1.1 server side: requests with a length or in chunks, responses with a length.
 
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -10,7 +10,7 @@ pub(super) struct Request {
     pub(super) body: Vec<u8>,
 }
 
-/// Reads a request; `None` when the other side has finished.
+/// Reads a request; `None` if the client has closed the connection.
 pub(super) fn read(stream: &TcpStream) -> io::Result<Option<Request>> {
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
@@ -44,7 +44,7 @@ fn read_chunks(reader: &mut BufReader<&TcpStream>, body: &mut Vec<u8>) -> io::Re
         let mut line = String::new();
         reader.read_line(&mut line)?;
         let length = usize::from_str_radix(line.trim(), 16).unwrap_or(0);
-        // Each chunk ends with a line break of its own, the empty last one as well.
+        // Each chunk ends with a line break, including the empty last one.
         let mut chunk = vec![0; length + 2];
         reader.read_exact(&mut chunk)?;
         body.extend_from_slice(&chunk[..length]);
@@ -54,7 +54,7 @@ fn read_chunks(reader: &mut BufReader<&TcpStream>, body: &mut Vec<u8>) -> io::Re
     }
 }
 
-/// Answers with `body`, and asks for the connection to be kept.
+/// Sends a response and keeps the connection open.
 pub(super) fn write(mut stream: &TcpStream, content_type: &str, body: &str) -> io::Result<()> {
     let length = body.len();
     let head = format!(

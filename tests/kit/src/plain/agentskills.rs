@@ -1,4 +1,4 @@
-//! The cross-client default: the union of roots that the open standard's clients read.
+//! Profile `agentskills`: the union of the roots that clients of the open standard read.
 
 use std::collections::HashSet;
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::frontmatter::Frontmatter;
 use super::{Place, Skill, name_of, sub_dirs};
 
-/// Below each directory from the working directory up, and below HOME, in this order.
+/// Roots below each directory from the working directory up, and below HOME, in this order.
 const ROOTS: [&str; 8] = [
     ".agents/skills",
     ".claude/skills",
@@ -19,14 +19,14 @@ const ROOTS: [&str; 8] = [
     ".cursor/skills",
 ];
 
-/// Below HOME, after [`ROOTS`].
+/// Further roots below HOME, after [`ROOTS`].
 const HOME_ROOTS: [&str; 3] =
     [".config/opencode/skills", ".config/opencode/skill", ".config/agents/skills"];
 
-/// How many directories below a root are looked into.
+/// Maximum depth below a root.
 const DEPTH: usize = 6;
 
-/// Lists what profile `agentskills` shows at `place`.
+/// Lists the skills of profile `agentskills` at `place`.
 pub fn agentskills(place: &Place) -> Vec<Skill> {
     let upward = place.upward();
     let project = upward.iter().flat_map(|dir| ROOTS.map(|root| dir.join(root)));
@@ -63,8 +63,8 @@ pub fn agentskills(place: &Place) -> Vec<Skill> {
     listed
 }
 
-/// Adds the skill directories below `dir`, which is `depth` directories below its root.
-/// `above` holds the real directories on the way, so that a link back to one of them ends the walk.
+/// Adds the skill directories below `dir`, which is `depth` levels below its root. `above` holds
+/// the real directories on the way, so that a link back to one of them ends the walk.
 fn walk(dir: &Path, depth: usize, above: &mut Vec<PathBuf>, found: &mut Vec<PathBuf>) {
     let Ok(real) = fs::canonicalize(dir) else { return };
     if above.contains(&real) {
@@ -87,7 +87,7 @@ fn walk(dir: &Path, depth: usize, above: &mut Vec<PathBuf>, found: &mut Vec<Path
     above.pop();
 }
 
-/// Reads a SKILL.md; `None` when this profile's agents would refuse it whole.
+/// Reads a SKILL.md; `None` if this profile's agents reject the whole file.
 fn read(path: &Path) -> Option<Frontmatter> {
     if !path.is_file() {
         return None;

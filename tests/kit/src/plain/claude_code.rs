@@ -1,4 +1,4 @@
-//! Claude Code: one level deep, the directory is the command, nothing is required.
+//! Profile `claude-code`: one level deep, named by directory, no required field.
 
 use std::collections::HashSet;
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::frontmatter::{Frontmatter, body_of};
 use super::{Place, Skill, name_of, sub_dirs};
 
-/// Lists what profile `claude-code` shows at `place`.
+/// Lists the skills of profile `claude-code` at `place`.
 pub fn claude_code(place: &Place) -> Vec<Skill> {
     let config = place.claude_config_dir.clone().unwrap_or_else(|| place.home.join(".claude"));
     let mut roots = vec![PathBuf::from("/etc/claude-code/.claude/skills"), config.join("skills")];

@@ -1,7 +1,8 @@
-//! Frontmatter by lines, with a YAML library for the values.
+//! Lenient frontmatter reader by lines, with a YAML library for the values.
 //!
-//! Whole block first; where that fails, piece by piece, cut at lines that begin with a key. A piece that
-//! fails is read as the text behind its colon. Scalars are read as written: `1.0` is not a number here.
+//! It reads the whole block first; if that fails, it cuts the block at lines that start with a key
+//! and reads each piece. A piece that fails is read as plain text. Scalars keep their source text:
+//! `1.0` is not a number here.
 
 use serde_yaml::Value;
 
@@ -20,19 +21,19 @@ enum Field {
 }
 
 impl Frontmatter {
-    /// Reads as much as can be read; `None` when there is no block between two `---` lines.
+    /// Reads each key as far as possible; `None` if there is no block between two `---` lines.
     pub(super) fn per_key(text: &str) -> Option<Frontmatter> {
         let (block, _) = split(text)?;
         Some(whole(&block).unwrap_or_else(|| in_pieces(&block)))
     }
 
-    /// Reads the block as YAML, or with one-line values quoted where that alone makes it YAML.
+    /// Reads the block as YAML, or with one-line values quoted if that makes it valid.
     pub(super) fn strict_or_quoted(text: &str) -> Option<Frontmatter> {
         let (block, _) = split(text)?;
         whole(&block).or_else(|| whole(&quoted(&block)))
     }
 
-    /// Returns the text of `key`; `None` when it is missing, empty or no scalar.
+    /// Returns the text of `key`; `None` if it is missing, empty or not a scalar.
     pub(super) fn text(&self, key: &str) -> Option<String> {
         match self.field(key)? {
             Field::Text(text) => Some(text.clone()).filter(|text| !text.trim().is_empty()),
@@ -40,7 +41,7 @@ impl Frontmatter {
         }
     }
 
-    /// Tells whether `key` says yes in one of YAML's ways.
+    /// Returns whether `key` is true in one of YAML's spellings.
     pub(super) fn is_true(&self, key: &str) -> bool {
         let text = self.text(key).unwrap_or_default().trim().to_lowercase();
         ["true", "yes", "on", "1"].contains(&text.as_str())
@@ -57,17 +58,18 @@ impl Frontmatter {
     }
 
     fn field(&self, key: &str) -> Option<&Field> {
-        // Of a key that stands twice, the last is read.
+        // The last of two equal keys is read.
         self.fields.iter().rev().find(|(name, _)| name == key).map(|(_, field)| field)
     }
 }
 
-/// Returns the text below the frontmatter, or the whole text when there is none.
+/// Returns the text after the frontmatter, or the whole text if it has none.
 pub(super) fn body_of(text: &str) -> &str {
     split(text).map_or(text, |(_, body)| body)
 }
 
-/// Cuts at the first two `---` lines, of which the first begins the text. A byte order mark may precede it.
+/// Splits at the first two `---` lines; the first must begin the text. A byte order mark may
+/// precede it.
 fn split(text: &str) -> Option<(String, &str)> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = text.split_inclusive('\n');
@@ -107,7 +109,7 @@ fn whole(block: &str) -> Option<Frontmatter> {
 fn field(block: &str, key: &str, value: &Value) -> Field {
     match value {
         Value::String(text) => Field::Text(text.clone()),
-        // As written, not as valued.
+        // The source text, not the value.
         Value::Bool(_) | Value::Number(_) | Value::Tagged(_) => Field::Text(source(block, key)),
         Value::Sequence(items) => {
             Field::List(items.iter().filter_map(|item| item.as_str().map(str::to_owned)).collect())
@@ -116,7 +118,7 @@ fn field(block: &str, key: &str, value: &Value) -> Field {
     }
 }
 
-/// Returns what stands behind `key:` on its line, without a comment.
+/// Returns the text after `key:` on its line, without a comment.
 fn source(block: &str, key: &str) -> String {
     let value =
         block.lines().find_map(|line| line.trim_start().strip_prefix(key)?.strip_prefix(':'));
@@ -146,7 +148,7 @@ fn in_pieces(block: &str) -> Frontmatter {
     frontmatter
 }
 
-/// Returns the key that a line at column 0 begins with.
+/// Returns the key that a line starts with at column 0.
 fn key_of(line: &str) -> Option<&str> {
     let line = line.lines().next()?;
     let (key, rest) = line.split_once(':')?;
@@ -157,7 +159,8 @@ fn key_of(line: &str) -> Option<&str> {
     fits.then_some(key.trim_end())
 }
 
-/// Returns a piece's lines behind `key:`, joined by blanks, without a quote that surrounds or opens them.
+/// Returns a piece's text after `key:`, lines joined by spaces, without a surrounding or opening
+/// quote.
 fn as_text(piece: &str, key: &str) -> String {
     let value = piece.strip_prefix(key).and_then(|rest| rest.trim_start().strip_prefix(':'));
     let lines = value.unwrap_or_default().lines().map(str::trim).filter(|line| !line.is_empty());
@@ -170,7 +173,7 @@ fn as_text(piece: &str, key: &str) -> String {
     }
 }
 
-/// Puts double quotes around each plain one-line value that YAML might stumble over.
+/// Adds double quotes to each unquoted one-line value that may be invalid YAML.
 fn quoted(block: &str) -> String {
     let mut text = String::new();
     for line in block.lines() {
